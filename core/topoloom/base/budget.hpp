@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long a search may run: work units, seconds, or until someone says stop.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+namespace topoloom {
+
+/// Limits of a search. Work counts evaluated candidates, so a budget in work gives the same answer everywhere.
+struct Budget {
+    std::uint64_t work = std::numeric_limits<std::uint64_t>::max();
+    double seconds = std::numeric_limits<double>::infinity();
+    /// Called now and then with the work done so far; false asks the search to return the best it has.
+    std::function<bool(std::uint64_t)> keep_going = nullptr;
+};
+
+/// Counts work against a Budget. One thread only.
+class Meter {
+   public:
+    explicit Meter(const Budget& budget) : budget_(budget), start_(Clock::now()) {}
+
+    /// Adds work; false once the budget is spent. The clock and the caller are asked every 2^14 units.
+    bool spend(std::uint64_t units) {
+        done_ += units;
+        if (done_ >= budget_.work) exhausted_ = true;
+        if (done_ >= next_look_ && !exhausted_) look();
+        return !exhausted_;
+    }
+    [[nodiscard]] bool exhausted() const { return exhausted_; }
+    [[nodiscard]] std::uint64_t done() const { return done_; }
+
+   private:
+    using Clock = std::chrono::steady_clock;
+
+    void look() {
+        next_look_ = done_ + (1U << 14);
+        const std::chrono::duration<double> passed = Clock::now() - start_;
+        exhausted_ = passed.count() >= budget_.seconds || (budget_.keep_going && !budget_.keep_going(done_));
+    }
+
+    const Budget& budget_;
+    Clock::time_point start_;
+    std::uint64_t done_ = 0;
+    std::uint64_t next_look_ = 0;
+    bool exhausted_ = false;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Strong 32-bit ids: a rank cannot be mistaken for a node, a slot or a link.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+
+namespace topoloom {
+
+/// A 32-bit index of one kind of thing. The same machine code as a bare integer.
+template <class Kind>
+struct Id {
+    std::uint32_t value = 0;
+
+    constexpr Id() = default;
+    constexpr explicit Id(std::uint32_t v) : value(v) {}
+    constexpr explicit Id(std::size_t v) : value(static_cast<std::uint32_t>(v)) {}
+    constexpr explicit Id(int v) : value(static_cast<std::uint32_t>(v)) {}
+
+    friend constexpr auto operator<=>(Id, Id) = default;
+};
+
+using Rank = Id<struct RankKind>;
+using Node = Id<struct NodeKind>;
+using Slot = Id<struct SlotKind>;
+using Link = Id<struct LinkKind>;
+
+/// The ids 0 .. count-1 as a range: `for (const Rank rank : ids<Rank>(graph.rank_count()))`.
+template <class I>
+class ids {
+   public:
+    class iterator {
+       public:
+        using value_type = I;
+        using difference_type = std::ptrdiff_t;
+        constexpr iterator() = default;
+        constexpr explicit iterator(std::uint32_t at) : at_(at) {}
+        constexpr I operator*() const { return I{at_}; }
+        constexpr iterator& operator++() {
+            ++at_;
+            return *this;
+        }
+        constexpr iterator operator++(int) { return iterator{at_++}; }
+        friend constexpr bool operator==(iterator, iterator) = default;
+
+       private:
+        std::uint32_t at_ = 0;
+    };
+
+    constexpr explicit ids(std::size_t count) : count_(static_cast<std::uint32_t>(count)) {}
+    constexpr iterator begin() const { return iterator{0}; }
+    constexpr iterator end() const { return iterator{count_}; }
+
+   private:
+    std::uint32_t count_;
+};
+
+}  // namespace topoloom
+
+template <class Kind>
+struct std::hash<topoloom::Id<Kind>> {
+    std::size_t operator()(topoloom::Id<Kind> id) const noexcept { return std::hash<std::uint32_t>{}(id.value); }
+};

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/pattern/comm_graph.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::size_t most_ranks = std::size_t{1} << 31;
+
+/// a + b where both are >= 0; throws when 64 bits do not hold it.
+std::int64_t add_exactly(std::int64_t a, std::int64_t b, std::string_view what) {
+    if (b > std::numeric_limits<std::int64_t>::max() - a) {
+        fail("the ", what, " of this communication graph add up to more than 2^63; scale them down");
+    }
+    return a + b;
+}
+
+}  // namespace
+
+CommGraph::CommGraph(std::size_t rank_count) {
+    if (rank_count >= most_ranks) fail(rank_count, " ranks are too many: at most 2^31 - 1 are supported");
+    first_.assign(rank_count + 1, 0);
+    // Filled row by row from several threads; dropped again by add_up() when all are zero.
+    self_bytes_.assign(rank_count, Bytes{});
+    self_messages_.assign(rank_count, 0);
+}
+
+void CommGraph::check(std::size_t rank_count, Rank u, const Edge& edge) {
+    if (u.value >= rank_count || edge.peer.value >= rank_count) {
+        fail("an edge joins ranks ", u.value, " and ", edge.peer.value, ", but there are only ", rank_count, " ranks");
+    }
+    if (edge.bytes.value < 0) {
+        fail("rank ", u.value, " sends ", edge.bytes.value, " bytes to rank ", edge.peer.value,
+             "; bytes must not be negative");
+    }
+    if (edge.messages < 0) {
+        fail("rank ", u.value, " sends ", edge.messages, " messages to rank ", edge.peer.value,
+             "; messages must not be negative");
+    }
+}
+
+void CommGraph::merge(std::vector<Edge>& row) {
+    const auto by_peer = [](const Edge& a, const Edge& b) { return a.peer < b.peer; };
+    if (!std::is_sorted(row.begin(), row.end(), by_peer)) std::sort(row.begin(), row.end(), by_peer);
+    std::size_t kept = 0;
+    for (const Edge& edge : row) {
+        if (kept > 0 && row[kept - 1].peer == edge.peer) {
+            Edge& same = row[kept - 1];
+            same.bytes.value = add_exactly(same.bytes.value, edge.bytes.value, "bytes");
+            same.messages = add_exactly(same.messages, edge.messages, "messages");
+        } else {
+            row[kept++] = edge;
+        }
+    }
+    row.resize(kept);
+}
+
+void CommGraph::allocate_edges() {
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    const std::uint64_t count = first_.back();
+    peer_.resize(count);
+    bytes_.resize(count);
+    messages_.resize(count);
+}
+
+void CommGraph::store_row(Rank u, std::span<const Edge> edges) {
+    std::uint64_t at = first_[u.value];
+    for (const Edge& edge : edges) {
+        if (edge.peer == u) {
+            self_bytes_[u.value] = edge.bytes;
+            self_messages_[u.value] = edge.messages;
+            continue;
+        }
+        peer_[at] = edge.peer;
+        bytes_[at] = edge.bytes;
+        messages_[at] = edge.messages;
+        ++at;
+    }
+}
+
+void CommGraph::add_up() {
+    for (const Bytes bytes : bytes_) total_bytes_.value = add_exactly(total_bytes_.value, bytes.value, "bytes");
+    for (const std::int64_t m : messages_) total_messages_ = add_exactly(total_messages_, m, "messages");
+    const auto nothing = [](const auto& amounts) {
+        return std::all_of(amounts.begin(), amounts.end(), [](const auto& a) { return a == std::decay_t<decltype(a)>{}; });
+    };
+    if (nothing(self_bytes_) && nothing(self_messages_)) {
+        self_bytes_ = {};
+        self_messages_ = {};
+    }
+}
+
+void CommGraph::set_load(std::vector<double> load) {
+    if (!load.empty() && load.size() != rank_count()) {
+        fail("there are ", load.size(), " loads for ", rank_count(), " ranks; give one per rank");
+    }
+    for (std::size_t u = 0; u < load.size(); ++u) {
+        if (!std::isfinite(load[u]) || load[u] < 0) fail("the load of rank ", u, " is ", load[u], "; it must be >= 0");
+    }
+    load_ = std::move(load);
+}
+
+CommGraph CommGraph::from_edges(std::size_t rank_count, std::span<const Rank> sources, std::span<const Rank> peers,
+                                std::span<const Bytes> bytes, std::span<const std::int64_t> messages,
+                                std::vector<double> load) {
+    const std::size_t count = sources.size();
+    if (peers.size() != count || bytes.size() != count || (!messages.empty() && messages.size() != count)) {
+        fail("sources, peers, bytes and messages must be equally long; they have ", count, ", ", peers.size(), ", ",
+             bytes.size(), " and ", messages.size(), " entries");
+    }
+    // Edge numbers ordered by source: a counting sort.
+    std::vector<std::uint64_t> start(rank_count + 1, 0);
+    for (const Rank u : sources) {
+        check(rank_count, u, Edge{u, Bytes{}, 0});
+        ++start[u.value + 1];
+    }
+    std::partial_sum(start.begin(), start.end(), start.begin());
+    std::vector<std::uint64_t> by_source(count);
+    {
+        std::vector<std::uint64_t> next(start.begin(), start.end() - 1);
+        for (std::size_t i = 0; i < count; ++i) by_source[next[sources[i].value]++] = i;
+    }
+    return from_rows(
+        rank_count,
+        [&](Rank u, const auto& add) {
+            for (std::uint64_t k = start[u.value]; k < start[u.value + 1]; ++k) {
+                const std::uint64_t i = by_source[k];
+                add(Edge{peers[i], bytes[i], messages.empty() ? 1 : messages[i]});
+            }
+        },
+        std::move(load));
+}
+
+CommGraph CommGraph::symmetric() const {
+    // The transpose; its rows come out ascending because sources are visited in order.
+    std::vector<std::uint64_t> start(rank_count() + 1, 0);
+    for (const Rank v : peer_) ++start[v.value + 1];
+    std::partial_sum(start.begin(), start.end(), start.begin());
+    std::vector<Edge> received(edge_count());
+    {
+        std::vector<std::uint64_t> next(start.begin(), start.end() - 1);
+        for (const Rank u : ids<Rank>(rank_count())) {
+            for (const Edge edge : sends(u)) received[next[edge.peer.value]++] = Edge{u, edge.bytes, edge.messages};
+        }
+    }
+    return from_rows(
+        rank_count(),
+        [&](Rank u, const auto& add) {
+            for (const Edge edge : sends(u)) add(edge);
+            for (std::uint64_t k = start[u.value]; k < start[u.value + 1]; ++k) add(received[k]);
+        },
+        load_);
+}
+
+}  // namespace topoloom

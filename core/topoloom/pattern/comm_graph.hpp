@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who sends how many bytes in how many messages to whom.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/base/unit.hpp"
+
+namespace topoloom {
+
+/// What one rank sends to one peer, per iteration.
+struct Edge {
+    Rank peer;
+    Bytes bytes;
+    std::int64_t messages = 1;
+};
+
+/// A directed, weighted communication graph in compressed sparse rows: the edges of rank u are
+/// [first[u], first[u+1]), ascending by peer, one per peer. Messages of a rank to itself are kept apart, since
+/// no placement changes what they cost. Built once, then only read; 20 bytes an edge.
+class CommGraph {
+   public:
+    CommGraph() : first_(1, 0) {}
+
+    /// Edge i goes from sources[i] to peers[i]. Duplicates are summed. `messages` may be empty (1 each), `load` too.
+    /// Throws Error for ranks out of range, negative or overflowing amounts, and loads that are not finite and >= 0.
+    static CommGraph from_edges(std::size_t rank_count, std::span<const Rank> sources, std::span<const Rank> peers,
+                                std::span<const Bytes> bytes, std::span<const std::int64_t> messages = {},
+                                std::vector<double> load = {});
+
+    /// Calls emit(u, add) twice for every rank u; it must call add(Edge) for each edge of u, in any order.
+    /// Rows are made in parallel and stored at once, so the graph is the only memory used.
+    template <class Emit>
+    static CommGraph from_rows(std::size_t rank_count, const Emit& emit, std::vector<double> load = {},
+                               int threads = 0);
+
+    [[nodiscard]] std::size_t rank_count() const { return first_.size() - 1; }
+    [[nodiscard]] std::size_t edge_count() const { return peer_.size(); }
+    [[nodiscard]] std::size_t degree(Rank u) const { return first_[u.value + 1] - first_[u.value]; }
+
+    [[nodiscard]] std::span<const Rank> peers(Rank u) const { return row(peer_, u); }
+    [[nodiscard]] std::span<const Bytes> bytes(Rank u) const { return row(bytes_, u); }
+    [[nodiscard]] std::span<const std::int64_t> messages(Rank u) const { return row(messages_, u); }
+
+    /// Edges of u as `for (const Edge edge : graph.sends(u))`.
+    class Row;
+    [[nodiscard]] Row sends(Rank u) const;
+
+    /// Compute weight of a rank; 1 unless given.
+    [[nodiscard]] double load(Rank u) const { return load_.empty() ? 1.0 : load_[u.value]; }
+    [[nodiscard]] Bytes self_bytes(Rank u) const { return self_bytes_.empty() ? Bytes{} : self_bytes_[u.value]; }
+    [[nodiscard]] std::int64_t self_messages(Rank u) const {
+        return self_messages_.empty() ? 0 : self_messages_[u.value];
+    }
+
+    /// Totals over all edges, without messages to oneself.
+    [[nodiscard]] Bytes total_bytes() const { return total_bytes_; }
+    [[nodiscard]] std::int64_t total_messages() const { return total_messages_; }
+
+    /// Both directions of every pair, each with the bytes and messages of the two together: what distance-based
+    /// objectives need. O(edges).
+    [[nodiscard]] CommGraph symmetric() const;
+
+    /// The arrays themselves, for readers and writers.
+    [[nodiscard]] std::span<const std::uint64_t> first() const { return first_; }
+    [[nodiscard]] std::span<const Rank> all_peers() const { return peer_; }
+    [[nodiscard]] std::span<const Bytes> all_bytes() const { return bytes_; }
+    [[nodiscard]] std::span<const std::int64_t> all_messages() const { return messages_; }
+
+   private:
+    template <class T>
+    [[nodiscard]] std::span<const T> row(const std::vector<T>& all, Rank u) const {
+        return {all.data() + first_[u.value], degree(u)};
+    }
+    explicit CommGraph(std::size_t rank_count);
+    void allocate_edges();
+    void store_row(Rank u, std::span<const Edge> edges);
+    void add_up();
+    void set_load(std::vector<double> load);
+    /// Throws Error unless the edge of u is one that a graph of rank_count ranks can have.
+    static void check(std::size_t rank_count, Rank u, const Edge& edge);
+    /// Sorts by peer and sums duplicates.
+    static void merge(std::vector<Edge>& row);
+
+    std::vector<std::uint64_t> first_;
+    std::vector<Rank> peer_;
+    std::vector<Bytes> bytes_;
+    std::vector<std::int64_t> messages_;
+    std::vector<double> load_;
+    std::vector<Bytes> self_bytes_;
+    std::vector<std::int64_t> self_messages_;
+    Bytes total_bytes_;
+    std::int64_t total_messages_ = 0;
+};
+
+class CommGraph::Row {
+   public:
+    class iterator {
+       public:
+        iterator(const Row& row, std::size_t at) : row_(&row), at_(at) {}
+        Edge operator*() const { return {row_->peers_[at_], row_->bytes_[at_], row_->messages_[at_]}; }
+        iterator& operator++() {
+            ++at_;
+            return *this;
+        }
+        friend bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
+
+       private:
+        const Row* row_;
+        std::size_t at_;
+    };
+    Row(const CommGraph& graph, Rank u)
+        : peers_(graph.peers(u)), bytes_(graph.bytes(u)), messages_(graph.messages(u)) {}
+    [[nodiscard]] iterator begin() const { return {*this, 0}; }
+    [[nodiscard]] iterator end() const { return {*this, peers_.size()}; }
+    [[nodiscard]] std::size_t size() const { return peers_.size(); }
+
+   private:
+    std::span<const Rank> peers_;
+    std::span<const Bytes> bytes_;
+    std::span<const std::int64_t> messages_;
+};
+
+inline CommGraph::Row CommGraph::sends(Rank u) const { return {*this, u}; }
+
+template <class Emit>
+CommGraph CommGraph::from_rows(std::size_t rank_count, const Emit& emit, std::vector<double> load, int threads) {
+    CommGraph graph(rank_count);
+    const Chunks chunks(rank_count, 4096);
+    const auto collect = [&](Rank u, std::vector<Edge>& row) {
+        row.clear();
+        emit(u, [&](Edge edge) {
+            check(rank_count, u, edge);
+            row.push_back(edge);
+        });
+        merge(row);
+    };
+    const auto each_row = [&](const auto& use) {
+        parallel_for(chunks.size(), threads, [&](std::size_t c, int) {
+            std::vector<Edge> row;
+            for (std::size_t u = chunks[c].begin; u < chunks[c].end; ++u) {
+                collect(Rank{u}, row);
+                use(Rank{u}, row);
+            }
+        });
+    };
+    each_row([&](Rank u, std::span<const Edge> row) {
+        const bool self = std::any_of(row.begin(), row.end(), [&](const Edge& e) { return e.peer == u; });
+        graph.first_[u.value + 1] = row.size() - (self ? 1 : 0);
+    });
+    graph.allocate_edges();
+    each_row([&](Rank u, std::span<const Edge> row) { graph.store_row(u, row); });
+    graph.set_load(std::move(load));
+    graph.add_up();
+    return graph;
+}
+
+}  // namespace topoloom
