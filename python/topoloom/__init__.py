@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Topoloom puts every rank of a parallel program on the right core of the right node.
+
+One way through the house: get a communication graph (`load_graph`, `stencil`, ...),
+a machine (`load_machine`) and an allocation (`load_allocation`, or all of the
+machine), call `place`, look at `judge`, write the result with `save_placement`.
+
+Names are loaded on first use, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topoloom._core import (
+        Allocation,
+        CommGraph,
+        Error,
+        Judgement,
+        Machine,
+        Placement,
+        all_to_all,
+        binomial_tree,
+        bruck,
+        fragmented_allocation,
+        judge,
+        mappers,
+        place,
+        random_geometric,
+        recursive_doubling,
+        ring,
+        stencil,
+    )
+    from topoloom.allocation_file import AllocatedHosts, load_allocation
+    from topoloom.formats.graph import load_graph, save_graph
+    from topoloom.formats.placement import (
+        PlacementFile,
+        load_placement,
+        save_placement,
+    )
+    from topoloom.machine_file import load_machine
+
+_HOME = {
+    **dict.fromkeys(
+        (
+            "Allocation",
+            "CommGraph",
+            "Error",
+            "Judgement",
+            "Machine",
+            "Placement",
+            "all_to_all",
+            "binomial_tree",
+            "bruck",
+            "fragmented_allocation",
+            "judge",
+            "mappers",
+            "place",
+            "random_geometric",
+            "recursive_doubling",
+            "ring",
+            "stencil",
+        ),
+        "topoloom._core",
+    ),
+    "AllocatedHosts": "topoloom.allocation_file",
+    "load_allocation": "topoloom.allocation_file",
+    "load_graph": "topoloom.formats.graph",
+    "save_graph": "topoloom.formats.graph",
+    "PlacementFile": "topoloom.formats.placement",
+    "load_placement": "topoloom.formats.placement",
+    "save_placement": "topoloom.formats.placement",
+    "load_machine": "topoloom.machine_file",
+    "__version__": "topoloom.version",
+}
+
+__all__ = [  # noqa: PLE0604
+    "AllocatedHosts",
+    "Allocation",
+    "CommGraph",
+    "Error",
+    "Judgement",
+    "Machine",
+    "Placement",
+    "PlacementFile",
+    "__version__",
+    "all_to_all",
+    "binomial_tree",
+    "bruck",
+    "fragmented_allocation",
+    "judge",
+    "load_allocation",
+    "load_graph",
+    "load_machine",
+    "load_placement",
+    "mappers",
+    "place",
+    "random_geometric",
+    "recursive_doubling",
+    "ring",
+    "save_graph",
+    "save_placement",
+    "stencil",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'topoloom' has no attribute '{name}'")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

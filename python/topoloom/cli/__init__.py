@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line: one file per verb, loaded only when that verb is used."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line on ``sys.argv`` and exit with its status."""
+    try:
+        from topoloom.cli.app import run
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in ("typer", "rich"):
+            raise
+        print(
+            f"topoloom: the command line needs {missing}; "
+            "install it with: pip install 'topoloom[cli]'",
+            file=sys.stderr,
+        )
+        sys.exit(1)
+    sys.exit(run(sys.argv[1:]))

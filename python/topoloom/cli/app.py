@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The `topoloom` command: its verbs, and how every error becomes one line.
+
+A verb is the function ``command`` in ``topoloom/cli/<verb>.py`` (typer reads its
+signature and docstring) plus one line in the table `VERBS` below.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Verb(NamedTuple):
+    """One line of the table of verbs."""
+
+    summary: str
+    runs_a_program: bool = False  # what follows the options is another command line
+
+
+VERBS = {
+    "record": Verb("watch an MPI program run; write who talks to whom", True),
+    "pattern": Verb("make a communication graph, or import one from a file"),
+    "machine": Verb("show or describe a machine: nodes, links, shape"),
+    "allocate": Verb("make a ragged allocation, as schedulers leave them"),
+    "map": Verb("place the ranks on the allocated slots"),
+    "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
+    "compare": Verb("try several mappers and print one table"),
+    "export": Verb("write a placement for mpirun, srun and other launchers"),
+    "run": Verb("record, map, and launch a program with its placement", True),
+    "list": Verb("list mappers, patterns, topologies, machines, formats"),
+    "demo": Verb("the whole way on a small example, into ./out/demo"),
+}
+
+OVERVIEW = """\b
+Topoloom decides which rank of your MPI program runs on which core,
+and says how much that saves.
+
+\b
+The usual way:
+  topoloom record -o app.npz -- mpirun -n 64 ./app   who talks to whom
+  topoloom compare app.npz --machine torus:4x4x4     which mapper is best here
+  topoloom map app.npz --machine torus:4x4x4 -o x.json
+  topoloom export x.json --to openmpi-rankfile       use it
+No program at hand? Start with:
+  topoloom pattern stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
+
+\b
+Every verb takes --json and has examples in `topoloom VERB --help`.
+"""
+
+
+class VerbGroup(TyperGroup):
+    """Imports a verb's file only when the verb is used; lists them from the table."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name the verbs in the order in which one needs them."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import the file of a verb, or answer None for an unknown one."""
+        if cmd_name not in VERBS:
+            return None
+        if cmd_name not in self.commands:
+            module = importlib.import_module(f"topoloom.cli.{cmd_name}")
+            shell = typer.Typer(add_completion=False, rich_markup_mode=None)
+            settings = {"allow_interspersed_args": not VERBS[cmd_name].runs_a_program}
+            shell.command(
+                cmd_name,
+                short_help=VERBS[cmd_name].summary,
+                context_settings=settings,
+                no_args_is_help=False,
+            )(module.command)
+            self.commands[cmd_name] = typer.main.get_command(shell)
+        return self.commands[cmd_name]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Refuse an unknown verb and name the nearest one."""
+        if args and args[0] not in VERBS and not ctx.resilient_parsing:
+            from topoloom.nearest import unknown_name
+
+            raise SystemExit(fail(unknown_name("verb", args[0], list(VERBS))))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the table of verbs without importing any of them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, verb.summary) for name, verb in VERBS.items()])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete verbs from the table, options as usual."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        for name in VERBS:
+            if name.startswith(incomplete):
+                self.get_command(ctx, name)
+        return super().shell_complete(ctx, incomplete)
+
+
+app = typer.Typer(
+    cls=VerbGroup,
+    name="topoloom",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from topoloom.version import __version__
+
+        print(f"topoloom {__version__}")
+        raise typer.Exit
+
+
+@app.callback(help=OVERVIEW)
+def _options(
+    version: bool = typer.Option(
+        False,
+        "--version",
+        callback=_print_version,
+        is_eager=True,
+        help="Print the version and exit.",
+    ),
+) -> None: ...
+
+
+BAD_INPUT = {errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EACCES, errno.ENAMETOOLONG}
+
+
+def fail(message: str, status: int = 2) -> int:
+    """Print one line on stderr and return the exit status."""
+    print("topoloom: " + " ".join(message.split()), file=sys.stderr)
+    return status
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; return 0, 2 for bad input, 1 for failure, 130 for Ctrl-C."""
+    try:
+        if not arguments:
+            arguments = ["--help"]
+        status = typer.main.get_command(app).main(
+            list(arguments), prog_name="topoloom", standalone_mode=False
+        )
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output has gone (`topoloom ... | head`): say nothing more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        return _explain(error)
+    if status == 130:
+        return fail("interrupted", 130)
+    return status if isinstance(status, int) else 0
+
+
+def _explain(error: Exception) -> int:
+    if hasattr(error, "format_message"):  # a usage error of typer
+        return fail(_sentence(error.format_message()), 2)
+    if isinstance(error, typer.Abort):
+        return fail("interrupted", 130)
+    core = sys.modules.get("topoloom._core")
+    if core is not None and isinstance(error, core.Error):
+        return fail(str(error), 2)
+    if isinstance(error, OSError):
+        what = error.strerror or str(error)
+        where = f"{error.filename}: " if error.filename else ""
+        return fail(f"{where}{what}", 2 if error.errno in BAD_INPUT else 1)
+    if isinstance(error, RuntimeError):
+        return fail(str(error), 1)
+    if os.environ.get("TOPOLOOM_TRACEBACK"):
+        raise error
+    return fail(
+        f"internal error, please report it: {type(error).__name__}: {error} "
+        "(TOPOLOOM_TRACEBACK=1 shows where)",
+        1,
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].lower() + text[1:].rstrip(".")
