@@ -23,8 +23,12 @@ std::int64_t add_exactly(std::int64_t a, std::int64_t b, std::string_view what) 
 
 }  // namespace
 
-CommGraph::CommGraph(std::size_t rank_count) {
+void CommGraph::check_rank_count(std::size_t rank_count) {
     if (rank_count >= most_ranks) fail(rank_count, " ranks are too many: at most 2^31 - 1 are supported");
+}
+
+CommGraph::CommGraph(std::size_t rank_count) {
+    check_rank_count(rank_count);
     first_.assign(rank_count + 1, 0);
     // Filled row by row from several threads; dropped again by add_up() when all are zero.
     self_bytes_.assign(rank_count, Bytes{});
@@ -114,6 +118,7 @@ CommGraph CommGraph::from_edges(std::size_t rank_count, std::span<const Rank> so
         fail("sources, peers, bytes and messages must be equally long; they have ", count, ", ", peers.size(), ", ",
              bytes.size(), " and ", messages.size(), " entries");
     }
+    check_rank_count(rank_count);
     // Edge numbers ordered by source: a counting sort.
     std::vector<std::uint64_t> start(rank_count + 1, 0);
     for (const Rank u : sources) {
@@ -133,6 +138,38 @@ CommGraph CommGraph::from_edges(std::size_t rank_count, std::span<const Rank> so
                 const std::uint64_t i = by_source[k];
                 add(Edge{peers[i], bytes[i], messages.empty() ? 1 : messages[i]});
             }
+        },
+        std::move(load));
+}
+
+CommGraph CommGraph::from_csr(std::span<const std::uint64_t> first, std::span<const Rank> peers,
+                              std::span<const Bytes> bytes, std::span<const std::int64_t> messages,
+                              std::vector<double> load, std::span<const Bytes> self_bytes,
+                              std::span<const std::int64_t> self_messages) {
+    if (first.empty() || first.front() != 0 || first.back() != peers.size() ||
+        !std::is_sorted(first.begin(), first.end())) {
+        fail("the row starts must rise from 0 to the number of edges, which is ", peers.size());
+    }
+    if (bytes.size() != peers.size() || (!messages.empty() && messages.size() != peers.size())) {
+        fail("peers, bytes and messages must be equally long; they have ", peers.size(), ", ", bytes.size(), " and ",
+             messages.size(), " entries");
+    }
+    const std::size_t rank_count = first.size() - 1;
+    if ((!self_bytes.empty() && self_bytes.size() != rank_count) ||
+        (!self_messages.empty() && self_messages.size() != rank_count)) {
+        fail("messages to oneself need one entry per rank, that is ", rank_count, "; there are ", self_bytes.size(),
+             " bytes and ", self_messages.size(), " messages");
+    }
+    return from_rows(
+        rank_count,
+        [&](Rank u, const auto& add) {
+            for (std::uint64_t i = first[u.value]; i < first[u.value + 1]; ++i) {
+                add(Edge{peers[i], bytes[i], messages.empty() ? 1 : messages[i]});
+            }
+            if (self_bytes.empty() && self_messages.empty()) return;
+            const Edge self{u, self_bytes.empty() ? Bytes{} : self_bytes[u.value],
+                            self_messages.empty() ? 0 : self_messages[u.value]};
+            if (self.bytes.value != 0 || self.messages != 0) add(self);
         },
         std::move(load));
 }

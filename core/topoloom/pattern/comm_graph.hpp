@@ -33,6 +33,14 @@ class CommGraph {
                                 std::span<const Bytes> bytes, std::span<const std::int64_t> messages = {},
                                 std::vector<double> load = {});
 
+    /// From compressed sparse rows: the edges of rank u are [first[u], first[u+1]), in any order, duplicates summed.
+    /// `messages` may be empty (1 each), as may the last three, which have one entry per rank.
+    /// Throws Error where from_edges does, and when the lengths or `first` do not fit together.
+    static CommGraph from_csr(std::span<const std::uint64_t> first, std::span<const Rank> peers,
+                              std::span<const Bytes> bytes, std::span<const std::int64_t> messages = {},
+                              std::vector<double> load = {}, std::span<const Bytes> self_bytes = {},
+                              std::span<const std::int64_t> self_messages = {});
+
     /// Calls emit(u, add) twice for every rank u; it must call add(Edge) for each edge of u, in any order.
     /// Rows are made in parallel and stored at once, so the graph is the only memory used.
     template <class Emit>
@@ -71,6 +79,10 @@ class CommGraph {
     [[nodiscard]] std::span<const Rank> all_peers() const { return peer_; }
     [[nodiscard]] std::span<const Bytes> all_bytes() const { return bytes_; }
     [[nodiscard]] std::span<const std::int64_t> all_messages() const { return messages_; }
+    /// One entry per rank, or none where all are 1 (loads) or 0 (messages to oneself).
+    [[nodiscard]] std::span<const double> all_loads() const { return load_; }
+    [[nodiscard]] std::span<const Bytes> all_self_bytes() const { return self_bytes_; }
+    [[nodiscard]] std::span<const std::int64_t> all_self_messages() const { return self_messages_; }
 
    private:
     template <class T>
@@ -78,6 +90,8 @@ class CommGraph {
         return {all.data() + first_[u.value], degree(u)};
     }
     explicit CommGraph(std::size_t rank_count);
+    /// Throws Error when there are more ranks than 31-bit ids.
+    static void check_rank_count(std::size_t rank_count);
     void allocate_edges();
     void store_row(Rank u, std::span<const Edge> edges);
     void add_up();
