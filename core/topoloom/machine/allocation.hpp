@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The slots that a job was given, in the launcher's order; and a placement: which rank sits on which of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/machine/machine.hpp"
+
+namespace topoloom {
+
+/// Nodes of a machine in the order in which the launcher fills them, each with all of its slots or with some.
+/// Refers to the machine, which must live longer.
+class Allocation {
+   public:
+    /// All slots of the given nodes, or only the first `slots_each` of every node when it is not 0.
+    /// Throws Error for an empty list, nodes that do not exist or stand there twice.
+    Allocation(const Machine& machine, std::vector<Node> nodes, std::uint32_t slots_each = 0);
+
+    /// Every slot of the machine.
+    static Allocation whole(const Machine& machine);
+
+    [[nodiscard]] const Machine& machine() const { return *machine_; }
+    [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
+    [[nodiscard]] std::span<const Slot> slots() const { return slots_; }
+    [[nodiscard]] std::size_t slot_count() const { return slots_.size(); }
+    [[nodiscard]] std::uint32_t slots_each() const { return slots_each_; }
+
+   private:
+    const Machine* machine_;
+    std::vector<Node> nodes_;
+    std::vector<Slot> slots_;
+    std::uint32_t slots_each_;
+};
+
+/// rank → slot, at most one rank on a slot, every slot in the allocation: valid from the moment it exists.
+class Placement {
+   public:
+    /// Throws Error if ranks outnumber slots, or a slot is not allocated or used twice.
+    Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank);
+
+    [[nodiscard]] std::size_t rank_count() const { return slots_.size(); }
+    Slot operator[](Rank rank) const { return slots_[rank.value]; }
+    [[nodiscard]] std::span<const Slot> slots() const { return slots_; }
+
+   private:
+    std::vector<Slot> slots_;
+};
+
+/// Throws Error, saying what to do, unless the allocation has a slot for every rank and there is at least one rank.
+void require_room(std::size_t rank_count, const Allocation& allocation);
+
+}  // namespace topoloom

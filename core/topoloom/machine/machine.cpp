@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/machine.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+Machine::Machine(AnyTopology topology, NodeInside inside, std::string text)
+    : topology_(std::move(topology)), inside_(std::move(inside)), text_(std::move(text)) {
+    static_assert(Topology<Torus> && Topology<WideTorus> && Topology<Tree> && Topology<ExplicitGraph>);
+    node_count_ = with_topology(*this, [](const auto& t) { return t.node_count(); });
+    if (slot_count() > std::numeric_limits<std::int32_t>::max()) fail("the machine has more than 2^31 slots");
+    const std::uint64_t network = with_topology(*this, [](const auto& t) { return t.max_distance(); });
+    if (network * inside_.hop_weight > std::numeric_limits<std::int32_t>::max()) {
+        fail("distances of the machine exceed 2^31; use smaller weights");
+    }
+}
+
+std::size_t Machine::link_count() const {
+    return with_topology(*this, [](const auto& t) { return t.link_count(); });
+}
+
+std::uint32_t Machine::distance(Slot a, Slot b) const {
+    return with_space(*this, [&](const auto& space) { return space.distance(space.point(a), space.point(b)); });
+}
+
+std::uint32_t Machine::max_distance() const {
+    const std::uint32_t network = with_topology(*this, [](const auto& t) { return t.max_distance(); });
+    return std::max(network * inside_.hop_weight, inside_.levels.distances().back());
+}
+
+std::uint32_t Machine::hops(Node a, Node b) const {
+    return with_topology(*this, [&](const auto& t) { return t.hops(t.point(a), t.point(b)); });
+}
+
+std::vector<std::uint32_t> Machine::grid() const {
+    return with_topology(*this, [](const auto& t) -> std::vector<std::uint32_t> { return t.grid(); });
+}
+
+std::vector<bool> Machine::wraps() const {
+    return with_topology(*this, [](const auto& t) {
+        std::vector<bool> wraps;
+        for (std::uint32_t d = 0; d < t.grid().size(); ++d) wraps.push_back(t.wraps(d));
+        return wraps;
+    });
+}
+
+std::vector<std::uint32_t> Machine::coordinates(Node node) const {
+    return with_topology(*this, [&](const auto& t) { return t.coordinates(node); });
+}
+
+Node Machine::node_at(const std::vector<std::uint32_t>& at) const {
+    const std::vector<std::uint32_t> extents = grid();
+    if (at.size() != extents.size()) {
+        fail("coordinates of this machine have ", extents.size(), " numbers, not ", at.size());
+    }
+    std::size_t vertex = 0;
+    std::size_t vertices = 1;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+        if (at[d] >= extents[d]) {
+            fail("coordinate ", at[d], " is outside 0..", extents[d] - 1, " on axis ", d, " of the machine");
+        }
+        vertex = vertex * extents[d] + at[d];
+        vertices *= extents[d];
+    }
+    return Node{vertex * (node_count_ / vertices)};
+}
+
+std::string Machine::describe() const {
+    std::ostringstream text;
+    text << with_topology(*this, [](const auto& t) { return t.describe(); });
+    if (slots_per_node() > 1) text << "; " << slots_per_node() << " slots a node";
+    return text.str();
+}
+
+}  // namespace topoloom

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A machine: a network, what is inside a node, and the one definition of distance.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/machine/explicit_graph.hpp"
+#include "topoloom/machine/levels.hpp"
+#include "topoloom/machine/topology.hpp"
+#include "topoloom/machine/torus.hpp"
+#include "topoloom/machine/tree.hpp"
+
+namespace topoloom {
+
+/// Every topology there is. A new one: a file that meets the concept and its name here.
+using AnyTopology = std::variant<Torus, WideTorus, Tree, ExplicitGraph>;
+
+/// What is inside every node: slots in levels, distances between them, and what one hop of the network weighs.
+struct NodeInside {
+    Levels levels{{1}, {0}};
+    std::uint32_t hop_weight = 1;
+};
+
+/// Distances between slots of a machine whose nodes cost nothing inside: those of the network.
+template <Topology T>
+class FlatSpace {
+   public:
+    using Network = T;
+    using Point = typename T::Point;
+
+    FlatSpace(const T& network, const NodeInside& inside) : network_(&network), slots_per_node_(inside.levels.size()) {}
+    [[nodiscard]] const T& network() const { return *network_; }
+    [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / slots_per_node_}; }
+    [[nodiscard]] Point point(Slot slot) const { return network_->point(node(slot)); }
+    [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const { return network_->distance(a, b); }
+    [[nodiscard]] static const Point& on_network(const Point& p) { return p; }
+    [[nodiscard]] static constexpr std::uint32_t hop_weight() { return 1; }
+    static constexpr bool has_inside = false;
+
+   private:
+    const T* network_;
+    std::uint32_t slots_per_node_;
+};
+
+/// Distances that also count inside nodes, or weigh the network's hops.
+template <Topology T>
+class LeveledSpace {
+   public:
+    using Network = T;
+    struct Point {
+        typename T::Point network;
+        std::uint32_t node;
+        Levels::Key inside;
+    };
+
+    LeveledSpace(const T& network, const NodeInside& inside) : network_(&network), inside_(&inside) {}
+    [[nodiscard]] const T& network() const { return *network_; }
+    [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / inside_->levels.size()}; }
+    [[nodiscard]] Point point(Slot slot) const {
+        return {network_->point(node(slot)), node(slot).value, inside_->levels.key(slot.value % inside_->levels.size())};
+    }
+    [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
+        if (a.node == b.node) return inside_->levels.distance(a.inside, b.inside);
+        return inside_->hop_weight * network_->distance(a.network, b.network);
+    }
+    [[nodiscard]] static const typename T::Point& on_network(const Point& p) { return p.network; }
+    [[nodiscard]] std::uint32_t hop_weight() const { return inside_->hop_weight; }
+    static constexpr bool has_inside = true;
+
+   private:
+    const T* network_;
+    const NodeInside* inside_;
+};
+
+class Machine {
+   public:
+    /// `text` is the short description that make_machine() reads back into this machine.
+    Machine(AnyTopology topology, NodeInside inside, std::string text);
+
+    [[nodiscard]] const AnyTopology& topology() const { return topology_; }
+    [[nodiscard]] const NodeInside& inside() const { return inside_; }
+    [[nodiscard]] const std::string& text() const { return text_; }
+
+    [[nodiscard]] std::size_t node_count() const { return node_count_; }
+    [[nodiscard]] std::uint32_t slots_per_node() const { return inside_.levels.size(); }
+    [[nodiscard]] std::size_t slot_count() const { return node_count_ * slots_per_node(); }
+    [[nodiscard]] std::size_t link_count() const;
+    [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / slots_per_node()}; }
+    [[nodiscard]] Slot slot(Node node, std::uint32_t local) const { return Slot{node.value * slots_per_node() + local}; }
+
+    /// The distance that hop-bytes multiply with; inside a node from its levels, else hops times their weight.
+    [[nodiscard]] std::uint32_t distance(Slot a, Slot b) const;
+    [[nodiscard]] std::uint32_t max_distance() const;
+    [[nodiscard]] std::uint32_t hops(Node a, Node b) const;
+
+    /// Extents of the network's coordinates and which of them close to a ring; {nodes} where there is no geometry.
+    [[nodiscard]] std::vector<std::uint32_t> grid() const;
+    [[nodiscard]] std::vector<bool> wraps() const;
+    [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const;
+    /// Throws Error if there is no node at these coordinates. With several nodes a router: the first of them.
+    [[nodiscard]] Node node_at(const std::vector<std::uint32_t>& coordinates) const;
+    [[nodiscard]] std::string describe() const;
+
+   private:
+    AnyTopology topology_;
+    NodeInside inside_;
+    std::string text_;
+    std::size_t node_count_;
+};
+
+/// Calls use(topology) with the concrete topology.
+template <class Use>
+decltype(auto) with_topology(const Machine& machine, Use&& use) {
+    return std::visit(std::forward<Use>(use), machine.topology());
+}
+
+/// Calls use(space) with the concrete topology and the cheapest correct distance: dispatch once, then run.
+template <class Use>
+decltype(auto) with_space(const Machine& machine, Use&& use) {
+    const NodeInside& inside = machine.inside();
+    return with_topology(machine, [&]<class T>(const T& network) {
+        if (inside.hop_weight == 1 && inside.levels.distances().back() == 0) return use(FlatSpace<T>(network, inside));
+        return use(LeveledSpace<T>(network, inside));
+    });
+}
+
+}  // namespace topoloom

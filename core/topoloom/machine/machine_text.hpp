@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Machines as short texts: torus:8x8x8, tree:4:8:2,distance=1:10:100, torus:4x4+node:12:2.
+#pragma once
+
+#include <string_view>
+
+#include "topoloom/machine/machine.hpp"
+
+namespace topoloom {
+
+/// Reads
+///   torus:EXTENTS or mesh:EXTENTS  EXTENTS as 8x8x8; options wrap=110 (torus: which axes are rings), nodes=N (a
+///                                  router), order=2:0:1 (axes as routing corrects them), ties=plus|split,
+///                                  bandwidth=B, bandwidth.AXIS=B, bandwidth.AXIS+=B, the same with latency
+///   tree:ARITIES                   bottom-up, as 4:8:2; options distance=1:10:100, bandwidth=B:B:B, latency=T:T:T
+///   graph:NODES[+SWITCHES]:LINKS   0-1 both ways, 0>1 one way, 0-1@2GB/s; options route=0>2>1, bandwidth=B, latency=T
+/// optionally followed by +node:ARITIES (bottom-up levels inside every node) with distance=D:D for the levels and,
+/// as one entry more, the weight of a hop between nodes. B is a bandwidth with unit, or half, double, quarter of the
+/// default; T a time with unit. Throws Error naming the column and what was expected there.
+[[nodiscard]] Machine make_machine(std::string_view text);
+
+}  // namespace topoloom

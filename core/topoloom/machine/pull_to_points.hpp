@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plain form of a topology's Pull: weighted distances to a list of points, added up one by one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace topoloom {
+
+/// `T` provides distance(Point, Point) and distance_from(Region, Point), the least distance to any point inside.
+template <class T>
+class PullToPoints {
+   public:
+    PullToPoints(const T& topology, std::span<const typename T::Point> points, std::span<const std::uint64_t> weights)
+        : topology_(&topology), points_(points.begin(), points.end()), weights_(weights.begin(), weights.end()) {}
+
+    template <class Point>
+    [[nodiscard]] std::uint64_t cost(const Point& p) const {
+        std::uint64_t sum = 0;
+        for (std::size_t i = 0; i < points_.size(); ++i) sum += weights_[i] * topology_->distance(p, points_[i]);
+        return sum;
+    }
+    template <class Region>
+    [[nodiscard]] std::uint64_t bound(const Region& region) const {
+        std::uint64_t sum = 0;
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            sum += weights_[i] * topology_->distance_from(region, points_[i]);
+        }
+        return sum;
+    }
+
+   private:
+    const T* topology_;
+    std::vector<typename T::Point> points_;
+    std::vector<std::uint64_t> weights_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/torus.hpp"
+
+#include <limits>
+#include <numeric>
+#include <sstream>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::string_view axis_letters = "xyzabcdefghijklmnopqrstuvw";
+
+std::string axis_name(std::uint32_t axis) {
+    return axis < axis_letters.size() ? std::string(1, axis_letters[axis]) : "axis" + std::to_string(axis);
+}
+
+template <class T>
+void fill_or_check(std::vector<T>& values, std::size_t axes, const T& standard, std::string_view what) {
+    if (values.empty()) values.assign(axes, standard);
+    if (values.size() != axes) fail("a torus of ", axes, " axes needs ", axes, " entries of ", what, ", not ", values.size());
+}
+
+void complete(TorusSpec& spec, std::size_t width, std::uint32_t max_extent) {
+    const std::size_t axes = spec.size.size();
+    if (axes == 0 || axes > width) fail("a torus has 1 to ", width, " axes, not ", axes);
+    if (spec.nodes_per_router == 0) fail("a torus needs at least 1 node per router");
+    std::uint64_t nodes = spec.nodes_per_router;
+    for (const std::uint32_t extent : spec.size) {
+        if (extent == 0 || extent > max_extent) fail("an axis of a torus has 1 to ", max_extent, " routers, not ", extent);
+        nodes *= extent;
+        if (nodes > std::numeric_limits<std::int32_t>::max()) fail("the torus has more than 2^31 nodes");
+    }
+    fill_or_check(spec.wrap, axes, true, "wrap");
+    fill_or_check(spec.bandwidth, axes, {BytesPerSecond{1}, BytesPerSecond{1}}, "bandwidth");
+    fill_or_check(spec.latency, axes, {Seconds{0}, Seconds{0}}, "latency");
+    if (spec.order.empty()) {
+        spec.order.resize(axes);
+        std::iota(spec.order.begin(), spec.order.end(), 0U);
+    }
+    std::vector<std::uint32_t> sorted = spec.order;
+    std::sort(sorted.begin(), sorted.end());
+    for (std::uint32_t d = 0; d < sorted.size(); ++d) {
+        if (sorted.size() != axes || sorted[d] != d) fail("the routing order must name each axis of the torus once");
+    }
+}
+
+}  // namespace
+
+template <std::size_t Width>
+BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
+    complete(spec_, Width, max_extent);
+    const std::uint32_t axes = axis_count();
+    ring_.at.fill(std::numeric_limits<Coordinate>::max());
+    for (std::uint32_t d = 0; d < axes; ++d) {
+        router_count_ *= spec_.size[d];
+        if (spec_.wrap[d]) ring_.at[d] = static_cast<Coordinate>(spec_.size[d]);
+    }
+    std::size_t next = 0;
+    base_.resize(axes + 1);
+    stride_.assign(axes, std::vector<std::size_t>(axes));
+    for (std::uint32_t axis = 0; axis < axes; ++axis) {
+        std::size_t step = 1;
+        for (std::uint32_t d = axes; d-- > 0;) {
+            stride_[axis][d] = step;
+            step *= d == axis ? positions(axis) : spec_.size[d];
+        }
+        base_[axis] = {next, next + step};
+        next += 2 * step;
+    }
+    base_[axes] = {next, next};
+}
+
+/// Links along one line: a ring closes, a line does not, and a router has no link to itself.
+template <std::size_t Width>
+std::uint32_t BasicTorus<Width>::positions(std::uint32_t axis) const {
+    return spec_.size[axis] == 1 ? 0 : spec_.wrap[axis] ? spec_.size[axis] : spec_.size[axis] - 1;
+}
+
+template <std::size_t Width>
+auto BasicTorus<Width>::router_point(std::uint32_t router) const -> Point {
+    Point p;
+    for (std::uint32_t d = axis_count(); d-- > 0;) {
+        p.at[d] = static_cast<Coordinate>(router % spec_.size[d]);
+        router /= spec_.size[d];
+    }
+    return p;
+}
+
+template <std::size_t Width>
+std::uint32_t BasicTorus<Width>::router_at(const Point& p) const {
+    std::uint32_t router = 0;
+    for (std::uint32_t d = 0; d < axis_count(); ++d) {
+        router = router * spec_.size[d] + static_cast<std::uint32_t>(p.at[d]);
+    }
+    return router;
+}
+
+template <std::size_t Width>
+std::uint32_t BasicTorus<Width>::diameter() const {
+    std::uint32_t sum = 0;
+    for (std::uint32_t d = 0; d < axis_count(); ++d) sum += spec_.wrap[d] ? spec_.size[d] / 2 : spec_.size[d] - 1;
+    return sum;
+}
+
+template <std::size_t Width>
+void BasicTorus<Width>::deposit(std::span<double> loads, const Point& a, const Point& b, double bytes) const {
+    Point at = a;
+    for (const std::uint32_t axis : spec_.order) {
+        if (at.at[axis] == b.at[axis]) continue;
+        segments(axis, at.at[axis], b.at[axis], [&](const Segment& s) {
+            double* const links = loads.data() + line(axis, s.sign, at);
+            const std::size_t step = stride_[axis][axis];
+            const std::uint32_t count = positions(axis);
+            const std::uint32_t end = s.start + s.length;
+            const double amount = bytes * s.share;
+            links[s.start * step] += amount;
+            if (end < count) links[end * step] -= amount;
+            if (end > count) {  // the run passes the end of the ring
+                links[0] += amount;
+                links[(end - count) * step] -= amount;
+            }
+        });
+        at.at[axis] = b.at[axis];
+    }
+}
+
+template <std::size_t Width>
+void BasicTorus<Width>::settle(std::span<double> loads) const {
+    for (std::uint32_t axis = 0; axis < axis_count(); ++axis) {
+        const std::size_t step = stride_[axis][axis];
+        const std::size_t block = step * positions(axis);
+        for (std::size_t begin = base_[axis][0]; begin < base_[axis + 1][0]; begin += block) {
+            for (std::size_t i = begin + step; i < begin + block; ++i) loads[i] += loads[i - step];
+        }
+    }
+}
+
+template <std::size_t Width>
+auto BasicTorus<Width>::place_of(Link link) const -> LinkPlace {
+    std::uint32_t axis = 0;
+    while (link.value >= base_[axis + 1][0]) ++axis;
+    const std::uint32_t sign = link.value >= base_[axis][1] ? 1 : 0;
+    std::size_t rest = link.value - base_[axis][sign];
+    LinkPlace place{axis, sign, {}};
+    for (std::uint32_t d = 0; d < axis_count(); ++d) {
+        place.lower.at[d] = static_cast<Coordinate>(rest / stride_[axis][d]);
+        rest %= stride_[axis][d];
+    }
+    return place;
+}
+
+template <std::size_t Width>
+LinkEnds BasicTorus<Width>::ends(Link link) const {
+    const LinkPlace place = place_of(link);
+    Point upper = place.lower;
+    Coordinate& moved = upper.at[place.axis];
+    moved = static_cast<Coordinate>((static_cast<std::uint32_t>(moved) + 1) % spec_.size[place.axis]);
+    const std::uint32_t low = router_at(place.lower);
+    const std::uint32_t high = router_at(upper);
+    return place.sign == 0 ? LinkEnds{low, high} : LinkEnds{high, low};
+}
+
+template <std::size_t Width>
+BytesPerSecond BasicTorus<Width>::bandwidth(Link link) const {
+    const LinkPlace place = place_of(link);
+    return spec_.bandwidth[place.axis][place.sign];
+}
+
+template <std::size_t Width>
+Seconds BasicTorus<Width>::latency(Link link) const {
+    const LinkPlace place = place_of(link);
+    return spec_.latency[place.axis][place.sign];
+}
+
+/// The router it leaves and the direction: "(3,0,7) +x".
+template <std::size_t Width>
+std::string BasicTorus<Width>::link_name(Link link) const {
+    const LinkPlace place = place_of(link);
+    const Point from = router_point(ends(link).from);
+    std::ostringstream text;
+    for (std::uint32_t d = 0; d < axis_count(); ++d) text << (d == 0 ? "(" : ",") << from.at[d];
+    text << ") " << (place.sign == 0 ? '+' : '-') << axis_name(place.axis);
+    return text.str();
+}
+
+template <std::size_t Width>
+std::vector<std::uint32_t> BasicTorus<Width>::coordinates(Node node) const {
+    const Point p = point(node);
+    return {p.at.begin(), p.at.begin() + axis_count()};
+}
+
+/// Per axis a histogram suffices, since hops are sums over axes. O(points * axes + sum of extents squared).
+template <std::size_t Width>
+std::vector<std::uint64_t> BasicTorus<Width>::total_distances(std::span<const Point> points) const {
+    const std::vector<std::uint64_t> ones(points.size(), 1);
+    const Pull all(*this, points, ones);
+    std::vector<std::uint64_t> totals(points.size());
+    std::transform(points.begin(), points.end(), totals.begin(), [&](const Point& p) { return all.cost(p); });
+    return totals;
+}
+
+template <std::size_t Width>
+auto BasicTorus<Width>::region(std::span<const Point> points) const -> Region {
+    Region box{points.front().at, points.front().at};
+    for (const Point& p : points) {
+        for (std::size_t d = 0; d < Width; ++d) {
+            box.low[d] = std::min(box.low[d], p.at[d]);
+            box.high[d] = std::max(box.high[d], p.at[d]);
+        }
+    }
+    return box;
+}
+
+template <std::size_t Width>
+BasicTorus<Width>::Pull::Pull(const BasicTorus& torus, std::span<const Point> points,
+                              std::span<const std::uint64_t> weights)
+    : axes_(torus.axis_count()) {
+    for (std::uint32_t d = 0; d < axes_; ++d) start_[d + 1] = start_[d] + torus.spec_.size[d];
+    table_.assign(start_[axes_], 0);
+    std::vector<std::uint64_t> weight_at;  // only for many points: their weight by coordinate
+    for (std::uint32_t d = 0; d < axes_; ++d) {
+        const auto size = static_cast<std::int32_t>(torus.spec_.size[d]);
+        std::uint64_t* const table = table_.data() + start_[d];
+        const auto add = [&](std::int32_t at, std::uint64_t weight) {
+            for (std::int32_t c = 0; c < size; ++c) table[c] += weight * torus.apart_on(d, c, at);
+        };
+        if (points.size() <= static_cast<std::size_t>(size)) {
+            for (std::size_t i = 0; i < points.size(); ++i) add(points[i].at[d], weights[i]);
+            continue;
+        }
+        weight_at.assign(static_cast<std::size_t>(size), 0);
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            weight_at[static_cast<std::size_t>(points[i].at[d])] += weights[i];
+        }
+        for (std::int32_t c = 0; c < size; ++c) {
+            if (weight_at[static_cast<std::size_t>(c)] != 0) add(c, weight_at[static_cast<std::size_t>(c)]);
+        }
+    }
+}
+
+template <std::size_t Width>
+std::uint64_t BasicTorus<Width>::Pull::cost(const Point& p) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t d = 0; d < axes_; ++d) sum += table_[start_[d] + static_cast<std::uint32_t>(p.at[d])];
+    return sum;
+}
+
+template <std::size_t Width>
+std::uint64_t BasicTorus<Width>::Pull::bound(const Region& box) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t d = 0; d < axes_; ++d) {
+        const auto first = table_.begin() + start_[d];
+        sum += *std::min_element(first + box.low[d], first + box.high[d] + 1);
+    }
+    return sum;
+}
+
+template <std::size_t Width>
+std::string BasicTorus<Width>::describe() const {
+    std::ostringstream text;
+    const bool any_wrap = std::find(spec_.wrap.begin(), spec_.wrap.end(), true) != spec_.wrap.end();
+    for (std::uint32_t d = 0; d < axis_count(); ++d) text << (d == 0 ? "" : "x") << spec_.size[d];
+    text << (any_wrap ? " torus" : " mesh");
+    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes a router";
+    return text.str();
+}
+
+template class BasicTorus<8>;
+template class BasicTorus<32>;
+
+}  // namespace topoloom

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A tree of equal groups: nodes are the leaves, messages climb to the smallest common group and descend.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/unit.hpp"
+#include "topoloom/machine/levels.hpp"
+#include "topoloom/machine/link_ends.hpp"
+#include "topoloom/machine/pull_to_points.hpp"
+
+namespace topoloom {
+
+/// How a tree is built; lists are bottom-up, one entry per level.
+struct TreeSpec {
+    std::vector<std::uint32_t> arity;
+    std::vector<std::uint32_t> distance;    // absolute; empty: the links on the route, 2, 4, 6 ...
+    std::vector<BytesPerSecond> bandwidth;  // of the links above level j; empty: 1 B/s
+    std::vector<Seconds> latency;           // empty: 0
+};
+
+/// The hierarchy `a1:a2:...` of KaHIP and its kin. Every group has one link up and one down to the group above it.
+class Tree {
+   public:
+    using Point = Levels::Key;
+    /// All leaves between two keys.
+    struct Region {
+        Point low;
+        Point high;
+    };
+    using Pull = PullToPoints<Tree>;
+
+    /// Throws Error as Levels does, and for lists of the wrong length.
+    explicit Tree(TreeSpec spec);
+
+    [[nodiscard]] std::size_t node_count() const { return levels_.size(); }
+    [[nodiscard]] std::size_t link_count() const { return 2 * (vertex_count() - 1); }
+    [[nodiscard]] std::size_t vertex_count() const { return offset_.back() + 1; }
+
+    [[nodiscard]] Point point(Node node) const { return levels_.key(node.value); }
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return 2 * levels_.common_level(a, b); }
+    [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return levels_.distance(a, b); }
+    [[nodiscard]] std::uint32_t diameter() const;
+    [[nodiscard]] std::uint32_t max_distance() const;
+
+    template <class Visit>
+    void route(Node a, Node b, const Visit& visit) const {
+        const std::uint32_t top = levels_.common_level(point(a), point(b));
+        std::uint32_t from = a.value;
+        for (std::uint32_t j = 0; j < top; ++j) {
+            visit(Link{2 * (offset_[j] + from)}, 1.0);
+            from /= spec_.arity[j];
+        }
+        for (std::uint32_t j = top; j-- > 0;) visit(Link{2 * (offset_[j] + b.value / span_[j]) + 1}, 1.0);
+    }
+
+    /// Vertices: leaves first, then the groups level by level, the root last.
+    [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
+    [[nodiscard]] LinkEnds ends(Link link) const;
+    [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return spec_.bandwidth[level_of(link)]; }
+    [[nodiscard]] Seconds latency(Link link) const { return spec_.latency[level_of(link)]; }
+    [[nodiscard]] std::string link_name(Link link) const;
+    [[nodiscard]] std::vector<std::uint32_t> grid() const { return {static_cast<std::uint32_t>(node_count())}; }
+    [[nodiscard]] bool wraps(std::uint32_t) const { return false; }
+    [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const { return {node.value}; }
+    [[nodiscard]] std::vector<std::uint64_t> total_distances(std::span<const Point> points) const;
+    [[nodiscard]] std::string describe() const;
+    [[nodiscard]] const TreeSpec& spec() const { return spec_; }
+
+    [[nodiscard]] Region region(std::span<const Point> points) const;
+    /// Keys are ordered like leaves, so the nearest leaf of a range is one of its ends.
+    [[nodiscard]] std::uint32_t distance_from(const Region& range, Point p) const {
+        if (range.low <= p && p <= range.high) return 0;
+        return p < range.low ? distance(p, range.low) : distance(p, range.high);
+    }
+
+   private:
+    [[nodiscard]] std::uint32_t level_of(Link link) const;
+
+    TreeSpec spec_;
+    Levels levels_;
+    std::vector<std::uint32_t> offset_;  // [j]: first vertex of level j; [count]: the root
+    std::vector<std::uint32_t> span_;    // [j]: leaves under a vertex of level j
+};
+
+}  // namespace topoloom
