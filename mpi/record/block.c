@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One rank's notes as words: the file format.
+//
+// A recording is the 32-byte head "topoloom-recording 1\n" (zero-filled), then one block a rank, in any order. All
+// numbers are 64-bit signed integers in the byte order of the machine; the first word of a block tells the order.
+//   block:        0x746f706f6c6f6f6d ("topoloom"), words in this block, rank, world size, 1 if written at MPI_Finalize,
+//                 nanoseconds since MPI_Init, notes lost, number of counters, of records, of communicators; then those
+//   counter:      phase, kind, peer (rank in the world), bytes, messages         kind: enum kind of record.h
+//   record:       phase, operation, communicator id, root or -1, bytes, calls    operation: enum operation of record.h
+//   communicator: id, size, 0, start, stride   or   id, size, 1, then its world ranks in order
+// `bytes` of a record: the message (bcast, reduce, allreduce, scan, exscan), one rank's block (gather, scatter,
+// allgather, alltoall), the sum over the ranks (allgatherv, reduce_scatter).
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record.h"
+
+enum { head_words = 10, length_word = 1, counters_word = 7 };
+
+const char record_file_head[32] = "topoloom-recording 1\n";
+
+bool sink_flush(struct sink *sink) {
+    const char *bytes = (const char *)sink->words;
+    size_t left = sink->used * sizeof *sink->words;
+    while (left > 0 && !sink->failed) {
+        const ssize_t done = write(sink->file, bytes, left);
+        if (done <= 0) {
+            sink->failed = true;
+            break;
+        }
+        bytes += done;
+        left -= (size_t)done;
+    }
+    sink->used = 0;
+    return !sink->failed;
+}
+
+static void put(struct sink *sink, int64_t word) {
+    if (sink->failed) return;
+    if (sink->used == sink->capacity) {
+        if (sink->file >= 0) {
+            sink_flush(sink);
+        } else {
+            const uint64_t capacity = sink->capacity == 0 ? 1024 : 2 * sink->capacity;
+            int64_t *words = realloc(sink->words, capacity * sizeof *words);
+            sink->failed = words == NULL;
+            if (sink->failed) return;
+            sink->words = words;
+            sink->capacity = capacity;
+        }
+    }
+    sink->words[sink->used++] = word;
+    ++sink->written;
+}
+
+static int64_t put_counters(struct sink *sink) {
+    int64_t count = 0;
+    for (const struct phase *phase = record_phases; phase != NULL; phase = phase->next) {
+        const struct counter_table *table = phase->counters;
+        for (uint64_t i = 0; i <= table->mask; ++i) {
+            const struct counter *counter = &table->slots[i];
+            if (counter->key == 0) continue;
+            put(sink, phase->level);
+            put(sink, (int64_t)((counter->key - 1) & 7));
+            put(sink, (int64_t)((counter->key - 1) >> 3));
+            put(sink, counter->bytes);
+            put(sink, counter->messages);
+            ++count;
+        }
+    }
+    return count;
+}
+
+static int64_t put_records(struct sink *sink) {
+    int64_t count = 0;
+    for (const struct phase *phase = record_phases; phase != NULL; phase = phase->next) {
+        const struct record_table *table = phase->records;
+        for (uint64_t i = 0; i <= table->mask; ++i) {
+            const struct record *record = &table->slots[i];
+            if (record->count == 0) continue;
+            put(sink, phase->level);
+            put(sink, record->operation);
+            put(sink, (int64_t)record->communicator);
+            put(sink, record->root);
+            put(sink, record->bytes);
+            put(sink, record->count);
+            ++count;
+        }
+    }
+    return count;
+}
+
+static int64_t put_communicators(struct sink *sink) {
+    int64_t count = 0;
+    for (const struct communicator *one = record_communicators; one != NULL; one = one->next, ++count) {
+        put(sink, (int64_t)one->id);
+        put(sink, one->size);
+        put(sink, one->members != NULL);
+        if (one->members == NULL) {
+            put(sink, one->start);
+            put(sink, one->stride);
+        }
+        for (int i = 0; one->members != NULL && i < one->size; ++i) put(sink, one->members[i]);
+    }
+    return count;
+}
+
+void block_write(struct sink *sink, bool complete) {
+    const int64_t head[head_words] = {0x746f706f6c6f6f6d, 0, record_rank, record_size, complete,
+                                      record_nanoseconds(), record_lost, 0, 0, 0};
+    const uint64_t first = sink->written;
+    const off_t offset = sink->file >= 0 ? lseek(sink->file, 0, SEEK_END) : 0;
+    for (int i = 0; i < head_words; ++i) put(sink, head[i]);
+    int64_t counts[3];
+    counts[0] = put_counters(sink);
+    counts[1] = put_records(sink);
+    counts[2] = put_communicators(sink);
+    const int64_t length = (int64_t)(sink->written - first);
+    if (sink->file < 0) {
+        if (sink->failed) return;
+        sink->words[first + length_word] = length;
+        memcpy(&sink->words[first + counters_word], counts, sizeof counts);
+        return;
+    }
+    // The lengths are known only now: other threads may have gone on counting while we wrote.
+    if (!sink_flush(sink)) return;
+    const off_t word = sizeof(int64_t);
+    sink->failed = pwrite(sink->file, &length, sizeof length, offset + length_word * word) != sizeof length ||
+                   pwrite(sink->file, counts, sizeof counts, offset + counters_word * word) != sizeof counts;
+}

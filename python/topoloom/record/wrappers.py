@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the recorder's C and Fortran wrappers from the table ``mpi/record/calls.txt``.
+
+Only calls that the user's ``mpi.h`` declares get a wrapper, so one table serves MPI 3.0
+to 4.x, and whatever a library has early (Open MPI 5 calls itself 3.1 and has
+persistent collectives).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+_COUNTS = {"count", "sendcount", "recvcount", "target_count"}
+_COUNT_ARRAYS = {"sendcounts", "recvcounts"}
+_DISPLACEMENTS = {"displs", "sdispls", "rdispls"}
+_BUFFERS = {"sendbuf", "compare", "recvbuf"}
+_HANDLES = {
+    **dict.fromkeys(("type", "sendtype", "recvtype", "target_type"), "Datatype"),
+    "comm": "Comm",
+    "win": "Win",
+    "op": "Op",
+    "info": "Info",
+}
+_OTHER_TYPES = {
+    "sendbuf": "const void *",
+    "compare": "const void *",
+    "recvbuf": "void *",
+    "large_count": "MPI_Count ",
+    "target_disp": "MPI_Aint ",
+    "request": "MPI_Request *",
+    "status": "MPI_Status *",
+    "large_sdispls": "const MPI_Aint *",
+    "large_rdispls": "const MPI_Aint *",
+    "sendtypes": "const MPI_Datatype *",
+    "recvtypes": "const MPI_Datatype *",
+}
+
+
+class Call(NamedTuple):
+    """One MPI procedure to wrap; `note` is C, with the parameters' names in it."""
+
+    name: str
+    parameters: list[str]
+    note: str
+    persistent: bool
+
+
+def wrappers(table: str, mpi_header: str) -> str:
+    """Make the C file.
+
+    Parameters
+    ----------
+    table
+        The text of ``calls.txt``.
+    mpi_header
+        ``mpi.h`` after the preprocessor.
+    """
+    declared = set(re.findall(r"\bPMPI_(\w+)\s*\(", mpi_header))
+    parts = ['#include "record.h"\n']
+    for call in _calls(table):
+        if call.name in declared:
+            parts.append(_c_wrapper(call, large=False))
+            parts.extend(_fortran_wrapper(call, suffix) for suffix in ("_", "_f08_"))
+        if f"{call.name}_c" in declared:
+            parts.append(_c_wrapper(call, large=True))
+    return "\n".join(parts)
+
+
+def _calls(table: str) -> Iterator[Call]:
+    section = ""
+    for line in table.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        if line.startswith("["):
+            section = line.strip("[]")
+            continue
+        match = re.fullmatch(r"(\w+)\(([^)]*)\)\s+(\w+\(.*\))", line)
+        assert match is not None, line
+        name, inside, note = match.groups()
+        parameters = inside.split(", ")
+        yield Call(name, parameters, f"note_{note}", section == "persistent")
+        if section == "collective":
+            yield Call(f"I{_lower(name)}", [*parameters, "request"], f"note_{note}", False)
+            with_info = [*parameters, "info", "request"]
+            yield Call(f"{name}_init", with_info, f"note_{note}", True)
+
+
+def _lower(name: str) -> str:
+    return name[0].lower() + name[1:]
+
+
+def _c_type(name: str, large: bool) -> str:
+    if name in _COUNTS:
+        return "MPI_Count " if large else "int "
+    if name in _COUNT_ARRAYS:
+        return "const MPI_Count *" if large else "const int *"
+    if name in _DISPLACEMENTS:
+        return "const MPI_Aint *" if large else "const int *"
+    if name in _HANDLES:
+        return f"MPI_{_HANDLES[name]} "
+    return _OTHER_TYPES.get(name, "int ")
+
+
+def _fortran_type(name: str) -> str:
+    if name in _BUFFERS:
+        return "void *"
+    if name == "large_count":
+        return "MPI_Count *"
+    if name in ("target_disp", "large_sdispls", "large_rdispls"):
+        return "MPI_Aint *"
+    return "MPI_Fint *"
+
+
+def _c_argument(name: str, large: bool) -> str:
+    if name in _COUNT_ARRAYS:
+        return f"{'large' if large else 'int'}_counts({name})"
+    return f"c_types({name})" if name in ("sendtypes", "recvtypes") else name
+
+
+def _fortran_argument(name: str) -> str:
+    if name in _COUNT_ARRAYS:
+        return f"fortran_counts({name})"
+    if name in ("sendtypes", "recvtypes"):
+        return f"fortran_types({name})"
+    if name in _HANDLES:
+        return f"MPI_{_HANDLES[name].removeprefix('Data').capitalize()}_f2c(*{name})"
+    return name if name in _BUFFERS else f"*{name}"
+
+
+def _note(call: Call, argument: Callable[[str], str], request: str) -> str:
+    function, _, inside = call.note.partition("(")
+    words = inside.rstrip(")").split(", ")
+    arguments = [argument(word) if word in call.parameters else word for word in words]
+    note = f"{function}({', '.join(arguments)});"
+    if call.persistent:
+        note = f"plan_begin();\n        {note}\n        plan_end({request});"
+    return note
+
+
+def _c_wrapper(call: Call, large: bool) -> str:
+    name = call.name + ("_c" if large else "")
+    declared = ", ".join(f"{_c_type(p, large)}{p}" for p in call.parameters)
+    note = _note(call, lambda word: _c_argument(word, large), "*request")
+    return f"""\
+RECORD_EXPORT int MPI_{name}({declared}) {{
+    const bool outer = record_enter();
+    const int result = PMPI_{name}({", ".join(call.parameters)});
+    if (record_leave(outer, result)) {{
+        {note}
+        record_unlock();
+    }}
+    return result;
+}}
+"""
+
+
+def _fortran_wrapper(call: Call, suffix: str) -> str:
+    """Pointers are passed on untouched: they may be Fortran's own MPI_BOTTOM and such."""
+    name = f"mpi_{call.name.lower()}{suffix}"
+    types = [_fortran_type(p) for p in call.parameters] + ["MPI_Fint *"]
+    parameters = [*call.parameters, "error"]
+    declared = ", ".join(f"{t}{p}" for t, p in zip(types, parameters, strict=True))
+    note = _note(call, _fortran_argument, "MPI_Request_f2c(*request)")
+    return f"""\
+RECORD_EXPORT void {name}({declared}) {{
+    static void (*next)({", ".join(types)});
+    if (next == 0) next = (void (*)({", ".join(types)}))(uintptr_t)next_symbol("{name}");
+    const bool outer = record_enter();
+    next({", ".join(parameters)});
+    if (record_leave(outer, fortran_ok(error) ? MPI_SUCCESS : MPI_ERR_OTHER)) {{
+        {note}
+        record_unlock();
+    }}
+}}
+"""
