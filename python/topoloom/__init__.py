@@ -76,7 +76,7 @@ _HOME = {
     "__version__": "topoloom.version",
 }
 
-__all__ = [  # noqa: PLE0604
+__all__ = [
     "AllocatedHosts",
     "Allocation",
     "CommGraph",

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
+from topoloom.cli.outcome import Failure, Interrupted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -91,6 +93,13 @@ class VerbGroup(TyperGroup):
             raise SystemExit(fail(unknown_name("verb", args[0], list(VERBS))))
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a verb; Ctrl-C ends it with a line of its own."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the table of verbs without importing any of them."""
         with formatter.section("Verbs"):
@@ -135,7 +144,13 @@ def _options(
 ) -> None: ...
 
 
-BAD_INPUT = {errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EACCES, errno.ENAMETOOLONG}
+BAD_INPUT = {
+    errno.ENOENT,
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.EACCES,
+    errno.ENAMETOOLONG,
+}
 
 
 def fail(message: str, status: int = 2) -> int:
@@ -145,7 +160,10 @@ def fail(message: str, status: int = 2) -> int:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; return 0, 2 for bad input, 1 for failure, 130 for Ctrl-C."""
+    """Run one command line; return its exit status.
+
+    0 is well, 2 bad input, 1 a failure, 130 Ctrl-C.
+    """
     try:
         if not arguments:
             arguments = ["--help"]
@@ -159,16 +177,14 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     except Exception as error:
         return _explain(error)
-    if status == 130:
-        return fail("interrupted", 130)
     return status if isinstance(status, int) else 0
 
 
 def _explain(error: Exception) -> int:
+    if isinstance(error, Failure):
+        return fail(str(error), error.status)
     if hasattr(error, "format_message"):  # a usage error of typer
         return fail(_sentence(error.format_message()), 2)
-    if isinstance(error, typer.Abort):
-        return fail("interrupted", 130)
     core = sys.modules.get("topoloom._core")
     if core is not None and isinstance(error, core.Error):
         return fail(str(error), 2)
@@ -176,8 +192,6 @@ def _explain(error: Exception) -> int:
         what = error.strerror or str(error)
         where = f"{error.filename}: " if error.filename else ""
         return fail(f"{where}{what}", 2 if error.errno in BAD_INPUT else 1)
-    if isinstance(error, RuntimeError):
-        return fail(str(error), 1)
     if os.environ.get("TOPOLOOM_TRACEBACK"):
         raise error
     return fail(

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Allocations from text: host lists, one host a line, node ids, or coordinates.
+
+A line of an allocation file is one of
+
+- ``n012`` or ``n[001-064,070]``: hosts. The digits at the end of the name (before
+  the first dot) are the node id: ``n012.cluster`` is node 12;
+- ``17``: a node id;
+- ``3 4 5`` or ``3,4,5``: the coordinates of a node of a torus or mesh;
+- ``login1 17`` or ``login1 3 4 5``: a host and where it is, for names whose digits
+  mean something else.
+
+``#`` starts a comment. The order of the lines is the order in which the launcher
+fills the nodes. A node named twice, or one the machine does not have, is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom._core import Allocation, Error, Machine
+from topoloom.files import named, read_text, write_text
+from topoloom.hostlist import expand_hostlist
+
+_NUMBERS = re.compile(r"[+-]?\d+(?:[\s,]+[+-]?\d+)*")
+_HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+(\d+(?:[\s,]+\d+)*)")
+_TRAILING_DIGITS = re.compile(r"\d{1,18}$")
+
+
+@dataclass(frozen=True)
+class AllocatedHosts:
+    """An allocation and, where its file names hosts, their names.
+
+    Attributes
+    ----------
+    allocation
+        The allocated slots in the launcher's order.
+    hosts
+        ``hosts[i]`` is the name of ``allocation.nodes[i]``; None if no host is named.
+    """
+
+    allocation: Allocation
+    hosts: tuple[str, ...] | None = None
+
+
+class _Entry(NamedTuple):
+    line: int
+    node: int
+    host: str | None
+
+
+def load_allocation(machine: Machine, source: str | Path) -> AllocatedHosts:
+    """Read an allocation from a file, or from an inline host list.
+
+    Parameters
+    ----------
+    machine
+        The machine whose nodes are allocated.
+    source
+        A file (see the head of this module), or a text such as ``n[001-064,070]``.
+
+    Raises
+    ------
+    topoloom.Error
+        If a line cannot be read, a node is unknown or is named twice.
+    OSError
+        If the file cannot be read.
+    """
+    if not Path(source).exists() and ("[" in str(source) or "," in str(source)):
+        with named("allocation"):
+            return _read(machine, str(source).replace(";", "\n"))
+    text = read_text(source)
+    with named(source):
+        return _read(machine, text)
+
+
+def save_allocation(path: str | Path, allocation: Allocation, title: str) -> None:
+    """Write the nodes of an allocation, as coordinates where the machine has them."""
+    machine = allocation.machine
+    lines = [f"# {title}", f"# machine {machine.text}"]
+    for node in allocation.nodes:
+        lines.append(" ".join(map(str, _place_of(machine, int(node)))))
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _place_of(machine: Machine, node: int) -> list[int]:
+    coordinates = machine.coordinates(node) if machine.shape else []
+    # Several nodes may share the coordinates of their router.
+    if coordinates and machine.node_at(coordinates) == node:
+        return list(coordinates)
+    return [node]
+
+
+def _read(machine: Machine, text: str) -> AllocatedHosts:
+    entries: list[_Entry] = []
+    first: dict[int, _Entry] = {}
+    for entry in _entries(machine, text):
+        earlier = first.setdefault(entry.node, entry)
+        if earlier is not entry:
+            raise Error(f"line {entry.line}: {_named_twice(earlier, entry)}")
+        entries.append(entry)
+    if not entries:
+        raise Error("names no node")
+    hosts = [entry.host for entry in entries if entry.host is not None]
+    if hosts and len(hosts) < len(entries):
+        bare = next(entry for entry in entries if entry.host is None)
+        raise Error(f"line {bare.line}: has no host name, but other lines have one")
+    allocation = Allocation(machine, [entry.node for entry in entries])
+    return AllocatedHosts(allocation, tuple(hosts) if hosts else None)
+
+
+def _named_twice(earlier: _Entry, entry: _Entry) -> str:
+    if entry.host is None or entry.host == earlier.host:
+        what = f"node {entry.node}" if entry.host is None else f"host {entry.host}"
+        return f"{what} is named twice, first on line {earlier.line}"
+    return (
+        f"hosts {earlier.host} and {entry.host} are both node {entry.node}; "
+        f"write the node behind the name, as '{entry.host} NODE'"
+    )
+
+
+def _entries(machine: Machine, text: str) -> Iterator[_Entry]:
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.partition("#")[0].strip()
+        if not line:
+            continue
+        try:
+            for node, host in _line(machine, line):
+                yield _Entry(number, node, host)
+        except Error as error:
+            raise Error(f"line {number}: {error}") from None
+
+
+def _line(machine: Machine, line: str) -> Iterator[tuple[int, str | None]]:
+    if _NUMBERS.fullmatch(line):
+        yield _node(machine, line), None
+    elif match := _HOST_AND_PLACE.fullmatch(line):
+        yield _node(machine, match[2]), match[1]
+    else:
+        for item in line.split():
+            for host in expand_hostlist(item):
+                yield _node_of_host(machine, host), host
+
+
+def _node(machine: Machine, text: str) -> int:
+    numbers = [int(number) for number in re.split(r"[\s,]+", text)]
+    if len(numbers) == 1:
+        if not 0 <= numbers[0] < machine.node_count:
+            raise Error(
+                f"there is no node {numbers[0]}; {machine.name} has nodes "
+                f"0 to {machine.node_count - 1}"
+            )
+        return numbers[0]
+    shape = list(machine.shape)
+    if len(numbers) != len(shape):
+        axes = f"{len(shape)} axes" if shape else "no coordinates"
+        raise Error(
+            f"'{text}' is {len(numbers)} numbers, but {machine.name} has {axes}"
+        )
+    for axis, (number, size) in enumerate(zip(numbers, shape, strict=True)):
+        if not 0 <= number < size:
+            raise Error(
+                f"'{text}' lies outside {machine.name}: "
+                f"coordinate {number} on axis {axis}, which has 0 to {size - 1}"
+            )
+    return machine.node_at(numbers)
+
+
+def _node_of_host(machine: Machine, host: str) -> int:
+    digits = _TRAILING_DIGITS.search(host.partition(".")[0])
+    if digits is None:
+        raise Error(
+            f"host {host} has no number at its end that could be a node id; "
+            f"write the node behind the name, as '{host} 0'"
+        )
+    node = int(digits[0])
+    if node >= machine.node_count:
+        raise Error(
+            f"host {host} would be node {node}, but {machine.name} has nodes "
+            f"0 to {machine.node_count - 1}; write the node behind the name, "
+            f"as '{host} 0'"
+        )
+    return node

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom compare`: several mappers, one table."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli.options import (
+    Allocate,
+    AllocationText,
+    AsJson,
+    Figure,
+    Fragments,
+    GraphFile,
+    MachineText,
+    Seconds,
+    Seed,
+    Threads,
+    Work,
+)
+
+DEFAULT = "block"
+
+
+def command(
+    graph: GraphFile,
+    machine: MachineText,
+    allocation: AllocationText = None,
+    mappers: Annotated[
+        str,
+        typer.Option(
+            "--mappers",
+            metavar="LIST",
+            help="Mappers with commas between them; + joins the stages of one.",
+        ),
+    ] = "block,random,hilbert,gge,mahd,mahd+swap",
+    seed: Seed = 1,
+    time: Seconds = None,
+    work: Work = None,
+    threads: Threads = 0,
+    allocate: Allocate = None,
+    fragments: Fragments = 4,
+    figure: Figure = None,
+    as_json: AsJson = False,
+) -> None:
+    """Try several mappers on one problem and print one table.
+
+    Gains are hop-bytes against 'block', rank i on slot i: what the launcher does
+    without instructions. The best is marked. --time and --work hold for each mapper.
+
+    \b
+    Examples:
+      topoloom compare p.npz --machine torus:8x8x8
+      topoloom compare p.npz --machine torus:25x32x16 --allocation a.txt \\
+          --mappers block,random,hilbert,gge,mahd,mahd+swap
+      topoloom compare p.npz -m tree:4:8:2 --allocate 64 --figure loads.svg
+    """
+    from topoloom import judge, place
+    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.outcome import Interrupted
+    from topoloom.cli.problem import at_least, load_problem, measures
+    from topoloom.units import parse_duration
+
+    at_least("--seed", seed, 0)
+    at_least("--threads", threads, 0)
+    seconds = parse_duration(time) if time is not None else None
+    if work is not None:
+        at_least("--work", work, 0)
+    problem = load_problem(graph, machine, allocation, allocate, fragments, seed)
+    others = [name for name in split_mappers(mappers) if name != DEFAULT]
+    names = [DEFAULT, *others]
+    _check_mappers(problem, names)
+    results: list[dict[str, Any]] = []
+    placements: dict[str, Any] = {}
+    interrupted = False
+    for number, name in enumerate(names, start=1):
+        title = f"{number}/{len(names)} {name}"
+        with watching(title, seconds=seconds, work=work) as watch:
+            from time import perf_counter
+
+            start = perf_counter()
+            placement, done = place(
+                problem.graph,
+                problem.allocation,
+                mapper=name,
+                seed=seed,
+                seconds=seconds,
+                work=work,
+                threads=threads,
+                progress=watch,
+            )
+            took = perf_counter() - start
+        values = measures(judge(problem.graph, problem.allocation, placement))
+        placements[name] = placement
+        results.append({"mapper": name, **values, "seconds": took, "work": done})
+        if watch.interrupted:
+            interrupted = True
+            break
+    _add_gains(results)
+    best = min(results, key=lambda result: float(result["hop_bytes"]))["mapper"]
+    if figure is not None:
+        from topoloom.figure import draw_judgement
+
+        draw_judgement(figure, problem.graph, problem.allocation, placements)
+    if as_json:
+        print_json(
+            {
+                "machine": problem.machine.text,
+                "nodes": len(problem.allocation.nodes),
+                "ranks": problem.graph.rank_count,
+                "seed": seed,
+                "default": DEFAULT,
+                "best": best,
+                "results": results,
+            }
+        )
+    else:
+        _print(problem, results, best)
+    if interrupted:
+        raise Interrupted(f"interrupted in mapper {results[-1]['mapper']}")
+
+
+def split_mappers(text: str) -> list[str]:
+    """Split a list of mappers at commas outside parentheses; duplicates once."""
+    from topoloom import Error
+
+    names = [name.strip() for name in re.split(r",(?![^()]*\))", text)]
+    if not all(names):
+        raise Error(f"--mappers '{text}' holds an empty name")
+    return list(dict.fromkeys(names))
+
+
+def _check_mappers(problem: Any, names: list[str]) -> None:
+    """Refuse an unknown name before the first long search, not after it."""
+    from topoloom import Error, mappers
+    from topoloom.nearest import unknown_name
+
+    known = [mapper["name"] for mapper in mappers()]
+    for name in names:
+        for stage in re.split(r"\+(?![^()]*\))", name):
+            plain = stage.partition("(")[0].strip()
+            if plain not in known:
+                raise Error(unknown_name("mapper", plain, known))
+
+
+def _add_gains(results: list[dict[str, Any]]) -> None:
+    from topoloom.cli.problem import gain
+
+    before = next(r["hop_bytes"] for r in results if r["mapper"] == DEFAULT)
+    for result in results:
+        result["gain_percent"] = gain(before, result["hop_bytes"])
+
+
+def _print(problem: Any, results: list[dict[str, Any]], best: str) -> None:
+    from topoloom.cli.console import print_table
+    from topoloom.cli.problem import percent
+    from topoloom.units import format_bytes, format_count
+
+    columns = [
+        "mapper",
+        "gain",
+        "hop-bytes",
+        "hops/byte",
+        "dilation",
+        "max",
+        "congestion",
+        "inter-node",
+        "time",
+    ]
+    rows, marked = [], None
+    for index, result in enumerate(results):
+        name = result["mapper"]
+        label = f"{name} (launcher's default)" if name == DEFAULT else name
+        if name == best:
+            marked = index
+            label += " ◄ best"
+        rows.append(
+            [
+                label,
+                percent(result["gain_percent"]),
+                format_count(result["hop_bytes"]),
+                f"{result['hops_per_byte']:.3f}",
+                f"{result['dilation_average']:.3f}",
+                f"{result['dilation_max']:g}",
+                f"{result['congestion_max']:.4g}",
+                format_bytes(result["inter_node_bytes"]),
+                f"{result['seconds']:.2f} s",
+            ]
+        )
+    machine = problem.machine
+    title = (
+        f"{problem.graph.rank_count:,} ranks on {len(problem.allocation.nodes):,} of "
+        f"{machine.node_count:,} nodes of {machine.name}"
+    )
+    print_table(columns, rows, title=title, best=marked)

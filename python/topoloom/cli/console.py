@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the verbs print: tables for people, JSON for programs, progress on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document and nothing else."""
+    sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+
+def note(text: str) -> None:
+    """Tell people something beside the result; goes to stderr."""
+    print(text, file=sys.stderr)
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+    best: int | None = None,
+    left: int = 1,
+) -> None:
+    """Print a table; the first `left` columns are text, the others numbers."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left")
+    for index, column in enumerate(columns):
+        right = index >= left
+        table.add_column(column, justify="right" if right else "left", no_wrap=right)
+    for index, row in enumerate(rows):
+        table.add_row(*row, style="bold green" if index == best else None)
+    _console().print(table)
+
+
+def print_facts(facts: Sequence[tuple[str, str]], title: str = "") -> None:
+    """Print a small table of names and values."""
+    from rich.table import Table
+
+    if title:
+        _console().print(title, style="bold", markup=False, highlight=False)
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column()
+    for name, value in facts:
+        table.add_row(name, value)
+    _console().print(table)
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        # A pipe has no width: never fold a table that somebody wants to grep.
+        console = Console(
+            highlight=False, markup=False, emoji=False, width=200, soft_wrap=False
+        )
+    return console
+
+
+class Watch:
+    """A long search seen from outside: shows progress and hears Ctrl-C.
+
+    Call it with the work done so far, as the core does; it answers whether to go on.
+    The core may call from threads of its own, where Python runs no signal handlers,
+    so Ctrl-C is heard through the wake-up socket that the interpreter writes to.
+    """
+
+    def __init__(self, show: Any = None) -> None:
+        self.interrupted = False
+        self._show = show
+        self._ear: socket.socket | None = None
+
+    def __call__(self, work: int) -> bool:
+        """Show the work done; False once Ctrl-C was pressed."""
+        if self._ear is not None and select.select([self._ear], [], [], 0)[0]:
+            self._ear.recv(4096)
+            self.interrupted = True
+        if self._show is not None:
+            self._show(work)
+        return not self.interrupted
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """Turn Ctrl-C into `interrupted` while the block runs."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        ear, mouth = socket.socketpair()
+        ear.setblocking(False)
+        mouth.setblocking(False)
+        self._ear = ear
+
+        def interrupt(*_: Any) -> None:
+            self.interrupted = True
+
+        handler = signal.signal(signal.SIGINT, interrupt)
+        wakeup = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(wakeup)
+            signal.signal(signal.SIGINT, handler)
+            self._ear = None
+            ear.close()
+            mouth.close()
+
+
+@contextlib.contextmanager
+def watching(
+    what: str, *, seconds: float | None = None, work: int | None = None
+) -> Iterator[Watch]:
+    """Watch a search: a progress bar if stderr is a terminal, and Ctrl-C stops it.
+
+    With a budget the bar fills up; without one it counts the work.
+    """
+    if not sys.stderr.isatty():
+        watch = Watch()
+        with watch.listening():
+            yield watch
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    total = seconds if seconds is not None else work
+    start = time.monotonic()
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[done]}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True, highlight=False, markup=False),
+        transient=True,
+    )
+
+    def show(done: int) -> None:
+        passed = time.monotonic() - start
+        bar.update(
+            task,
+            completed=passed if seconds is not None else done,
+            done=f"{done:,} evaluated",
+        )
+
+    task = bar.add_task(what, total=total, done="")
+    watch = Watch(show)
+    with bar, watch.listening():
+        yield watch

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom judge`: measure a placement."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli.options import (
+    Allocate,
+    AllocationText,
+    AsJson,
+    Figure,
+    Fragments,
+    GraphFile,
+    MaybeMachineText,
+    Seed,
+)
+
+
+def command(
+    graph: GraphFile,
+    placement: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PLACEMENT]",
+            help="A file of 'topoloom map'. Without one: block order, what the "
+            "launcher does, on --machine.",
+        ),
+    ] = None,
+    machine: MaybeMachineText = None,
+    allocation: AllocationText = None,
+    allocate: Allocate = None,
+    fragments: Fragments = 4,
+    seed: Seed = 1,
+    hottest: Annotated[
+        int, typer.Option("--hottest", metavar="N", help="Most loaded links to name.")
+    ] = 10,
+    figure: Figure = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a placement, beside what the launcher would do by default.
+
+    \b
+    hop bytes         sum over messages of bytes times distance
+    hops per byte     the same divided by all bytes
+    dilation          links a message crosses, on average and at most
+    traffic average   bytes on a link, averaged over links that carry any
+    congestion max    largest load divided by bandwidth (in bytes if none is known)
+    inter node bytes  bytes that leave their node
+
+    \b
+    Examples:
+      topoloom judge p.npz x.json
+      topoloom judge p.npz x.json --json
+      topoloom judge p.npz x.json --figure before-after.svg
+      topoloom judge p.npz --machine torus:8x8x8        the default placement
+    """
+    from topoloom import Error, judge, load_graph, load_placement, place
+    from topoloom.cli.console import print_json
+    from topoloom.cli.problem import at_least, check_fit, load_problem, measures
+
+    at_least("--hottest", hottest, 0)
+    given = None
+    if placement is not None:
+        if machine or allocation or allocate:
+            raise Error(
+                f"{placement} says which machine and allocation it is for; "
+                "leave out --machine, --allocation and --allocate"
+            )
+        the_graph = load_graph(graph)
+        given = load_placement(placement)
+        where, slots = given.allocation, given.placement
+        if len(slots.slots) != the_graph.rank_count:
+            raise Error(
+                f"{placement} places {len(slots.slots)} ranks, "
+                f"but {graph} has {the_graph.rank_count}"
+            )
+        check_fit(the_graph, where, graph)
+    elif machine is None:
+        raise Error("nothing to judge; name a PLACEMENT file, or a --machine")
+    else:
+        problem = load_problem(graph, machine, allocation, allocate, fragments, seed)
+        the_graph, where = problem.graph, problem.allocation
+    default, _ = place(the_graph, where, mapper="block")
+    if given is None:
+        slots = default
+    judgement = judge(the_graph, where, slots, hottest=hottest)
+    before = measures(judge(the_graph, where, default))
+    name = given.mapper if given is not None else "block"
+    if figure is not None:
+        from topoloom.figure import draw_judgement
+
+        shown = {"block": default}
+        if given is not None:
+            shown[name if name != "block" else placement or name] = slots
+        draw_judgement(figure, the_graph, where, shown)
+    if as_json:
+        print_json(_document(where, name, judgement, before))
+    else:
+        _print(where, name if given is not None else None, judgement, before)
+
+
+def _document(
+    allocation: Any, mapper: str, judgement: Any, before: dict[str, float]
+) -> dict[str, Any]:
+    from topoloom.cli.problem import measures
+
+    return {
+        **measures(judgement),
+        "machine": allocation.machine.text,
+        "nodes": len(allocation.nodes),
+        "mapper": mapper,
+        "block": before,
+        "node_bytes_in_max": _largest(judgement.node_bytes_in),
+        "node_bytes_out_max": _largest(judgement.node_bytes_out),
+        "node_messages_in_max": _largest(judgement.node_messages_in),
+        "node_messages_out_max": _largest(judgement.node_messages_out),
+        "hottest": [
+            {
+                "link": link,
+                "bytes": load,
+                "seconds": seconds,
+                "from": [
+                    {"source": int(s), "target": int(t), "bytes": float(b)}
+                    for s, t, b in loaders
+                ],
+            }
+            for link, load, seconds, loaders in judgement.hottest
+        ],
+    }
+
+
+def _print(
+    allocation: Any, mapper: str | None, judgement: Any, before: dict[str, float]
+) -> None:
+    from topoloom.cli.console import print_table
+    from topoloom.cli.problem import gain, measures, percent
+    from topoloom.units import format_bytes, format_count
+
+    rows = []
+    for name, value in measures(judgement).items():
+        row = [name.replace("_", " "), format_count(before[name])]
+        if mapper is not None:
+            row += [format_count(value), percent(gain(before[name], value))]
+        rows.append(row)
+    columns = ["", "block (default)"] + ([mapper, "gain"] if mapper is not None else [])
+    machine = allocation.machine
+    title = (
+        f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {machine.name}"
+    )
+    print_table(columns, rows, title=title)
+    links = [
+        (
+            link,
+            ", ".join(f"{s} → {t} ({format_bytes(b)})" for s, t, b in loaders[:3]),
+            format_bytes(load),
+        )
+        for link, load, _, loaders in judgement.hottest
+    ]
+    if links:
+        print_table(["hottest links", "who loads them most", "load"], links, left=2)
+
+
+def _largest(values: Any) -> int:
+    return int(max(values, default=0))

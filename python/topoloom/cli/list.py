@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom list`: what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli.options import AsJson
+
+
+def command(
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[KIND]", help="mappers, patterns, topologies, machines or formats."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what there is to choose from; everything, if no kind is named.
+
+    \b
+    Examples:
+      topoloom list mappers
+      topoloom list machines --json
+    """
+    from topoloom import Error
+    from topoloom.cli.console import print_json, print_table
+    from topoloom.nearest import unknown_name
+
+    if kind is not None and kind not in KINDS:
+        raise Error(unknown_name("kind of list", kind, KINDS))
+    lists = {name: KINDS[name]() for name in KINDS if kind in (None, name)}
+    if as_json:
+        print_json(lists if kind is None else lists[kind])
+        return
+    for name, entries in lists.items():
+        columns = _columns(name)
+        rows = [[_cell(entry.get(column)) for column in columns] for entry in entries]
+        print_table(columns, rows, title=name, left=len(columns))
+
+
+def _mappers() -> list[dict[str, Any]]:
+    from topoloom import mappers
+
+    return [dict(mapper) for mapper in mappers()]
+
+
+def _patterns() -> list[dict[str, Any]]:
+    from topoloom.patterns import PATTERNS
+
+    return [
+        {
+            "name": name,
+            "summary": pattern.summary,
+            "needs": "--grid" if pattern.on_grid else "--ranks",
+        }
+        for name, pattern in PATTERNS.items()
+    ]
+
+
+def _topologies() -> list[dict[str, Any]]:
+    from topoloom.machine_file import TOPOLOGIES
+
+    return [
+        {"name": name, "summary": summary, "example": example}
+        for name, (summary, example) in TOPOLOGIES.items()
+    ]
+
+
+def _machines() -> list[dict[str, Any]]:
+    from topoloom.machine_file import zoo
+
+    return [entry._asdict() for entry in zoo()]
+
+
+def _formats() -> list[dict[str, Any]]:
+    from topoloom.formats.graph import FORMATS
+
+    return [
+        {"name": name, "summary": summary, "files": " ".join(f"*{end}" for end in ends)}
+        for name, (summary, ends) in FORMATS.items()
+    ]
+
+
+KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "mappers": _mappers,
+    "patterns": _patterns,
+    "topologies": _topologies,
+    "machines": _machines,
+    "formats": _formats,
+}
+
+
+def _columns(kind: str) -> list[str]:
+    return {
+        "mappers": ["name", "kind", "summary", "source", "options"],
+        "patterns": ["name", "summary", "needs"],
+        "topologies": ["name", "summary", "example"],
+        "machines": ["name", "text", "summary", "source"],
+        "formats": ["name", "summary", "files"],
+    }[kind]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return str(value.get("name", ""))
+    if isinstance(value, list | tuple):
+        return ", ".join(_cell(item) for item in value)
+    return "" if value is None else str(value)

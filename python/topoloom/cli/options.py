@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options that several verbs share, described once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+GraphFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="GRAPH",
+        help="Communication graph: .npz from record or pattern, Matrix Market, METIS, "
+        "dense text, Open MPI monitoring output (file or directory).",
+    ),
+]
+MachineText = Annotated[
+    str,
+    typer.Option(
+        "--machine",
+        "-m",
+        metavar="MACHINE",
+        help="torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a TOML file, "
+        "a METIS .graph file, or a name from 'topoloom list machines'.",
+    ),
+]
+MaybeMachineText = Annotated[str | None, MachineText.__metadata__[0]]
+AllocationText = Annotated[
+    str | None,
+    typer.Option(
+        "--allocation",
+        "-a",
+        metavar="FILE|HOSTS",
+        help="Where the job may run: a file (hosts, node ids or coordinates, one a "
+        "line) or a host list such as 'n[001-064,070]'. Digits at the end of a host "
+        "name are its node id. Default: the whole machine.",
+    ),
+]
+Allocate = Annotated[
+    int | None,
+    typer.Option(
+        "--allocate",
+        metavar="NODES",
+        help="Instead of --allocation: a generated ragged allocation of NODES nodes.",
+    ),
+]
+Fragments = Annotated[
+    int,
+    typer.Option(
+        "--fragments", metavar="N", help="Pieces that --allocate leaves the job."
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", metavar="N", help="Same seed, same result."),
+]
+Seconds = Annotated[
+    str | None,
+    typer.Option(
+        "--time", metavar="TIME", help="Stop searching after this time, e.g. 10s, 2min."
+    ),
+]
+Work = Annotated[
+    int | None,
+    typer.Option(
+        "--work",
+        metavar="N",
+        help="Stop after evaluating N candidates; unlike --time, repeatable.",
+    ),
+]
+Threads = Annotated[
+    int,
+    typer.Option(
+        "--threads", metavar="N", help="Threads to search with; 0 means all cores."
+    ),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")
+]
+Figure = Annotated[
+    Path | None,
+    typer.Option("--figure", metavar="FILE", help="Draw the result: .svg, .png, .pdf."),
+]

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom pattern`: make a communication graph, or import one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli.options import AsJson, Seed
+
+
+def command(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="'import', or from: list patterns.")
+    ],
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="What to import: only with 'import'."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the graph as .npz."),
+    ] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option("--grid", metavar="AxBxC", help="Grid of a stencil."),
+    ] = None,
+    ranks: Annotated[
+        int | None,
+        typer.Option("--ranks", "-n", metavar="N", help="Ranks of the others."),
+    ] = None,
+    amount: Annotated[
+        str,
+        typer.Option(
+            "--bytes", metavar="BYTES", help="Bytes a message: 1024, '64 KiB', 1.5MB."
+        ),
+    ] = "1024",
+    periodic: Annotated[
+        bool,
+        typer.Option(
+            "--periodic/--open", help="Do the edges of the grid meet, or end?"
+        ),
+    ] = True,
+    root: Annotated[
+        int, typer.Option("--root", metavar="RANK", help="Root of the binomial tree.")
+    ] = 0,
+    degree: Annotated[
+        float,
+        typer.Option(
+            "--degree", metavar="D", help="Average neighbours, random-geometric."
+        ),
+    ] = 8.0,
+    seed: Seed = 1,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="NAME", help="Format to import; default: as it looks."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a communication graph: who sends how many bytes to whom.
+
+    Ranks of a grid are numbered row by row, the last axis fastest, as MPI_Cart does.
+    'import' reads Matrix Market, METIS, .npz, dense text matrices and Open MPI
+    monitoring output (a file, a directory, or 'prof/phase_1_*.prof'). A summary is
+    always printed.
+
+    \b
+    Examples:
+      topoloom pattern stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
+      topoloom pattern stencil --grid 16x8x4x2 --open --bytes 64KiB -o p.npz
+      topoloom pattern random-geometric --ranks 1000 --degree 6 --seed 3 -o p.npz
+      topoloom pattern import matrix.mtx -o p.npz
+      topoloom pattern import p.npz               look at a graph
+    """
+    from topoloom import Error, load_graph, save_graph
+    from topoloom.cli.console import print_json
+
+    if name == "import":
+        if file is None:
+            raise Error("nothing to import; write: topoloom pattern import FILE")
+        graph = load_graph(file, kind)
+    elif file is not None:
+        raise Error(f"'{file}' is one name too many; FILE goes with 'import' only")
+    else:
+        graph = _make(name, grid, ranks, amount, periodic, root, degree, seed)
+    if output is not None:
+        save_graph(output, graph)
+    facts = _summary(graph)
+    if as_json:
+        print_json({"pattern": name, "output": output and str(output), **facts})
+    else:
+        _print(name if file is None else file, facts, output)
+
+
+def _make(
+    name: str,
+    grid: str | None,
+    ranks: int | None,
+    amount: str,
+    periodic: bool,
+    root: int,
+    degree: float,
+    seed: int,
+) -> Any:
+    from topoloom import Error
+    from topoloom.cli.problem import at_least
+    from topoloom.nearest import unknown_name
+    from topoloom.patterns import PATTERNS, Request, make_pattern
+    from topoloom.units import parse_bytes
+
+    if name not in PATTERNS:
+        raise Error(unknown_name("pattern", name, [*PATTERNS, "import"]))
+    extents: list[int] = []
+    if PATTERNS[name].on_grid:
+        if grid is None:
+            raise Error(f"{name} needs --grid, such as --grid 8x8x8")
+        extents = parse_grid(grid)
+    elif ranks is None:
+        raise Error(f"{name} needs --ranks, such as --ranks 64")
+    else:
+        at_least("--ranks", ranks, 1)
+    at_least("--seed", seed, 0)
+    at_least("--root", root, 0)
+    request = Request(
+        ranks=ranks or 0,
+        bytes=parse_bytes(amount),
+        grid=extents,
+        periodic=periodic,
+        root=root,
+        degree=degree,
+        seed=seed,
+    )
+    return make_pattern(name, request)
+
+
+def parse_grid(text: str) -> list[int]:
+    """Read ``8x8x8``."""
+    from topoloom import Error
+
+    if not re.fullmatch(r"\d{1,9}(x\d{1,9})*", text):
+        raise Error(f"cannot read the grid '{text}': write extents, as 8x8x8")
+    extents = [int(part) for part in text.split("x")]
+    if 0 in extents:
+        raise Error(f"grid '{text}' has an axis without ranks")
+    return extents
+
+
+def _summary(graph: Any) -> dict[str, Any]:
+    import numpy as np
+
+    heaviest = None
+    if graph.edge_count:
+        edge = int(np.argmax(graph.bytes))
+        source = int(np.searchsorted(graph.first, edge, side="right")) - 1
+        heaviest = {
+            "source": source,
+            "target": int(graph.peer[edge]),
+            "bytes": int(graph.bytes[edge]),
+        }
+    degrees = np.diff(np.asarray(graph.first).astype(np.int64))
+    return {
+        "ranks": graph.rank_count,
+        "edges": graph.edge_count,
+        "bytes": int(graph.total_bytes),
+        "messages": int(graph.total_messages),
+        "self_bytes": int(np.asarray(graph.self_bytes).sum()),
+        "peers_average": float(degrees.mean()),
+        "peers_max": int(degrees.max()),
+        "heaviest": heaviest,
+    }
+
+
+def _print(title: str, facts: dict[str, Any], output: Path | None) -> None:
+    from topoloom.cli.console import print_facts
+    from topoloom.units import format_bytes
+
+    rows = [
+        ("ranks", f"{facts['ranks']:,}"),
+        (
+            "edges",
+            f"{facts['edges']:,} (a rank sends to {facts['peers_average']:.1f} on "
+            f"average, {facts['peers_max']} at most)",
+        ),
+        ("bytes", f"{format_bytes(facts['bytes'])} in {facts['messages']:,} messages"),
+    ]
+    if facts["self_bytes"]:
+        rows.append(("to itself", f"{format_bytes(facts['self_bytes'])}, not counted"))
+    if pair := facts["heaviest"]:
+        rows.append(
+            (
+                "heaviest",
+                f"{pair['source']} → {pair['target']}: {format_bytes(pair['bytes'])}",
+            )
+        )
+    if output is not None:
+        rows.append(("written", str(output)))
+    print_facts(rows, title)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From options to a problem: a graph, a machine and an allocation that fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from topoloom import (
+    AllocatedHosts,
+    Allocation,
+    CommGraph,
+    Error,
+    Judgement,
+    Machine,
+    fragmented_allocation,
+    load_allocation,
+    load_graph,
+    load_machine,
+)
+
+#: The numbers of a judgement that files and ``--json`` carry, in this order.
+MEASURES = (
+    "hop_bytes",
+    "hops_per_byte",
+    "dilation_average",
+    "dilation_max",
+    "traffic_average",
+    "congestion_max",
+    "inter_node_bytes",
+)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be placed, and where it may go."""
+
+    graph: CommGraph
+    machine: Machine
+    allocation: Allocation
+    hosts: tuple[str, ...] | None
+
+
+def load_problem(
+    graph_file: str,
+    machine_text: str,
+    allocation_text: str | None,
+    allocate: int | None,
+    fragments: int,
+    seed: int,
+) -> Problem:
+    """Load what the options name; more ranks than slots is an error."""
+    graph = load_graph(graph_file)
+    machine = load_machine(machine_text)
+    given = choose_allocation(machine, allocation_text, allocate, fragments, seed)
+    check_fit(graph, given.allocation, graph_file)
+    return Problem(graph, machine, given.allocation, given.hosts)
+
+
+def choose_allocation(
+    machine: Machine,
+    allocation_text: str | None,
+    allocate: int | None,
+    fragments: int,
+    seed: int,
+) -> AllocatedHosts:
+    """Read, generate, or take the whole machine."""
+    if allocation_text is not None and allocate is not None:
+        raise Error("--allocation and --allocate exclude each other; give one of them")
+    if allocation_text is not None:
+        return load_allocation(machine, allocation_text)
+    if allocate is not None:
+        return AllocatedHosts(generate(machine, allocate, fragments, seed))
+    return AllocatedHosts(Allocation.whole(machine))
+
+
+def generate(machine: Machine, nodes: int, fragments: int, seed: int) -> Allocation:
+    """Generate a ragged allocation from checked numbers."""
+    at_least("the number of nodes", nodes, 1)
+    at_least("--fragments", fragments, 1)
+    at_least("--seed", seed, 0)
+    return fragmented_allocation(machine, nodes, fragments, seed)
+
+
+def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
+    """Refuse more ranks than slots."""
+    if graph.rank_count > allocation.slot_count:
+        raise Error(
+            f"{name} has {graph.rank_count} ranks, but the allocation has only "
+            f"{allocation.slot_count} slots ({len(allocation.nodes)} nodes with "
+            f"{allocation.machine.slots_per_node} each)"
+        )
+
+
+def at_least(what: str, number: int, least: int) -> None:
+    """Refuse a number below `least`, and what does not fit in 63 bits."""
+    if not least <= number < 2**63:
+        raise Error(f"{what} must be {least} or more, not {number}")
+
+
+def measures(judgement: Judgement) -> dict[str, float]:
+    """Take the numbers out of a judgement, by name."""
+    values: dict[str, Any] = {name: getattr(judgement, name) for name in MEASURES}
+    return values
+
+
+def gain(before: float, after: float) -> float:
+    """Percent that `after` saves against `before`; negative if it got worse."""
+    return 0.0 if before == 0 else 100.0 * (before - after) / before
+
+
+def percent(number: float) -> str:
+    """Write a gain for people: ``+31.4 %``."""
+    return f"{number:+.1f} %"

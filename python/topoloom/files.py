@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files are read whole and written whole: beside the target first, then renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from topoloom._core import Error
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file that becomes `path` when the block ends well, and vanishes if not."""
+    target = Path(path)
+    if target.exists() and not target.is_file():
+        with target.open("wb") as stream:  # a device such as /dev/stdout
+            yield stream
+        return
+    try:
+        handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except FileNotFoundError:
+        raise Error(f"{target}: there is no directory '{target.parent}'") from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        Path(beside).chmod(0o666 & ~_umask())
+        Path(beside).replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(beside).unlink()
+        raise
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file, wholly or not at all."""
+    with replacing(path) as stream:
+        stream.write(text.encode())
+
+
+def read_text(path: str | Path) -> str:
+    """Read a text file; one that is no text is refused by name."""
+    try:
+        text = Path(path).read_bytes().decode()
+    except UnicodeDecodeError:
+        raise Error(f"{path}: not a text file") from None
+    if "\0" in text:
+        raise Error(f"{path}: not a text file")
+    return text
+
+
+@contextlib.contextmanager
+def named(path: str | Path) -> Iterator[None]:
+    """Put the name of the file in front of errors: ``line 7: x`` → ``path:7: x``."""
+    try:
+        yield
+    except Error as error:
+        what = str(error)
+        if what.startswith("line "):
+            raise Error(f"{path}:{what.removeprefix('line ')}") from None
+        raise Error(f"{path}: {what}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

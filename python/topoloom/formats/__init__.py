@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The file formats Topoloom reads and writes, one module each."""

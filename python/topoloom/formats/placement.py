@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Placements as JSON: machine, allocation, the slot of every rank, the values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from topoloom._core import Allocation, Error, Machine, Placement
+from topoloom.files import named, read_text, write_text
+from topoloom.version import __version__
+
+FORMAT = "topoloom-placement"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class PlacementFile:
+    """A placement and how it came about; what `save_placement` writes.
+
+    Attributes
+    ----------
+    machine, allocation, placement
+        Where the ranks are.
+    hosts
+        ``hosts[i]`` is the name of ``allocation.nodes[i]``, None if unknown.
+    objective
+        What the mapper minimised.
+    values
+        The numbers of `judge`: ``hop_bytes``, ``congestion_max``, ...
+    mapper, seed, work
+        The search that led here; `work` counts what it evaluated.
+    topoloom
+        The version that wrote the file.
+    """
+
+    machine: Machine
+    allocation: Allocation
+    placement: Placement
+    hosts: tuple[str, ...] | None = None
+    objective: str = "hop-bytes"
+    values: Mapping[str, float] = field(default_factory=dict)
+    mapper: str = ""
+    seed: int = 0
+    work: int = 0
+    topoloom: str = __version__
+
+    def document(self) -> dict[str, Any]:
+        """Build the JSON document."""
+        allocation: dict[str, Any] = {"nodes": _ints(self.allocation.nodes)}
+        if self.hosts is not None:
+            allocation["hosts"] = list(self.hosts)
+        plain = Allocation(self.machine, self.allocation.nodes)
+        if not np.array_equal(plain.slots, self.allocation.slots):
+            allocation["slots"] = _ints(self.allocation.slots)
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "machine": self.machine.text,
+            "allocation": allocation,
+            "placement": _ints(self.placement.slots),
+            "objective": self.objective,
+            "values": dict(self.values),
+            "mapper": self.mapper,
+            "seed": self.seed,
+            "work": self.work,
+            "topoloom": self.topoloom,
+        }
+
+
+def save_placement(path: str | Path, placement: PlacementFile) -> None:
+    """Write a placement, wholly or not at all."""
+    write_text(path, json.dumps(placement.document()) + "\n")
+
+
+def load_placement(path: str | Path) -> PlacementFile:
+    """Read a placement; every id is checked against the machine and the allocation.
+
+    Raises
+    ------
+    topoloom.Error
+        If the file is no placement of this version, or an id does not exist.
+    OSError
+        If there is no such file.
+    """
+    text = read_text(path)
+    with named(path):
+        if not text.strip():
+            raise Error("the file is empty")
+        return _from_document(_parse(text))
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise Error(f"line {error.lineno}: not JSON: {error.msg}") from None
+    except (RecursionError, ValueError) as error:
+        if isinstance(error, Error):
+            raise
+        raise Error(f"not JSON: {error}") from None
+    if not isinstance(document, dict) or "format" not in document:
+        raise Error(f'not a {FORMAT} file: it has no "format"')
+    if document["format"] != FORMAT:
+        raise Error(f"holds '{document['format']}', expected '{FORMAT}'")
+    if document.get("version") != VERSION:
+        raise Error(
+            f"{FORMAT} version {document.get('version')}, "
+            f"but this Topoloom reads version {VERSION}"
+        )
+    return document
+
+
+def _from_document(document: dict[str, Any]) -> PlacementFile:
+    machine = Machine(_get(document, "machine", str))
+    part = _get(document, "allocation", dict)
+    nodes = _id_list(part, "nodes", machine.node_count)
+    slots = _id_list(part, "slots", machine.slot_count) if "slots" in part else None
+    allocation = Allocation(machine, nodes, slots)
+    hosts = _get(part, "hosts", list) if "hosts" in part else None
+    if hosts is not None and (
+        len(hosts) != len(nodes) or not all(isinstance(host, str) for host in hosts)
+    ):
+        raise Error("allocation.hosts must name a host for each node")
+    placement = Placement(
+        allocation, _id_list(document, "placement", machine.slot_count)
+    )
+    values = _get(document, "values", dict)
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise Error(f"values.{name} must be a number")
+    return PlacementFile(
+        machine=machine,
+        allocation=allocation,
+        placement=placement,
+        hosts=tuple(hosts) if hosts is not None else None,
+        objective=_get(document, "objective", str),
+        values=values,
+        mapper=_get(document, "mapper", str),
+        seed=_get(document, "seed", int),
+        work=_get(document, "work", int),
+        topoloom=_get(document, "topoloom", str),
+    )
+
+
+def _get(document: dict[str, Any], key: str, kind: type) -> Any:
+    if key not in document:
+        raise Error(f'has no "{key}"')
+    value = document[key]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise Error(f'"{key}" must be {_NAMES[kind]}')
+    return value
+
+
+_NAMES = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
+
+
+def _id_list(document: dict[str, Any], key: str, count: int) -> Any:
+    ids = _get(document, key, list)
+    for position, value in enumerate(ids):
+        if type(value) is not int or not 0 <= value < count:
+            raise Error(f"{key}[{position}] is {value!r}, expected 0 to {count - 1}")
+    return np.array(ids, dtype=np.uint32)
+
+
+def _ints(ids: Any) -> list[int]:
+    numbers: list[int] = np.asarray(ids).tolist()
+    return numbers
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise Error(f"holds {name}, which is not a number")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm host lists: ``n[001-064,070]``, several brackets, significant zero padding."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from topoloom._core import Error
+
+_HOST = re.compile(r"[A-Za-z0-9_.\-]+")
+_RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
+_MOST_HOSTS = 4_000_000
+
+
+def expand_hostlist(text: str) -> list[str]:
+    """Write a host list out, in its own order.
+
+    ``n[08-10]`` becomes ``n08 n09 n10``; ``r[1-2]n[1,3]`` becomes
+    ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``.
+    """
+    hosts: list[str] = []
+    for item in _split_outside_brackets(text):
+        hosts.extend(_expand_item(item))
+        if len(hosts) > _MOST_HOSTS:
+            raise Error(f"host list '{_short(text)}' names over {_MOST_HOSTS} hosts")
+    return hosts
+
+
+def _split_outside_brackets(text: str) -> list[str]:
+    items, depth, start = [], 0, 0
+    for position, letter in enumerate(text):
+        if letter == "[":
+            depth += 1
+        elif letter == "]":
+            depth -= 1
+        if depth not in (0, 1):
+            break
+        if letter == "," and depth == 0:
+            items.append(text[start:position])
+            start = position + 1
+    if depth != 0:
+        raise Error(f"host list '{_short(text)}': brackets do not match")
+    items.append(text[start:])
+    return [item.strip() for item in items]
+
+
+def _expand_item(item: str) -> list[str]:
+    # Odd pieces are the insides of brackets, even pieces the text between them.
+    pieces = re.split(r"[\[\]]", item)
+    choices: list[list[str]] = []
+    total = 1
+    for index, piece in enumerate(pieces):
+        choice = _expand_ranges(piece, item) if index % 2 else [piece]
+        total *= len(choice)
+        if total > _MOST_HOSTS:
+            raise Error(f"host list '{_short(item)}' names over {_MOST_HOSTS} hosts")
+        choices.append(choice)
+    hosts = ["".join(parts) for parts in itertools.product(*choices)]
+    if not all(_HOST.fullmatch(host) for host in hosts):
+        raise Error(f"host list: '{_short(item)}' is not a host name")
+    return hosts
+
+
+def _expand_ranges(inside: str, item: str) -> list[str]:
+    numbers: list[str] = []
+    for part in inside.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None:
+            raise Error(f"host list '{_short(item)}': '{_short(part)}' is no range")
+        first, last = match[1], match[2] or match[1]
+        if int(last) < int(first):
+            raise Error(f"host list '{_short(item)}': range {first}-{last} runs down")
+        if int(last) - int(first) >= _MOST_HOSTS:
+            raise Error(f"host list '{_short(item)}' names over {_MOST_HOSTS} hosts")
+        width = len(first)
+        numbers.extend(f"{n:0{width}d}" for n in range(int(first), int(last) + 1))
+    return numbers
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the files lie that ship beside the Python code: the zoo, the recorder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def shipped(name: str) -> Path:
+    """Find a directory such as ``machines`` or ``mpi/record``.
+
+    A wheel holds it inside the package; a source tree, also one installed as
+    editable, holds it at its top.
+    """
+    package = Path(__file__).resolve().parent
+    for home in (package, package.parents[1]):
+        if (home / name).is_dir():
+            return home / name
+    raise FileNotFoundError(f"this installation of topoloom lacks '{name}'")

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Quantities as people write them: ``64 KiB``, ``10s``, ``9.4 GB/s``, ``1.3 us``.
+
+k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti are powers of 1024.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+_NUMBER_AND_UNIT = re.compile(
+    r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-z/]*)\s*"
+)
+_PREFIX = {
+    "": 1,
+    **{p: 1000**i for i, p in enumerate("kMGTP", 1)},
+    "K": 1000,
+    **{f"{p}i": 1024**i for i, p in enumerate("KMGTP", 1)},
+    "ki": 1024,
+}
+_TIME = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_DURATION = {**_TIME, "m": 60.0, "min": 60.0, "h": 3600.0}
+_INT64_MAX = 2**63 - 1
+
+
+def _split(text: str, what: str, example: str) -> tuple[float, str]:
+    match = _NUMBER_AND_UNIT.fullmatch(text)
+    if match is None or not math.isfinite(float(match[1])):
+        raise _refuse(text, what, example)
+    return float(match[1]), match[2]
+
+
+def _refuse(text: str, what: str, example: str) -> Exception:
+    from topoloom._core import Error
+
+    return Error(
+        f"cannot read {what} '{text}': write a number and a unit, as {example}"
+    )
+
+
+def parse_bytes(text: str) -> int:
+    """Read ``1024``, ``64 KiB``, ``1.5 MB``; the result is a whole number of bytes."""
+    example = "'1024', '64 KiB' or '1.5 MB'"
+    number, unit = _split(text, "an amount of bytes", example)
+    prefix = unit[:-1] if unit.endswith("B") else unit
+    if prefix not in _PREFIX:
+        raise _refuse(text, "an amount of bytes", example)
+    amount = number * _PREFIX[prefix]
+    if amount > _INT64_MAX or amount != int(amount):
+        raise _refuse(text, "a whole amount of bytes below 2^63", example)
+    return int(amount)
+
+
+def parse_duration(text: str) -> float:
+    """Read ``10s``, ``250 ms``, ``2 min``; a bare number is seconds."""
+    example = "'10s', '250ms' or '2min'"
+    number, unit = _split(text, "a duration", example)
+    if unit not in _DURATION:
+        raise _refuse(text, "a duration", example)
+    return number * _DURATION[unit]
+
+
+def parse_bandwidth(text: str) -> float:
+    """Read ``9.4 GB/s`` or ``100 Gbit/s`` as bytes per second."""
+    example = "'9.4 GB/s' or '100 Gbit/s'"
+    number, unit = _split(text, "a bandwidth", example)
+    for suffix, factor in (
+        ("B/s", 1.0),
+        ("Bps", 1.0),
+        ("bit/s", 0.125),
+        ("b/s", 0.125),
+        ("bps", 0.125),
+        ("", 1.0),
+    ):
+        if unit.endswith(suffix) and unit.removesuffix(suffix) in _PREFIX:
+            rate = number * _PREFIX[unit.removesuffix(suffix)] * factor
+            if rate > 0 and (suffix or not unit):
+                return rate
+            break
+    raise _refuse(text, "a bandwidth above 0", example)
+
+
+def parse_latency(text: str) -> float:
+    """Read ``1.3 us`` or ``90 ns`` as seconds."""
+    example = "'1.3 us' or '90 ns'"
+    number, unit = _split(text, "a latency", example)
+    if unit not in _TIME:
+        raise _refuse(text, "a latency", example)
+    return number * _TIME[unit]
+
+
+def format_bytes(amount: float) -> str:
+    """Write an amount of bytes for people: ``64.0 KiB``, ``7 B``."""
+    if amount < 1024:
+        return f"{amount:.0f} B" if amount == int(amount) else f"{amount:.1f} B"
+    power = 0
+    while amount >= 1023.95 and power < 6:
+        amount /= 1024
+        power += 1
+    return f"{amount:.1f} {' KMGTPE'[power]}iB"
+
+
+def format_count(number: float) -> str:
+    """Write a number with thousands apart and no needless decimals."""
+    if number == int(number) and abs(number) < 1e15:
+        return f"{int(number):,}"
+    return f"{number:,.3f}" if abs(number) < 1e6 else f"{number:.4g}"
