@@ -111,7 +111,8 @@ def _load_monitoring(path: str | Path) -> CommGraph:
     elif Path(path).exists():
         files = [Path(path)]
     else:
-        files = [Path(name) for name in sorted(glob.glob(str(path)))  # noqa: PTH207]
+        names = sorted(glob.glob(str(path)))  # noqa: PTH207
+        files = [Path(name) for name in names]
     if not files:
         raise Error(f"{path}: there is no .prof file")
     parts = [
