@@ -128,6 +128,12 @@ std::uint32_t ExplicitGraph::routed_hops(std::uint32_t a, std::uint32_t b) const
     return given ? static_cast<std::uint32_t>(given->size()) : hops_to(b)[a];
 }
 
+std::vector<LinkRun> ExplicitGraph::bandwidth_runs() const {
+    std::vector<LinkRun> runs;
+    for (const Link link : ids<Link>(link_count())) runs.push_back({link, 1, bandwidth(link)});
+    return runs;
+}
+
 std::string ExplicitGraph::link_name(Link link) const {
     const ExplicitLink& l = spec_.links[link.value];
     return vertex_name(l.from, spec_.nodes) + " -> " + vertex_name(l.to, spec_.nodes);

@@ -10,7 +10,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/link_ends.hpp"
+#include "topoloom/machine/link.hpp"
 #include "topoloom/machine/pull_to_points.hpp"
 
 namespace topoloom {
@@ -72,6 +72,7 @@ class ExplicitGraph {
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
     [[nodiscard]] LinkEnds ends(Link link) const { return {spec_.links[link.value].from, spec_.links[link.value].to}; }
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return spec_.links[link.value].bandwidth; }
+    [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
     [[nodiscard]] Seconds latency(Link link) const { return spec_.links[link.value].latency; }
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::vector<std::uint32_t> grid() const { return {spec_.nodes}; }

@@ -11,7 +11,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/link_ends.hpp"
+#include "topoloom/machine/link.hpp"
 
 namespace topoloom {
 
@@ -39,6 +39,7 @@ concept Topology = requires(const T& t, Node node, typename T::Point point, cons
     { t.vertex(node) } -> std::same_as<std::uint32_t>;
     { t.ends(link) } -> std::same_as<LinkEnds>;
     { t.bandwidth(link) } -> std::same_as<BytesPerSecond>;
+    { t.bandwidth_runs() } -> std::same_as<std::vector<LinkRun>>;
     { t.latency(link) } -> std::same_as<Seconds>;
     { t.link_name(link) } -> std::same_as<std::string>;
     { t.grid() } -> std::convertible_to<std::vector<std::uint32_t>>;

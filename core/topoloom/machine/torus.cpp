@@ -170,6 +170,18 @@ BytesPerSecond BasicTorus<Width>::bandwidth(Link link) const {
 }
 
 template <std::size_t Width>
+std::vector<LinkRun> BasicTorus<Width>::bandwidth_runs() const {
+    std::vector<LinkRun> runs;
+    for (std::uint32_t axis = 0; axis < axis_count(); ++axis) {
+        const std::size_t count = base_[axis][1] - base_[axis][0];
+        for (const std::size_t sign : {0U, 1U}) {
+            runs.push_back({Link{base_[axis][sign]}, count, spec_.bandwidth[axis][sign]});
+        }
+    }
+    return runs;
+}
+
+template <std::size_t Width>
 Seconds BasicTorus<Width>::latency(Link link) const {
     const LinkPlace place = place_of(link);
     return spec_.latency[place.axis][place.sign];

@@ -11,7 +11,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/link_ends.hpp"
+#include "topoloom/machine/link.hpp"
 
 namespace topoloom {
 
@@ -72,6 +72,7 @@ class BasicTorus {
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value / spec_.nodes_per_router; }
     [[nodiscard]] LinkEnds ends(Link link) const;
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const;
+    [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
     [[nodiscard]] Seconds latency(Link link) const;
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] const std::vector<std::uint32_t>& grid() const { return spec_.size; }

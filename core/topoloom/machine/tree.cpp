@@ -56,6 +56,14 @@ LinkEnds Tree::ends(Link link) const {
     return link.value % 2 == 0 ? LinkEnds{child, parent} : LinkEnds{parent, child};
 }
 
+std::vector<LinkRun> Tree::bandwidth_runs() const {
+    std::vector<LinkRun> runs;
+    for (std::size_t j = 0; j < spec_.arity.size(); ++j) {
+        runs.push_back({Link{2 * offset_[j]}, 2 * std::size_t{offset_[j + 1] - offset_[j]}, spec_.bandwidth[j]});
+    }
+    return runs;
+}
+
 /// "level 2 group 5 up": the link between that group (level 0: node) and the group above it.
 std::string Tree::link_name(Link link) const {
     const std::uint32_t level = level_of(link);

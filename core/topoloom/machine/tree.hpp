@@ -10,7 +10,7 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/levels.hpp"
-#include "topoloom/machine/link_ends.hpp"
+#include "topoloom/machine/link.hpp"
 #include "topoloom/machine/pull_to_points.hpp"
 
 namespace topoloom {
@@ -62,6 +62,7 @@ class Tree {
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
     [[nodiscard]] LinkEnds ends(Link link) const;
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return spec_.bandwidth[level_of(link)]; }
+    [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
     [[nodiscard]] Seconds latency(Link link) const { return spec_.latency[level_of(link)]; }
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::vector<std::uint32_t> grid() const { return {static_cast<std::uint32_t>(node_count())}; }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/metric/judge.hpp"
+
+#include <algorithm>
+
+#include "topoloom/metric/hop_bytes.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// What one worker has seen.
+struct Tally {
+    std::int64_t hop_bytes = 0;
+    std::int64_t message_hops = 0;
+    std::uint32_t longest = 0;
+    std::int64_t inter_node_bytes = 0;
+    std::vector<double> loads;
+    std::vector<Bytes> bytes_out, bytes_in;
+    std::vector<std::int64_t> messages_out, messages_in;
+
+    Tally(std::size_t nodes, std::size_t links)
+        : loads(links), bytes_out(nodes), bytes_in(nodes), messages_out(nodes), messages_in(nodes) {}
+
+    void add(const Tally& other) {
+        hop_bytes += other.hop_bytes;
+        message_hops += other.message_hops;
+        longest = std::max(longest, other.longest);
+        inter_node_bytes += other.inter_node_bytes;
+        const auto add_all = [](auto& sums, const auto& more) {
+            for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
+        };
+        add_all(loads, other.loads);
+        add_all(bytes_out, other.bytes_out);
+        add_all(bytes_in, other.bytes_in);
+        add_all(messages_out, other.messages_out);
+        add_all(messages_in, other.messages_in);
+    }
+};
+
+/// Every worker keeps loads of its own; no more workers than the graph itself could pay for in memory.
+int affordable_workers(const CommGraph& graph, const Machine& machine, int threads) {
+    const std::size_t graph_bytes = graph.edge_count() * 20 + graph.rank_count() * 8;
+    const std::size_t tally_bytes = machine.link_count() * 8 + machine.node_count() * 32;
+    return std::clamp(static_cast<int>(std::min<std::size_t>(graph_bytes / tally_bytes, 1024)), 1, thread_count(threads));
+}
+
+template <class T>
+constexpr bool has_deposit = requires(const T& t, typename T::Point p) { t.deposit(std::span<double>{}, p, p, 1.0); };
+
+template <class Space>
+class Traversal {
+   public:
+    Traversal(const Space& space, const CommGraph& graph, const Placement& placement)
+        : space_(space), graph_(graph), placement_(placement), points_(points_of(space, placement.slots())) {}
+
+    void count(Chunk ranks, Tally& tally) const {
+        for (std::size_t u = ranks.begin; u < ranks.end; ++u) count(Rank{u}, tally);
+    }
+
+   private:
+    void count(Rank u, Tally& tally) const {
+        const auto& network = space_.network();
+        const Node from = space_.node(placement_[u]);
+        const auto here = points_[u.value];
+        const std::span<const Rank> peers = graph_.peers(u);
+        const std::span<const Bytes> bytes = graph_.bytes(u);
+        const std::span<const std::int64_t> messages = graph_.messages(u);
+        for (std::size_t i = 0; i < peers.size(); ++i) {
+            const auto there = points_[peers[i].value];
+            const Node to = space_.node(placement_[peers[i]]);
+            tally.hop_bytes += bytes[i].value * static_cast<std::int64_t>(space_.distance(here, there));
+            if (from == to) continue;
+            tally.inter_node_bytes += bytes[i].value;
+            tally.bytes_out[from.value] += bytes[i];
+            tally.bytes_in[to.value] += bytes[i];
+            tally.messages_out[from.value] += messages[i];
+            tally.messages_in[to.value] += messages[i];
+            const std::uint32_t hops = network.hops(space_.on_network(here), space_.on_network(there));
+            tally.message_hops += messages[i] * static_cast<std::int64_t>(hops);
+            if (messages[i] > 0) tally.longest = std::max(tally.longest, hops);
+            const auto amount = static_cast<double>(bytes[i].value);
+            if constexpr (has_deposit<typename Space::Network>) {
+                network.deposit(tally.loads, space_.on_network(here), space_.on_network(there), amount);
+            } else {
+                network.route(from, to, [&](Link link, double share) { tally.loads[link.value] += amount * share; });
+            }
+        }
+    }
+
+    const Space& space_;
+    const CommGraph& graph_;
+    const Placement& placement_;
+    std::vector<typename Space::Point> points_;
+};
+
+double ratio(double value, double of) { return of == 0 ? 0 : value / of; }
+
+template <class T>
+void measure_loads(const T& network, Judgement& result) {
+    double sum = 0;
+    std::size_t loaded = 0;
+    for (const LinkRun& run : network.bandwidth_runs()) {
+        double most = 0;
+        for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i) {
+            sum += result.loads[i];
+            loaded += result.loads[i] > 0 ? 1 : 0;
+            most = std::max(most, result.loads[i]);
+        }
+        result.congestion_max = std::max(result.congestion_max, most / run.bandwidth.value);
+    }
+    result.traffic_average = ratio(sum, static_cast<double>(loaded));
+}
+
+}  // namespace
+
+Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement, int threads) {
+    require_exact_hop_bytes(graph, machine);
+    const Chunks chunks(graph.rank_count(), ranks_per_chunk);
+    const int workers = affordable_workers(graph, machine, threads);
+    std::vector<Tally> tallies;
+    for (int w = 0; w < workers; ++w) tallies.emplace_back(machine.node_count(), machine.link_count());
+    with_space(machine, [&](const auto& space) {
+        const Traversal traversal(space, graph, placement);
+        parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
+            traversal.count(chunks[c], tallies[static_cast<std::size_t>(worker)]);
+        });
+    });
+    Tally& all = tallies.front();
+    for (std::size_t w = 1; w < tallies.size(); ++w) all.add(tallies[w]);
+
+    Judgement result;
+    result.hop_bytes = all.hop_bytes;
+    result.hops_per_byte = ratio(static_cast<double>(all.hop_bytes), static_cast<double>(graph.total_bytes().value));
+    result.dilation_average = ratio(static_cast<double>(all.message_hops), static_cast<double>(graph.total_messages()));
+    result.dilation_max = all.longest;
+    result.inter_node_bytes = Bytes{all.inter_node_bytes};
+    result.loads = std::move(all.loads);
+    result.bytes_out = std::move(all.bytes_out);
+    result.bytes_in = std::move(all.bytes_in);
+    result.messages_out = std::move(all.messages_out);
+    result.messages_in = std::move(all.messages_in);
+    with_topology(machine, [&]<class T>(const T& network) {
+        if constexpr (has_deposit<T>) network.settle(result.loads);
+        measure_loads(network, result);
+    });
+    return result;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything worth knowing about a placement, measured in one pass over the messages.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "topoloom/machine/allocation.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+struct Judgement {
+    std::int64_t hop_bytes = 0;       // sum of bytes * distance, each message once
+    double hops_per_byte = 0;         // hop_bytes / all bytes between ranks
+    double dilation_average = 0;      // hops per message; messages within a node count with 0 hops
+    std::uint32_t dilation_max = 0;   // hops of the longest message
+    Bytes inter_node_bytes;           // bytes that leave a node
+    double traffic_average = 0;       // bytes on a link, averaged over the links that carry any
+    double congestion_max = 0;        // max over links of bytes / bandwidth
+    std::vector<double> loads;        // bytes on every link, by link id
+    std::vector<Bytes> bytes_out;     // per node of the machine, messages within the node excluded
+    std::vector<Bytes> bytes_in;
+    std::vector<std::int64_t> messages_out;
+    std::vector<std::int64_t> messages_in;
+};
+
+/// Loads are exact while they stay below 2^53 bytes. Throws Error where hop-bytes would not fit 64 bits.
+/// O(edges * axes) on a torus, O(edges * hops) elsewhere.
+[[nodiscard]] Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement, int threads = 0);
+
+/// What one message adds to a link.
+struct Contribution {
+    Rank source;
+    Rank target;
+    double bytes;
+};
+
+struct HotLink {
+    Link link;
+    std::string name;
+    double bytes = 0;
+    double congestion = 0;                   // bytes / bandwidth
+    std::vector<Contribution> contributors;  // the heaviest first, at most 3
+};
+
+/// The `count` links with the highest congestion, and who loads them most. O(edges * hops).
+[[nodiscard]] std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machine, const Placement& placement,
+                                                 const Judgement& judgement, std::size_t count = 10, int threads = 0);
+
+}  // namespace topoloom
