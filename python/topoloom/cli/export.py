@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom export`: a placement in the words of mpirun, srun and other launchers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topoloom.cli.options import AsJson
+
+CoresPerSlot = Annotated[
+    int,
+    typer.Option(
+        "--cores-per-slot",
+        metavar="N",
+        help="Cores that each slot stands for, for ranks with N threads.",
+    ),
+]
+Hosts = Annotated[
+    str | None,
+    typer.Option(
+        "--hosts",
+        metavar="HOSTS",
+        help="Host names of the allocation's nodes, in its order: n[001-064,070].",
+    ),
+]
+
+
+def command(
+    placement: Annotated[
+        Path, typer.Argument(metavar="PLACEMENT", help="JSON, as 'map' writes it.")
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="openmpi-rankfile, hostfile, mpich-rankmap, mpich-hostfile, "
+            "mpich-rank-order, slurm-hostfile or list.",
+        ),
+    ],
+    hosts: Hosts = None,
+    cores_per_slot: CoresPerSlot = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Default: print it."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a placement as a file that a launcher reads.
+
+    Host names come from the allocation (a host list keeps its names) or from --hosts;
+    without either, node 7 is called n7. Only openmpi-rankfile names cores; the other
+    formats name hosts, whose cores the launcher fills in rank order.
+
+    \b
+    Examples:
+      topoloom export x.json --to openmpi-rankfile -o ranks.txt
+      mpirun --rankfile ranks.txt -n 64 ./app
+      topoloom export x.json --to slurm-hostfile --hosts "$SLURM_JOB_NODELIST" -o h
+      SLURM_HOSTFILE=h srun -m arbitrary -n 64 ./app
+    Or let topoloom do it:
+      topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' -- mpirun -n 64 ./app
+    """
+    import sys
+
+    from topoloom import load_placement
+    from topoloom.cli.console import note, print_json
+    from topoloom.files import write_text
+    from topoloom.hostlist import expand_hostlist
+    from topoloom.launch.formats import find_format, use, what_is_lost
+    from topoloom.launch.host_placement import host_placement
+
+    target = find_format(to)
+    given = load_placement(placement)
+    names = expand_hostlist(hosts) if hosts is not None else given.hosts
+    placed = host_placement(
+        given.machine,
+        given.allocation.nodes,
+        given.placement.slots,
+        names,
+        cores_per_slot,
+    )
+    text = target.write(placed)
+    loss = what_is_lost(target, placed)
+    if output is not None:
+        write_text(output, text)
+    how = use(target, placed).replace("FILE", str(output) if output else "FILE")
+    if as_json:
+        print_json(
+            {
+                "to": target.NAME,
+                "output": output and str(output),
+                "text": text,
+                "use": how,
+                "note": loss,
+            }
+        )
+        return
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        print(f"use it:  {how}")
+    if loss is not None:
+        note(f"note: {loss}")

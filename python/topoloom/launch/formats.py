@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of launcher formats: one file each, one line here."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from topoloom import Error
+from topoloom.launch import (
+    hostfile,
+    mpich_hostfile,
+    mpich_rank_order,
+    mpich_rankmap,
+    openmpi_rankfile,
+    slot_list,
+    slurm_hostfile,
+)
+from topoloom.launch.host_placement import HostPlacement
+from topoloom.nearest import unknown_name
+
+
+class LaunchFormat(Protocol):
+    """What the file of a format defines."""
+
+    NAME: str
+    SUMMARY: str
+    USE: str  # the command that reads it
+    NAMES_SLOTS: bool  # False: it names hosts, whose slots fill in rank order
+
+    def write(self, placed: HostPlacement) -> str:
+        """Write the placement, or raise `topoloom.Error` if the format cannot."""
+
+
+FORMATS: tuple[LaunchFormat, ...] = (
+    openmpi_rankfile,
+    hostfile,
+    mpich_rankmap,
+    mpich_hostfile,
+    mpich_rank_order,
+    slurm_hostfile,
+    slot_list,
+)
+
+
+def find_format(name: str) -> LaunchFormat:
+    """Find a format by name; raise `topoloom.Error` naming the nearest one."""
+    for entry in FORMATS:
+        if name == entry.NAME:
+            return entry
+    raise Error(unknown_name("export format", name, [entry.NAME for entry in FORMATS]))
+
+
+def use(entry: LaunchFormat, placed: HostPlacement) -> str:
+    """Write the command that uses an exported file, for this placement."""
+    counts = placed.ranks_per_host()
+    return entry.USE.format(
+        ranks=placed.rank_count,
+        nodes=int((counts > 0).sum()),
+        ranks_per_node=int(counts.max(initial=0)),
+        hosts=",".join(placed.hosts) if len(placed.hosts) <= 4 else "HOSTS",
+    )
+
+
+def what_is_lost(entry: LaunchFormat, placed: HostPlacement) -> str | None:
+    """Say in one sentence what of the placement the format leaves out, if anything."""
+    if entry.NAMES_SLOTS or placed.fills_in_rank_order():
+        return None
+    return (
+        f"{entry.NAME} names hosts, not cores: each rank is on its host, but the ranks "
+        "of a host take its cores in rank order; openmpi-rankfile names cores"
+    )

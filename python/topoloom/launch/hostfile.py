@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Open MPI hostfile: `host slots=N`, filled from the top in rank order.
+
+It can say a placement only if the ranks of each host are consecutive. Each count is
+written out, because Open MPI takes a host without one to have a slot for every core.
+"""
+
+from __future__ import annotations
+
+from topoloom import Error
+from topoloom.launch.host_placement import HostPlacement
+
+NAME = "hostfile"
+SUMMARY = "Open MPI: hosts and how many ranks each takes, in rank order"
+USE = "mpirun --hostfile FILE --map-by slot -n {ranks} ./app"
+NAMES_SLOTS = False
+
+
+def write(placed: HostPlacement) -> str:
+    """Write the hostfile; raise `topoloom.Error` where it cannot say the placement."""
+    runs = placed.runs()
+    first_rank: dict[int, int] = {}
+    rank = 0
+    for host, count in runs:
+        if host in first_rank:
+            raise Error(
+                "a hostfile cannot express this placement: ranks "
+                f"{first_rank[host]} and {rank} are both on host "
+                f"'{placed.hosts[host]}', but not the ranks between them; export to openmpi-rankfile, mpich-rankmap, mpich-hostfile or "
+                "slurm-hostfile instead"
+            )
+        first_rank[host] = rank
+        rank += count
+    return "".join(f"{placed.hosts[host]} slots={count}\n" for host, count in runs)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a launcher is to us: how its options read, and how it takes a placement."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from topoloom import Error
+from topoloom.files import read_text
+from topoloom.launch.command_line import CommandLine, Syntax
+from topoloom.launch.host_placement import HostPlacement
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A command that starts the program as placed.
+
+    Attributes
+    ----------
+    command : list of str
+        What to execute.
+    environment : dict
+        Variables to add to the environment.
+    loss : str or None
+        What of the placement the launcher cannot do, in one sentence.
+    """
+
+    command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+    loss: str | None = None
+
+
+class Launcher(Protocol):
+    """What the file of a launcher defines."""
+
+    NAME: str
+    SYNTAX: Syntax
+
+    def version(self, text: str) -> tuple[int, ...] | None:
+        """Read what ``--version`` printed; None if it is another launcher."""
+
+    def hosts(self, command: CommandLine) -> list[str] | None:
+        """List the hosts that the command, or the batch system, names."""
+
+    def apply(
+        self,
+        command: CommandLine,
+        placed: HostPlacement,
+        directory: Path,
+        version: tuple[int, ...],
+    ) -> Launch:
+        """Write the files for the placement and build the command that uses them."""
+
+
+def only_used_hosts(placed: HostPlacement) -> HostPlacement:
+    """Leave out hosts without ranks, so that the launcher does not visit them."""
+    used = np.flatnonzero(placed.ranks_per_host())
+    index = np.searchsorted(used, placed.host).astype(np.int64)
+    return replace(placed, hosts=[placed.hosts[i] for i in used], host=index)
+
+
+def refuse(command: CommandLine, names: Collection[str]) -> None:
+    """Raise `topoloom.Error` if the command places its ranks itself."""
+    for option in command.find(names):
+        raise Error(
+            f"the command places its ranks itself ({option.text}); leave that option "
+            "out to run it with a placement"
+        )
+
+
+def hosts_in_file(path: str) -> list[str]:
+    """Read the names in a hostfile of Open MPI or Hydra: first word of each line."""
+    names = []
+    for line in read_text(path).splitlines():
+        words = line.partition("#")[0].split()
+        if words:
+            names.append(words[0].partition(":")[0].rpartition("@")[2])
+    return list(dict.fromkeys(names))
+
+
+def hosts_in_list(text: str) -> list[str]:
+    """Read ``a,b:2,c``, as Open MPI and Hydra write host lists."""
+    return list(
+        dict.fromkeys(item.partition(":")[0] for item in text.split(",") if item)
+    )

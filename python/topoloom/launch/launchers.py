@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of launchers, and which of them a command starts with."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom import Error
+from topoloom.launch import hydra, openmpi, srun
+from topoloom.launch.command_line import CommandLine, parse
+from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.launch import Launch, Launcher
+
+LAUNCHERS: tuple[Launcher, ...] = (openmpi, hydra, srun)
+
+
+class ReadCommand(NamedTuple):
+    """A command whose launcher is known."""
+
+    launcher: Launcher
+    version: tuple[int, ...]
+    line: CommandLine
+
+    def hosts(self) -> list[str] | None:
+        """List the hosts that the command names, if any."""
+        return self.launcher.hosts(self.line)
+
+    def starting(self, program: tuple[str, ...]) -> ReadCommand:
+        """Put another program in the place of each program of the command."""
+        parts = tuple(replace(part, program=program) for part in self.line.segments)
+        return self._replace(line=replace(self.line, segments=parts))
+
+    def placed(self, placement: HostPlacement, directory: Path) -> Launch:
+        """Build the command that applies a placement; files go to `directory`."""
+        ranks = self.line.rank_count()
+        if ranks is not None and ranks != placement.rank_count:
+            raise Error(
+                f"the command starts {ranks} ranks, but the placement is for "
+                f"{placement.rank_count}"
+            )
+        return self.launcher.apply(self.line, placement, directory, self.version)
+
+
+def read_command(command: Sequence[str]) -> ReadCommand:
+    """Find out which launcher a command starts with, by its ``--version``.
+
+    Raises
+    ------
+    topoloom.Error
+        If it starts with something else, or its options cannot be read.
+    """
+    names = ", ".join(launcher.NAME for launcher in LAUNCHERS)
+    if not command:
+        raise Error("no command; end with -- mpirun -n 64 ./app")
+    if shutil.which(command[0]) is None:
+        raise Error(f"there is no program '{command[0]}'")
+    text = ""
+    if Path(command[0]).name.startswith(("mpi", "srun", "prterun", "orterun")):
+        text = _version_text(command[0])
+    for launcher in LAUNCHERS:
+        version = launcher.version(text)
+        if version is not None:
+            return ReadCommand(launcher, version, parse(command, launcher.SYNTAX))
+    raise Error(
+        f"'{command[0]}' is not a launcher that takes a placement ({names}); start the "
+        "command with mpirun, mpiexec or srun, or use 'topoloom export'"
+    )
+
+
+def _version_text(program: str) -> str:
+    try:
+        asked = subprocess.run(
+            [program, "--version"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise Error(f"'{program} --version' does not answer") from None
+    return asked.stdout

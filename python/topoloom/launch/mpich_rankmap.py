@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPICH (Hydra) `-rankmap`: the host of each rank as an index into the host list.
+
+Indices start at 0 (Hydra's help shows 1, and crashes on an index past the list). Two
+forms are the same to Hydra: `2,0,0,1` and `(vector,(2,1,1),(0,1,2),(1,1,1))`, blocks
+of `(first host, hosts, ranks on each)`; the shorter one is written.
+"""
+
+from __future__ import annotations
+
+from topoloom.launch.host_placement import HostPlacement
+
+NAME = "mpich-rankmap"
+SUMMARY = "MPICH with -rankmap: index of the host of each rank, from 0"
+USE = 'mpiexec -hosts {hosts} -rankmap "$(cat FILE)" -n {ranks} ./app'
+NAMES_SLOTS = False
+
+
+def write(placed: HostPlacement) -> str:
+    """Write the map as one line."""
+    plain = ",".join(map(str, placed.host.tolist()))
+    blocks = ",".join(f"({a},{n},{k})" for a, n, k in _blocks(placed.runs()))
+    vector = f"(vector,{blocks})"
+    return min(plain, vector, key=len) + "\n"
+
+
+def _blocks(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Join neighboring runs: ``(first host, hosts, ranks on each)``."""
+    blocks: list[tuple[int, int, int]] = []
+    for host, count in runs:
+        if blocks:
+            first, hosts, each = blocks[-1]
+            if host == first + hosts and count == each:
+                blocks[-1] = (first, hosts + 1, each)
+                continue
+        blocks.append((host, 1, count))
+    return blocks

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a command as if the shell had: same streams, same signals, its exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from types import FrameType
+
+from topoloom import Error
+from topoloom.launch.launch import Launch
+
+FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+
+
+def run_program(launch: Launch) -> int:
+    """Run to the end and return the exit status, 128 + n if signal n ended it."""
+    child = subprocess.Popen(launch.command, env={**os.environ, **launch.environment})
+
+    def forward(number: int, frame: FrameType | None) -> None:
+        child.send_signal(number)
+
+    # Ctrl-C reaches the child from the terminal; we only have to outlive it.
+    handlers = {signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN)}
+    for number in FORWARDED:
+        handlers[number] = signal.signal(number, forward)
+    try:
+        status = child.wait()
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    return 128 - status if status < 0 else status
+
+
+def check_launch(launch: Launch) -> None:
+    """Run a command that should do nothing; raise `topoloom.Error` if it fails.
+
+    Only the launcher can find out that a host is unreachable or a core does not exist.
+    """
+    tried = subprocess.run(
+        launch.command,
+        env={**os.environ, **launch.environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    if tried.returncode != 0:
+        said = first_paragraph(tried.stderr.decode(errors="replace"))
+        raise Error(
+            f"{launch.command[0]} refuses the placement, so nothing was started: "
+            + (
+                said
+                or f"it ends with status {tried.returncode} without a word, as Open "
+                "MPI 4 does when a host has fewer cores than the machine says"
+            )
+        )
+
+
+def first_paragraph(text: str) -> str:
+    """Take the first paragraph of a launcher's message, without its ruled lines."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        words = line.strip()
+        if words.strip("-*="):
+            lines.append(words)
+        elif lines:
+            break
+    return " ".join(lines)[:400]

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Standard input for two runs of one command, each reading all of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import stat
+import tempfile
+import threading
+from collections.abc import Iterator
+
+
+class RepeatedInput:
+    """Hands standard input to one run after the other, each time from its beginning.
+
+    A file is wound back. A pipe is copied while the first run reads it, and goes on
+    where the copy ends. A terminal and /dev/null are left alone.
+    """
+
+    def __init__(self) -> None:
+        self._copy = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as we do
+        self._original = os.dup(0)
+        mode = os.fstat(0).st_mode
+        self._start = os.lseek(0, 0, os.SEEK_CUR) if stat.S_ISREG(mode) else None
+        self._flows = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+    @contextlib.contextmanager
+    def rewound(self) -> Iterator[None]:
+        """Give the block, and programs it starts, the input from its beginning."""
+        if self._start is not None:
+            os.lseek(0, self._start, os.SEEK_SET)
+        if not self._flows:
+            yield
+            return
+        outlet, inlet = os.pipe()
+        ended, end = os.pipe()
+        os.dup2(outlet, 0)
+        os.close(outlet)
+        feeder = threading.Thread(target=self._feed, args=(inlet, ended), daemon=True)
+        feeder.start()
+        try:
+            yield
+        finally:
+            os.dup2(self._original, 0)  # closes the outlet, which wakes a blocked write
+            os.close(end)
+            feeder.join()
+            os.close(ended)
+
+    def _feed(self, inlet: int, ended: int) -> None:
+        with contextlib.suppress(BrokenPipeError), os.fdopen(inlet, "wb", 0) as sink:
+            self._copy.seek(0)
+            while data := self._copy.read(65536):
+                _write_all(sink.fileno(), data)
+            while True:
+                ready, _, _ = select.select([self._original, ended], [], [])
+                if ended in ready:
+                    return
+                data = os.read(self._original, 65536)
+                if not data:
+                    return
+                self._copy.seek(0, os.SEEK_END)
+                self._copy.write(data)
+                _write_all(sink.fileno(), data)
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(handle, data) :]

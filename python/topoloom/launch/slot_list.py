@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plain list: the machine's slot of each rank, one line a rank."""
+
+from __future__ import annotations
+
+from topoloom.launch.host_placement import HostPlacement
+
+NAME = "list"
+SUMMARY = "plain text: the machine's slot of each rank, one a line"
+USE = "numpy.loadtxt(FILE, dtype=int)"
+NAMES_SLOTS = True
+
+
+def write(placed: HostPlacement) -> str:
+    """Write one slot for each rank; line i is rank i."""
+    return "".join(f"{slot}\n" for slot in placed.machine_slot.tolist())

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm's srun: the host of each rank in SLURM_HOSTFILE, read by `-m arbitrary`."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from topoloom.files import write_text
+from topoloom.hostlist import expand_hostlist
+from topoloom.launch import slurm_hostfile
+from topoloom.launch.command_line import CommandLine, Syntax, words
+from topoloom.launch.formats import what_is_lost
+from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.launch import Launch, only_used_hosts, refuse
+
+NAME = "Slurm"
+
+# The placement decides these; what the command says about them is replaced.
+REPLACED = frozenset({"N", "nodes", "w", "nodelist"})
+PLACING = ("m", "distribution", "r", "relative", "x", "exclude", "multi-prog")
+PLACING += ("ntasks-per-node", "ntasks-per-core", "ntasks-per-socket", "X", "Z")
+
+SYNTAX = Syntax(
+    values=dict.fromkeys(words("A account b begin c cpus-per-task chdir cluster-constraint comment "
+        "constraint C container core-spec S cpu-bind cpu-freq "
+        "cpus-per-gpu D deadline delay-boot d dependency e epilog error "
+        "export extra-node-info B gpu-bind gpu-freq gpus G gpus-per-node "
+        "gpus-per-socket gpus-per-task gres gres-flags hint i input "
+        "J job-name jobid licenses L mail-type mail-user mcs-label "
+        "mem mem-bind mem-per-cpu mem-per-gpu mincpus mpi n ntasks network "
+        "o output open-mode p partition power priority profile prolog "
+        "q qos reservation signal slurmd-debug sockets-per-node "
+        "cores-per-socket switches task-epilog task-prolog thread-spec "
+        "threads-per-core time t time-min tmp tres-per-task tres-bind "
+        "wait W wckey msg-timeout nodefile F N nodes w nodelist m distribution "
+        "r relative x exclude ntasks-per-node ntasks-per-core "
+        "ntasks-per-socket"),
+        1,
+    ),
+    flags=frozenset(words("contiguous disable-status X exact external-launcher hold H interactive "
+        "label l multi-prog no-allocate Z no-kill k O overcommit oversubscribe s "
+        "overlap pty preserve-env E quiet Q quit-on-interrupt reboot "
+        "send-libs spread-job stepmgr test-only use-min-nodes u v verbose "
+        "bcast compress exclusive immediate I kill-on-bad-exit K nice propagate "
+        "unbuffered whole")),
+    ranks=frozenset({"n", "ntasks"}),
+    clusters=True,
+)
+
+
+def version(text: str) -> tuple[int, ...] | None:
+    """Read ``slurm 22.05.8`` or ``slurm-wlm 22.05.8``."""
+    match = re.match(r"slurm\S* (\d+)\.(\d+)", text)
+    return tuple(map(int, match.groups())) if match else None
+
+
+def hosts(command: CommandLine) -> list[str] | None:
+    """List the hosts of ``-w``, else those of the job."""
+    for option in command.find({"w", "nodelist"}):
+        return list(dict.fromkeys(expand_hostlist(option.values[0])))
+    nodes = os.environ.get("SLURM_JOB_NODELIST")
+    return expand_hostlist(nodes) if nodes else None
+
+
+def apply(
+    command: CommandLine,
+    placed: HostPlacement,
+    directory: Path,
+    version: tuple[int, ...],
+) -> Launch:
+    """Write one host a rank; each rank starts where its line says."""
+    refuse(command, PLACING)
+    used = only_used_hosts(placed)
+    path = directory / "hosts-of-ranks"
+    write_text(path, slurm_hostfile.write(used))
+    extra = ["-N", str(len(used.hosts)), "-m", "arbitrary"]
+    return Launch(
+        command.rebuilt(REPLACED, extra, placed.rank_count),
+        {"SLURM_HOSTFILE": str(path)},
+        what_is_lost(slurm_hostfile, used),
+    )
