@@ -98,9 +98,7 @@ class CommandLine:
         command = [self.launcher, *extra]
         if self.rank_count() is None:
             if len(self.segments) > 1:
-                raise Error(
-                    "a command of several programs needs -n for each"
-                )
+                raise Error("a command of several programs needs -n for each")
             command += ["-n", str(ranks)]
         for index, part in enumerate(self.segments):
             if index:

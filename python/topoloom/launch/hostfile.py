@@ -26,7 +26,8 @@ def write(placed: HostPlacement) -> str:
             raise Error(
                 "a hostfile cannot express this placement: ranks "
                 f"{first_rank[host]} and {rank} are both on host "
-                f"'{placed.hosts[host]}', but not the ranks between them; export to openmpi-rankfile, mpich-rankmap, mpich-hostfile or "
+                f"'{placed.hosts[host]}', but not the ranks between them; export to "
+                "openmpi-rankfile, mpich-rankmap, mpich-hostfile or "
                 "slurm-hostfile instead"
             )
         first_rank[host] = rank

@@ -42,10 +42,14 @@ SYNTAX = Syntax(
         **dict.fromkeys(("timeout", "arch", "path", "soft"), 1),
         **dict.fromkeys(PLACING, 1),
     },
-    flags=frozenset(words("genvnone genvall envnone envall enable-x disable-x verbose v info profile "
-        "print-all-exitcodes prepend-rank l disable-auto-cleanup "
-        "disable-hostname-propagation hybrid-hosts pmi-port skip-launch-node "
-        "enable-auto-cleanup")),
+    flags=frozenset(
+        words(
+            "genvnone genvall envnone envall enable-x disable-x verbose v info profile "
+            "print-all-exitcodes prepend-rank l disable-auto-cleanup "
+            "disable-hostname-propagation hybrid-hosts pmi-port skip-launch-node "
+            "enable-auto-cleanup"
+        )
+    ),
     ranks=frozenset({"n", "np"}),
 )
 

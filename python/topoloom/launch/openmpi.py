@@ -55,17 +55,21 @@ SYNTAX = Syntax(
         **dict.fromkeys(("app-pmix-prefix", "app-prefix", "report-pid"), 1),
         **PLACING_VALUES,
     },
-    flags=frozenset(words("allow-run-as-root continuous d debug-devel debug debug-daemons "
-        "debug-daemons-file disable-recovery display-allocation "
-        "display-devel-allocation display-devel-map display-diffable-map display-map "
-        "display-topo do-not-launch do-not-resolve dvm enable-instant-on-support "
-        "enable-recovery fwd-mpirun-port get-stack-traces index-argv-by-rank "
-        "leave-session-attached merge-stderr-to-stdout noprefix novm "
-        "output-proctable q quiet report-bindings report-child-jobs-separately "
-        "report-state-on-timeout s preload-binary set-cwd-to-session-dir "
-        "show-progress tag-output timestamp-output tv use-hwthread-cpus use-regexp v "
-        "verbose xml no-app-prefix stop-on-exec stop-in-init stop-in-app "
-        "forward-signals no-ready-msg daemonize"))
+    flags=frozenset(
+        words(
+            "allow-run-as-root continuous d debug-devel debug debug-daemons debug- "
+            "daemons-file disable-recovery display-allocation display-devel- "
+            "allocation display-devel-map display-diffable-map display-map display- "
+            "topo do-not-launch do-not-resolve dvm enable-instant-on-support "
+            "enable-recovery fwd-mpirun-port get-stack-traces index-argv-by-rank "
+            "leave-session-attached merge-stderr-to-stdout noprefix novm output- "
+            "proctable q quiet report-bindings report-child-jobs-separately report- "
+            "state-on-timeout s preload-binary set-cwd-to-session-dir show-progress "
+            "tag-output timestamp-output tv use-hwthread-cpus use-regexp v verbose "
+            "xml no-app-prefix stop-on-exec stop-in-init stop-in-app forward- "
+            "signals no-ready-msg daemonize"
+        )
+    )
     | PLACING_FLAGS
     | OVERSUBSCRIBE,
     ranks=frozenset({"n", "np", "c"}),

@@ -48,13 +48,14 @@ def check_launch(launch: Launch) -> None:
     )
     if tried.returncode != 0:
         said = first_paragraph(tried.stderr.decode(errors="replace"))
+        # Open MPI 4 says nothing about a core that does not exist.
+        silent = (
+            f"status {tried.returncode} without a word; has every host as many cores "
+            "as the machine says?"
+        )
         raise Error(
             f"{launch.command[0]} refuses the placement, so nothing was started: "
-            + (
-                said
-                or f"it ends with status {tried.returncode} without a word, as Open "
-                "MPI 4 does when a host has fewer cores than the machine says"
-            )
+            + (said or silent)
         )
 
 

@@ -23,28 +23,35 @@ PLACING = ("m", "distribution", "r", "relative", "x", "exclude", "multi-prog")
 PLACING += ("ntasks-per-node", "ntasks-per-core", "ntasks-per-socket", "X", "Z")
 
 SYNTAX = Syntax(
-    values=dict.fromkeys(words("A account b begin c cpus-per-task chdir cluster-constraint comment "
-        "constraint C container core-spec S cpu-bind cpu-freq "
-        "cpus-per-gpu D deadline delay-boot d dependency e epilog error "
-        "export extra-node-info B gpu-bind gpu-freq gpus G gpus-per-node "
-        "gpus-per-socket gpus-per-task gres gres-flags hint i input "
-        "J job-name jobid licenses L mail-type mail-user mcs-label "
-        "mem mem-bind mem-per-cpu mem-per-gpu mincpus mpi n ntasks network "
-        "o output open-mode p partition power priority profile prolog "
-        "q qos reservation signal slurmd-debug sockets-per-node "
-        "cores-per-socket switches task-epilog task-prolog thread-spec "
-        "threads-per-core time t time-min tmp tres-per-task tres-bind "
-        "wait W wckey msg-timeout nodefile F N nodes w nodelist m distribution "
-        "r relative x exclude ntasks-per-node ntasks-per-core "
-        "ntasks-per-socket"),
+    values=dict.fromkeys(
+        words(
+            "A account b begin c cpus-per-task chdir cluster-constraint comment "
+            "constraint C container core-spec S cpu-bind cpu-freq "
+            "cpus-per-gpu D deadline delay-boot d dependency e epilog error "
+            "export extra-node-info B gpu-bind gpu-freq gpus G gpus-per-node "
+            "gpus-per-socket gpus-per-task gres gres-flags hint i input "
+            "J job-name jobid licenses L mail-type mail-user mcs-label "
+            "mem mem-bind mem-per-cpu mem-per-gpu mincpus mpi n ntasks network "
+            "o output open-mode p partition power priority profile prolog "
+            "q qos reservation signal slurmd-debug sockets-per-node "
+            "cores-per-socket switches task-epilog task-prolog thread-spec "
+            "threads-per-core time t time-min tmp tres-per-task tres-bind "
+            "wait W wckey msg-timeout nodefile F N nodes w nodelist m distribution "
+            "r relative x exclude ntasks-per-node ntasks-per-core "
+            "ntasks-per-socket"
+        ),
         1,
     ),
-    flags=frozenset(words("contiguous disable-status X exact external-launcher hold H interactive "
-        "label l multi-prog no-allocate Z no-kill k O overcommit oversubscribe s "
-        "overlap pty preserve-env E quiet Q quit-on-interrupt reboot "
-        "send-libs spread-job stepmgr test-only use-min-nodes u v verbose "
-        "bcast compress exclusive immediate I kill-on-bad-exit K nice propagate "
-        "unbuffered whole")),
+    flags=frozenset(
+        words(
+            "contiguous disable-status X exact external-launcher hold H interactive "
+            "label l multi-prog no-allocate Z no-kill k O overcommit oversubscribe s "
+            "overlap pty preserve-env E quiet Q quit-on-interrupt reboot "
+            "send-libs spread-job stepmgr test-only use-min-nodes u v verbose "
+            "bcast compress exclusive immediate I kill-on-bad-exit K nice propagate "
+            "unbuffered whole"
+        )
+    ),
     ranks=frozenset({"n", "ntasks"}),
     clusters=True,
 )

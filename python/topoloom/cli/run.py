@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom run`: record, place, and launch an MPI program where it belongs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoloom.cli.export import CoresPerSlot, Hosts
+from topoloom.cli.options import AllocationText, MachineText, Seconds, Seed
+
+if TYPE_CHECKING:
+    from topoloom import AllocatedHosts, CommGraph, PlacementFile
+    from topoloom.launch.launch import Launch
+    from topoloom.launch.launchers import ReadCommand
+    from topoloom.launch.repeated_input import RepeatedInput
+
+
+def command(
+    program: Annotated[
+        list[str],
+        typer.Argument(metavar="-- COMMAND", help="mpirun, mpiexec or srun and so on."),
+    ],
+    machine: MachineText,
+    allocation: AllocationText = None,
+    hosts: Hosts = None,
+    profile: Annotated[
+        Path | None,
+        typer.Option(
+            "--profile",
+            metavar="FILE",
+            help="What 'topoloom record' wrote. Without it the command runs twice: "
+            "once to record it, once as placed.",
+        ),
+    ] = None,
+    mapper: Annotated[
+        str,
+        typer.Option("--mapper", metavar="MAPPER", help="As for 'topoloom map'."),
+    ] = "mahd,swap",
+    collectives: Annotated[
+        str,
+        typer.Option(
+            "--collectives",
+            metavar="keep|expand|drop",
+            help="As for 'topoloom record'.",
+        ),
+    ] = "expand",
+    seed: Seed = 1,
+    time: Seconds = None,
+    cores_per_slot: CoresPerSlot = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the placement, too."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Report as one line of JSON on stderr.")
+    ] = False,
+) -> int:
+    """Launch an MPI program with its ranks placed on a machine.
+
+    Standard input, output and the exit status are the program's; reports go to
+    stderr. The placement is tried with an empty program first: if the launcher cannot
+    apply it, nothing of yours is started and the exit status is 2.
+
+    The hosts of the nodes are those of --hosts, else of the allocation (a host list
+    keeps its names), else those that the command names.
+
+    \b
+    Examples:
+      topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' -- mpirun -n 64 ./app
+      topoloom run --machine torus:8x8x8 --allocation "$SLURM_JOB_NODELIST" \\
+          --profile app.npz -- srun -n 512 ./app
+      topoloom run -m tree:4:8+node:12:2,distance=1:10 --hosts 'cn[1-32]' \\
+          --profile app.npz -- mpirun -n 768 ./app
+    """
+    import tempfile
+
+    from topoloom import load_graph, save_placement
+    from topoloom.cli.problem import at_least, check_fit
+    from topoloom.launch.launchers import read_command
+    from topoloom.launch.program import check_launch
+    from topoloom.launch.repeated_input import RepeatedInput
+    from topoloom.units import parse_duration
+
+    at_least("--seed", seed, 0)
+    seconds = parse_duration(time) if time is not None else None
+    read = read_command(program)
+    where = _where(machine, allocation, hosts, read)
+    spent: dict[str, float] = {}
+    standard_input = RepeatedInput()
+    if profile is not None:
+        graph, name = load_graph(str(profile)), str(profile)
+        _check_ranks(read, graph.rank_count, name)
+    else:
+        recorded = _recorded(program, collectives, standard_input, spent)
+        if isinstance(recorded, int):
+            return recorded
+        graph, name = recorded, "the program"
+    check_fit(graph, where.allocation, name)
+    result, block = _place(graph, where, mapper, seed, seconds)
+    if output is not None:
+        save_placement(output, result)
+    with tempfile.TemporaryDirectory(prefix="topoloom-run-") as directory:
+        empty = _launch(read.starting(("true",)), result, cores_per_slot, directory)
+        check_launch(empty)
+        launch = _launch(read, result, cores_per_slot, directory)
+        if not as_json:
+            _announce(result, block, launch)
+        status = _run(launch, standard_input, spent)
+    _report(result, block, launch, spent, as_json)
+    return status
+
+
+def _where(
+    machine: str, allocation: str | None, hosts: str | None, read: ReadCommand
+) -> AllocatedHosts:
+    """Find the allocation and the name of each of its hosts."""
+    from topoloom import AllocatedHosts, Error, load_machine
+    from topoloom.cli.problem import choose_allocation
+    from topoloom.hostlist import expand_hostlist
+
+    given = choose_allocation(load_machine(machine), allocation, None, 1, 1)
+    names = expand_hostlist(hosts) if hosts is not None else given.hosts
+    if names is None:
+        names = read.hosts()
+    nodes = len(given.allocation.nodes)
+    if names is None:
+        raise Error(
+            f"the names of the {nodes} hosts are not known; give them with --hosts, or "
+            "an --allocation that names hosts"
+        )
+    if len(names) != nodes:
+        raise Error(
+            f"{len(names)} hosts for an allocation of {nodes} nodes; "
+            "name one host for each node with --hosts, or the nodes with --allocation"
+        )
+    return AllocatedHosts(given.allocation, tuple(names))
+
+
+def _check_ranks(read: ReadCommand, ranks: int, name: str) -> None:
+    from topoloom import Error
+
+    asked = read.line.rank_count()
+    if asked is not None and asked != ranks:
+        raise Error(f"the command starts {asked} ranks, but {name} has {ranks}")
+
+
+def _recorded(
+    program: list[str],
+    collectives: str,
+    standard_input: RepeatedInput,
+    spent: dict[str, float],
+) -> CommGraph | int:
+    """Record the program; where it fails, answer its exit status."""
+    from time import perf_counter
+
+    from topoloom.cli.console import note
+    from topoloom.record import record
+
+    start = perf_counter()
+    with standard_input.rewound():
+        profile = record(program)
+    spent["recorded"] = perf_counter() - start
+    if profile.exit_status != 0:
+        note(
+            f"topoloom: the recorded run ended with status {profile.exit_status}, "
+            "so there is no second one"
+        )
+        return profile.exit_status
+    return profile.graph(collectives)
+
+
+def _place(
+    graph: CommGraph,
+    where: AllocatedHosts,
+    mapper: str,
+    seed: int,
+    seconds: float | None,
+) -> tuple[PlacementFile, dict[str, float]]:
+    """Place the ranks; also measure the launcher's own order, `block`."""
+    from topoloom import PlacementFile, judge, place
+    from topoloom.cli.problem import measures
+
+    at = where.allocation
+    placement, work = place(graph, at, mapper=mapper, seed=seed, seconds=seconds)
+    default, _ = place(graph, at, mapper="block")
+    result = PlacementFile(
+        machine=at.machine,
+        allocation=at,
+        placement=placement,
+        hosts=where.hosts,
+        values=measures(judge(graph, at, placement)),
+        mapper=mapper,
+        seed=seed,
+        work=work,
+    )
+    return result, measures(judge(graph, at, default))
+
+
+def _launch(
+    read: ReadCommand, result: PlacementFile, cores_per_slot: int, directory: str
+) -> Launch:
+    from topoloom.launch.host_placement import host_placement
+
+    placed = host_placement(
+        result.machine,
+        result.allocation.nodes,
+        result.placement.slots,
+        result.hosts,
+        cores_per_slot,
+    )
+    return read.placed(placed, Path(directory))
+
+
+def _run(launch: Launch, standard_input: RepeatedInput, spent: dict[str, float]) -> int:
+    from time import perf_counter
+
+    from topoloom.launch.program import run_program
+
+    start = perf_counter()
+    with standard_input.rewound():
+        status = run_program(launch)
+    spent["placed"] = perf_counter() - start
+    return status
+
+
+def _announce(result: PlacementFile, block: dict[str, float], launch: Launch) -> None:
+    from topoloom.cli.console import note
+    from topoloom.cli.problem import gain, percent
+    from topoloom.units import format_count
+
+    before, after = block["hop_bytes"], result.values["hop_bytes"]
+    note(
+        f"topoloom: {len(result.placement.slots):,} ranks placed with {result.mapper}: "
+        f"hop-bytes {format_count(before)} -> {format_count(after)} "
+        f"({percent(gain(before, after))} gain)"
+        + (f"; {launch.loss}" if launch.loss else "")
+    )
+
+
+def _report(
+    result: PlacementFile,
+    block: dict[str, float],
+    launch: Launch,
+    spent: dict[str, float],
+    as_json: bool,
+) -> None:
+    import json
+
+    from topoloom.cli.console import note
+
+    if as_json:
+        document: dict[str, Any] = {
+            "command": launch.command,
+            "mapper": result.mapper,
+            "block": block,
+            "values": dict(result.values),
+            "note": launch.loss,
+            "seconds": {name: round(value, 3) for name, value in spent.items()},
+        }
+        note(json.dumps(document))
+        return
+    times = f"placed run {spent['placed']:.2f} s"
+    if "recorded" in spent:
+        times = f"recorded run {spent['recorded']:.2f} s, {times}"
+    note(f"topoloom: {times}")
