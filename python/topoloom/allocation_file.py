@@ -171,6 +171,8 @@ def _node(machine: Machine, text: str) -> int:
 
 
 def _node_of_host(machine: Machine, host: str) -> int:
+    if host.startswith(("-", ".")) or not any(letter.isalpha() for letter in host):
+        raise Error(f"'{host}' is neither a host name nor a node id")
     digits = _TRAILING_DIGITS.search(host.partition(".")[0])
     if digits is None:
         raise Error(

@@ -47,17 +47,12 @@ def print_table(
 
 
 def print_facts(facts: Sequence[tuple[str, str]], title: str = "") -> None:
-    """Print a small table of names and values."""
-    from rich.table import Table
-
+    """Print names and values in two columns, under a title."""
     if title:
-        _console().print(title, style="bold", markup=False, highlight=False)
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, style="dim")
-    table.add_column()
+        print(title)
+    width = max((len(name) for name, _ in facts), default=0)
     for name, value in facts:
-        table.add_row(name, value)
-    _console().print(table)
+        print(f"  {name:<{width}}  {value}")
 
 
 def _console() -> Any:

@@ -97,10 +97,10 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 
 def _columns(kind: str) -> list[str]:
     return {
-        "mappers": ["name", "kind", "summary", "source", "options"],
+        "mappers": ["name", "kind", "summary", "source"],
         "patterns": ["name", "summary", "needs"],
         "topologies": ["name", "summary", "example"],
-        "machines": ["name", "text", "summary", "source"],
+        "machines": ["name", "summary", "text"],
         "formats": ["name", "summary", "files"],
     }[kind]
 

@@ -93,6 +93,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, list | tuple):
-        return " x ".join(_cell(item) for item in value)
+        sign = ", " if value and isinstance(value[0], bool) else " x "
+        return sign.join(_cell(item) for item in value)
     text = str(value)
     return text if len(text) <= 100 else text[:97] + "..."
