@@ -82,7 +82,9 @@ def _calls(table: str) -> Iterator[Call]:
         parameters = inside.split(", ")
         yield Call(name, parameters, f"note_{note}", section == "persistent")
         if section == "collective":
-            yield Call(f"I{_lower(name)}", [*parameters, "request"], f"note_{note}", False)
+            yield Call(
+                f"I{_lower(name)}", [*parameters, "request"], f"note_{note}", False
+            )
             with_info = [*parameters, "info", "request"]
             yield Call(f"{name}_init", with_info, f"note_{note}", True)
 

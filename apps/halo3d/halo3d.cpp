@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A 3-D Jacobi iteration over MPI with halo exchange and a verified result.
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "field.hpp"
+#include "options.hpp"
+
+namespace halo3d {
+namespace {
+
+/// The six faces of a rank's cube: to whom, and what is on its way. Face 2 * axis looks down, 2 * axis + 1 up.
+struct Halo {
+    std::array<int, 6> peer{};
+    std::array<std::vector<double>, 6> outgoing, incoming;
+
+    Halo(MPI_Comm grid, int cells) {
+        const std::size_t size = static_cast<std::size_t>(cells) * static_cast<std::size_t>(cells);
+        for (int axis = 0; axis < 3; ++axis) {
+            const auto face = static_cast<std::size_t>(2 * axis);
+            MPI_Cart_shift(grid, axis, 1, &peer[face], &peer[face + 1]);
+        }
+        for (std::size_t face = 0; face < 6; ++face) {
+            outgoing[face].resize(size);
+            incoming[face].resize(size);
+        }
+    }
+
+    void exchange(MPI_Comm grid, Field& field, int cells) {
+        std::array<MPI_Request, 12> requests{};
+        for (std::size_t face = 0; face < 6; ++face) {
+            const int size = static_cast<int>(incoming[face].size());
+            const int from_opposite = static_cast<int>(face ^ 1);  // the sender names its own face
+            MPI_Irecv(incoming[face].data(), size, MPI_DOUBLE, peer[face], from_opposite, grid, &requests[face]);
+        }
+        for (std::size_t face = 0; face < 6; ++face) {
+            std::size_t i = 0;
+            field.plane(static_cast<int>(face / 2), face % 2 == 0 ? 1 : cells,
+                        [&](double& cell) { outgoing[face][i++] = cell; });
+            MPI_Isend(outgoing[face].data(), static_cast<int>(i), MPI_DOUBLE, peer[face], static_cast<int>(face), grid,
+                      &requests[6 + face]);
+        }
+        MPI_Waitall(12, requests.data(), MPI_STATUSES_IGNORE);
+        for (std::size_t face = 0; face < 6; ++face) {
+            if (peer[face] == MPI_PROC_NULL) continue;  // the ghosts stay zero
+            std::size_t i = 0;
+            field.plane(static_cast<int>(face / 2), face % 2 == 0 ? 0 : cells + 1,
+                        [&](double& cell) { cell = incoming[face][i++]; });
+        }
+    }
+};
+
+template <class Visit>
+void each_cell(int cells, std::array<int, 3> coords, Visit visit) {
+    for (int x = 1; x <= cells; ++x) {
+        for (int y = 1; y <= cells; ++y) {
+            for (int z = 1; z <= cells; ++z) {
+                visit(x, y, z,
+                      std::array{coords[0] * cells + x - 1, coords[1] * cells + y - 1, coords[2] * cells + z - 1});
+            }
+        }
+    }
+}
+
+void report(MPI_Comm grid, int rank, int ranks) {
+    std::array<char, MPI_MAX_PROCESSOR_NAME + 64> line{};
+    std::array<char, MPI_MAX_PROCESSOR_NAME> host{};
+    int length = 0;
+    MPI_Get_processor_name(host.data(), &length);
+    std::snprintf(line.data(), line.size(), "rank %d host %s core %d", rank, host.data(), sched_getcpu());
+    std::vector<char> all(line.size() * static_cast<std::size_t>(rank == 0 ? ranks : 0));
+    const int size = static_cast<int>(line.size());
+    MPI_Gather(line.data(), size, MPI_CHAR, all.data(), size, MPI_CHAR, 0, grid);
+    for (std::size_t at = 0; at < all.size(); at += line.size()) std::printf("%s\n", &all[at]);
+}
+
+/// By formula, not by counting: each face inside the domain is crossed once in each direction and step.
+void print_bytes(const Options& options) {
+    const long long ranks = 1LL * options.grid[0] * options.grid[1] * options.grid[2];
+    long long messages = 0;
+    for (const int width : options.grid) messages += 2 * (options.periodic ? ranks : ranks / width * (width - 1));
+    messages *= options.steps;
+    const long long bytes = messages * options.cells * options.cells * static_cast<long long>(sizeof(double));
+    std::printf("halo3d: sends %lld bytes in %lld messages\n", bytes, messages);
+}
+
+int run(Options options) {
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (options.grid[0] == 0) MPI_Dims_create(ranks, 3, options.grid.data());
+    const std::array<int, 3> periods = {options.periodic, options.periodic, options.periodic};
+    MPI_Comm grid = MPI_COMM_NULL;
+    MPI_Cart_create(MPI_COMM_WORLD, 3, options.grid.data(), periods.data(), 0, &grid);
+    int rank = 0;
+    std::array<int, 3> coords{}, global{};
+    MPI_Comm_rank(grid, &rank);
+    MPI_Cart_coords(grid, rank, 3, coords.data());
+    for (std::size_t axis = 0; axis < 3; ++axis) global[axis] = options.grid[axis] * options.cells;
+
+    const Wave wave(global, options.periodic);
+    Field field(options.cells);
+    Halo halo(grid, options.cells);
+    each_cell(options.cells, coords, [&](int x, int y, int z, auto cell) { field.at(x, y, z) = wave.start(cell); });
+
+    const double begin = MPI_Wtime();
+    for (int step = 0; step < options.steps; ++step) {
+        halo.exchange(grid, field, options.cells);
+        field.step();
+    }
+    double seconds = MPI_Wtime() - begin, slowest = 0, error = 0, worst = 0;
+    each_cell(options.cells, coords, [&](int x, int y, int z, auto cell) {
+        const double difference = std::abs(field.at(x, y, z) - wave.after(cell, options.steps));
+        if (!(difference <= error)) error = difference;  // also when it is not a number
+    });
+    MPI_Allreduce(&error, &worst, 1, MPI_DOUBLE, MPI_MAX, grid);
+    MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, grid);
+    const bool right = worst <= 1e-12 * (1 + options.steps);
+
+    if (options.report) report(grid, rank, ranks);
+    if (rank == 0) {
+        std::printf("halo3d: %d ranks %dx%dx%d, %d^3 cells each, %d steps, %.3g ms a step\n", ranks, options.grid[0],
+                    options.grid[1], options.grid[2], options.cells, options.steps, 1e3 * slowest / options.steps);
+        if (options.bytes) print_bytes(options);
+        if (right) std::printf("halo3d: verified in every cell, largest error %.2g\n", worst);
+        else std::printf("halo3d: WRONG, largest error %.2g\n", worst);
+    }
+    MPI_Comm_free(&grid);
+    return right ? 0 : 1;
+}
+
+/// What keeps these options from running on `ranks` ranks, or nothing.
+std::string misfit(const Options& options, int ranks) {
+    const long long wanted = 1LL * options.grid[0] * options.grid[1] * options.grid[2];
+    if (options.grid[0] == 0 || wanted == ranks) return "";
+    return "--grid needs " + std::to_string(wanted) + " ranks, but there are " + std::to_string(ranks);
+}
+
+}  // namespace
+}  // namespace halo3d
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank = 0, ranks = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    halo3d::Options options;
+    std::string problem = halo3d::read_options(argc, argv, options);
+    if (problem.empty()) problem = halo3d::misfit(options, ranks);
+    int status = 0;
+    if (!problem.empty()) {
+        if (rank == 0) std::fprintf(stderr, "halo3d: %s\n", problem.c_str());
+        status = 2;
+    } else if (options.help) {
+        if (rank == 0) std::fputs(halo3d::usage, stdout);
+    } else {
+        status = halo3d::run(options);
+    }
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads what the recorder leaves in its folder; ``mpi/record/block.c`` has the format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error
+
+HEAD = b"topoloom-recording 1\n"
+_HEAD_BYTES = 32
+_BLOCK_MARK = 0x746F706F6C6F6F6D
+_BLOCK_WORDS = 10
+
+Words = NDArray[np.int64]
+
+
+class Block(NamedTuple):
+    """What one rank counted; the columns are those of the file format."""
+
+    rank: int
+    rank_count: int
+    complete: bool
+    seconds: float
+    lost: int
+    counters: Words  # shape (n, 5): phase, kind, peer, bytes, messages
+    records: Words  # shape (n, 6): phase, operation, communicator, root, bytes, calls
+    communicators: dict[int, Words]  # id -> world ranks
+
+
+def read_blocks(path: Path) -> list[Block]:
+    """Read one file; a block that is cut off at the end is left out if others precede.
+
+    Raises
+    ------
+    topoloom.Error
+        If it is no recording.
+    """
+    data = path.read_bytes()
+    if len(data) < _HEAD_BYTES or not data.startswith(b"topoloom-recording "):
+        raise Error(f"{path}: not a recording of topoloom")
+    if not data.startswith(HEAD):
+        version = data[:_HEAD_BYTES].split()[1].rstrip(b"\0").decode(errors="replace")
+        raise Error(f"{path}: recording version '{version}', this topoloom reads 1")
+    words = np.frombuffer(
+        data[: len(data) // 8 * 8], dtype=np.int64, offset=_HEAD_BYTES
+    )
+    blocks: list[Block] = []
+    at = 0
+    while at + _BLOCK_WORDS <= len(words):
+        if words[at] != _BLOCK_MARK:
+            order = "other byte order" if _swapped(words[at]) else "damaged"
+            raise Error(f"{path}: {order} at byte {_HEAD_BYTES + 8 * at}")
+        length = int(words[at + 1])
+        if length < _BLOCK_WORDS or at + length > len(words):
+            break
+        try:
+            blocks.append(_block(words[at : at + length]))
+        except (IndexError, ValueError):
+            raise Error(f"{path}: damaged at byte {_HEAD_BYTES + 8 * at}") from None
+        at += length
+    if not blocks:
+        raise Error(f"{path}: the recording is cut off")
+    return blocks
+
+
+def _swapped(word: np.int64) -> bool:
+    return int(word.byteswap()) == _BLOCK_MARK
+
+
+def _block(words: Words) -> Block:
+    _, _, rank, size, complete, nanoseconds, lost, *counts = words[
+        :_BLOCK_WORDS
+    ].tolist()
+    if not 0 <= rank < size or min(counts) < 0:
+        raise ValueError
+    end_counters = _BLOCK_WORDS + 5 * counts[0]
+    end_records = end_counters + 6 * counts[1]
+    counters = words[_BLOCK_WORDS:end_counters].reshape(counts[0], 5)
+    records = words[end_counters:end_records].reshape(counts[1], 6)
+    if np.any((counters[:, 2] < 0) | (counters[:, 2] >= size)):
+        raise ValueError
+    communicators = {}
+    at = end_records
+    for _ in range(counts[2]):
+        identity, members, listed = words[at : at + 3].tolist()
+        at += 3
+        if listed:
+            ranks = words[at : at + members]
+            at += members
+        else:
+            start, stride = words[at : at + 2].tolist()
+            ranks = start + stride * np.arange(members, dtype=np.int64)
+            at += 2
+        if len(ranks) != members or np.any((ranks < 0) | (ranks >= size)):
+            raise ValueError
+        communicators[identity] = ranks
+    seconds = nanoseconds / 1e9
+    return Block(
+        rank, size, bool(complete), seconds, lost, counters, records, communicators
+    )

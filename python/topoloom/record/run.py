@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a command under the recorder and puts together what its ranks left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from topoloom._core import Error
+from topoloom.record.build import build_recorder
+from topoloom.record.launcher import find_compiler, find_launcher, recorded_command
+from topoloom.record.profile import Profile
+from topoloom.record.recording import Block, read_blocks
+
+_SECONDS_TO_DIE = 10.0
+
+
+def record(
+    command: Sequence[str],
+    *,
+    mpicc: str | None = None,
+    timeout: float | None = None,
+    folder: str | Path = ".",
+) -> Profile:
+    """Run an MPI program and record who sends how much to whom.
+
+    The program is not changed and prints to our own output.
+
+    Parameters
+    ----------
+    command
+        The whole command with its launcher: ``["mpirun", "-n", "64", "./app"]``.
+    mpicc
+        Compiler of the MPI that the program uses, if the one beside its launcher is not.
+    timeout
+        Seconds after which the job is told to end; what it counted until then is kept.
+    folder
+        Where the ranks leave their notes for a moment: on a cluster a folder that all
+        nodes see.
+
+    Returns
+    -------
+    Profile
+        ``exit_status`` is the command's; look at ``missing`` and ``partial``, too.
+
+    Raises
+    ------
+    topoloom.Error
+        If the command or its compiler is not there, or the recorder left nothing.
+    KeyboardInterrupt
+        Never: Ctrl-C ends the job, and what was counted is returned (status 130).
+    """
+    words = list(command)
+    launcher = find_launcher(words)
+    library = build_recorder(find_compiler(launcher, mpicc))
+    try:
+        notes = tempfile.mkdtemp(prefix=".topoloom-record-", dir=Path(folder).absolute())
+    except OSError as error:
+        raise Error(f"cannot write into '{folder}': {error.strerror}") from None
+    try:
+        preloaded = [str(library), os.environ.get("LD_PRELOAD", "")]
+        variables = {
+            "LD_PRELOAD": ":".join(part for part in preloaded if part),
+            "TOPOLOOM_RECORD": notes,
+        }
+        words, environment = recorded_command(launcher, words, variables, os.environ)
+        status = _run(words, environment, timeout)
+        return read_recording(notes, exit_status=status)
+    finally:
+        shutil.rmtree(notes, ignore_errors=True)
+
+
+def read_recording(folder: str | Path, exit_status: int = 0) -> Profile:
+    """Put together the files in a folder that was the recorder's ``TOPOLOOM_RECORD``.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is none, or one is damaged.
+    """
+    whole = sorted(Path(folder).glob("recording-*.topoloom"))
+    parts = sorted(Path(folder).glob("partial-*.topoloom"))
+    if len(whole) > 1:
+        raise Error(
+            f"the command ran {len(whole)} MPI programs, one after another; "
+            "record them one by one"
+        )
+    files = whole or parts
+    if not files:
+        raise Error(
+            f"nothing was recorded (exit status {exit_status}): the command ran no MPI "
+            "program, or one that is linked statically, or with another MPI "
+            "(name its compiler with --mpicc)"
+        )
+    blocks = {block.rank: block for file in files for block in read_blocks(file)}
+    return _profile(list(blocks.values()), exit_status)
+
+
+def _profile(blocks: list[Block], exit_status: int) -> Profile:
+    rank_count = blocks[0].rank_count
+    if any(block.rank_count != rank_count for block in blocks):
+        raise Error("the command ran several MPI programs; record them one by one")
+    members = {k: v for block in blocks for k, v in block.communicators.items()}
+    numbers = {identity: number for number, identity in enumerate(sorted(members))}
+    records = np.concatenate([block.records for block in blocks])
+    known = np.isin(records[:, 2], list(numbers))
+    if not np.all(known):
+        raise Error("damaged recording: a collective names no known communicator")
+    records[:, 2] = [numbers[identity] for identity in records[:, 2].tolist()]
+    traffic = np.concatenate([_traffic(block) for block in blocks])
+    return Profile(
+        rank_count=rank_count,
+        traffic=traffic[np.lexsort(traffic.T[::-1])],
+        records=records[np.lexsort(records.T[::-1])],
+        communicators=[members[identity] for identity in sorted(members)],
+        missing=sorted(set(range(rank_count)) - {block.rank for block in blocks}),
+        partial=sorted(block.rank for block in blocks if not block.complete),
+        lost=sum(block.lost for block in blocks),
+        wall_seconds=max(block.seconds for block in blocks),
+        exit_status=exit_status,
+    )
+
+
+def _traffic(block: Block) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """Turn (phase, kind, peer, bytes, messages) into rows with source and target."""
+    phase, kind, peer, size, count = block.counters.T
+    here = np.full_like(peer, block.rank)
+    got = kind == 3  # a get moves bytes from the peer to this rank
+    source, target = np.where(got, peer, here), np.where(got, here, peer)
+    return np.stack([phase, kind, source, target, size, count], axis=1)
+
+
+def _run(command: list[str], environment: dict[str, str], timeout: float | None) -> int:
+    """Run to the end; signals that ask us to stop go to the job instead."""
+    sys.stdout.flush()
+    try:
+        job = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        raise Error(f"cannot run '{command[0]}': {error.strerror}") from None
+    with _forwarding(job) as forwarded:
+        try:
+            status = job.wait(timeout)
+        except subprocess.TimeoutExpired:
+            job.terminate()
+            try:
+                status = job.wait(_SECONDS_TO_DIE)
+            except subprocess.TimeoutExpired:
+                job.kill()
+                status = job.wait()
+    if forwarded:
+        return 128 + forwarded[0]
+    return status if status >= 0 else 128 - status
+
+
+@contextlib.contextmanager
+def _forwarding(job: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+    """Hand SIGINT and SIGTERM to the job; yields the list of those that came."""
+    came: list[int] = []
+
+    def forward(number: int, _frame: object) -> None:
+        came.append(number)
+        # Ctrl-C in a terminal has reached the job already, and mpirun kills without
+        # mercy at the second one.
+        if not (number == signal.SIGINT and sys.stdin.isatty()):
+            job.send_signal(number)
+
+    try:
+        old = {n: signal.signal(n, forward) for n in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not the main thread: signals do not come here
+        yield came
+        return
+    try:
+        yield came
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
