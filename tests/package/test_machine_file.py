@@ -41,7 +41,8 @@ def text_of(body: str, tmp_path: Path) -> str:
             "latency=1.3us",
         ),
         (
-            'kind = "tree"\nlevels = [4, 8]\ndistance = [1, 10]\nbandwidth = ["2 GB/s", "1 GB/s"]',
+            'kind = "tree"\nlevels = [4, 8]\ndistance = [1, 10]\n'
+            'bandwidth = ["2 GB/s", "1 GB/s"]',
             "tree:4:8,distance=1:10,bandwidth=2GB/s:1GB/s",
         ),
         (
@@ -68,7 +69,7 @@ def test_the_inside_of_a_node_follows_the_network(tmp_path: Path) -> None:
         ("", "m.toml: the file is empty"),
         ("size = [4\n", "m.toml:"),
         ("x = 1\n", "m.toml: format is None"),
-        (HEAD.replace("machine", "graph"), "expected \"topoloom-machine\""),
+        (HEAD.replace("machine", "graph"), 'expected "topoloom-machine"'),
         (HEAD.replace("1", "2"), "version 2, but this Topoloom reads version 1"),
         (HEAD, "[topology] is missing"),
         (HEAD + "topology = 3\n", "[topology] must be a table"),
@@ -87,10 +88,16 @@ def test_the_inside_of_a_node_follows_the_network(tmp_path: Path) -> None:
         (TORUS + "nodes = 0\n", "at least 1 node per router"),
         (TORUS + "bandwidth = 3\n", "topology.bandwidth must be a text with a unit"),
         (TORUS + 'bandwidth = "3 parsec"\n', "topology.bandwidth: cannot read"),
-        (TORUS + 'bandwidth = { z = "1 GB/s" }\n', "topology.bandwidth.z: the axes are"),
+        (
+            TORUS + 'bandwidth = { z = "1 GB/s" }\n',
+            "topology.bandwidth.z: the axes are",
+        ),
         (TORUS + 'latency = "-1 us"\n', "topology.latency: cannot read"),
         (TORUS + "[node]\n", "node.levels is missing"),
-        (TORUS + "[node]\nlevels = [2]\ndistance = [1, 2]\n", "node.distance must have"),
+        (
+            TORUS + "[node]\nlevels = [2]\ndistance = [1, 2]\n",
+            "node.distance must have",
+        ),
         (TORUS + "[node]\nlevels = [2]\nsockets = 2\n", "no key 'node.sockets'"),
         (TORUS + 'colour = "red"\n[extra]\n', "no key"),
         (HEAD + 'nmae = "x"\n[topology]\n', "did you mean 'name'"),

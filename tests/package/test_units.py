@@ -33,12 +33,15 @@ from topoloom.units import (
         ("0", 0),
     ],
 )
-def test_bytes_are_read_with_decimal_and_binary_prefixes(text: str, amount: int) -> None:
+def test_bytes_are_read_with_decimal_and_binary_prefixes(
+    text: str, amount: int
+) -> None:
     assert parse_bytes(text) == amount
 
 
 @pytest.mark.parametrize(
-    "text", ["", "KiB", "-1", "1.5", "1 XB", "1 KiBB", "nan", "1e99", "10 PiBi", "1 b/s"]
+    "text",
+    ["", "KiB", "-1", "1.5", "1 XB", "1 KiBB", "nan", "1e99", "10 PiBi", "1 b/s"],
 )
 def test_amounts_that_are_no_whole_bytes_are_refused(text: str) -> None:
     with pytest.raises(Error, match="bytes"):
@@ -46,7 +49,8 @@ def test_amounts_that_are_no_whole_bytes_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("10s", 10), ("250ms", 0.25), ("2 min", 120), ("3", 3), ("1h", 3600)]
+    ("text", "seconds"),
+    [("10s", 10), ("250ms", 0.25), ("2 min", 120), ("3", 3), ("1h", 3600)],
 )
 def test_durations_default_to_seconds(text: str, seconds: float) -> None:
     assert parse_duration(text) == pytest.approx(seconds)

@@ -95,7 +95,7 @@ def _kind_of(data: bytes) -> str:
     if first[:2] in (b"I\t", b"E\t", b"S\t", b"R\t", b"C\t", b"# "):
         return "monitoring"
     # A dense matrix has as many lines as its first line has numbers.
-    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    lines = data.strip().count(b"\n") + 1
     return "dense" if len(first.split()) == lines else "metis"
 
 

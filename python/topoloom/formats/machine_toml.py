@@ -22,6 +22,8 @@ source and a date::
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,17 +78,17 @@ def read_machine_toml(path: str | Path) -> tuple[str, dict[str, str]]:
 
 def _parse(path: str | Path, text: str) -> dict[str, Any]:
     try:
-        import tomllib
-    except ModuleNotFoundError:  # Python 3.10
-        try:
-            import tomli as tomllib
-        except ModuleNotFoundError:
-            raise Error(
-                f"{path}: reading TOML on Python 3.10 needs tomli; "
-                "install it with: pip install tomli"
-            ) from None
+        tomllib = importlib.import_module(
+            "tomllib" if sys.version_info >= (3, 11) else "tomli"
+        )
+    except ModuleNotFoundError:
+        raise Error(
+            f"{path}: reading TOML on Python 3.10 needs tomli; "
+            "install it with: pip install tomli"
+        ) from None
     try:
-        return tomllib.loads(text)
+        document: dict[str, Any] = tomllib.loads(text)
+        return document
     except tomllib.TOMLDecodeError as error:
         what, _, where = str(error).partition(" (at line ")
         line = where.partition(",")[0]
@@ -163,7 +165,7 @@ def _per_axis(
         return []
     value = topology[key]
     table = value if isinstance(value, dict) else {"default": value}
-    parts = []
+    parts: list[str] = []
     for axis, quantity in table.items():
         where = f"topology.{key}" + ("" if axis == "default" else f".{axis}")
         if axis == "default":
@@ -310,10 +312,10 @@ def _typed(table: dict[str, Any], key: str, kind: type, where: str) -> Any:
     names = {str: "a text", int: "a whole number", list: "a list", dict: "a table"}
     if key not in table:
         raise Error(f"{where} is missing")
-    value = table[key]
+    value: Any = table[key]
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise Error(f"{where} must be {names[kind]}")
-    if kind is str and any(letter in value for letter in "\n\r"):
+    if isinstance(value, str) and any(letter in value for letter in "\n\r"):
         raise Error(f"{where} must be one line")
     return value
 

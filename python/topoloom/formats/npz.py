@@ -76,7 +76,7 @@ def load_npz(path: str | Path) -> tuple[CommGraph, _Arrays]:
 
 def _read_arrays(path: str | Path) -> _Arrays:
     with Path(path).open("rb") as stream:
-        if not stream.peek(1):  # type: ignore[attr-defined]
+        if not stream.peek(1):
             raise Error(f"{path}: the file is empty")
         try:
             with np.load(stream, allow_pickle=False) as archive:
@@ -119,15 +119,27 @@ def _own_graph(arrays: _Arrays) -> CommGraph:
     load = _array(arrays, "load")
     if load.dtype.kind != "f":
         raise Error("'load' must be an array of floating point numbers")
+    peer = _ids(_whole(arrays, "indices"), count)
+    _check_rows(first, peer)
     return CommGraph.from_csr(
         first.astype(np.uint64),
-        _ids(_whole(arrays, "indices"), count),
+        peer,
         _whole(arrays, "data"),
         _whole(arrays, "messages"),
         load.astype(np.float64),
         _whole(arrays, "self_bytes"),
         _whole(arrays, "self_messages"),
     )
+
+
+def _check_rows(first: NDArray[np.int64], peer: NDArray[np.uint32]) -> None:
+    """Refuse rows that do not fit, and peers that do not ascend, as ours do."""
+    if first[0] != 0 or first[-1] != len(peer) or (np.diff(first) < 0).any():
+        raise Error("'indptr' does not fit 'indices'")
+    falls = np.flatnonzero(peer[1:] <= peer[:-1]) + 1
+    if len(wrong := np.setdiff1d(falls, first)):
+        rank = int(np.searchsorted(first, wrong[0], side="right")) - 1
+        raise Error(f"rank {rank} names peer {peer[wrong[0]]} twice or out of order")
 
 
 def _scipy_graph(arrays: _Arrays) -> CommGraph:

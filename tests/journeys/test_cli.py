@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The forms of the command line that must keep working, each with --json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+MEASURES = {
+    "hop_bytes",
+    "hops_per_byte",
+    "dilation_average",
+    "dilation_max",
+    "traffic_average",
+    "congestion_max",
+    "inter_node_bytes",
+}
+
+
+def halo(topoloom: Command, grid: str = "4x4x4") -> None:
+    made = topoloom(
+        "pattern", "stencil3d", "--grid", grid, "--bytes", 1024, "-o", "p.npz"
+    )
+    assert made.status == 0, made.err
+
+
+def test_a_stencil_is_written_and_summarised(topoloom: Command) -> None:
+    outcome = topoloom(
+        "pattern", "stencil3d", "--grid", "8x8x8", "--bytes", "1024", "-o", "p.npz"
+    )
+    assert outcome.status == 0
+    assert outcome.err == ""
+    assert "512" in outcome.out
+    assert "3,072" in outcome.out
+    shown = topoloom("pattern", "import", "p.npz", "--json").json
+    assert shown["ranks"] == 512
+    assert shown["edges"] == 3072
+    assert shown["bytes"] == 3072 * 1024
+    assert shown["heaviest"]["bytes"] == 1024
+
+
+@pytest.mark.parametrize(
+    ("words", "ranks", "edges"),
+    [
+        (["stencil2d", "--grid", "4x4"], 16, 64),
+        (["stencil2d", "--grid", "4x4", "--open"], 16, 48),
+        (["stencil27", "--grid", "3x3x3"], 27, 27 * 26),
+        (["stencil", "--grid", "3x3x3x3"], 81, 81 * 8),
+        (["ring", "--ranks", "5"], 5, 5),
+        (["recursive-doubling", "--ranks", "8"], 8, 24),
+        (["bruck", "--ranks", "8"], 8, 24),
+        (["binomial", "--ranks", "8"], 8, 7),
+        (["all-to-all", "--ranks", "6"], 6, 30),
+    ],
+)
+def test_every_pattern_has_the_edges_one_counts_by_hand(
+    topoloom: Command, words: list[str], ranks: int, edges: int
+) -> None:
+    made = topoloom("pattern", *words, "--bytes", "1KiB", "--json").json
+    assert (made["ranks"], made["edges"]) == (ranks, edges)
+
+
+def test_a_random_pattern_depends_on_its_seed_only(topoloom: Command) -> None:
+    words = ["pattern", "random-geometric", "--ranks", 100, "--degree", 6, "--seed"]
+    assert topoloom(*words, 3, "--json").out == topoloom(*words, 3, "--json").out
+    assert topoloom(*words, 3, "--json").out != topoloom(*words, 4, "--json").out
+
+
+def test_a_placement_holds_all_that_led_to_it(topoloom: Command) -> None:
+    halo(topoloom)
+    outcome = topoloom(
+        "map", "p.npz", "--machine", "torus:4x4x4", "--mapper", "gge,swap", "--seed", 1,
+        "-o", "x.json",
+    )  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert "written" in outcome.out
+    document = json.loads(Path("x.json").read_text())
+    assert document["format"] == "topoloom-placement"
+    assert document["machine"] == "torus:4x4x4"
+    assert document["allocation"]["nodes"] == list(range(64))
+    assert sorted(document["placement"]) == list(range(64))
+    assert document["mapper"] == "gge,swap"
+    assert document["seed"] == 1
+    assert document["work"] >= 0
+    assert document["topoloom"]
+    assert set(document["values"]) == MEASURES
+
+
+def test_a_judgement_in_json_has_the_agreed_keys(topoloom: Command) -> None:
+    halo(topoloom)
+    topoloom(
+        "map", "p.npz", "--machine", "torus:4x4x4", "--mapper", "block", "-o", "x.json"
+    )
+    judged = topoloom("judge", "p.npz", "x.json", "--json").json
+    assert set(judged) >= MEASURES
+    # Grid order on a torus of the same shape: every message crosses one link.
+    assert judged["hop_bytes"] == 64 * 6 * 1024
+    assert judged["hops_per_byte"] == 1
+    assert judged["dilation_average"] == 1
+    assert judged["dilation_max"] == 1
+    assert judged["congestion_max"] == 1024
+    assert judged["inter_node_bytes"] == 64 * 6 * 1024
+    assert len(judged["hottest"]) == 10
+    document = json.loads(Path("x.json").read_text())
+    assert document["values"]["hop_bytes"] == judged["hop_bytes"]
+
+
+def test_without_a_placement_the_default_is_judged(topoloom: Command) -> None:
+    halo(topoloom)
+    judged = topoloom("judge", "p.npz", "--machine", "torus:4x4x4", "--json").json
+    assert judged["mapper"] == "block"
+    assert judged["hops_per_byte"] == 1
+    shown = topoloom("judge", "p.npz", "--machine", "torus:4x4x4")
+    assert "hop bytes" in shown.out
+    assert "hottest links" in shown.out
+
+
+def test_a_comparison_names_the_default_and_marks_the_best(topoloom: Command) -> None:
+    halo(topoloom)
+    topoloom("allocate", "--machine", "torus:6x6x6", "--nodes", 64, "-o", "a.txt")
+    words = ["compare", "p.npz", "--machine", "torus:6x6x6", "--allocation", "a.txt"]
+    mappers = "block,random,hilbert,gge,mahd,mahd+swap"
+    shown = topoloom(*words, "--mappers", mappers)
+    assert shown.status == 0, shown.err
+    assert "launcher's default" in shown.out
+    assert shown.out.count("best") == 1
+    table = topoloom(*words, "--mappers", mappers, "--json").json
+    assert [row["mapper"] for row in table["results"]] == mappers.split(",")
+    best = min(table["results"], key=lambda row: row["hop_bytes"])
+    assert best["mapper"] == table["best"] == "mahd+swap"
+    block = table["results"][0]
+    assert block["gain_percent"] == 0
+    for row in table["results"]:
+        gain = 100 * (block["hop_bytes"] - row["hop_bytes"]) / block["hop_bytes"]
+        assert row["gain_percent"] == pytest.approx(gain)
+        assert set(row) >= MEASURES
+
+
+def test_the_default_is_compared_even_if_not_asked_for(topoloom: Command) -> None:
+    halo(topoloom)
+    table = topoloom(
+        "compare", "p.npz", "-m", "torus:4x4x4", "--mappers", "gge", "--json"
+    )
+    assert [row["mapper"] for row in table.json["results"]] == ["block", "gge"]
+
+
+def test_an_allocation_may_be_generated_on_the_way(topoloom: Command) -> None:
+    halo(topoloom)
+    words = ["--allocate", 64, "--fragments", 9, "--seed", 1]
+    machine = ["--machine", "torus:8x8x8"]
+    assert topoloom("map", "p.npz", *machine, *words, "-o", "x.json").status == 0
+    nodes = json.loads(Path("x.json").read_text())["allocation"]["nodes"]
+    made = topoloom(
+        "allocate", *machine, "--nodes", 64, "--fragments", 9, "--seed", 1, "--json"
+    ).json
+    assert nodes == made["nodes"]
+    assert len(set(nodes)) == 64
+    assert topoloom("judge", "p.npz", *machine, *words, "--json").json["nodes"] == 64
+    assert (
+        topoloom("compare", "p.npz", *machine, *words, "--mappers", "gge").status == 0
+    )
+
+
+def test_host_names_travel_with_the_placement(topoloom: Command) -> None:
+    halo(topoloom)
+    topoloom("map", "p.npz", "-m", "torus:8x8", "-a", "n[00-63]", "-o", "x.json")
+    document = json.loads(Path("x.json").read_text())
+    assert document["allocation"]["hosts"] == [f"n{i:02d}" for i in range(64)]
+
+
+def test_same_seed_same_placement_whatever_the_threads(topoloom: Command) -> None:
+    halo(topoloom)
+    words = ["map", "p.npz", "-m", "torus:9x9", "--mapper", "random,swap", "--json"]
+    one, two = (topoloom(*words, "--threads", n).json for n in (1, 2))
+    assert one == two
+    assert topoloom(*words, "--seed", 2).json["placement"] != one["placement"]
+
+
+def test_budgets_in_work_and_time_are_kept(topoloom: Command) -> None:
+    halo(topoloom, "8x8x8")
+    words = ["map", "p.npz", "-m", "torus:8x8x8", "--mapper", "random,swap", "--json"]
+    full = topoloom(*words).json
+    little = topoloom(*words, "--work", 1000).json
+    assert little["work"] < full["work"]
+    assert little["values"]["hop_bytes"] >= full["values"]["hop_bytes"]
+    assert little == topoloom(*words, "--work", 1000).json
+    assert topoloom(*words, "--time", "10s").status == 0
+
+
+def test_machines_are_shown_and_described(topoloom: Command) -> None:
+    shown = topoloom("machine", "torus:8x8x8", "-o", "m.toml", "--json").json
+    assert shown["nodes"] == 512
+    assert shown["links"] == 512 * 6
+    assert shown["shape"] == [8, 8, 8]
+    assert shown["diameter"] == 12
+    again = topoloom("machine", "m.toml", "--json").json
+    assert {**again, "output": None} == {**shown, "output": None}
+    for machine in ("mesh:4x4", "tree:4:8:2,distance=1:10:100", "hopper"):
+        outcome = topoloom("machine", machine)
+        assert outcome.status == 0, outcome.err
+        assert "nodes" in outcome.out
+
+
+@pytest.mark.parametrize(
+    "kind", ["mappers", "patterns", "topologies", "machines", "formats"]
+)
+def test_lists_name_things_with_a_line_each(topoloom: Command, kind: str) -> None:
+    entries = topoloom("list", kind, "--json").json
+    shown = topoloom("list", kind)
+    assert shown.status == 0
+    for entry in entries:
+        assert entry["summary"]
+        assert entry["name"] in shown.out
+
+
+def test_one_list_holds_everything(topoloom: Command) -> None:
+    assert set(topoloom("list", "--json").json) == {
+        "mappers",
+        "patterns",
+        "topologies",
+        "machines",
+        "formats",
+    }
+
+
+def test_graphs_come_from_every_format(topoloom: Command) -> None:
+    Path("m.mtx").write_text(
+        "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 7\n"
+    )
+    Path("g.graph").write_text("2 1 1\n2 7\n1 7\n")
+    Path("d.txt").write_text("0 7\n0 0\n")
+    Path("o.prof").write_text("E\t0\t1\t7 bytes\t1 msgs sent\n")
+    for file in ("m.mtx", "g.graph", "d.txt", "o.prof"):
+        imported = topoloom("pattern", "import", file, "-o", "g.npz", "--json")
+        assert imported.status == 0, imported.err
+        assert imported.json["ranks"] == 2
+        with np.load("g.npz") as archive:
+            assert archive["data"][0] == 7
+        assert topoloom("map", file, "-m", "torus:2").status == 0

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whatever is wrong with the input: one line on stderr, exit 2, nothing written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+HALO = ["stencil2d", "--grid", "4x4"]
+
+
+@pytest.fixture
+def refused(topoloom: Command):
+    """Run a command that must be refused; return its line."""
+
+    def command(*words: object) -> str:
+        before = {path: path.stat().st_mtime_ns for path in Path().rglob("*")}
+        outcome = topoloom(*words)
+        assert outcome.status == 2, outcome
+        assert outcome.out == ""
+        lines = outcome.err.splitlines()
+        assert len(lines) == 1, outcome.err
+        assert lines[0].startswith("topoloom: ")
+        assert {path: path.stat().st_mtime_ns for path in Path().rglob("*")} == before
+        return lines[0]
+
+    return command
+
+
+def write_inputs(topoloom: Command) -> None:
+    assert topoloom("pattern", *HALO, "-o", "p.npz").status == 0
+    assert topoloom("map", "p.npz", "-m", "torus:4x4", "-o", "x.json").status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["recrod"], "did you mean 'record'"),
+        (["--no-such-option"], "no such option"),
+        (["map"], "missing argument"),
+        (["map", "p.npz"], "missing option"),
+        (["map", "p.npz", "--machine"], "requires an argument"),
+        (["map", "p.npz", "-m", "torus:4x4", "--seed", "x"], "x"),
+        (
+            ["map", "p.npz", "-m", "torus:4x4", "--seed", "-1"],
+            "--seed must be 0 or more",
+        ),
+        (["map", "p.npz", "-m", "torus:4x4", "--work", "-1"], "--work must be"),
+        (["map", "p.npz", "-m", "torus:4x4", "--threads", "-2"], "--threads must be"),
+        (["map", "p.npz", "-m", "torus:4x4", "--time", "soon"], "duration 'soon'"),
+        (["map", "p.npz", "-m", "tours:4x4"], "torus"),
+        (["map", "p.npz", "-m", "torus:4xx4"], "column"),
+        (["map", "p.npz", "-m", "hoper"], "did you mean 'hopper'"),
+        (["map", "p.npz", "-m", "none.toml"], "none.toml"),
+        (["map", "p.npz", "-m", "none.graph"], "none.graph"),
+        (["map", "p.npz", "-m", "graph:4:0-1,2-3"], "reach"),
+        (["map", "p.npz", "-m", "torus:4x4", "--mapper", "ggee"], "did you mean 'gge'"),
+        (["map", "p.npz", "-m", "torus:4x4", "--mapper", ""], "mapper"),
+        (
+            ["map", "p.npz", "-m", "torus:4x4", "--mapper", "gge,swpa"],
+            "did you mean 'swap'",
+        ),
+        (["map", "p.npz", "-m", "torus:4x4", "--mapper", "gge(x=1)"], "gge"),
+        (
+            ["map", "p.npz", "-m", "torus:3x3"],
+            "16 ranks, but the allocation has only 9",
+        ),
+        (["map", "none.npz", "-m", "torus:4x4"], "none.npz"),
+        (["map", ".", "-m", "torus:4x4"], ".prof"),
+        (["map", "p.npz", "-m", "torus:4x4", "-a", "none.txt"], "none.txt"),
+        (["map", "p.npz", "-m", "torus:4x4", "-a", "n[0-3"], "brackets"),
+        (["map", "p.npz", "-m", "torus:4x4", "-a", "n[0-16]"], "n16 would be node 16"),
+        (["map", "p.npz", "-m", "torus:4x4", "-a", "n[0-9,3]"], "n3 is named twice"),
+        (
+            ["map", "p.npz", "-m", "torus:4x4", "-a", "n1,n2", "--allocate", "3"],
+            "exclude",
+        ),
+        (["map", "p.npz", "-m", "torus:4x4", "--allocate", "17"], "17"),
+        (["map", "p.npz", "-m", "torus:4x4", "--allocate", "0"], "must be 1 or more"),
+        (
+            ["map", "p.npz", "-m", "torus:5x5", "--allocate", "16", "--fragments", "0"],
+            "0",
+        ),
+        (
+            ["map", "p.npz", "-m", "torus:4x4", "-o", "none/x.json"],
+            "no directory 'none'",
+        ),
+        (["map", "p.npz", "-m", "torus:4x4", "-o", "."], "."),
+        (["judge", "p.npz"], "nothing to judge"),
+        (["judge", "p.npz", "p.npz"], "not a text file"),
+        (["judge", "x.json", "p.npz"], ""),
+        (["judge", "p.npz", "x.json", "-m", "torus:4x4"], "leave out"),
+        (["judge", "p.npz", "x.json", "--hottest", "-1"], "--hottest"),
+        (
+            ["compare", "p.npz", "-m", "torus:4x4", "--mappers", "block,,gge"],
+            "empty name",
+        ),
+        (["compare", "p.npz", "-m", "torus:4x4", "--mappers", "mahd+swpa"], "'swap'"),
+        (["compare", "p.npz", "-m", "torus:4x4", "--mappers", "swap"], "swap"),
+        (["pattern", "stencil4d"], "did you mean 'stencil"),
+        (["pattern", "stencil3d"], "needs --grid"),
+        (["pattern", "stencil3d", "--grid", "8x8"], "a grid of 3 axes"),
+        (["pattern", "stencil3d", "--grid", "8x8x"], "cannot read the grid"),
+        (["pattern", "stencil2d", "--grid", "0x8"], "without ranks"),
+        (["pattern", "stencil2d", "--grid", "99999999x99999999"], ""),
+        (["pattern", "stencil2d", "--grid", "4x4", "--bytes", "-1"], "bytes"),
+        (["pattern", "stencil2d", "--grid", "4x4", "--bytes", "nan"], "bytes"),
+        (["pattern", "stencil2d", "--grid", "4x4", "-o", "p.txt"], "written as .npz"),
+        (["pattern", "ring"], "needs --ranks"),
+        (["pattern", "ring", "--ranks", "0"], "must be 1 or more"),
+        (["pattern", "binomial", "--ranks", "4", "--root", "4"], "root"),
+        (["pattern", "random-geometric", "--ranks", "4", "--degree", "nan"], "degree"),
+        (["pattern", "import"], "nothing to import"),
+        (["pattern", "import", "none.mtx"], "none.mtx"),
+        (["pattern", "import", "p.npz", "--format", "metsi"], "did you mean 'metis'"),
+        (["pattern", "ring", "file"], "one name too many"),
+        (["machine"], "missing argument"),
+        (["machine", "torus:0x4"], "0"),
+        (["machine", "torus:4x4,nods=2"], "nodes"),
+        (["machine", "torus:4x4", "-o", "none/m.toml"], "no directory"),
+        (["allocate", "-m", "torus:4x4", "--nodes", "17"], "17"),
+        (["allocate", "-m", "torus:4x4", "--nodes", "-3"], "-3"),
+        (["list", "mappres"], "did you mean 'mappers'"),
+        (["export", "x.json", "--to", "rankfil"], "openmpi-rankfile"),
+        (["export", "none.json", "--to", "list"], "none.json"),
+    ],
+)
+def test_wrong_words_are_refused_in_one_line(
+    topoloom: Command, refused, words: list[str], message: str
+) -> None:
+    write_inputs(topoloom)
+    assert message in refused(*words)
+
+
+MATRIX = b"%%MatrixMarket matrix coordinate integer general\n"
+BAD_GRAPHS = {
+    "empty.npz": b"",
+    "garbage.npz": b"\x00\x01\x02" * 100,
+    "truncated.npz": None,
+    "empty.mtx": b"",
+    "truncated.mtx": MATRIX + b"4 4 9\n1 2 3\n",
+    "range.mtx": MATRIX + b"4 4 1\n1 5 3\n",
+    "negative.mtx": MATRIX + b"4 4 1\n1 2 -3\n",
+    "nan.mtx": b"%%MatrixMarket matrix coordinate real general\n4 4 1\n1 2 nan\n",
+    "twice.graph": b"2 1\n2 2\n1 1\n",
+    "range.graph": b"2 1\n3\n1\n",
+    "garbage.graph": b"\xff\xfe\x00",
+    "short.mat": b"0 1 2\n1 0\n",
+    "garbage.prof": b"hello\n",
+    "negative.prof": b"E\t0\t1\t-5 bytes\t1 msgs sent\n",
+    "garbage": b"\x7fELF\x00\x00",
+}
+GRAPH_VERBS = [
+    ["map", "FILE", "-m", "torus:4x4", "-o", "out.json"],
+    ["judge", "FILE", "-m", "torus:4x4"],
+    ["compare", "FILE", "-m", "torus:4x4"],
+    ["pattern", "import", "FILE", "-o", "out.npz"],
+]
+
+
+@pytest.mark.parametrize("name", BAD_GRAPHS)
+@pytest.mark.parametrize("verb", GRAPH_VERBS, ids=lambda words: words[0])
+def test_bad_graphs_are_refused_by_every_verb(
+    topoloom: Command, refused, name: str, verb: list[str]
+) -> None:
+    content = BAD_GRAPHS[name]
+    if content is None:
+        topoloom("pattern", *HALO, "-o", "p.npz")
+        content = Path("p.npz").read_bytes()[:700]
+    Path(name).write_bytes(content)
+    assert name in refused(*[name if word == "FILE" else word for word in verb])
+
+
+MACHINE = 'format = "topoloom-machine"\nversion = 1\n[topology]\n'
+BAD_MACHINES = {
+    "empty.toml": "",
+    "syntax.toml": "[topology\n",
+    "version.toml": 'format = "topoloom-machine"\nversion = 99\n',
+    "format.toml": 'format = "topoloom-graph"\nversion = 1\n',
+    "key.toml": MACHINE + 'kidn = "torus"\n',
+    "nan.toml": MACHINE + 'kind = "torus"\nsize = [nan]\n',
+    "negative.toml": MACHINE + 'kind = "torus"\nsize = [-4]\n',
+    "apart.graph": "4 2\n2\n1\n4\n3\n",
+    "truncated.graph": "4 3\n2\n1 3\n",
+}
+MACHINE_VERBS = [
+    ["map", "p.npz", "-m", "FILE", "-o", "out.json"],
+    ["judge", "p.npz", "-m", "FILE"],
+    ["compare", "p.npz", "-m", "FILE"],
+    ["machine", "FILE", "-o", "out.toml"],
+    ["allocate", "-m", "FILE", "--nodes", "3", "-o", "out.txt"],
+]
+
+
+@pytest.mark.parametrize("name", BAD_MACHINES)
+@pytest.mark.parametrize("verb", MACHINE_VERBS, ids=lambda words: words[0])
+def test_bad_machines_are_refused_by_every_verb(
+    topoloom: Command, refused, name: str, verb: list[str]
+) -> None:
+    topoloom("pattern", *HALO, "-o", "p.npz")
+    Path(name).write_text(BAD_MACHINES[name])
+    assert name in refused(*[name if word == "FILE" else word for word in verb])
+
+
+BAD_ALLOCATIONS = {
+    "empty.txt": b"",
+    "garbage.txt": b"\x00\xff",
+    "range.txt": b"0\n16\n",
+    "negative.txt": b"0\n-1\n",
+    "nan.txt": b"nan\n",
+    "twice.txt": b"3\n3\n",
+    "few.txt": b"0\n1\n",
+    "outside.txt": b"0 0\n4 0\n",
+}
+
+
+@pytest.mark.parametrize("name", BAD_ALLOCATIONS)
+@pytest.mark.parametrize("verb", ["map", "judge", "compare"])
+def test_bad_allocations_are_refused_by_every_verb(
+    topoloom: Command, refused, name: str, verb: str
+) -> None:
+    topoloom("pattern", *HALO, "-o", "p.npz")
+    Path(name).write_bytes(BAD_ALLOCATIONS[name])
+    output = ["-o", "out.json"] if verb == "map" else []
+    line = refused(verb, "p.npz", "-m", "torus:4x4", "-a", name, *output)
+    assert name in line or name == "few.txt"
+
+
+@pytest.mark.parametrize("verb", [["judge", "p.npz"], ["export", "--to", "list"]])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: "",
+        lambda text: text[: len(text) // 2],
+        lambda text: "\x00garbage",
+        lambda text: text.replace('"version": 1', '"version": 2'),
+        lambda text: text.replace("topoloom-placement", "topoloom-graph"),
+        lambda text: text.replace("torus:4x4", "torus:2x2"),
+        lambda text: json.dumps({**json.loads(text), "placement": [0] * 16}),
+        lambda text: json.dumps({**json.loads(text), "placement": [-1] * 16}),
+        lambda text: json.dumps({**json.loads(text), "placement": [1e300] * 16}),
+        lambda text: text.replace('"seed": 1', '"seed": NaN'),
+    ],
+)
+def test_bad_placements_are_refused_by_every_verb(
+    topoloom: Command, refused, verb: list[str], change
+) -> None:
+    write_inputs(topoloom)
+    Path("bad.json").write_text(change(Path("x.json").read_text()))
+    position = 2 if verb[0] == "judge" else 1
+    assert "bad.json" in refused(*verb[:position], "bad.json", *verb[position:])
+
+
+def test_a_placement_for_another_graph_is_refused(topoloom: Command, refused) -> None:
+    write_inputs(topoloom)
+    topoloom("pattern", "ring", "--ranks", 5, "-o", "ring.npz")
+    assert "places 16 ranks, but ring.npz has 5" in refused(
+        "judge", "ring.npz", "x.json"
+    )
+
+
+def test_a_file_that_is_being_replaced_survives_an_error(topoloom: Command) -> None:
+    write_inputs(topoloom)
+    before = Path("x.json").read_bytes()
+    Path("bad.npz").write_bytes(b"bad")
+    assert topoloom("map", "bad.npz", "-m", "torus:4x4", "-o", "x.json").status == 2
+    assert Path("x.json").read_bytes() == before
+
+
+def test_wrong_arrays_in_an_archive_are_refused(topoloom: Command, refused) -> None:
+    write_inputs(topoloom)
+    with np.load("p.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    for name, wrong in {
+        "indices": arrays["indices"] + 100,
+        "data": -arrays["data"],
+        "messages": arrays["messages"] * np.nan,
+        "topoloom_version": np.array(9),
+    }.items():
+        np.savez("bad.npz", **{**arrays, name: wrong})
+        assert "bad.npz" in refused("judge", "bad.npz", "-m", "torus:4x4")

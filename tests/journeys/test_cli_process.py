@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The installed command as a process of its own: help, completion, signals, pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from topoloom.cli.app import VERBS
+
+TOPOLOOM = str(Path(sys.executable).parent / "topoloom")
+
+
+def run(*words: str, **more: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [TOPOLOOM, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        **more,
+    )  # type: ignore[call-overload]
+
+
+def test_help_names_every_verb_and_loads_none() -> None:
+    shown = run("--help")
+    assert shown.returncode == 0
+    for verb, entry in VERBS.items():
+        assert verb in shown.stdout
+        assert entry.summary in shown.stdout
+    code = (
+        "import sys; from topoloom.cli.app import run; run(['--help'])\n"
+        "heavy = {'numpy', 'rich', 'matplotlib', 'topoloom._core'} & set(sys.modules)\n"
+        "verbs = [m for m in sys.modules if m == 'topoloom.cli.map']\n"
+        "sys.exit(f'loaded {heavy} {verbs}' if heavy or verbs else 0)"
+    )
+    checked = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_no_words_at_all_show_the_help() -> None:
+    assert run().stdout == run("--help").stdout
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_every_verb_teaches_by_examples(verb: str) -> None:
+    shown = run(verb, "--help")
+    assert shown.returncode == 0, shown.stderr
+    assert "--json" in shown.stdout
+    assert f"topoloom {verb}" in shown.stdout.partition("Options")[0].partition("\n")[2]
+
+
+def test_the_version_is_told() -> None:
+    assert run("--version").stdout.startswith("topoloom ")
+
+
+def test_shell_completion_knows_verbs_and_options() -> None:
+    def complete(words: str) -> str:
+        return run(
+            env={
+                **os.environ,
+                "_TOPOLOOM_COMPLETE": "complete_bash",
+                "COMP_WORDS": words,
+                "COMP_CWORD": str(len(words.split(" ")) - 1),
+            }
+        ).stdout
+
+    assert complete("topoloom ma").split() == ["machine", "map"]
+    assert "--allocation" in complete("topoloom map --allo").split()
+
+
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    command = f"{TOPOLOOM} list --json | head -c 1"
+    piped = subprocess.run(
+        command, shell=True, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert piped.stderr == ""
+
+
+def test_an_error_is_one_line_and_no_traceback(tmp_path: Path) -> None:
+    refused = run("map", "none.npz", "--machine", "torus:4x4", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stdout == ""
+    assert refused.stderr == "topoloom: none.npz: No such file or directory\n"
+
+
+def test_a_full_disk_is_a_failure(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    failed = run("machine", "torus:4x4", "-o", "/dev/full", cwd=tmp_path)
+    assert failed.returncode == 1
+    assert failed.stderr.count("\n") == 1
+
+
+def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
+    made = run(
+        "pattern", "random-geometric", "--ranks", "40000", "-o", "p.npz", cwd=tmp_path
+    )
+    assert made.returncode == 0, made.stderr
+    words = [
+        "map",
+        "p.npz",
+        "-m",
+        "torus:200x200",
+        "--mapper",
+        "random,swap",
+        "-o",
+        "x.json",
+    ]
+    process = subprocess.Popen(
+        [TOPOLOOM, *words, "--threads", "2"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.splitlines() == [
+        "topoloom: interrupted; x.json holds the best placement so far"
+    ]
+    document = json.loads((tmp_path / "x.json").read_text())
+    assert sorted(document["placement"]) == list(range(40000))
+
+
+def test_figures_show_before_and_after(tmp_path: Path) -> None:
+    run("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz", cwd=tmp_path)
+    run("map", "p.npz", "-m", "torus:5x5", "-o", "x.json", cwd=tmp_path)
+    judged = run("judge", "p.npz", "x.json", "--figure", "j.svg", cwd=tmp_path)
+    assert judged.returncode == 0, judged.stderr
+    assert (tmp_path / "j.svg").read_text().startswith("<?xml")
+    compared = run(
+        "compare", "p.npz", "-m", "torus:5x5", "--figure", "c.png", cwd=tmp_path
+    )
+    assert compared.returncode == 0, compared.stderr
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
