@@ -50,7 +50,8 @@ CommGraph recursive_doubling(std::size_t rank_count, Bytes bytes, PhaseBytes pha
             return;
         }
         for (std::size_t step = 1; step < cube; step *= 2) {
-            // By now u has the blocks of the `step` ranks that share its upper bits, and of the extra ranks they took.
+            // By now u has the blocks of the `step` ranks that share its upper bits, and of the extra ranks
+            // they took.
             const std::size_t lowest = u.value & ~(step - 1);
             const std::size_t taken = std::min(std::max(extra, lowest) - lowest, step);
             add(Edge{Rank{u.value ^ step}, size.of(step + taken)});
@@ -63,7 +64,8 @@ CommGraph bruck(std::size_t rank_count, Bytes bytes, PhaseBytes phase_bytes) {
     const BlockSize size("Bruck pattern", rank_count, bytes, phase_bytes);
     return CommGraph::from_rows(rank_count, [&](Rank u, const auto& add) {
         for (std::size_t step = 1; step < rank_count; step *= 2) {
-            add(Edge{Rank{(u.value + rank_count - step) % rank_count}, size.of(std::min(step, rank_count - step))});
+            add(Edge{Rank{(u.value + rank_count - step) % rank_count},
+                     size.of(std::min(step, rank_count - step))});
         }
     });
 }

@@ -37,7 +37,8 @@ CommGraph::CommGraph(std::size_t rank_count) {
 
 void CommGraph::check(std::size_t rank_count, Rank u, const Edge& edge) {
     if (u.value >= rank_count || edge.peer.value >= rank_count) {
-        fail("an edge joins ranks ", u.value, " and ", edge.peer.value, ", but there are only ", rank_count, " ranks");
+        fail("an edge joins ranks ", u.value, " and ", edge.peer.value, ", but there are only ", rank_count,
+             " ranks");
     }
     if (edge.bytes.value < 0) {
         fail("rank ", u.value, " sends ", edge.bytes.value, " bytes to rank ", edge.peer.value,
@@ -89,10 +90,12 @@ void CommGraph::store_row(Rank u, std::span<const Edge> edges) {
 }
 
 void CommGraph::add_up() {
-    for (const Bytes bytes : bytes_) total_bytes_.value = add_exactly(total_bytes_.value, bytes.value, "bytes");
+    for (const Bytes bytes : bytes_)
+        total_bytes_.value = add_exactly(total_bytes_.value, bytes.value, "bytes");
     for (const std::int64_t m : messages_) total_messages_ = add_exactly(total_messages_, m, "messages");
     const auto nothing = [](const auto& amounts) {
-        return std::all_of(amounts.begin(), amounts.end(), [](const auto& a) { return a == std::decay_t<decltype(a)>{}; });
+        return std::all_of(amounts.begin(), amounts.end(),
+                           [](const auto& a) { return a == std::decay_t<decltype(a)>{}; });
     };
     if (nothing(self_bytes_) && nothing(self_messages_)) {
         self_bytes_ = {};
@@ -105,18 +108,19 @@ void CommGraph::set_load(std::vector<double> load) {
         fail("there are ", load.size(), " loads for ", rank_count(), " ranks; give one per rank");
     }
     for (std::size_t u = 0; u < load.size(); ++u) {
-        if (!std::isfinite(load[u]) || load[u] < 0) fail("the load of rank ", u, " is ", load[u], "; it must be >= 0");
+        if (!std::isfinite(load[u]) || load[u] < 0)
+            fail("the load of rank ", u, " is ", load[u], "; it must be >= 0");
     }
     load_ = std::move(load);
 }
 
-CommGraph CommGraph::from_edges(std::size_t rank_count, std::span<const Rank> sources, std::span<const Rank> peers,
-                                std::span<const Bytes> bytes, std::span<const std::int64_t> messages,
-                                std::vector<double> load) {
+CommGraph CommGraph::from_edges(std::size_t rank_count, std::span<const Rank> sources,
+                                std::span<const Rank> peers, std::span<const Bytes> bytes,
+                                std::span<const std::int64_t> messages, std::vector<double> load) {
     const std::size_t count = sources.size();
     if (peers.size() != count || bytes.size() != count || (!messages.empty() && messages.size() != count)) {
-        fail("sources, peers, bytes and messages must be equally long; they have ", count, ", ", peers.size(), ", ",
-             bytes.size(), " and ", messages.size(), " entries");
+        fail("sources, peers, bytes and messages must be equally long; they have ", count, ", ", peers.size(),
+             ", ", bytes.size(), " and ", messages.size(), " entries");
     }
     check_rank_count(rank_count);
     // Edge numbers ordered by source: a counting sort.
@@ -151,14 +155,14 @@ CommGraph CommGraph::from_csr(std::span<const std::uint64_t> first, std::span<co
         fail("the row starts must rise from 0 to the number of edges, which is ", peers.size());
     }
     if (bytes.size() != peers.size() || (!messages.empty() && messages.size() != peers.size())) {
-        fail("peers, bytes and messages must be equally long; they have ", peers.size(), ", ", bytes.size(), " and ",
-             messages.size(), " entries");
+        fail("peers, bytes and messages must be equally long; they have ", peers.size(), ", ", bytes.size(),
+             " and ", messages.size(), " entries");
     }
     const std::size_t rank_count = first.size() - 1;
     if ((!self_bytes.empty() && self_bytes.size() != rank_count) ||
         (!self_messages.empty() && self_messages.size() != rank_count)) {
-        fail("messages to oneself need one entry per rank, that is ", rank_count, "; there are ", self_bytes.size(),
-             " bytes and ", self_messages.size(), " messages");
+        fail("messages to oneself need one entry per rank, that is ", rank_count, "; there are ",
+             self_bytes.size(), " bytes and ", self_messages.size(), " messages");
     }
     return from_rows(
         rank_count,
@@ -183,13 +187,16 @@ CommGraph CommGraph::symmetric() const {
     {
         std::vector<std::uint64_t> next(start.begin(), start.end() - 1);
         for (const Rank u : ids<Rank>(rank_count())) {
-            for (const Edge edge : sends(u)) received[next[edge.peer.value]++] = Edge{u, edge.bytes, edge.messages};
+            for (const Edge edge : sends(u))
+                received[next[edge.peer.value]++] = Edge{u, edge.bytes, edge.messages};
         }
     }
     return from_rows(
         rank_count(),
         [&](Rank u, const auto& add) {
             for (const Edge edge : sends(u)) add(edge);
+            if (self_bytes(u).value != 0 || self_messages(u) != 0)
+                add(Edge{u, self_bytes(u), self_messages(u)});
             for (std::uint64_t k = start[u.value]; k < start[u.value + 1]; ++k) add(received[k]);
         },
         load_);

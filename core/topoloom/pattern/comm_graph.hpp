@@ -21,21 +21,22 @@ struct Edge {
 };
 
 /// A directed, weighted communication graph in compressed sparse rows: the edges of rank u are
-/// [first[u], first[u+1]), ascending by peer, one per peer. Messages of a rank to itself are kept apart, since
-/// no placement changes what they cost. Built once, then only read; 20 bytes an edge.
+/// [first[u], first[u+1]), ascending by peer, one per peer. Messages of a rank to itself are kept apart,
+/// since no placement changes what they cost. Built once, then only read; 20 bytes an edge.
 class CommGraph {
    public:
     CommGraph() : first_(1, 0) {}
 
-    /// Edge i goes from sources[i] to peers[i]. Duplicates are summed. `messages` may be empty (1 each), `load` too.
-    /// Throws Error for ranks out of range, negative or overflowing amounts, and loads that are not finite and >= 0.
-    static CommGraph from_edges(std::size_t rank_count, std::span<const Rank> sources, std::span<const Rank> peers,
-                                std::span<const Bytes> bytes, std::span<const std::int64_t> messages = {},
-                                std::vector<double> load = {});
+    /// Edge i goes from sources[i] to peers[i]. Duplicates are summed. `messages` may be empty (1 each),
+    /// `load` too. Throws Error for ranks out of range, negative or overflowing amounts, and loads that are
+    /// not finite and >= 0.
+    static CommGraph from_edges(std::size_t rank_count, std::span<const Rank> sources,
+                                std::span<const Rank> peers, std::span<const Bytes> bytes,
+                                std::span<const std::int64_t> messages = {}, std::vector<double> load = {});
 
-    /// From compressed sparse rows: the edges of rank u are [first[u], first[u+1]), in any order, duplicates summed.
-    /// `messages` may be empty (1 each), as may the last three, which have one entry per rank.
-    /// Throws Error where from_edges does, and when the lengths or `first` do not fit together.
+    /// From compressed sparse rows: the edges of rank u are [first[u], first[u+1]), in any order, duplicates
+    /// summed. `messages` may be empty (1 each), as may the last three, which have one entry per rank. Throws
+    /// Error where from_edges does, and when the lengths or `first` do not fit together.
     static CommGraph from_csr(std::span<const std::uint64_t> first, std::span<const Rank> peers,
                               std::span<const Bytes> bytes, std::span<const std::int64_t> messages = {},
                               std::vector<double> load = {}, std::span<const Bytes> self_bytes = {},
@@ -61,7 +62,9 @@ class CommGraph {
 
     /// Compute weight of a rank; 1 unless given.
     [[nodiscard]] double load(Rank u) const { return load_.empty() ? 1.0 : load_[u.value]; }
-    [[nodiscard]] Bytes self_bytes(Rank u) const { return self_bytes_.empty() ? Bytes{} : self_bytes_[u.value]; }
+    [[nodiscard]] Bytes self_bytes(Rank u) const {
+        return self_bytes_.empty() ? Bytes{} : self_bytes_[u.value];
+    }
     [[nodiscard]] std::int64_t self_messages(Rank u) const {
         return self_messages_.empty() ? 0 : self_messages_[u.value];
     }
@@ -70,8 +73,8 @@ class CommGraph {
     [[nodiscard]] Bytes total_bytes() const { return total_bytes_; }
     [[nodiscard]] std::int64_t total_messages() const { return total_messages_; }
 
-    /// Both directions of every pair, each with the bytes and messages of the two together: what distance-based
-    /// objectives need. O(edges).
+    /// Both directions of every pair, each with the bytes and messages of the two together: what
+    /// distance-based objectives need. Messages to oneself and loads stay as they are. O(edges).
     [[nodiscard]] CommGraph symmetric() const;
 
     /// The arrays themselves, for readers and writers.
@@ -143,7 +146,8 @@ class CommGraph::Row {
 inline CommGraph::Row CommGraph::sends(Rank u) const { return {*this, u}; }
 
 template <class Emit>
-CommGraph CommGraph::from_rows(std::size_t rank_count, const Emit& emit, std::vector<double> load, int threads) {
+CommGraph CommGraph::from_rows(std::size_t rank_count, const Emit& emit, std::vector<double> load,
+                               int threads) {
     CommGraph graph(rank_count);
     const Chunks chunks(rank_count, 4096);
     const auto collect = [&](Rank u, std::vector<Edge>& row) {

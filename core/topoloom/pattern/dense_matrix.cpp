@@ -23,8 +23,10 @@ CommGraph read_dense_matrix(std::string_view text) {
         }
         const std::size_t row = first.size() - 1;
         if (row == 0) order = column;
-        if (row >= order) scan.refuse("there are more rows than the ", order, " columns; the matrix must be square");
-        if (column != order) scan.refuse("row ", row + 1, " has ", column, " numbers, but the first has ", order);
+        if (row >= order)
+            scan.refuse("there are more rows than the ", order, " columns; the matrix must be square");
+        if (column != order)
+            scan.refuse("row ", row + 1, " has ", column, " numbers, but the first has ", order);
         scan.end_line();
         first.push_back(peers.size());
     }

@@ -31,7 +31,8 @@ void read_field(TextScanner& scan, Header& header) {
     if (!header.pattern && field != "integer" && field != "real" && field != "double") {
         scan.refuse("unknown field '", TextScanner::quoted(field), "'; there are: integer, real, pattern");
     }
-    if (header.pattern && !header.coordinate) scan.refuse("a pattern must be in coordinate format, not array");
+    if (header.pattern && !header.coordinate)
+        scan.refuse("a pattern must be in coordinate format, not array");
 }
 
 void read_symmetry(TextScanner& scan, Header& header) {
@@ -72,10 +73,12 @@ std::size_t read_order(TextScanner& scan) {
     const std::int64_t rows = scan.read_count("the number of rows");
     const std::int64_t columns = scan.read_count("the number of columns");
     if (rows != columns) {
-        scan.refuse("the matrix has ", rows, " rows and ", columns, " columns; a communication matrix is square");
+        scan.refuse("the matrix has ", rows, " rows and ", columns,
+                    " columns; a communication matrix is square");
     }
     if (rows == 0) scan.refuse("the matrix is empty");
-    if (rows > most_ranks_read) scan.refuse("the matrix has ", rows, " rows; at most ", most_ranks_read, " can be read");
+    if (rows > most_ranks_read)
+        scan.refuse("the matrix has ", rows, " rows; at most ", most_ranks_read, " can be read");
     return static_cast<std::size_t>(rows);
 }
 
@@ -122,7 +125,8 @@ EdgeList read_array(TextScanner& scan, const Header& header, std::size_t order) 
         for (std::size_t row = header.symmetric ? column.value : 0; row < order; ++row) {
             scan.skip_empty_lines();
             if (scan.at_end()) {
-                scan.unexpected("row " + std::to_string(row + 1) + " of column " + std::to_string(column.value + 1));
+                scan.unexpected("row " + std::to_string(row + 1) + " of column " +
+                                std::to_string(column.value + 1));
             }
             add_entry(edges, header, Rank{row}, column, scan.read_bytes("a value"));
             scan.end_line();

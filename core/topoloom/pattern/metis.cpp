@@ -24,17 +24,21 @@ struct Header {
 void read_format(TextScanner& scan, Header& header) {
     const std::string_view fmt = scan.read_word("fmt");
     if (fmt.size() > 3 || fmt.find_first_not_of("01") != std::string_view::npos) {
-        scan.refuse("the header's fmt is '", TextScanner::quoted(fmt),
-                    "'; it must be up to three digits 0 or 1 for vertex sizes, vertex weights and edge weights");
+        scan.refuse(
+            "the header's fmt is '", TextScanner::quoted(fmt),
+            "'; it must be up to three digits 0 or 1 for vertex sizes, vertex weights and edge weights");
     }
-    const auto digit = [&](std::size_t place) { return fmt.size() > place && fmt[fmt.size() - 1 - place] == '1'; };
+    const auto digit = [&](std::size_t place) {
+        return fmt.size() > place && fmt[fmt.size() - 1 - place] == '1';
+    };
     header.edge_weights = digit(0);
     header.vertex_weights = digit(1);
     header.vertex_sizes = digit(2);
     if (scan.at_line_end()) return;
     const std::int64_t weights = scan.read_count("ncon");
     if (weights > 1) {
-        scan.refuse("the header announces ", weights, " weights per vertex (ncon); a rank has one load, so keep one");
+        scan.refuse("the header announces ", weights,
+                    " weights per vertex (ncon); a rank has one load, so keep one");
     }
 }
 
@@ -49,8 +53,8 @@ Header read_header(TextScanner& scan) {
     scan.end_line();
     // A line per vertex and twice ` v` per edge: the text itself bounds what is allocated.
     if (header.vertices > scan.remaining() + 1 || header.edges > scan.remaining() / 2) {
-        scan.refuse("the header announces ", header.vertices, " vertices and ", header.edges, " edges, but only ",
-                    scan.remaining(), " bytes follow");
+        scan.refuse("the header announces ", header.vertices, " vertices and ", header.edges,
+                    " edges, but only ", scan.remaining(), " bytes follow");
     }
     return header;
 }
@@ -80,7 +84,8 @@ void read_vertex(TextScanner& scan, const Header& header, std::size_t u, Lists& 
     while (scan.at('%')) scan.skip_line();
     // The last line may lack its end, and with it everything if the vertex is isolated.
     if (scan.at_end() && u + 1 < header.vertices) {
-        scan.unexpected("the line of vertex " + std::to_string(u + 1) + " of " + std::to_string(header.vertices));
+        scan.unexpected("the line of vertex " + std::to_string(u + 1) + " of " +
+                        std::to_string(header.vertices));
     }
     if (header.vertex_sizes) (void)scan.read_count("a vertex size");
     if (header.vertex_weights) lists.load.push_back(static_cast<double>(scan.read_count("a vertex weight")));
@@ -93,7 +98,8 @@ void read_vertex(TextScanner& scan, const Header& header, std::size_t u, Lists& 
         lists.peers.push_back(Rank{v - 1});
         if (!header.edge_weights) continue;
         lists.bytes.push_back(Bytes{scan.read_count("an edge weight")});
-        if (lists.bytes.back().value == 0) scan.refuse("the edge ", u + 1, " - ", v, " has weight 0; use 1 or more");
+        if (lists.bytes.back().value == 0)
+            scan.refuse("the edge ", u + 1, " - ", v, " has weight 0; use 1 or more");
     }
     scan.end_line();
     lists.first.push_back(lists.peers.size());
@@ -113,7 +119,8 @@ void sort_list(Lists& lists, std::size_t u, std::vector<std::pair<Rank, Bytes>>&
     for (auto i = begin; i < end; ++i) pairs.emplace_back(peers[i], lists.bytes[static_cast<std::size_t>(i)]);
     std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto i = begin; i < end; ++i) {
-        std::tie(peers[i], lists.bytes[static_cast<std::size_t>(i)]) = pairs[static_cast<std::size_t>(i - begin)];
+        std::tie(peers[i], lists.bytes[static_cast<std::size_t>(i)]) =
+            pairs[static_cast<std::size_t>(i - begin)];
     }
 }
 
@@ -125,8 +132,8 @@ void check_no_parallel_edges(std::string_view text, const Lists& lists, std::siz
     }
 }
 
-/// Both directions of every edge, with one weight. Vertices are visited in ascending order, so that u is each time the
-/// first entry of its neighbor's sorted list that has not been asked for yet.
+/// Both directions of every edge, with one weight. Vertices are visited in ascending order, so that u is each
+/// time the first entry of its neighbor's sorted list that has not been asked for yet.
 void check_symmetric(std::string_view text, const Lists& lists) {
     std::vector<std::uint64_t> next(lists.first.begin(), lists.first.end() - 1);
     for (std::size_t u = 0; u + 1 < lists.first.size(); ++u) {
@@ -144,7 +151,8 @@ void check_symmetric(std::string_view text, const Lists& lists) {
             }
             if (!lists.bytes.empty() && lists.bytes[back] != lists.bytes[i]) {
                 refuse_vertex(text, Rank{u}, "has an edge of weight ", lists.bytes[i].value, " to vertex ",
-                              v.value + 1, ", which has weight ", lists.bytes[back].value, " the other way round");
+                              v.value + 1, ", which has weight ", lists.bytes[back].value,
+                              " the other way round");
             }
         }
     }

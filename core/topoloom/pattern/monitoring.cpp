@@ -2,6 +2,7 @@
 #include "topoloom/pattern/monitoring.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "topoloom/pattern/text_graph.hpp"
@@ -24,6 +25,7 @@ Use use_of(std::string_view kind, const MonitoringKinds& kinds) {
 }
 
 void expect_word(TextScanner& scan, std::string_view word) {
+    if (scan.at_line_end()) scan.unexpected("'" + std::string(word) + "'");
     if (const auto found = scan.read_word(word); found != word) {
         scan.refuse("expected '", word, "', found '", TextScanner::quoted(found), "'");
     }
@@ -34,7 +36,8 @@ Rank read_rank(TextScanner& scan, std::string_view what, std::size_t rank_count)
     if (rank_count > 0 && rank >= static_cast<std::int64_t>(rank_count)) {
         scan.refuse(what, " is ", rank, ", but there are only ", rank_count, " ranks");
     }
-    if (rank >= most_ranks_read) scan.refuse(what, " is ", rank, ", but at most ", most_ranks_read, " can be read");
+    if (rank >= most_ranks_read)
+        scan.refuse(what, " is ", rank, ", but at most ", most_ranks_read, " can be read");
     return Rank{static_cast<std::size_t>(rank)};
 }
 
@@ -49,7 +52,8 @@ CommGraph read_monitoring(std::string_view text, MonitoringKinds kinds, std::siz
         const std::string_view kind = scan.read_word("a kind of message");
         const Use use = use_of(kind, kinds);
         if (use == Use::refuse) {
-            scan.refuse("expected a kind of message (E, I, S, R or C), found '", TextScanner::quoted(kind), "'");
+            scan.refuse("expected a kind of message (E, I, S, R or C), found '", TextScanner::quoted(kind),
+                        "'");
         }
         if (use == Use::count) {
             Rank source = read_rank(scan, "the source", rank_count);
@@ -65,9 +69,10 @@ CommGraph read_monitoring(std::string_view text, MonitoringKinds kinds, std::siz
         // What follows is a histogram of sizes, or belongs to a line that does not count.
         scan.skip_line();
     }
-    if (messages.empty()) fail("no line tells of messages of the kinds asked for; is this monitoring output?");
-    return CommGraph::from_edges(rank_count > 0 ? rank_count : highest + 1, edges.sources, edges.peers, edges.bytes,
-                                 messages);
+    if (messages.empty())
+        fail("no line tells of messages of the kinds asked for; is this monitoring output?");
+    return CommGraph::from_edges(rank_count > 0 ? rank_count : highest + 1, edges.sources, edges.peers,
+                                 edges.bytes, messages);
 }
 
 }  // namespace topoloom

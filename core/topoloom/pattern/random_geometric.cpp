@@ -33,7 +33,8 @@ double radius_for(double share) {
     return high;
 }
 
-/// The points sorted into square cells at least as wide as the radius: neighbors lie in the 3 x 3 cells around.
+/// The points sorted into square cells at least as wide as the radius: neighbors lie in the 3 x 3 cells
+/// around.
 class CellGrid {
    public:
     CellGrid(const std::vector<Point>& points, double radius) : points_(points), radius_(radius) {
@@ -54,7 +55,8 @@ class CellGrid {
         const std::size_t column = along(here.x);
         const std::size_t row = along(here.y);
         for (std::size_t y = row - std::min<std::size_t>(row, 1); y <= std::min(row + 1, side_ - 1); ++y) {
-            for (std::size_t x = column - std::min<std::size_t>(column, 1); x <= std::min(column + 1, side_ - 1); ++x) {
+            for (std::size_t x = column - std::min<std::size_t>(column, 1);
+                 x <= std::min(column + 1, side_ - 1); ++x) {
                 for (std::uint32_t i = start_[y * side_ + x]; i < start_[y * side_ + x + 1]; ++i) {
                     const Rank v = members_[i];
                     const double dx = points_[v.value].x - here.x;
@@ -69,7 +71,9 @@ class CellGrid {
     [[nodiscard]] std::size_t along(double coordinate) const {
         return std::min(static_cast<std::size_t>(coordinate * static_cast<double>(side_)), side_ - 1);
     }
-    [[nodiscard]] std::size_t cell(const Point& point) const { return along(point.y) * side_ + along(point.x); }
+    [[nodiscard]] std::size_t cell(const Point& point) const {
+        return along(point.y) * side_ + along(point.x);
+    }
 
     const std::vector<Point>& points_;
     double radius_;
@@ -84,8 +88,8 @@ CommGraph random_geometric(std::size_t rank_count, Bytes bytes, std::uint64_t se
     check_pattern("random geometric graph", rank_count, bytes);
     const double others = static_cast<double>(rank_count) - 1;
     if (!(average_degree >= 0 && average_degree <= share_within(1) * others)) {
-        fail("the average degree of a random geometric graph of ", rank_count, " ranks cannot be ", average_degree,
-             "; give 0 to ", share_within(1) * others);
+        fail("the average degree of a random geometric graph of ", rank_count, " ranks cannot be ",
+             average_degree, "; give 0 to ", share_within(1) * others);
     }
     if (average_degree == 0) return CommGraph::from_rows(rank_count, [](Rank, const auto&) {});
     Rng rng(seed);

@@ -95,7 +95,8 @@ CommGraph stencil(std::span<const GridAxis> grid, StencilShape shape, Bytes byte
     if (grid.empty()) fail("a stencil needs a grid with at least one axis, such as 8x8x8");
     const std::size_t axes_allowed = shape == StencilShape::star ? most_axes : most_box_axes;
     if (grid.size() > axes_allowed) {
-        fail("the grid ", text_of(grid), " has ", grid.size(), " axes; this stencil takes at most ", axes_allowed);
+        fail("the grid ", text_of(grid), " has ", grid.size(), " axes; this stencil takes at most ",
+             axes_allowed);
     }
     const std::size_t rank_count = count_ranks(grid);
     check_pattern("stencil", rank_count, bytes);

@@ -25,12 +25,12 @@ enum class StencilShape {
 /// Throws Error for any other number.
 [[nodiscard]] StencilShape stencil_shape(std::size_t dimensions, std::size_t points);
 
-/// Every rank sends `bytes` in one message to each of its neighbors. Ranks are numbered row-major: the last axis is
-/// the fastest, as in MPI_Cart_create. On a short periodic axis several neighbors are one rank: messages to the same
-/// rank are summed (extent 2) and those to oneself dropped (extent 1). O(edges), no memory beside the graph.
-/// Throws Error for no axes, an extent of 0, 2^31 or more ranks, more than 32 axes (10 for a box), or
-/// bytes < 0.
-/// Source: A. Bhatele, L. V. Kale, Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4), 2008, sec. 3.
+/// Every rank sends `bytes` in one message to each of its neighbors. Ranks are numbered row-major: the last
+/// axis is the fastest, as in MPI_Cart_create. On a short periodic axis several neighbors are one rank:
+/// messages to the same rank are summed (extent 2) and those to oneself dropped (extent 1). O(edges), no
+/// memory beside the graph. Throws Error for no axes, an extent of 0, 2^31 or more ranks, more than 32 axes
+/// (10 for a box), or bytes < 0. Source: A. Bhatele, L. V. Kale, Benefits of Topology Aware Mapping for Mesh
+/// Interconnects, PPL 18(4), 2008, sec. 3.
 [[nodiscard]] CommGraph stencil(std::span<const GridAxis> grid, StencilShape shape, Bytes bytes);
 
 }  // namespace topoloom

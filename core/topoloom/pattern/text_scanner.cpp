@@ -71,7 +71,8 @@ std::int64_t TextScanner::read_real_bytes(std::string_view expected) {
             refuse(expected, " must be a number from 0 to 2^63, but is ", quoted(word));
         }
         if (real >= 0 && real != std::floor(real)) {
-            refuse(expected, " must be a whole number of bytes, but is ", quoted(word), "; scale all of them first");
+            refuse(expected, " must be a whole number of bytes, but is ", quoted(word),
+                   "; scale all of them first");
         }
         whole = real < 0 ? -1 : static_cast<std::int64_t>(real);
     }

@@ -11,8 +11,9 @@
 
 namespace topoloom {
 
-/// A position in a text. Blanks are spaces, tabs and carriage returns, so lines may end in CR LF. Everything throws
-/// Error with the number of the line, what was expected and what was found. The line is counted only then.
+/// A position in a text. Blanks are spaces, tabs and carriage returns, so lines may end in CR LF. Everything
+/// throws Error with the number of the line, what was expected and what was found. The line is counted only
+/// then.
 class TextScanner {
    public:
     explicit TextScanner(std::string_view text)
@@ -86,7 +87,8 @@ class TextScanner {
         return at_ == end_ || *at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r';
     }
 
-    /// The common case: at most 18 digits, then a separator. Otherwise stays before the number and returns false.
+    /// The common case: at most 18 digits, then a separator. Otherwise stays before the number and returns
+    /// false.
     bool read_digits(std::int64_t& value) {
         skip_blanks();
         previous_ = at_;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include "topoloom/base/budget.hpp"
+
+using namespace topoloom;
+
+TEST_CASE("a budget in work ends once it is used up") {
+    const Budget budget{.work = 10};
+    Meter meter(budget);
+    CHECK(meter.spend(9));
+    CHECK_FALSE(meter.exhausted());
+    CHECK_FALSE(meter.spend(1));
+    CHECK(meter.exhausted());
+    CHECK(meter.done() == 10);
+}
+
+TEST_CASE("a budget without limits never ends") {
+    const Budget budget;
+    Meter meter(budget);
+    for (int i = 0; i < 100; ++i) CHECK(meter.spend(1 << 20));
+}
+
+TEST_CASE("no seconds left ends a search at its first look at the clock") {
+    const Budget budget{.seconds = 0};
+    Meter meter(budget);
+    CHECK_FALSE(meter.spend(1));
+}
+
+TEST_CASE("the caller is told the work done and can end a search") {
+    std::uint64_t told = 0;
+    Budget budget;
+    budget.keep_going = [&](std::uint64_t done) {
+        told = done;
+        return done < 100'000;
+    };
+    Meter meter(budget);
+    std::uint64_t spent = 0;
+    while (meter.spend(1000)) spent += 1000;
+    CHECK(told >= 100'000);
+    CHECK(spent < 150'000);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include "topoloom/base/error.hpp"
+
+using namespace topoloom;
+
+TEST_CASE("an error is its parts one after the other, with the line in front where there is one") {
+    CHECK_THROWS_WITH_AS(fail("rank ", 7, " of ", 2), "rank 7 of 2", Error);
+    CHECK_THROWS_WITH_AS(fail_at_line(12, "too ", "long"), "line 12: too long", Error);
+}
+
+TEST_CASE("an unknown name lists those known and suggests the nearest one") {
+    const std::vector<std::string> known{"block", "random", "hilbert", "mahd"};
+    CHECK(unknown_name("mapper", "hillbert", known) ==
+          "no mapper 'hillbert'; did you mean 'hilbert'?; there are: block, random, hilbert, mahd");
+    CHECK(unknown_name("mapper", "madh", known) ==
+          "no mapper 'madh'; did you mean 'mahd'?; there are: block, random, hilbert, mahd");
+    CHECK(unknown_name("mapper", "zzzzzzzz", known) ==
+          "no mapper 'zzzzzzzz'; there are: block, random, hilbert, mahd");
+    CHECK(unknown_name("machine", "anything", {}) == "no machine 'anything'");
+}

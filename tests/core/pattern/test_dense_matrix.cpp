@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+
+#include <doctest.h>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/pattern/dense_matrix.hpp"
+
+#include "pattern/dense.hpp"
+
+using namespace topoloom;
+
+TEST_CASE(
+    "row i, column j of a dense matrix is what rank i sends to rank j, in any spelling of the numbers") {
+    Dense expected = no_messages(3);
+    add(expected, 0, 1, 1000);
+    add(expected, 1, 2, 20);
+    add(expected, 2, 2, 3);
+    for (const char* text : {"0 1000 0\n0 0 20\n0 0 3\n", "0\t1000\t0\t\n0\t0\t20\t\n0\t0\t3\t\n",
+                             "0 1000 0\r\n0 0 20\r\n0 0 3", "\n 0 1e3 0\n\n0 0 20.0\n0.000e+00 0 3\n\n",
+                             "0.0 1.000000000000000000e+03 0.0\n0 0 2e1\n0 0 3.\n"}) {
+        CAPTURE(std::string(text));
+        CHECK(dense(read_dense_matrix(text)) == expected);
+    }
+    CHECK(read_dense_matrix("0").rank_count() == 1);
+}
+
+TEST_CASE("dense matrices that are not square or not bytes are refused with the line and the finding") {
+    struct Row {
+        const char* text;
+        const char* message;
+    };
+    for (const Row& row : {
+             Row{"", "the text has no numbers; expected a square matrix, one row a line"},
+             Row{"\n \n", "the text has no numbers; expected a square matrix, one row a line"},
+             Row{"0 1\n", "line 2: expected row 2 of 2, but the text ends here"},
+             Row{"0 1\n1 0\n0 0\n",
+                 "line 3: there are more rows than the 2 columns; the matrix must be square"},
+             Row{"0 1 2\n1 0\n", "line 2: row 2 has 2 numbers, but the first has 3"},
+             Row{"0 1\n\n1 0 0\n", "line 3: row 2 has 3 numbers, but the first has 2"},
+             Row{"0 -1\n1 0\n", "line 1: a value must not be negative, but is -1"},
+             Row{"0 1\nnan 0\n", "line 2: a value must be a number from 0 to 2^63, but is nan"},
+             Row{"0 1.5\n1 0\n",
+                 "line 1: a value must be a whole number of bytes, but is 1.5; scale all of them first"},
+             Row{"0,1\n1,0\n", "line 1: expected a value, found '0,1'"},
+             Row{"\x93NUMPY\x01", "line 1: expected a value, found '\\x93NUMPY\\x01'"},
+             Row{"a-very-long-word-that-is-cut-short-in-the-message",
+                 "line 1: expected a value, found 'a-very-long-word-that-is...'"},
+         }) {
+        CAPTURE(std::string(row.text));
+        CHECK_THROWS_WITH_AS((void)read_dense_matrix(row.text), row.message, Error);
+    }
+}

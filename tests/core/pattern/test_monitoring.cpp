@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+
+#include <doctest.h>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/pattern/monitoring.hpp"
+
+#include "pattern/dense.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+// What Open MPI 4.1.4 wrote for two of four ranks that sent around a ring, reduced, put and got; histograms
+// shortened.
+const std::string rank_0 =
+    "# POINT TO POINT\n"
+    "E\t0\t1\t300 bytes\t3 msgs sent\t4,0,0,15,4,2,1,3\n"
+    "I\t0\t1\t4292 bytes\t27 msgs sent\n"
+    "I\t0\t3\t0 bytes\t4 msgs sent\t4,0,0,0\n"
+    "# OSC\n"
+    "S\t0\t1\t32 bytes\t1 msgs sent\n"
+    "# COLLECTIVES\n"
+    "C\t0\t1\t4292 bytes\t27 msgs sent\n"
+    "D\tMPI_COMM_SELF\tprocs: 0\n"
+    "O2A\t0\t0 bytes\t0 msgs sent\n"
+    "A2O\t0\t0 bytes\t0 msgs sent\n"
+    "A2A\t0\t0 bytes\t0 msgs sent\n"
+    "D\tMPI COMMUNICATOR 4 SPLIT_TYPE FROM 3\tprocs: 0,1,2,3\n"
+    "O2A\t0\t12432 bytes\t2 msgs sent\n";
+const std::string rank_2 =
+    "# POINT TO POINT\n"
+    "E\t2\t3\t900 bytes\t3 msgs sent\t0,0,0,6,3,2,1\n"
+    "I\t2\t3\t112 bytes\t12 msgs sent\n"
+    "# OSC\n"
+    "R\t2\t3\t64 bytes\t1 msgs sent\n"
+    "# COLLECTIVES\n"
+    "C\t2\t0\t148 bytes\t25 msgs sent\n";
+
+}  // namespace
+
+TEST_CASE("the files of several ranks make one graph, in which a get flows towards the rank that asked") {
+    Dense expected = no_messages(4);
+    add(expected, 0, 1, 300 + 4292 + 32, 3 + 27 + 1);
+    add(expected, 0, 3, 0, 4);
+    add(expected, 2, 3, 900 + 112, 3 + 12);
+    add(expected, 3, 2, 64, 1);
+    CHECK(dense(read_monitoring(rank_0 + rank_2)) == expected);
+    CHECK(dense(read_monitoring(rank_2 + "\r\n" + rank_0)) == expected);
+}
+
+TEST_CASE("kinds of messages are counted as asked for") {
+    const MonitoringKinds none{false, false, false, false};
+    const auto total = [&](bool MonitoringKinds::* kind) {
+        MonitoringKinds only = none;
+        only.*kind = true;
+        return read_monitoring(rank_0 + rank_2, only).total_bytes().value;
+    };
+    CHECK(total(&MonitoringKinds::external) == 1200);
+    CHECK(total(&MonitoringKinds::internal) == 4404);
+    CHECK(total(&MonitoringKinds::one_sided) == 96);
+    CHECK(total(&MonitoringKinds::collective) == 4440);
+    CHECK_THROWS_WITH_AS((void)read_monitoring(rank_0, none),
+                         "no line tells of messages of the kinds asked for; is this monitoring output?",
+                         Error);
+}
+
+TEST_CASE("phases of one rank are summed, and ranks that say nothing are there when their number is given") {
+    const std::string line = "E\t0\t1\t10 bytes\t2 msgs sent\n";
+    Dense expected = no_messages(5);
+    add(expected, 0, 1, 20, 4);
+    CHECK(dense(read_monitoring(line + line, {}, 5)) == expected);
+    CHECK(read_monitoring(line).rank_count() == 2);
+}
+
+TEST_CASE("monitoring lines that cannot be are refused with the line and the finding") {
+    struct Row {
+        const char* text;
+        const char* message;
+    };
+    constexpr const char* nothing =
+        "no line tells of messages of the kinds asked for; is this monitoring output?";
+    for (const Row& row : {
+             Row{"", nothing},
+             Row{"# POINT TO POINT\n\n", nothing},
+             Row{"D\tMPI_COMM_WORLD\tprocs: 0\n", nothing},
+             Row{"hello\n", "line 1: expected a kind of message (E, I, S, R or C), found 'hello'"},
+             Row{"\x7f"
+                 "ELF\n",
+                 "line 1: expected a kind of message (E, I, S, R or C), found '\\x7fELF'"},
+             Row{"#\nE\t0\n", "line 2: expected the destination, but the line ends here"},
+             Row{"E\t-1\t0\t5 bytes\t1 msgs sent\n", "line 1: the source must not be negative, but is -1"},
+             Row{"E\t0\t9\t5 bytes\t1 msgs sent\n",
+                 "line 1: the destination is 9, but there are only 4 ranks"},
+             Row{"E\t0\t1\t-5 bytes\t1 msgs sent\n",
+                 "line 1: the number of bytes must not be negative, but is -5"},
+             Row{"E\t0\t1\tnan bytes\t1 msgs sent\n", "line 1: expected the number of bytes, found 'nan'"},
+             Row{"E\t0\t1\t5 msgs\t1 bytes sent\n", "line 1: expected 'bytes', found 'msgs'"},
+             Row{"E\t0\t1\t5 bytes\t1 msgs", "line 1: expected 'sent', but the text ends here"},
+         }) {
+        CAPTURE(std::string(row.text));
+        CHECK_THROWS_WITH_AS((void)read_monitoring(row.text, {}, 4), row.message, Error);
+    }
+    CHECK_THROWS_WITH_AS((void)read_monitoring("E\t0\t4000000000\t5 bytes\t1 msgs sent\n"),
+                         "line 1: the destination is 4000000000, but at most 67108864 can be read", Error);
+}
