@@ -23,6 +23,7 @@ std::string vertex_name(std::uint32_t v, std::uint32_t nodes) {
 
 ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
     if (spec_.nodes == 0) fail("a machine graph needs at least one node");
+    if (vertex_count() > std::numeric_limits<std::int32_t>::max()) fail("the machine graph has more than 2^31 vertices");
     const std::uint64_t pairs = std::uint64_t{spec_.nodes} * vertex_count();
     const std::uint64_t needed = pairs * sizeof(std::uint16_t);
     if (needed > physical_memory() / 10 * 8) {
@@ -43,6 +44,7 @@ void ExplicitGraph::sort_links() {
             }
         }
         if (link.from == link.to) fail("link ", link.from, "-", link.to, " joins a vertex to itself");
+        require_bandwidth(link.bandwidth);
     }
     const auto ends = [](const ExplicitLink& link) { return std::pair(link.from, link.to); };
     std::sort(links.begin(), links.end(), [&](const auto& a, const auto& b) { return ends(a) < ends(b); });
@@ -62,7 +64,7 @@ void ExplicitGraph::measure_hops() {
     std::vector<std::vector<std::uint32_t>> into(vertices);
     for (const ExplicitLink& link : spec_.links) into[link.to].push_back(link.from);
     hops_.assign(spec_.nodes * vertices, unreached);
-    std::vector<std::uint32_t> farthest(spec_.nodes, 0);
+    std::vector<std::uint32_t> farthest(spec_.nodes, 0);  // to node b, from any node
     parallel_for(spec_.nodes, 0, [&](std::size_t b, int) {
         std::uint16_t* const to_b = hops_.data() + b * vertices;
         std::vector<std::uint32_t> queue{static_cast<std::uint32_t>(b)};
@@ -76,20 +78,26 @@ void ExplicitGraph::measure_hops() {
                 queue.push_back(v);
             }
         }
-        for (std::uint32_t a = 0; a < spec_.nodes; ++a) {
-            if (to_b[a] == unreached) {
-                fail("the machine is disconnected: node ", a, " has no route to node ", b, "; add links between them");
-            }
-            farthest[b] = std::max<std::uint32_t>(farthest[b], to_b[a]);
-        }
+        farthest[b] = *std::max_element(to_b, to_b + spec_.nodes);
     });
     diameter_ = *std::max_element(farthest.begin(), farthest.end());
+    if (diameter_ != unreached) return;
+    const auto b = static_cast<std::uint32_t>(std::find(farthest.begin(), farthest.end(), unreached) - farthest.begin());
+    const std::span<const std::uint16_t> to_b = hops_to(b);
+    fail("the machine is disconnected: node ", std::find(to_b.begin(), to_b.end(), unreached) - to_b.begin(),
+         " has no route to node ", b, "; add links between them");
 }
 
 void ExplicitGraph::add_given_routes() {
     for (const auto& stops : spec_.routes) {
         if (stops.size() < 2 || stops.front() >= spec_.nodes || stops.back() >= spec_.nodes || stops.front() == stops.back()) {
             fail("a route lists the vertices from one node to another node");
+        }
+        std::vector<std::uint32_t> sorted = stops;
+        std::sort(sorted.begin(), sorted.end());
+        const auto again = std::adjacent_find(sorted.begin(), sorted.end());
+        if (again != sorted.end()) {
+            fail("the route from node ", stops.front(), " to node ", stops.back(), " passes vertex ", *again, " twice");
         }
         std::vector<Link> links;
         for (std::size_t i = 1; i < stops.size(); ++i) links.push_back(link_between(stops[i - 1], stops[i]));

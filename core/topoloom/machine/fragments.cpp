@@ -93,7 +93,7 @@ std::vector<std::size_t> random_sizes(std::size_t cells, std::size_t pieces, Rng
 Cell random_shape(const Grid& grid, std::size_t size, Rng& rng) {
     Cell shape(grid.axes(), 1);
     const auto wanted = static_cast<double>(size);
-    const std::uint32_t dimensions = 1 + rng.below(3);
+    const std::uint32_t dimensions = 1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(3, grid.axes())));
     double filled = 1;
     for (std::size_t k = 0; k < grid.axes() && filled < wanted; ++k) {
         const std::size_t d = grid.axes() - 1 - k;  // long in the last axis
@@ -123,11 +123,13 @@ std::vector<std::size_t> cut_piece(const Grid& grid, const Cell& corner, const C
     return piece.size() == size ? piece : std::vector<std::size_t>{};
 }
 
-/// Where no box is left: the free cells around a random one, nearest first.
-std::vector<std::size_t> flood_piece(const Grid& grid, std::size_t size, const std::vector<char>& used, Rng& rng) {
+/// Where no box is left: at most `size` cells around a random one that avoid the given ones, nearest first.
+std::vector<std::size_t> flood_piece(const Grid& grid, std::size_t size, const std::vector<char>& avoided, Rng& rng) {
     std::size_t start = rng.below(static_cast<std::uint32_t>(grid.cells()));
-    while (used[start]) start = (start + 1) % grid.cells();
-    std::vector<char> seen = used;
+    std::size_t looked_at = 1;
+    for (; avoided[start] && looked_at < grid.cells(); ++looked_at) start = (start + 1) % grid.cells();
+    if (avoided[start]) return {};
+    std::vector<char> seen = avoided;
     std::vector<std::size_t> piece{start};
     seen[start] = 1;
     for (std::size_t i = 0; i < piece.size() && piece.size() < size; ++i) {
@@ -149,7 +151,10 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
     if (node_count > machine.node_count()) {
         fail("cannot allocate ", node_count, " nodes: the machine has ", machine.node_count());
     }
-    if (fragments == 0 || fragments > cells) fail("cannot cut ", node_count, " nodes in ", fragments, " fragments");
+    if (fragments == 0 || fragments > cells) {
+        fail("cannot cut ", node_count, " nodes in ", fragments, " fragments; ask for 1 to ", cells,
+             grid.nodes_per_cell() > 1 ? " (nodes of a router stay together)" : "");
+    }
     Rng rng(seed);
     std::vector<char> used(grid.cells(), 0);
     std::vector<char> blocked(grid.cells(), 0);  // used, or next to a used cell
@@ -164,16 +169,19 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
     std::vector<std::size_t> sizes = random_sizes(cells, fragments, rng);
     std::sort(sizes.rbegin(), sizes.rend());  // big pieces first, while there is room
     for (const std::size_t size : sizes) {
-        constexpr int tries = 200;
-        for (int attempt = 0; attempt < tries; ++attempt) {
+        constexpr int box_tries = 200;
+        constexpr int flood_tries = 20;
+        std::vector<std::size_t> piece;
+        for (int attempt = 0; attempt < box_tries && piece.empty(); ++attempt) {
             const Cell corner = grid.cell(rng.below(static_cast<std::uint32_t>(grid.cells())));
-            const auto piece = cut_piece(grid, corner, random_shape(grid, size, rng), size, blocked);
-            if (piece.empty()) continue;
-            take(piece);
-            break;
+            piece = cut_piece(grid, corner, random_shape(grid, size, rng), size, blocked);
         }
+        for (int attempt = 0; attempt < flood_tries && piece.size() < size; ++attempt) {
+            piece = flood_piece(grid, size, blocked, rng);
+        }
+        if (piece.size() == size) take(piece);
     }
-    while (missing > 0) take(flood_piece(grid, missing, used, rng));
+    while (missing > 0) take(flood_piece(grid, missing, used, rng));  // no room for gaps
 
     std::vector<Node> nodes;
     for (std::size_t cell = 0; cell < grid.cells(); ++cell) {

@@ -2,9 +2,12 @@
 // What is said of directed links: their two ends, and runs of links with one bandwidth.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
+#include "topoloom/base/error.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 
@@ -23,5 +26,19 @@ struct LinkRun {
     std::size_t count;
     BytesPerSecond bandwidth;
 };
+
+/// Throws Error unless a link can have this bandwidth: positive and finite.
+inline void require_bandwidth(BytesPerSecond bandwidth) {
+    if (!(bandwidth.value > 0) || !std::isfinite(bandwidth.value)) {
+        fail("the bandwidth of a link must be positive and finite, not ", bandwidth.value, " B/s");
+    }
+}
+
+/// Throws Error unless so many links can be numbered in 32 bits.
+inline void require_link_ids(std::uint64_t link_count) {
+    if (link_count > std::numeric_limits<std::uint32_t>::max()) {
+        fail("the machine has ", link_count, " links; at most 2^32 - 1 can be told apart");
+    }
+}
 
 }  // namespace topoloom

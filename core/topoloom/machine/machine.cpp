@@ -15,7 +15,8 @@ Machine::Machine(AnyTopology topology, NodeInside inside, std::string text)
     node_count_ = with_topology(*this, [](const auto& t) { return t.node_count(); });
     if (slot_count() > std::numeric_limits<std::int32_t>::max()) fail("the machine has more than 2^31 slots");
     const std::uint64_t network = with_topology(*this, [](const auto& t) { return t.max_distance(); });
-    if (network * inside_.hop_weight > std::numeric_limits<std::int32_t>::max()) {
+    if (std::max<std::uint64_t>(network * inside_.hop_weight, inside_.levels.distances().back()) >
+        std::numeric_limits<std::int32_t>::max()) {
         fail("distances of the machine exceed 2^31; use smaller weights");
     }
 }
@@ -30,7 +31,8 @@ std::uint32_t Machine::distance(Slot a, Slot b) const {
 
 std::uint32_t Machine::max_distance() const {
     const std::uint32_t network = with_topology(*this, [](const auto& t) { return t.max_distance(); });
-    return std::max(network * inside_.hop_weight, inside_.levels.distances().back());
+    const Levels& levels = inside_.levels;
+    return std::max(network * inside_.hop_weight, levels.distance(levels.key(0), levels.key(levels.size() - 1)));
 }
 
 std::uint32_t Machine::hops(Node a, Node b) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/machine/machine_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <optional>
@@ -12,6 +13,15 @@ namespace topoloom {
 
 namespace {
 
+/// At most 80 characters on one line, whatever the bytes are.
+std::string shown(std::string_view text) {
+    std::string line(text.substr(0, text.size() <= 80 ? text.size() : 77));
+    for (char& c : line) {
+        if (c < ' ' || c > '~') c = '?';
+    }
+    return text.size() <= 80 ? line : line + "...";
+}
+
 /// A piece of the machine text that knows where in the text it stands, for error messages.
 class Piece {
    public:
@@ -22,7 +32,16 @@ class Piece {
 
     template <class... Parts>
     [[noreturn]] void complain(const Parts&... parts) const {
-        fail("cannot read machine '", shown(), "': ", parts..., " at column ", part_.data() - whole_.data() + 1);
+        fail("cannot read machine '", shown(whole_), "': ", parts..., " at column ", part_.data() - whole_.data() + 1);
+    }
+    /// Calls make(); its complaints are about what the text says, not how.
+    template <class Make>
+    [[nodiscard]] auto build(const Make& make) const {
+        try {
+            return make();
+        } catch (const Error& error) {
+            fail("machine '", shown(whole_), "': ", error.what());
+        }
     }
     [[nodiscard]] Piece sub(std::string_view part) const { return {whole_, part}; }
 
@@ -47,6 +66,7 @@ class Piece {
     [[nodiscard]] std::uint32_t number() const {
         std::uint32_t value = 0;
         const auto [end, problem] = std::from_chars(part_.data(), part_.data() + part_.size(), value);
+        if (problem == std::errc::result_out_of_range) complain("this number is too large");
         if (problem != std::errc{} || end != part_.data() + part_.size()) complain("expected a number");
         return value;
     }
@@ -58,9 +78,6 @@ class Piece {
     }
 
    private:
-    [[nodiscard]] std::string shown() const {
-        return whole_.size() <= 80 ? std::string(whole_) : std::string(whole_.substr(0, 77)) + "...";
-    }
     std::string_view whole_;
     std::string_view part_;
 };
@@ -81,6 +98,10 @@ Section read_section(const Piece& text) {
     for (std::size_t i = 1; i < parts.size(); ++i) {
         const auto [key, value] = parts[i].cut('=');
         if (value) {
+            const auto same = [&, name = key.text()](const auto& option) { return option.first.text() == name; };
+            if (key.text() != "route" && std::any_of(section.options.begin(), section.options.end(), same)) {
+                key.complain("'", shown(key.text()), "' is given twice;");
+            }
             section.options.emplace_back(key, *value);
         } else {
             section.items.push_back(parts[i]);
@@ -90,7 +111,7 @@ Section read_section(const Piece& text) {
 }
 
 [[noreturn]] void unknown_option(const Section& section, const Piece& key, const std::vector<std::string>& known) {
-    key.complain(unknown_name(std::string("option of ") + std::string(section.name.text()), key.text(), known));
+    key.complain(unknown_name(std::string("option of ") + std::string(section.name.text()), shown(key.text()), known), ";");
 }
 
 void refuse_items(const Section& section) {
@@ -175,11 +196,15 @@ AnyTopology read_torus(const Section& section, bool wrapped) {
             }
             for (std::size_t d = 0; d < axes; ++d) spec.wrap[d] = value.text()[d] == '1';
         } else {
-            unknown_option(section, key, {"bandwidth", "latency", "nodes", "order", "ties", "wrap"});
+            std::vector<std::string> known{"bandwidth", "latency", "nodes", "order", "ties"};
+            if (wrapped) known.emplace_back("wrap");
+            unknown_option(section, key, known);
         }
     }
-    if (axes <= 8) return Torus(std::move(spec));
-    return WideTorus(std::move(spec));
+    return section.name.build([&]() -> AnyTopology {
+        if (axes <= 8) return Torus(std::move(spec));
+        return WideTorus(std::move(spec));
+    });
 }
 
 AnyTopology read_tree(const Section& section) {
@@ -203,7 +228,7 @@ AnyTopology read_tree(const Section& section) {
             unknown_option(section, key, {"distance", "bandwidth", "latency"});
         }
     }
-    return Tree(std::move(spec));
+    return section.name.build([&] { return Tree(std::move(spec)); });
 }
 
 void read_link(const Piece& item, BytesPerSecond standard, Seconds latency, std::vector<ExplicitLink>& links) {
@@ -237,7 +262,7 @@ AnyTopology read_graph(const Section& section) {
     }
     if (first_link && !first_link->empty()) read_link(*first_link, bandwidth, latency, spec.links);
     for (const Piece& item : section.items) read_link(item, bandwidth, latency, spec.links);
-    return ExplicitGraph(std::move(spec));
+    return section.name.build([&] { return ExplicitGraph(std::move(spec)); });
 }
 
 NodeInside read_inside(const Section& section) {
@@ -254,12 +279,9 @@ NodeInside read_inside(const Section& section) {
             distance.pop_back();
         }
     }
-    inside.levels = Levels(std::move(arity), std::move(distance));
+    inside.levels = section.name.build([&] { return Levels(std::move(arity), std::move(distance)); });
     return inside;
 }
-
-
-
 
 }  // namespace
 
@@ -274,9 +296,10 @@ Machine make_machine(std::string_view text) {
         if (kind == "torus" || kind == "mesh") return read_torus(network, kind == "torus");
         if (kind == "tree") return read_tree(network);
         if (kind == "graph") return read_graph(network);
-        fail(unknown_name("topology", kind, {"torus", "mesh", "tree", "graph"}), " (in machine '", text, "')");
+        fail(unknown_name("topology", shown(kind), {"torus", "mesh", "tree", "graph"}), " (in machine '", shown(text), "')");
     };
-    return Machine(topology(), std::move(inside), std::string(text));
+    AnyTopology made = topology();
+    return whole.build([&] { return Machine(std::move(made), std::move(inside), std::string(text)); });
 }
 
 }  // namespace topoloom

@@ -36,6 +36,10 @@ void complete(TorusSpec& spec, std::size_t width, std::uint32_t max_extent) {
     fill_or_check(spec.wrap, axes, true, "wrap");
     fill_or_check(spec.bandwidth, axes, {BytesPerSecond{1}, BytesPerSecond{1}}, "bandwidth");
     fill_or_check(spec.latency, axes, {Seconds{0}, Seconds{0}}, "latency");
+    for (const auto& [up, down] : spec.bandwidth) {
+        require_bandwidth(up);
+        require_bandwidth(down);
+    }
     if (spec.order.empty()) {
         spec.order.resize(axes);
         std::iota(spec.order.begin(), spec.order.end(), 0U);
@@ -71,6 +75,7 @@ BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
         next += 2 * step;
     }
     base_[axes] = {next, next};
+    require_link_ids(next);
 }
 
 /// Links along one line: a ring closes, a line does not, and a router has no link to itself.

@@ -27,6 +27,14 @@ Tree::Tree(TreeSpec spec) : spec_(std::move(spec)) {
     levels_ = Levels(spec_.arity, spec_.distance);
     fill_or_check(spec_.bandwidth, count, BytesPerSecond{1}, "bandwidth");
     fill_or_check(spec_.latency, count, Seconds{0}, "latency");
+    for (const BytesPerSecond bandwidth : spec_.bandwidth) require_bandwidth(bandwidth);
+    std::uint64_t link_count = 0;
+    std::uint64_t groups = levels_.size();
+    for (const std::uint32_t arity : spec_.arity) {
+        link_count += 2 * groups;
+        groups /= arity;
+    }
+    require_link_ids(link_count);
     std::uint32_t vertices = levels_.size();
     std::uint32_t leaves = 1;
     std::uint32_t next = 0;

@@ -15,7 +15,19 @@ void require_exact_hop_bytes(const CommGraph& graph, const Machine& machine) {
     }
 }
 
+void require_placed(const CommGraph& graph, const Machine& machine, std::span<const Slot> slot_of_rank) {
+    if (slot_of_rank.size() != graph.rank_count()) {
+        fail("the pattern has ", graph.rank_count(), " ranks, but the placement has ", slot_of_rank.size());
+    }
+    for (const Slot slot : slot_of_rank) {
+        if (slot.value >= machine.slot_count()) {
+            fail("the placement uses slot ", slot.value, ", but the machine has only ", machine.slot_count(), " slots");
+        }
+    }
+}
+
 std::int64_t hop_bytes(const CommGraph& graph, const Machine& machine, std::span<const Slot> slot_of_rank, int threads) {
+    require_placed(graph, machine, slot_of_rank);
     require_exact_hop_bytes(graph, machine);
     return with_space(machine, [&](const auto& space) {
         const auto points = points_of(space, slot_of_rank);

@@ -15,6 +15,9 @@ namespace topoloom {
 /// Throws Error if bytes times distance could add up to 2^63, so that sums below are always exact.
 void require_exact_hop_bytes(const CommGraph& graph, const Machine& machine);
 
+/// Throws Error unless there is a slot of the machine for every rank of the graph.
+void require_placed(const CommGraph& graph, const Machine& machine, std::span<const Slot> slot_of_rank);
+
 /// Sum over directed edges of bytes times Machine::distance (Agarwal, Sharma, Kale, IPDPS 2006). Each message counts
 /// once. O(edges), on all cores.
 [[nodiscard]] std::int64_t hop_bytes(const CommGraph& graph, const Machine& machine, std::span<const Slot> slot_of_rank,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/judge.hpp"
@@ -47,11 +48,19 @@ std::vector<HotLink> most_congested(const Machine& machine, const Judgement& jud
 
 std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machine, const Placement& placement,
                                    const Judgement& judgement, std::size_t count, int threads) {
+    require_placed(graph, machine, placement.slots());
     std::vector<HotLink> hot = most_congested(machine, judgement, count);
-    constexpr std::uint8_t not_hot = 255;
-    std::vector<std::uint8_t> hot_index(machine.link_count(), not_hot);
-    hot.resize(std::min<std::size_t>(hot.size(), not_hot));
-    for (std::size_t i = 0; i < hot.size(); ++i) hot_index[hot[i].link.value] = static_cast<std::uint8_t>(i);
+    // Nearly all links that a route visits are not hot: a byte tells, and only the few others are looked up.
+    std::vector<char> is_hot(machine.link_count(), 0);
+    std::vector<std::pair<Link, std::size_t>> index;
+    for (std::size_t i = 0; i < hot.size(); ++i) {
+        is_hot[hot[i].link.value] = 1;
+        index.emplace_back(hot[i].link, i);
+    }
+    std::sort(index.begin(), index.end());
+    const auto index_of = [&](Link link) {
+        return std::lower_bound(index.begin(), index.end(), std::pair(link, std::size_t{0}))->second;
+    };
 
     using Found = std::vector<std::vector<Contribution>>;  // per hot link
     std::vector<Found> found(static_cast<std::size_t>(thread_count(threads)), Found(hot.size()));
@@ -62,10 +71,11 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
             for (std::size_t u = chunks[c].begin; u < chunks[c].end; ++u) {
                 const Node from = machine.node(placement[Rank{u}]);
                 for (const Edge edge : graph.sends(Rank{u})) {
+                    if (edge.bytes == Bytes{0}) continue;
                     const auto bytes = static_cast<double>(edge.bytes.value);
                     network.route(from, machine.node(placement[edge.peer]), [&](Link link, double share) {
-                        const std::uint8_t i = hot_index[link.value];
-                        if (i != not_hot) keep_heaviest(mine[i], {Rank{u}, edge.peer, bytes * share});
+                        if (!is_hot[link.value]) return;
+                        keep_heaviest(mine[index_of(link)], {Rank{u}, edge.peer, bytes * share});
                     });
                 }
             }

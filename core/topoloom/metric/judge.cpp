@@ -2,7 +2,9 @@
 #include "topoloom/metric/judge.hpp"
 
 #include <algorithm>
+#include <limits>
 
+#include "topoloom/base/error.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 
 namespace topoloom {
@@ -37,6 +39,14 @@ struct Tally {
         add_all(messages_in, other.messages_in);
     }
 };
+
+void require_exact_dilation(const CommGraph& graph, const Machine& machine) {
+    const std::int64_t farthest = with_topology(machine, [](const auto& t) { return t.diameter(); });
+    if (farthest > 0 && graph.total_messages() > std::numeric_limits<std::int64_t>::max() / farthest) {
+        fail("the pattern sends ", graph.total_messages(), " messages over up to ", farthest,
+             " hops; their sum would exceed 2^63. Scale the messages down");
+    }
+}
 
 /// Every worker keeps loads of its own; no more workers than the graph itself could pay for in memory.
 int affordable_workers(const CommGraph& graph, const Machine& machine, int threads) {
@@ -115,7 +125,9 @@ void measure_loads(const T& network, Judgement& result) {
 }  // namespace
 
 Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement, int threads) {
+    require_placed(graph, machine, placement.slots());
     require_exact_hop_bytes(graph, machine);
+    require_exact_dilation(graph, machine);
     const Chunks chunks(graph.rank_count(), ranks_per_chunk);
     const int workers = affordable_workers(graph, machine, threads);
     std::vector<Tally> tallies;
