@@ -153,7 +153,7 @@ void note_alltoallv(MPI_Comm comm, const void *sendbuf, struct counts sends, MPI
 void note_alltoallw(MPI_Comm comm, const void *sendbuf, struct counts sends, struct types sendtypes,
                     struct counts receives, struct types recvtypes);
 
-// ---- block.c, gather.c, partial.c: out of the process ---------------------------------------------------------------
+// ---- block.c, gather.c, partial.c, others.c: out of the process -----------------------------------------------------
 /// Where words go: a file, or memory that grows.
 struct sink {
     int file;            // -1 = memory
@@ -166,8 +166,9 @@ extern const char record_file_head[32];
 bool sink_flush(struct sink *sink);
 bool gather_to_file(const char *folder);             // collective
 void partial_prepare(const char *folder);
-void partial_write(void);                            // async-signal-safe; once
+void partial_write(void);                            // once; the other ranks of this node are asked for theirs
 void partial_release(void);
+void others_ask(const char *folder);
 
 // ---- fortran.c ------------------------------------------------------------------------------------------------------
 void *next_symbol(const char *name);  // the definition behind ours; ends the program if MPI has none, as the linker would

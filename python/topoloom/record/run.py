@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from topoloom.record.profile import Profile
 from topoloom.record.recording import Block, read_blocks
 
 _SECONDS_TO_DIE = 10.0
+_SECONDS_FOR_NOTES = 1.0
 
 
 def record(
@@ -73,7 +75,7 @@ def record(
             "TOPOLOOM_RECORD": notes,
         }
         words, environment = recorded_command(launcher, words, variables, os.environ)
-        status = _run(words, environment, timeout)
+        status = _run(words, environment, timeout, notes)
         return read_recording(notes, exit_status=status)
     finally:
         shutil.rmtree(notes, ignore_errors=True)
@@ -139,17 +141,20 @@ def _traffic(block: Block) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     return np.stack([phase, kind, source, target, size, count], axis=1)
 
 
-def _run(command: list[str], environment: dict[str, str], timeout: float | None) -> int:
+def _run(
+    command: list[str], environment: dict[str, str], timeout: float | None, notes: str
+) -> int:
     """Run to the end; signals that ask us to stop go to the job instead."""
     sys.stdout.flush()
     try:
         job = subprocess.Popen(command, env=environment)
     except OSError as error:
         raise Error(f"cannot run '{command[0]}': {error.strerror}") from None
-    with _forwarding(job) as forwarded:
+    with _forwarding(job, notes) as forwarded:
         try:
             status = job.wait(timeout)
         except subprocess.TimeoutExpired:
+            _ask_for_notes(notes)
             job.terminate()
             try:
                 status = job.wait(_SECONDS_TO_DIE)
@@ -162,12 +167,13 @@ def _run(command: list[str], environment: dict[str, str], timeout: float | None)
 
 
 @contextlib.contextmanager
-def _forwarding(job: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+def _forwarding(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]:
     """Hand SIGINT and SIGTERM to the job; yields the list of those that came."""
     came: list[int] = []
 
     def forward(number: int, _frame: object) -> None:
         came.append(number)
+        _ask_for_notes(notes)
         # Ctrl-C in a terminal has reached the job already, and mpirun kills without
         # mercy at the second one.
         if not (number == signal.SIGINT and sys.stdin.isatty()):
@@ -183,3 +189,19 @@ def _forwarding(job: subprocess.Popen[bytes]) -> Iterator[list[int]]:
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
+
+
+def _ask_for_notes(notes: str) -> None:
+    """Ask the ranks on this host for what they have: launchers may kill them at once."""
+    setting = f"TOPOLOOM_RECORD={notes}".encode()
+    asked = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if setting in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGURG)
+                asked += 1
+    deadline = time.monotonic() + _SECONDS_FOR_NOTES
+    while time.monotonic() < deadline:
+        if len(list(Path(notes).glob("*.topoloom"))) >= asked:
+            return
+        time.sleep(0.02)
