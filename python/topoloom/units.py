@@ -12,7 +12,7 @@ import re
 _NUMBER_AND_UNIT = re.compile(
     r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-z/]*)\s*"
 )
-_PREFIX = {
+_PREFIX: dict[str, int] = {
     "": 1,
     **{p: 1000**i for i, p in enumerate("kMGTP", 1)},
     "K": 1000,

@@ -47,7 +47,7 @@ def write_inputs(topoloom: Command) -> None:
         (["map"], "missing argument"),
         (["map", "p.npz"], "missing option"),
         (["map", "p.npz", "--machine"], "requires an argument"),
-        (["map", "p.npz", "-m", "torus:4x4", "--seed", "x"], "x"),
+        (["map", "p.npz", "-m", "torus:4x4", "--seed", "x"], "--seed"),
         (
             ["map", "p.npz", "-m", "torus:4x4", "--seed", "-1"],
             "--seed must be 0 or more",
@@ -60,7 +60,7 @@ def write_inputs(topoloom: Command) -> None:
         (["map", "p.npz", "-m", "hoper"], "did you mean 'hopper'"),
         (["map", "p.npz", "-m", "none.toml"], "none.toml"),
         (["map", "p.npz", "-m", "none.graph"], "none.graph"),
-        (["map", "p.npz", "-m", "graph:4:0-1,2-3"], "reach"),
+        (["map", "p.npz", "-m", "graph:4:0-1,2-3"], "disconnected"),
         (["map", "p.npz", "-m", "torus:4x4", "--mapper", "ggee"], "did you mean 'gge'"),
         (["map", "p.npz", "-m", "torus:4x4", "--mapper", ""], "mapper"),
         (

@@ -90,7 +90,7 @@ class VerbGroup(TyperGroup):
         if args and args[0] not in VERBS and not ctx.resilient_parsing:
             from topoloom.nearest import unknown_name
 
-            raise SystemExit(fail(unknown_name("verb", args[0], list(VERBS))))
+            raise Failure(unknown_name("verb", args[0], VERBS), 2)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

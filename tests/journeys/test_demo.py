@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The demo goes the whole way with a real MPI."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_the_demo_records_places_draws_and_exports(tmp_path: Path) -> None:
+    topoloom = Path(sys.executable).parent / "topoloom"
+    shown = subprocess.run(
+        [topoloom, "demo", "-o", "demo", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert shown.returncode == 0, shown.stderr
+    result = json.loads(shown.stdout)
+    assert result["ranks"] == 64
+    assert result["gain_percent"] > 0
+    assert "$ topoloom compare" in shown.stderr
+    assert "What to try next" in shown.stderr
+    for name in ("compare.svg", "before-after.svg", "rankfile", "halo3d.npz"):
+        assert str(Path("demo") / name) in result["files"]
+    rankfile = (tmp_path / "demo" / "rankfile").read_text().splitlines()
+    assert len(rankfile) == 64
+    assert rankfile[0].startswith("rank 0=")

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from topoloom import Error
+from topoloom.files import named, read_text, replacing, write_text
+from topoloom.nearest import unknown_name
+
+
+def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
+    target = tmp_path / "x.json"
+    with replacing(target) as stream:
+        stream.write(b"half")
+        assert not target.exists()
+    assert target.read_bytes() == b"half"
+    assert os.listdir(tmp_path) == ["x.json"]  # noqa: PTH208
+
+
+def test_a_failure_keeps_the_old_file_and_leaves_no_other(tmp_path: Path) -> None:
+    target = tmp_path / "x.json"
+    write_text(target, "old")
+    with pytest.raises(KeyboardInterrupt), replacing(target) as stream:
+        stream.write(b"new")
+        raise KeyboardInterrupt
+    assert read_text(target) == "old"
+    assert os.listdir(tmp_path) == ["x.json"]  # noqa: PTH208
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("")
+    write_text(tmp_path / "x.json", "")
+    expected = (tmp_path / "plain").stat().st_mode
+    assert (tmp_path / "x.json").stat().st_mode == expected
+
+
+def test_a_missing_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Error, match="there is no directory"):
+        write_text(tmp_path / "none" / "x.json", "")
+
+
+def test_errors_get_the_name_of_the_file_and_the_line(tmp_path: Path) -> None:
+    with pytest.raises(Error, match=r"^a\.txt:7: no number$"), named("a.txt"):
+        raise Error("line 7: no number")
+    with pytest.raises(Error, match=r"^a\.txt: no number$"), named("a.txt"):
+        raise Error("no number")
+
+
+def test_unknown_names_suggest_the_nearest_and_list_all() -> None:
+    text = unknown_name("mapper", "mahdd", ["gge", "mahd"])
+    assert text == "no mapper 'mahdd'; did you mean 'mahd'?; there are: gge, mahd"
+    assert "did you mean" not in unknown_name("mapper", "zzz", ["gge", "mahd"])
