@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What tests with real launchers share: several hosts, for each MPI of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from several_hosts import (
+    Mpi,
+    SeveralHosts,
+    allow_root,
+    can_name_hosts,
+    installed_mpis,
+    several_hosts,
+)
+
+allow_root()
+MPIS = installed_mpis()
+_made: dict[str, SeveralHosts] = {}
+
+
+def each_of(mpis: Iterable[Mpi], what: str) -> list[object]:
+    """Make one test for each MPI, or one that is skipped because there is none."""
+    found = [pytest.param(mpi, id=mpi.name.replace(" ", "")) for mpi in mpis]
+    absent = pytest.mark.skip(reason=f"{what} is not installed")
+    return found or [pytest.param(None, marks=absent)]
+
+
+def hosts_of(mpi: Mpi, factory: pytest.TempPathFactory) -> SeveralHosts:
+    """Set up an MPI's hosts once for all tests."""
+    if not can_name_hosts():
+        pytest.skip("naming hosts needs root or unprivileged user namespaces")
+    if mpi.name not in _made:
+        _made[mpi.name] = several_hosts(mpi, factory.mktemp("hosts"))
+    return _made[mpi.name]
+
+
+@pytest.fixture(name="several_hosts", params=each_of(MPIS, "an MPI"))
+def _any_mpi(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> SeveralHosts:
+    """Any MPI, whose launcher believes in any host name."""
+    return hosts_of(request.param, tmp_path_factory)
+
+
+@pytest.fixture(params=each_of((m for m in MPIS if not m.is_hydra), "Open MPI"))
+def open_mpi(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> SeveralHosts:
+    """Open MPI with several hosts, each version of it."""
+    return hosts_of(request.param, tmp_path_factory)
+
+
+@pytest.fixture(params=each_of((m for m in MPIS if m.is_hydra), "MPICH"))
+def mpich(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> SeveralHosts:
+    """MPICH with several hosts, each version of it."""
+    return hosts_of(request.param, tmp_path_factory)
+
+
+@pytest.fixture(params=each_of((m for m in MPIS if m.has_rankmap), "MPICH >= 4.2"))
+def mpich_with_rankmap(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> SeveralHosts:
+    """MPICH that has the option -rankmap."""
+    return hosts_of(request.param, tmp_path_factory)

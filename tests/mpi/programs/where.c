@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every rank says where it is, as "rank host core core ..."; rank 0 prints a line for each.
+// where [STATUS [copy]]: exit with STATUS; rank 0 copies its standard input.
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { LINE = 512 };
+
+int main(int count, char **words) {
+    MPI_Init(&count, &words);
+    int rank, ranks, before;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+
+    char host[256], line[LINE] = "";
+    gethostname(host, sizeof host);
+    int length = snprintf(line, LINE, "%d %s", rank, host);
+    cpu_set_t cores;
+    sched_getaffinity(0, sizeof cores, &cores);
+    for (int core = 0; core < CPU_SETSIZE && length < LINE - 8; core++)
+        if (CPU_ISSET(core, &cores)) length += snprintf(line + length, LINE - length, " %d", core);
+
+    // A ring of messages, so that a recorder sees something.
+    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &before, 1, MPI_INT, (rank + ranks - 1) % ranks, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    char *all = malloc((size_t)ranks * LINE);
+    MPI_Gather(line, LINE, MPI_CHAR, all, LINE, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int i = 0; rank == 0 && i < ranks; i++) puts(all + (size_t)i * LINE);
+    for (int letter; rank == 0 && count > 2 && (letter = getchar()) != EOF;) putchar(letter);
+    free(all);
+    MPI_Finalize();
+    return count > 1 ? atoi(words[1]) : 0;
+}

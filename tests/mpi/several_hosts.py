@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several hosts on one machine, for real launchers: a host is a name of its own.
+
+Launchers reach other hosts by a program that is called as ``ssh HOST COMMAND``. Ours
+runs the command right here, in a UTS namespace in which the machine is called HOST.
+Each rank then asks gethostname() and learns where the launcher has put it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAMS = Path(__file__).parent / "programs"
+SECONDS = 60
+
+AGENT = """\
+#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+host=$1; shift
+exec unshare %s --uts sh -c 'hostname "$0" && exec sh -c "$*"' "$host" "$@"
+"""
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI of this machine."""
+
+    name: str
+    mpirun: str
+    mpicc: str
+    version: tuple[int, ...]
+    has_rankmap: bool = False
+
+    @property
+    def is_hydra(self) -> bool:
+        """Whether it is MPICH's launcher."""
+        return self.name.startswith("MPICH")
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where a rank says it is."""
+
+    host: str
+    cores: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SeveralHosts:
+    """An MPI whose launcher believes in any host name.
+
+    Attributes
+    ----------
+    mpi
+        Whose launcher it is.
+    options
+        What makes the launcher use our agent; to follow its name.
+    where
+        A program whose ranks say where they are.
+    """
+
+    mpi: Mpi
+    options: tuple[str, ...]
+    where: Path
+
+    def command(self, *words: object) -> list[str]:
+        """Build a command line of the launcher."""
+        return [self.mpi.mpirun, *self.options, *map(str, words)]
+
+    def run(self, *words: object) -> subprocess.CompletedProcess[str]:
+        """Run the launcher with these words."""
+        return subprocess.run(
+            self.command(*words),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def seats(self, *options: object, ranks: int) -> list[Seat]:
+        """Run the launcher with these options and let each rank say where it is."""
+        done = self.run(*options, "-n", ranks, self.where)
+        assert done.returncode == 0, done.stderr or done.stdout
+        return read_seats(done.stdout, ranks)
+
+
+def read_seats(text: str, ranks: int) -> list[Seat]:
+    """Read what ``where`` prints."""
+    seats = {}
+    for line in text.splitlines():
+        rank, host, *cores = line.split()
+        seats[int(rank)] = Seat(host, tuple(map(int, cores)))
+    assert sorted(seats) == list(range(ranks)), text
+    return [seats[rank] for rank in range(ranks)]
+
+
+def installed_mpis() -> list[Mpi]:
+    """Find Open MPI and MPICH, on PATH and in the environment of this Python."""
+    folder, found = Path(sys.prefix), {}
+    for mpirun, mpicc in (
+        ("mpirun.openmpi", "mpicc.openmpi"),
+        ("mpirun.mpich", "mpicc.mpich"),
+        ("mpirun", "mpicc"),
+        (folder / "bin/mpirun", folder / "bin/mpicc"),
+        (folder / "mpich/bin/mpiexec", folder / "mpich/bin/mpicc"),
+    ):
+        launcher, compiler = shutil.which(mpirun), shutil.which(mpicc)
+        if launcher and compiler and (mpi := _identify(launcher, compiler)):
+            found.setdefault((mpi.name, mpi.version), mpi)
+    return list(found.values())
+
+
+def several_hosts(mpi: Mpi, folder: Path) -> SeveralHosts:
+    """Put the agent and the program into `folder`."""
+    agent = folder / "agent"
+    agent.write_text(AGENT % ("" if os.geteuid() == 0 else "--user --map-root-user"))
+    agent.chmod(0o755)
+    where = folder / "where"
+    subprocess.run(
+        [mpi.mpicc, "-o", where, PROGRAMS / "where.c"], check=True, capture_output=True
+    )
+    if mpi.is_hydra:
+        options = ("-launcher", "ssh", "-launcher-exec", str(agent))
+    elif mpi.version >= (5,):
+        options = ("--prtemca", "plm_ssh_agent", str(agent))
+    else:
+        options = ("--mca", "plm_rsh_agent", str(agent))
+    return SeveralHosts(mpi, options, where)
+
+
+def can_name_hosts() -> bool:
+    """Whether this system lets us name hosts: as root, or in a user namespace."""
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    tried = ["unshare", *user, "--uts", "hostname", "n0"]
+    return subprocess.run(tried, check=False, capture_output=True).returncode == 0
+
+
+def allow_root() -> None:
+    """Let Open MPI start as root, which it asks for twice."""
+    for family in ("OMPI", "PRTE"):
+        os.environ[f"{family}_ALLOW_RUN_AS_ROOT"] = "1"
+        os.environ[f"{family}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+
+
+def _identify(mpirun: str, mpicc: str) -> Mpi | None:
+    says = subprocess.run([mpirun, "--version"], capture_output=True, text=True).stdout
+    if match := re.search(r"\((?:Open MPI|OpenRTE)\) (\d+)\.(\d+)", says):
+        version = tuple(map(int, match.groups()))
+        return Mpi(f"Open MPI {version[0]}", mpirun, mpicc, version)
+    if match := re.search(r"HYDRA build.*\n\s+Version:\s+(\d+)\.(\d+)", says):
+        version = tuple(map(int, match.groups()))
+        options = subprocess.run([mpirun, "-help"], capture_output=True, text=True)
+        rankmap = "-rankmap" in options.stdout
+        return Mpi(f"MPICH {version[0]}", mpirun, mpicc, version, rankmap)
+    return None

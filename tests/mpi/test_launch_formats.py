@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real launchers read what we export; the ranks themselves say where they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from several_hosts import Seat, SeveralHosts
+
+from topoloom import (
+    Allocation,
+    Machine,
+    Placement,
+    PlacementFile,
+    save_placement,
+)
+
+MACHINE = "mesh:4+node:2"
+NODES = [3, 0, 2]
+HOSTS = ("beta", "alpha", "delta-2")
+SCATTERED = [7, 0, 4, 6, 1]  # slot of each rank; slot 5 stays free
+CONSECUTIVE = [6, 7, 1, 4, 5]
+
+
+def save(path: Path, slots: list[int], hosts: tuple[str, ...] = HOSTS) -> Path:
+    machine = Machine(MACHINE)
+    allocation = Allocation(machine, NODES)
+    placement = Placement(allocation, slots)
+    save_placement(path, PlacementFile(machine, allocation, placement, hosts))
+    return path
+
+
+def hosts_of(slots: list[int]) -> list[str]:
+    return [HOSTS[NODES.index(slot // 2)] for slot in slots]
+
+
+def rankfile_options(hosts: SeveralHosts, rankfile: str, hostfile: str) -> list[str]:
+    if hosts.mpi.version >= (5,):
+        return ["--hostfile", hostfile, "--map-by", f"rankfile:file={rankfile}"]
+    return ["--rankfile", rankfile]
+
+
+@pytest.mark.parametrize("slots", [SCATTERED, CONSECUTIVE])
+def test_a_rankfile_puts_each_rank_on_its_host_and_core(
+    open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path, slots: list[int]
+) -> None:
+    save(tmp_path / "x.json", slots)
+    assert topoloom("export", "x.json", "--to", "openmpi-rankfile", "-o", "r").status == 0
+    Path("h").write_text("".join(f"{host} slots=2\n" for host in HOSTS))
+    seats = open_mpi.seats(*rankfile_options(open_mpi, "r", "h"), ranks=5)
+    wanted = zip(hosts_of(slots), slots, strict=True)
+    assert seats == [Seat(host, (slot % 2,)) for host, slot in wanted]
+
+
+def test_a_rankfile_reaches_hosts_by_their_full_names(
+    open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path
+) -> None:
+    full = tuple(f"{host}.cluster.example" for host in HOSTS)
+    save(tmp_path / "x.json", SCATTERED, full)
+    topoloom("export", "x.json", "--to", "openmpi-rankfile", "-o", "r")
+    Path("h").write_text("".join(f"{host} slots=2\n" for host in full))
+    seats = open_mpi.seats(*rankfile_options(open_mpi, "r", "h"), ranks=5)
+    assert [seat.host.partition(".")[0] for seat in seats] == hosts_of(SCATTERED)
+
+
+def test_open_mpi_refuses_a_rankfile_whose_ranks_do_not_ascend(
+    open_mpi: SeveralHosts, tmp_path: Path
+) -> None:
+    (tmp_path / "r").write_text("rank 1=alpha slot=0\nrank 0=alpha slot=1\n")
+    (tmp_path / "h").write_text("alpha slots=2\n")
+    options = rankfile_options(open_mpi, f"{tmp_path}/r", f"{tmp_path}/h")
+    done = open_mpi.run(*options, "-n", 2, "true")
+    assert done.returncode != 0
+    assert "already assigned" in done.stderr
+
+
+def test_a_hostfile_fills_hosts_in_rank_order(
+    open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path
+) -> None:
+    save(tmp_path / "x.json", CONSECUTIVE)
+    assert topoloom("export", "x.json", "--to", "hostfile", "-o", "h").status == 0
+    # Host alpha takes one rank, though it has two cores.
+    seats = open_mpi.seats("--hostfile", "h", "--map-by", "slot", ranks=5)
+    assert [seat.host for seat in seats] == hosts_of(CONSECUTIVE)
+
+
+def test_open_mpi_gives_a_host_without_a_count_a_slot_for_every_core(
+    open_mpi: SeveralHosts, tmp_path: Path
+) -> None:
+    (tmp_path / "h").write_text("alpha\nbeta slots=1\n")
+    seats = open_mpi.seats("--hostfile", tmp_path / "h", "--map-by", "slot", ranks=2)
+    assert [seat.host for seat in seats] == ["alpha", "alpha"]
+
+
+def test_the_two_kinds_of_hostfile_exclude_each_other(
+    several_hosts: SeveralHosts, tmp_path: Path
+) -> None:
+    (tmp_path / "h").write_text("alpha slots=1\n")
+    (tmp_path / "m").write_text("alpha:1\n")
+    option = "-f" if several_hosts.mpi.is_hydra else "--hostfile"
+    open_mpis = several_hosts.run(option, tmp_path / "h", "-n", 1, "true")
+    mpichs = several_hosts.run(option, tmp_path / "m", "-n", 1, "true")
+    assert (open_mpis.returncode != 0) == several_hosts.mpi.is_hydra
+    assert (mpichs.returncode == 0) == several_hosts.mpi.is_hydra
+
+
+def test_open_mpi_reads_a_slurm_host_file_with_its_sequential_mapper(
+    open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path
+) -> None:
+    save(tmp_path / "x.json", SCATTERED)
+    topoloom("export", "x.json", "--to", "slurm-hostfile", "-o", "s")
+    policy = "seq:file=s" if open_mpi.mpi.version >= (5,) else "seq"
+    options = ["--hostfile", "s", "--map-by", policy, "--bind-to", "none"]
+    seats = open_mpi.seats(*options, ranks=5)
+    assert [seat.host for seat in seats] == hosts_of(SCATTERED)
+
+
+@pytest.mark.parametrize("slots", [SCATTERED, CONSECUTIVE])
+def test_mpich_places_by_an_ordered_hostfile(
+    mpich: SeveralHosts, topoloom: Any, tmp_path: Path, slots: list[int]
+) -> None:
+    save(tmp_path / "x.json", slots)
+    assert topoloom("export", "x.json", "--to", "mpich-hostfile", "-o", "h").status == 0
+    seats = mpich.seats("-f", "h", ranks=5)
+    assert [seat.host for seat in seats] == hosts_of(slots)
+
+
+@pytest.mark.parametrize("slots", [SCATTERED, CONSECUTIVE])
+def test_mpich_places_by_a_rank_map(
+    mpich_with_rankmap: SeveralHosts, topoloom: Any, tmp_path: Path, slots: list[int]
+) -> None:
+    save(tmp_path / "x.json", slots)
+    rankmap = topoloom("export", "x.json", "--to", "mpich-rankmap").out.strip()
+    options = ["-hosts", ",".join(HOSTS), "-rankmap", rankmap]
+    seats = mpich_with_rankmap.seats(*options, ranks=5)
+    assert [seat.host for seat in seats] == hosts_of(slots)
+
+
+def test_mpich_reads_blocks_in_a_rank_map_as_we_mean_them(
+    mpich_with_rankmap: SeveralHosts,
+) -> None:
+    rankmap = "(vector,(1,2,2),(0,1,1))"
+    seats = mpich_with_rankmap.seats(
+        "-hosts", "alpha,beta,gamma", "-rankmap", rankmap, ranks=5
+    )
+    wanted = ["beta", "beta", "gamma", "gamma", "alpha"]
+    assert [seat.host for seat in seats] == wanted
+
+
+def test_mpich_counts_hosts_in_a_rank_map_from_0(
+    mpich_with_rankmap: SeveralHosts,
+) -> None:
+    one_based = mpich_with_rankmap.run(
+        "-hosts", "alpha,beta", "-rankmap", "1,2", "-n", 2, "true"
+    )
+    assert one_based.returncode != 0
