@@ -151,8 +151,9 @@ AxisSide read_axis(const Piece& piece, std::size_t axes) {
     }
     constexpr std::string_view letters = "xyzabcdefghijklmnopqrstuvw";
     const std::size_t letter = name.size() == 1 ? letters.find(name[0]) : std::string_view::npos;
-    result.axis = letter != std::string_view::npos ? static_cast<std::uint32_t>(letter) : piece.sub(name).number();
-    if (result.axis >= axes) piece.complain("expected one of the ", axes, " axes (x, y, z, a ... or 0, 1, 2 ...)");
+    const bool named = letter != std::string_view::npos;
+    if (!name.empty()) result.axis = named ? static_cast<std::uint32_t>(letter) : piece.sub(name).number();
+    if (name.empty() || result.axis >= axes) piece.complain("expected one of the ", axes, " axes (x, y, z, a ... or 0, 1, 2 ...)");
     return result;
 }
 

@@ -17,7 +17,10 @@ constexpr std::size_t most_box_axes = 10;
 
 std::string text_of(std::span<const GridAxis> grid) {
     std::string text;
-    for (const GridAxis& axis : grid) text += (text.empty() ? "" : "x") + std::to_string(axis.extent);
+    for (const GridAxis& axis : grid) {
+        if (!text.empty()) text += 'x';
+        text += std::to_string(axis.extent);
+    }
     return text;
 }
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Options that describe themselves: one list per algorithm serves parsing, help and documentation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace topoloom {
+
+/// Least and greatest value of an option.
+struct Range {
+    double low;
+    double high;
+};
+
+/// What an option says about itself.
+struct OptionInfo {
+    std::string name;
+    std::string standard;  // the value when not given
+    Range range;
+    std::string help;
+};
+
+using OptionValues = std::map<std::string, std::string, std::less<>>;
+
+/// Lists what `options.visit(field)` names: field(name, value, range, help).
+class OptionLister {
+   public:
+    void operator()(std::string_view name, std::uint32_t value, Range range, std::string_view help) {
+        list_.push_back({std::string(name), std::to_string(value), range, std::string(help)});
+    }
+    [[nodiscard]] const std::vector<OptionInfo>& list() const { return list_; }
+
+   private:
+    std::vector<OptionInfo> list_;
+};
+
+/// Sets options from texts; finish() throws Error for names that no option has.
+class OptionReader {
+   public:
+    OptionReader(std::string owner, OptionValues values) : owner_(std::move(owner)), values_(std::move(values)) {}
+    void operator()(std::string_view name, std::uint32_t& value, Range range, std::string_view help);
+    void finish() const;
+
+   private:
+    std::string owner_;
+    OptionValues values_;
+    std::vector<std::string> known_;
+};
+
+/// The options of an algorithm, read from texts.
+template <class Options>
+[[nodiscard]] Options read_options(std::string_view owner, const OptionValues& values) {
+    Options options;
+    OptionReader reader{std::string(owner), values};
+    options.visit(reader);
+    reader.finish();
+    return options;
+}
+
+template <class Options>
+[[nodiscard]] std::vector<OptionInfo> list_options() {
+    Options options;
+    OptionLister lister;
+    options.visit(lister);
+    return lister.list();
+}
+
+/// For algorithms that have nothing to choose.
+struct NoOptions {
+    void visit(auto&) {}
+};
+
+}  // namespace topoloom

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads a chain of mappers and runs it.
+#include <algorithm>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/mapper.hpp"
+
+namespace topoloom {
+
+namespace {
+
+struct Stage {
+    const MapperEntry* mapper;
+    OptionValues options;
+};
+
+const MapperEntry& find_mapper(std::string_view name) {
+    std::vector<std::string> names;
+    for (const MapperEntry& entry : mappers()) {
+        if (entry.name == name) return entry;
+        names.emplace_back(entry.name);
+    }
+    throw Error(unknown_name("mapper", name, names));
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+    std::vector<std::string_view> parts;
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at <= text.size(); ++at) {
+        const char c = at < text.size() ? text[at] : separators.front();
+        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+        if (depth > 0 && at < text.size()) continue;
+        if (separators.find(c) == std::string_view::npos) continue;
+        parts.push_back(text.substr(begin, at - begin));
+        begin = at + 1;
+    }
+    return parts;
+}
+
+Stage read_stage(std::string_view text) {
+    const std::size_t open = text.find('(');
+    Stage stage{&find_mapper(text.substr(0, open)), {}};
+    if (open == std::string_view::npos) return stage;
+    if (text.back() != ')') fail("mapper '", text, "': expected ')' at the end");
+    for (const std::string_view option : split(text.substr(open + 1, text.size() - open - 2), ",;")) {
+        const std::size_t equals = option.find('=');
+        if (equals == std::string_view::npos) fail("mapper '", text, "': expected options as name=value");
+        const bool fresh = stage.options.emplace(option.substr(0, equals), option.substr(equals + 1)).second;
+        if (!fresh) fail("mapper '", text, "': option ", option.substr(0, equals), " is given twice");
+    }
+    return stage;
+}
+
+std::vector<Stage> read_chain(std::string_view chain) {
+    std::vector<Stage> stages;
+    for (const std::string_view part : split(chain, ",+")) stages.push_back(read_stage(part));
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        const MapperEntry& mapper = *stages[i].mapper;
+        if (i == 0 && !mapper.constructs()) {
+            fail("mapper '", mapper.name, "' improves a placement; put a constructor before it, as in block,", mapper.name);
+        }
+        if (i > 0 && mapper.constructs()) {
+            fail("mapper '", mapper.name, "' makes a placement from nothing; it can only come first in '", chain, "'");
+        }
+    }
+    return stages;
+}
+
+}  // namespace
+
+PlaceResult place(const Problem& problem, std::string_view chain, const Budget& budget) {
+    const std::vector<Stage> stages = read_chain(chain);
+    std::vector<Improve> improvers;  // made first, so that a bad option is found before any work is done
+    for (std::size_t i = 1; i < stages.size(); ++i) {
+        improvers.push_back(stages[i].mapper->make_improve(stages[i].mapper->name, stages[i].options));
+    }
+    const Construct construct = stages.front().mapper->make_construct(stages.front().mapper->name, stages.front().options);
+    Meter meter(budget);
+    Placement placement = construct(problem, meter);
+    for (const Improve& improve : improvers) {
+        const auto value = [&](const Placement& p) {
+            return hop_bytes(problem.graph(), problem.machine(), p.slots(), problem.threads());
+        };
+        Placement better = improve(problem, placement, meter);
+        // Searches treat distances as symmetric; where given routes are not, only the true value decides.
+        if (value(better) <= value(placement)) placement = std::move(better);
+    }
+    return {std::move(placement), meter.done(), meter.exhausted()};
+}
+
+}  // namespace topoloom

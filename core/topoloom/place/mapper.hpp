@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mappers: constructors that make a placement, improvers that better one, and chains of them by name.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/base/option.hpp"
+#include "topoloom/place/problem.hpp"
+
+namespace topoloom {
+
+/// Makes a placement from nothing. When the meter runs out it finishes in the cheapest way.
+using Construct = std::function<Placement(const Problem&, Meter&)>;
+/// Returns a placement that is never worse; the given one at the least.
+using Improve = std::function<Placement(const Problem&, Placement, Meter&)>;
+
+/// One line of the registry. Exactly one of the two makers is set.
+struct MapperEntry {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view source;  // paper and section; empty for folklore
+    std::string_view needs;   // what it uses of problem and machine
+    Construct (*make_construct)(std::string_view name, const OptionValues&) = nullptr;
+    Improve (*make_improve)(std::string_view name, const OptionValues&) = nullptr;
+    std::vector<OptionInfo> (*options)() = list_options<NoOptions>;
+
+    [[nodiscard]] bool constructs() const { return make_construct != nullptr; }
+};
+
+/// All mappers, in the order in which they are shown.
+[[nodiscard]] const std::vector<MapperEntry>& mappers();
+
+struct PlaceResult {
+    Placement placement;
+    std::uint64_t work;  // candidates evaluated
+    bool exhausted;      // the budget ended the search
+};
+
+/// Runs a chain such as `mahd,swap` or `mahd+swap(reach=3)`: a constructor, then improvers. With the same problem,
+/// seed and work budget the result is the same for any number of threads.
+/// Throws Error for unknown names, options out of range, and chains that do not start with a constructor.
+[[nodiscard]] PlaceResult place(const Problem& problem, std::string_view chain, const Budget& budget = {});
+
+}  // namespace topoloom

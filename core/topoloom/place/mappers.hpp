@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The mappers that the registry lists; each is defined in the file of its name.
+#pragma once
+
+#include "topoloom/place/greedy.hpp"
+#include "topoloom/place/simple.hpp"
+#include "topoloom/place/swap.hpp"

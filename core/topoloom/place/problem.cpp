@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/problem.hpp"
+
+#include "topoloom/metric/hop_bytes.hpp"
+
+namespace topoloom {
+
+Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint64_t seed, int threads)
+    : graph_(graph), allocation_(allocation), seed_(seed), threads_(threads) {
+    require_room(graph.rank_count(), allocation);
+    require_exact_hop_bytes(graph, allocation.machine());
+}
+
+const CommGraph& Problem::symmetric() const {
+    if (!symmetric_) symmetric_ = graph_.symmetric();
+    return *symmetric_;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a mapper is asked: this graph, on these slots, with this much effort.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/machine/allocation.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+class Problem {
+   public:
+    /// Refers to graph and allocation, which must live longer. Throws Error unless every rank can have a slot and
+    /// hop-bytes are exact in 64 bits.
+    Problem(const CommGraph& graph, const Allocation& allocation, std::uint64_t seed = 1, int threads = 0);
+
+    [[nodiscard]] const CommGraph& graph() const { return graph_; }
+    [[nodiscard]] const Allocation& allocation() const { return allocation_; }
+    [[nodiscard]] const Machine& machine() const { return allocation_.machine(); }
+    [[nodiscard]] std::size_t rank_count() const { return graph_.rank_count(); }
+    [[nodiscard]] std::uint64_t seed() const { return seed_; }
+    [[nodiscard]] int threads() const { return threads_; }
+
+    /// graph().symmetric(), made when first asked for. Not for several threads at once.
+    [[nodiscard]] const CommGraph& symmetric() const;
+
+   private:
+    const CommGraph& graph_;
+    const Allocation& allocation_;
+    std::uint64_t seed_;
+    int threads_;
+    mutable std::optional<CommGraph> symmetric_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sum of weighted distances from any slot to given slots, node interiors included.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace topoloom {
+
+/// Adds the interior of nodes to a network's Pull, for spaces that have one.
+template <class Space>
+class LeveledPull {
+   public:
+    using Point = typename Space::Point;
+
+    LeveledPull(const Space& space, std::span<const Point> points, std::span<const std::uint64_t> weights)
+        : space_(&space),
+          points_(points.begin(), points.end()),
+          weights_(weights.begin(), weights.end()),
+          network_(space.network(), network_points(points), weights) {}
+
+    [[nodiscard]] std::uint64_t cost(const Point& p) const {
+        std::uint64_t sum = space_->hop_weight() * network_.cost(p.network);
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            if (points_[i].node == p.node) sum += weights_[i] * space_->distance(p, points_[i]);
+        }
+        return sum;
+    }
+    template <class Region>
+    [[nodiscard]] std::uint64_t bound(const Region& region) const {
+        return space_->hop_weight() * network_.bound(region);
+    }
+
+   private:
+    static auto network_points(std::span<const Point> points) {
+        std::vector<std::decay_t<decltype(points[0].network)>> network;
+        for (const Point& p : points) network.push_back(p.network);
+        return network;
+    }
+    const Space* space_;
+    std::vector<Point> points_;
+    std::vector<std::uint64_t> weights_;
+    typename Space::Network::Pull network_;
+};
+
+/// Builds the cheapest right Pull for a space.
+template <class Space>
+[[nodiscard]] auto make_pull(const Space& space, std::span<const typename Space::Point> points,
+                             std::span<const std::uint64_t> weights) {
+    if constexpr (Space::has_inside) {
+        return LeveledPull<Space>(space, points, weights);
+    } else {
+        return typename Space::Network::Pull(space.network(), points, weights);
+    }
+}
+
+}  // namespace topoloom

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pair exchange: the local search that every placement should see at the end.
+#pragma once
+
+#include "topoloom/place/mapper.hpp"
+
+namespace topoloom {
+
+struct SwapOptions {
+    std::uint32_t reach = 2;
+    std::uint32_t candidates = 256;
+    void visit(auto& field) {
+        field("reach", reach, Range{1, 100}, "exchange ranks that are at most this many messages apart");
+        field("candidates", candidates, Range{1, 1e9}, "partners tried for a rank in one visit at the most");
+    }
+};
+
+/// Exchanges two ranks, or moves a rank to the best free slot, whenever that lowers hop-bytes; visits the ranks whose
+/// surroundings changed until none is left (a local optimum of this neighborhood) or the budget ends.
+/// Partners are near in the communication graph (Brandfass, Alrutz, Gerhold, Computers & Fluids 80 (2013), sec. 4;
+/// Schulz, Traeff, ALENEX 2017). One evaluation costs O(degree of the two). Work counts evaluations.
+[[nodiscard]] Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter, const SwapOptions& options);
+
+}  // namespace topoloom
