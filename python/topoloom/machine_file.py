@@ -93,6 +93,11 @@ def zoo() -> list[ZooEntry]:
     return entries
 
 
+def zoo_names() -> list[str]:
+    """Name the machines of the zoo."""
+    return list(_zoo_files())
+
+
 def _zoo_files() -> dict[str, Path]:
     return {path.stem: path for path in sorted(shipped("machines").glob("*.toml"))}
 

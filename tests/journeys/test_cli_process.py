@@ -76,6 +76,10 @@ def test_shell_completion_knows_verbs_and_options() -> None:
 
     assert complete("topoloom ma").split() == ["machine", "map"]
     assert "--allocation" in complete("topoloom map --allo").split()
+    assert complete("topoloom map p.npz --machine ho").split() == ["hopper"]
+    assert complete("topoloom map p.npz --mapper gge,sw").split() == ["gge,swap"]
+    assert complete("topoloom list map").split() == ["mappers"]
+    assert "ring" in complete("topoloom pattern ri").split()
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:

@@ -25,9 +25,14 @@ def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
 def test_a_failure_keeps_the_old_file_and_leaves_no_other(tmp_path: Path) -> None:
     target = tmp_path / "x.json"
     write_text(target, "old")
-    with pytest.raises(KeyboardInterrupt), replacing(target) as stream:
-        stream.write(b"new")
-        raise KeyboardInterrupt
+
+    def interrupted() -> None:
+        with replacing(target) as stream:
+            stream.write(b"new")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert read_text(target) == "old"
     assert os.listdir(tmp_path) == ["x.json"]  # noqa: PTH208
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from topoloom.cli import complete
 from topoloom.cli.options import (
     Allocate,
     AllocationText,
@@ -35,6 +36,7 @@ def command(
             "--mappers",
             metavar="LIST",
             help="Mappers with commas between them; + joins the stages of one.",
+            autocompletion=complete.mapper,
         ),
     ] = "block,random,hilbert,gge,mahd,mahd+swap",
     seed: Seed = 1,

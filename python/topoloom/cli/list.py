@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from topoloom.cli import complete
 from topoloom.cli.options import AsJson
 
 
@@ -15,7 +16,9 @@ def command(
     kind: Annotated[
         str | None,
         typer.Argument(
-            metavar="[KIND]", help="mappers, patterns, topologies, machines or formats."
+            metavar="[KIND]",
+            help="mappers, patterns, topologies, machines or formats.",
+            autocompletion=complete.kinds,
         ),
     ] = None,
     as_json: AsJson = False,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from topoloom.cli import complete
 from topoloom.cli.options import AsJson
 
 
@@ -18,6 +19,7 @@ def command(
             metavar="MACHINE",
             help="torus:8x8x8, mesh:4x4, tree:4:8:2, graph:..., a TOML file, a METIS "
             ".graph file, or a name from 'topoloom list machines'.",
+            autocompletion=complete.machines,
         ),
     ],
     output: Annotated[

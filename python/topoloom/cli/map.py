@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from topoloom.cli import complete
 from topoloom.cli.options import (
     Allocate,
     AllocationText,
@@ -32,6 +33,7 @@ def command(
             "--mapper",
             metavar="MAPPER",
             help="A constructor and improvers, such as gge,swap; see: list mappers.",
+            autocompletion=complete.mapper,
         ),
     ] = "mahd,swap",
     output: Annotated[

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from topoloom.cli import complete
+
 GraphFile = Annotated[
     str,
     typer.Argument(
@@ -24,6 +26,7 @@ MachineText = Annotated[
         metavar="MACHINE",
         help="torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a TOML file, "
         "a METIS .graph file, or a name from 'topoloom list machines'.",
+        autocompletion=complete.machines,
     ),
 ]
 MaybeMachineText = Annotated[str | None, MachineText.__metadata__[0]]

@@ -9,12 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
+from topoloom.cli import complete
 from topoloom.cli.options import AsJson, Seed
 
 
 def command(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="'import', or from: list patterns.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="'import', or from: list patterns.",
+            autocompletion=complete.patterns,
+        ),
     ],
     file: Annotated[
         str | None,

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the shell offers when one presses Tab behind an option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def machines(incomplete: str) -> list[str]:
+    """Names of the zoo, kinds of topologies, and description files here."""
+    from pathlib import Path
+
+    from topoloom.machine_file import TOPOLOGIES, zoo_names
+
+    files = [str(path) for path in Path().glob("*.toml")]
+    kinds = [f"{name}:" for name in TOPOLOGIES if name.isalpha()]
+    return _starting(incomplete, [*zoo_names(), *kinds, *files])
+
+
+def mapper(incomplete: str) -> list[str]:
+    """Names of mappers, also behind a comma or a plus."""
+    from topoloom import mappers
+
+    cut = max(incomplete.rfind(","), incomplete.rfind("+")) + 1
+    names = [entry["name"] for entry in mappers()]
+    return _starting(incomplete, [incomplete[:cut] + name for name in names])
+
+
+def patterns(incomplete: str) -> list[str]:
+    """Names of patterns."""
+    from topoloom.patterns import PATTERNS
+
+    return _starting(incomplete, [*PATTERNS, "import"])
+
+
+def kinds(incomplete: str) -> list[str]:
+    """Kinds of things that `topoloom list` lists."""
+    from topoloom.cli.list import KINDS
+
+    return _starting(incomplete, KINDS)
+
+
+def _starting(incomplete: str, words: Iterable[str]) -> list[str]:
+    return [word for word in words if word.startswith(incomplete)]
