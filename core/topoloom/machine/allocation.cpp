@@ -5,22 +5,44 @@
 
 namespace topoloom {
 
-Allocation::Allocation(const Machine& machine, std::vector<Node> nodes, std::uint32_t slots_each)
-    : machine_(&machine), nodes_(std::move(nodes)), slots_each_(slots_each == 0 ? machine.slots_per_node() : slots_each) {
+Allocation::Allocation(const Machine& machine, std::vector<Node> nodes) : machine_(&machine), nodes_(std::move(nodes)) {
     if (nodes_.empty()) fail("the allocation is empty; name at least one node");
-    if (slots_each_ > machine.slots_per_node()) {
-        fail("the allocation wants ", slots_each_, " slots of every node, but a node has ", machine.slots_per_node());
-    }
     std::vector<bool> seen(machine.node_count(), false);
-    slots_.reserve(nodes_.size() * slots_each_);
+    slots_.reserve(nodes_.size() * machine.slots_per_node());
     for (const Node node : nodes_) {
         if (node.value >= machine.node_count()) {
             fail("the allocation names node ", node.value, ", but the machine has only ", machine.node_count(), " nodes");
         }
         if (seen[node.value]) fail("the allocation names node ", node.value, " twice");
         seen[node.value] = true;
-        for (std::uint32_t i = 0; i < slots_each_; ++i) slots_.push_back(machine.slot(node, i));
+        for (std::uint32_t i = 0; i < machine.slots_per_node(); ++i) {
+            node_of_slot_.push_back(static_cast<std::uint32_t>(slots_.size() / machine.slots_per_node()));
+            slots_.push_back(machine.slot(node, i));
+        }
     }
+}
+
+Allocation Allocation::of_slots(const Machine& machine, std::vector<Slot> slots) {
+    if (slots.empty()) fail("the allocation is empty; name at least one slot");
+    Allocation allocation(machine);
+    constexpr std::uint32_t unseen = 0xFFFFFFFFU;
+    std::vector<std::uint32_t> index_of_node(machine.node_count(), unseen);
+    std::vector<bool> taken(machine.slot_count(), false);
+    for (const Slot slot : slots) {
+        if (slot.value >= machine.slot_count()) {
+            fail("the allocation names slot ", slot.value, ", but the machine has only ", machine.slot_count(), " slots");
+        }
+        if (taken[slot.value]) fail("the allocation names slot ", slot.value, " twice");
+        taken[slot.value] = true;
+        std::uint32_t& index = index_of_node[machine.node(slot).value];
+        if (index == unseen) {
+            index = static_cast<std::uint32_t>(allocation.nodes_.size());
+            allocation.nodes_.push_back(machine.node(slot));
+        }
+        allocation.node_of_slot_.push_back(index);
+    }
+    allocation.slots_ = std::move(slots);
+    return allocation;
 }
 
 Allocation Allocation::whole(const Machine& machine) {
@@ -31,8 +53,8 @@ Allocation Allocation::whole(const Machine& machine) {
 void require_room(std::size_t rank_count, const Allocation& allocation) {
     if (rank_count == 0) fail("there are no ranks to place");
     if (rank_count > allocation.slot_count()) {
-        fail(rank_count, " ranks do not fit on ", allocation.slot_count(), " slots (", allocation.nodes().size(),
-             " nodes with ", allocation.slots_each(), " each); allocate more nodes or start fewer ranks");
+        fail(rank_count, " ranks do not fit on the ", allocation.slot_count(), " slots of ", allocation.nodes().size(),
+             " nodes; allocate more nodes or start fewer ranks");
     }
 }
 

@@ -15,9 +15,11 @@ namespace topoloom {
 /// Refers to the machine, which must live longer.
 class Allocation {
    public:
-    /// All slots of the given nodes, or only the first `slots_each` of every node when it is not 0.
-    /// Throws Error for an empty list, nodes that do not exist or stand there twice.
-    Allocation(const Machine& machine, std::vector<Node> nodes, std::uint32_t slots_each = 0);
+    /// All slots of the given nodes. Throws Error for an empty list, nodes that do not exist or stand there twice.
+    Allocation(const Machine& machine, std::vector<Node> nodes);
+
+    /// Just these slots; nodes are listed in the order in which their first slot comes. Throws Error likewise.
+    static Allocation of_slots(const Machine& machine, std::vector<Slot> slots);
 
     /// Every slot of the machine.
     static Allocation whole(const Machine& machine);
@@ -26,13 +28,16 @@ class Allocation {
     [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
     [[nodiscard]] std::span<const Slot> slots() const { return slots_; }
     [[nodiscard]] std::size_t slot_count() const { return slots_.size(); }
-    [[nodiscard]] std::uint32_t slots_each() const { return slots_each_; }
+    /// For every slot the index of its node in nodes().
+    [[nodiscard]] std::span<const std::uint32_t> node_of_slot() const { return node_of_slot_; }
 
    private:
+    explicit Allocation(const Machine& machine) : machine_(&machine) {}
+
     const Machine* machine_;
     std::vector<Node> nodes_;
     std::vector<Slot> slots_;
-    std::uint32_t slots_each_;
+    std::vector<std::uint32_t> node_of_slot_;
 };
 
 /// rank → slot, at most one rank on a slot, every slot in the allocation: valid from the moment it exists.

@@ -65,7 +65,7 @@ std::vector<std::uint32_t> hilbert_order(const Allocation& allocation) {
     }
     std::vector<std::uint32_t> order(allocation.slot_count());
     std::iota(order.begin(), order.end(), 0U);
-    const auto key = [&](std::uint32_t position) { return keys.data() + position / allocation.slots_each() * words; };
+    const auto key = [&](std::uint32_t position) { return keys.data() + allocation.node_of_slot()[position] * words; };
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return std::lexicographical_compare(key(a), key(a) + words, key(b), key(b) + words);
     });

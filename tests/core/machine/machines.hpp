@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Machines of every kind and of every awkward shape, for laws that all of them obey.
+#pragma once
+
+#include <doctest.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/machine/machine_text.hpp"
+
+/// A connected graph: a random tree of two-way links and some links more.
+inline std::string random_graph(std::uint32_t nodes, std::uint32_t switches, std::uint64_t seed) {
+    topoloom::Rng rng(seed);
+    const std::uint32_t vertices = nodes + switches;
+    std::vector<std::vector<char>> joined(vertices, std::vector<char>(vertices, 0));
+    std::string text = "graph:" + std::to_string(nodes) + "+" + std::to_string(switches) + ":";
+    bool first = true;
+    const auto join = [&](std::uint32_t a, std::uint32_t b) {
+        if (a == b || joined[a][b]) return;
+        joined[a][b] = joined[b][a] = 1;
+        text += (first ? "" : ",") + std::to_string(a) + "-" + std::to_string(b);
+        first = false;
+    };
+    for (std::uint32_t v = 1; v < vertices; ++v) join(v, rng.below(v));
+    for (std::uint32_t i = 0; i < vertices; ++i) join(rng.below(vertices), rng.below(vertices));
+    return text;
+}
+
+inline std::vector<std::string> machine_texts() {
+    return {
+        "torus:1",
+        "torus:2",
+        "torus:3",
+        "torus:4",
+        "torus:9",
+        "torus:1x1",
+        "torus:2x2",
+        "torus:4x3",
+        "torus:5x1x2",
+        "torus:2x3x4",
+        "torus:4x4x4",
+        "torus:3x2x1x4",
+        "torus:2x2x2x2x2",
+        "torus:2x1x3x2x2x2",
+        "torus:4x5,wrap=10",
+        "torus:4x4x3,wrap=011",
+        "torus:5x4,wrap=00",
+        "torus:4x3,nodes=2",
+        "torus:3x3x2,nodes=3",
+        "torus:4x5x3,order=2:0:1",
+        "torus:6,ties=split",
+        "torus:4x4,ties=split",
+        "torus:2x6x4,ties=split,order=2:1:0,nodes=2",
+        "torus:4x3,bandwidth.y=half",
+        "torus:4x3,bandwidth=9.4GB/s,bandwidth.x+=half,latency.y-=2us",
+        "mesh:1",
+        "mesh:7",
+        "mesh:4x4",
+        "mesh:2x3x4",
+        "mesh:3x1x4x2,nodes=2,order=3:1:0:2",
+        "torus:2x1x2x1x2x1x2x1x3",
+        "mesh:1x2x1x2x1x2x1x2x1x3",
+        "torus:2x2x1x1x1x1x1x1x1x4,ties=split,nodes=2",
+        "tree:1",
+        "tree:5",
+        "tree:1:4",
+        "tree:3:1",
+        "tree:4:1:3",
+        "tree:2:2:2:2:2",
+        "tree:4:8:2,distance=1:10:100",
+        "tree:5:3:1:2,distance=0:3:3:7",
+        "tree:3:3,bandwidth=2GB/s:500MB/s,latency=1us",
+        "graph:1",
+        "graph:2:0-1",
+        "graph:5:0-1,1-2,2-3,3-4,4-0",
+        "graph:4+1:0-4,1-4,2-4,3-4@half,bandwidth=2GB/s,latency=1us",
+        "graph:4+3:0-4,1-4,2-5,3-5,4-6,5-6",
+        "graph:5:0>1,1>2,2>3,3>4,4>0",
+        "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1,route=2>3>0",
+        random_graph(12, 0, 1),
+        random_graph(9, 7, 2),
+        random_graph(40, 5, 3),
+    };
+}
+
+/// Calls law(machine, topology) for every machine, naming it in failures.
+template <class Law>
+void for_each_topology(const Law& law) {
+    for (const std::string& text : machine_texts()) {
+        CAPTURE(text);
+        const topoloom::Machine machine = topoloom::make_machine(text);
+        topoloom::with_topology(machine, [&](const auto& topology) { law(machine, topology); });
+    }
+}
+
+template <class T>
+std::vector<typename T::Point> all_points(const T& topology) {
+    std::vector<typename T::Point> points;
+    for (const topoloom::Node node : topoloom::ids<topoloom::Node>(topology.node_count())) {
+        points.push_back(topology.point(node));
+    }
+    return points;
+}
+
+/// Some of the items, in their order, at least one.
+template <class Item>
+std::vector<Item> random_subset(const std::vector<Item>& items, topoloom::Rng& rng) {
+    std::vector<Item> some;
+    for (const Item& item : items) {
+        if (rng.below(2) == 0) some.push_back(item);
+    }
+    if (some.empty()) some.push_back(items[rng.below(static_cast<std::uint32_t>(items.size()))]);
+    return some;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Allocations and placements are valid from the moment they exist, or are refused.
+#include <vector>
+
+#include "machine/machines.hpp"
+#include "topoloom/machine/allocation.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+std::vector<Slot> slots(std::initializer_list<int> values) {
+    std::vector<Slot> list;
+    for (const int value : values) list.emplace_back(value);
+    return list;
+}
+
+bool equal(std::span<const Slot> a, const std::vector<Slot>& b) { return std::vector<Slot>(a.begin(), a.end()) == b; }
+
+}  // namespace
+
+TEST_CASE("an allocation lists the slots of its nodes in the given order") {
+    const Machine machine = make_machine("torus:2x2+node:2");
+    const Allocation allocation(machine, {Node{3}, Node{0}});
+    CHECK(allocation.slot_count() == 4);
+    CHECK(equal(allocation.slots(), slots({6, 7, 0, 1})));
+}
+
+TEST_CASE("an allocation may have some slots of every node") {
+    const Machine machine = make_machine("torus:2x2+node:4");
+    const Allocation allocation(machine, {Node{1}, Node{2}}, 2);
+    CHECK(allocation.slots_each() == 2);
+    CHECK(equal(allocation.slots(), slots({4, 5, 8, 9})));
+}
+
+TEST_CASE("a whole machine is allocated in the order of its slots") {
+    const Machine machine = make_machine("torus:3x3+node:2");
+    const Allocation allocation = Allocation::whole(machine);
+    REQUIRE(allocation.slot_count() == 18);
+    for (std::size_t i = 0; i < 18; ++i) CHECK(allocation.slots()[i] == Slot{i});
+}
+
+TEST_CASE("allocations that name no node, an unknown one, one twice or too many slots are refused") {
+    const Machine machine = make_machine("torus:2x2+node:2");
+    CHECK_THROWS_WITH_AS(Allocation(machine, {}), "the allocation is empty; name at least one node", Error);
+    CHECK_THROWS_WITH_AS(Allocation(machine, {Node{0}, Node{4}}),
+                         "the allocation names node 4, but the machine has only 4 nodes", Error);
+    CHECK_THROWS_WITH_AS(Allocation(machine, {Node{1}, Node{0}, Node{1}}), "the allocation names node 1 twice", Error);
+    CHECK_THROWS_WITH_AS(Allocation(machine, {Node{1}}, 3),
+                         "the allocation wants 3 slots of every node, but a node has 2", Error);
+}
+
+TEST_CASE("a placement keeps the slot of every rank") {
+    const Machine machine = make_machine("torus:2x2");
+    const Placement placement(Allocation(machine, {Node{3}, Node{1}, Node{2}}), slots({2, 3}));
+    CHECK(placement.rank_count() == 2);
+    CHECK(placement[Rank{0}] == Slot{2});
+    CHECK(placement[Rank{1}] == Slot{3});
+}
+
+TEST_CASE("placements that do not fit their allocation are refused") {
+    const Machine machine = make_machine("torus:2x2+node:2");
+    const Allocation allocation(machine, {Node{0}, Node{3}}, 1);
+    CHECK_THROWS_WITH_AS(Placement(allocation, {}), "there are no ranks to place", Error);
+    CHECK_THROWS_WITH_AS(Placement(allocation, slots({0, 6, 1})),
+                         "3 ranks do not fit on 2 slots (2 nodes with 1 each); allocate more nodes or start fewer ranks",
+                         Error);
+    CHECK_THROWS_WITH_AS(Placement(allocation, slots({0, 1})),
+                         "rank 1 is placed on slot 1, which is not part of the allocation", Error);
+    CHECK_THROWS_WITH_AS(Placement(allocation, slots({2, 0})),
+                         "rank 0 is placed on slot 2, which is not part of the allocation", Error);
+    CHECK_THROWS_WITH_AS(Placement(allocation, slots({8, 0})),
+                         "rank 0 is placed on slot 8, which is not part of the allocation", Error);
+    CHECK_THROWS_WITH_AS(Placement(allocation, slots({6, 6})), "rank 1 is placed on slot 6, which is taken", Error);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Machines given link by link: routes, switches, one-way links, and what is refused.
+#include <string>
+#include <vector>
+
+#include "machine/machines.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+std::vector<std::uint32_t> stops(const Machine& machine, Node a, Node b) {
+    return with_topology(machine, [&](const auto& t) {
+        std::vector<std::uint32_t> visited{t.vertex(a)};
+        t.route(a, b, [&](Link link, double) { visited.push_back(t.ends(link).to); });
+        return visited;
+    });
+}
+
+using Stops = std::vector<std::uint32_t>;
+
+}  // namespace
+
+TEST_CASE("a ring of nodes routes the shorter way, ties to the lower neighbor") {
+    const Machine machine = make_machine("graph:4:0-1,1-2,2-3,3-0");
+    CHECK(stops(machine, Node{0}, Node{3}) == Stops{0, 3});
+    CHECK(stops(machine, Node{0}, Node{2}) == Stops{0, 1, 2});
+    CHECK(stops(machine, Node{3}, Node{1}) == Stops{3, 0, 1});
+}
+
+TEST_CASE("nodes on a switch are two links apart") {
+    const Machine machine = make_machine("graph:3+1:0-3,1-3,2-3");
+    CHECK(machine.node_count() == 3);
+    CHECK(machine.link_count() == 6);
+    CHECK(machine.hops(Node{0}, Node{2}) == 2);
+    CHECK(stops(machine, Node{0}, Node{2}) == Stops{0, 3, 2});
+}
+
+TEST_CASE("one-way links make the way back longer") {
+    const Machine machine = make_machine("graph:4:0>1,1>2,2>3,3>0");
+    CHECK(machine.hops(Node{0}, Node{1}) == 1);
+    CHECK(machine.hops(Node{1}, Node{0}) == 3);
+}
+
+TEST_CASE("given routes are taken, other pairs take the shortest way") {
+    const Machine machine = make_machine("graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1");
+    CHECK(stops(machine, Node{0}, Node{1}) == Stops{0, 3, 2, 1});
+    CHECK(machine.hops(Node{0}, Node{1}) == 3);
+    CHECK(machine.max_distance() == 3);
+    CHECK(stops(machine, Node{1}, Node{0}) == Stops{1, 0});
+}
+
+TEST_CASE("links are named by what they join") {
+    const Machine machine = make_machine("graph:2+1:0-2,1-2");
+    std::vector<std::string> names;
+    with_topology(machine, [&](const auto& t) {
+        t.route(Node{0}, Node{1}, [&](Link link, double) { names.push_back(t.link_name(link)); });
+    });
+    CHECK(names == std::vector<std::string>{"node 0 -> switch 2", "switch 2 -> node 1"});
+}
+
+TEST_CASE("graphs that cannot be machines are refused with the reason") {
+    const std::vector<std::pair<std::string, std::string>> bad{
+        {"graph:0", "a machine graph needs at least one node"},
+        {"graph:2", "the machine is disconnected: node 1 has no route to node 0; add links between them"},
+        {"graph:4:0-1,2-3", "the machine is disconnected: node 2 has no route to node 0; add links between them"},
+        {"graph:2:0>1", "the machine is disconnected: node 1 has no route to node 0; add links between them"},
+        {"graph:2:0-2", "link 0-2 names vertex 2, but there are only 2"},
+        {"graph:2:0-1,1-1", "link 1-1 joins a vertex to itself"},
+        {"graph:2:0-1,1-0", "the link from 0 to 1 is given twice; give one with the sum of their bandwidths"},
+        {"graph:3:0-1,1-2,route=0>2", "a route goes from vertex 0 to 2, but no link does"},
+        {"graph:3:0-1,1-2,route=0>7>2", "a route goes from vertex 0 to 7, but no link does"},
+        {"graph:3:0-1,1-2,route=0", "a route lists the vertices from one node to another node"},
+        {"graph:2+1:0-2,1-2,route=0>2", "a route lists the vertices from one node to another node"},
+        {"graph:3:0-1,1-2,route=0>1>0>1>2", "the route from node 0 to node 2 passes vertex 0 twice"},
+        {"graph:3:0-1,1-2,route=0>1,route=0>1", "the route from node 0 to node 1 is given twice"},
+        {"graph:2+4294967295:0-1", "the machine graph has more than 2^31 vertices"},
+    };
+    for (const auto& [text, reason] : bad) {
+        CAPTURE(text);
+        CHECK_THROWS_WITH_AS(make_machine(text), ("machine '" + text + "': " + reason).c_str(), Error);
+    }
+}
+
+TEST_CASE("distances that memory cannot hold are refused before work starts") {
+    CHECK_THROWS_WITH_AS(make_machine("graph:2000000000:0-1"), doctest::Contains("Describe the machine as a torus"), Error);
+}
+
+TEST_CASE("distances of more than 16 bits are refused") {
+    ExplicitGraphSpec spec;
+    spec.nodes = 1;
+    spec.switches = 65600;
+    for (std::uint32_t v = 0; v < spec.switches; ++v) {
+        spec.links.push_back({v, v + 1});
+        spec.links.push_back({v + 1, v});
+    }
+    CHECK_THROWS_WITH_AS(ExplicitGraph(std::move(spec)), "the machine graph has distances above 65534", Error);
+}

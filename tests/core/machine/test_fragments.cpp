@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ragged allocations: the right nodes, as many pieces as asked for, the same on every computer.
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "machine/machines.hpp"
+#include "topoloom/machine/fragments.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+std::vector<std::uint32_t> nodes(const Allocation& allocation) {
+    std::vector<std::uint32_t> values;
+    for (const Node node : allocation.nodes()) values.push_back(node.value);
+    return values;
+}
+
+}  // namespace
+
+TEST_CASE("where there is room an allocation has the nodes and the fragments asked for") {
+    const std::vector<std::tuple<std::string, std::size_t, std::size_t>> wishes{
+        {"torus:16x16x16", 512, 9},
+        {"torus:16x16x16", 64, 1},
+        {"torus:16x16x16", 40, 40},
+        {"torus:24x24", 100, 7},
+        {"torus:17x8x24,nodes=2,bandwidth.y=half", 512, 9},
+        {"torus:17x8x24,nodes=2", 101, 5},
+        {"mesh:10x10x10+node:4", 200, 6},
+        {"torus:4x4x4x4x4", 128, 4},
+        {"torus:256", 64, 8},
+        {"tree:4:8:8", 64, 5},
+        {random_graph(100, 3, 8), 30, 4},
+        {"torus:8x8x8", 64, 9},
+        {"torus:1", 1, 1},
+    };
+    for (const auto& [text, count, fragments] : wishes) {
+        const Machine machine = make_machine(text);
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            CAPTURE(text);
+            CAPTURE(seed);
+            const Allocation allocation = fragmented_allocation(machine, count, fragments, seed);
+            CHECK(allocation.nodes().size() == count);
+            CHECK(count_fragments(allocation) == fragments);
+            CHECK(std::is_sorted(allocation.nodes().begin(), allocation.nodes().end()));
+        }
+    }
+}
+
+TEST_CASE("where there is no room for gaps an allocation still has the nodes asked for") {
+    for (const std::string text : {"torus:4x4x4", "torus:4x4x4,nodes=2", "mesh:8x8", "tree:64", "torus:64"}) {
+        const Machine machine = make_machine(text);
+        for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+            for (const std::size_t count : {std::size_t{50}, std::size_t{63}, machine.node_count()}) {
+                CAPTURE(text);
+                const Allocation allocation = fragmented_allocation(machine, count, 20, seed);
+                CHECK(allocation.nodes().size() == count);
+                CHECK(std::is_sorted(allocation.nodes().begin(), allocation.nodes().end()));
+            }
+        }
+    }
+}
+
+TEST_CASE("the same seed gives the same fragments, another seed others") {
+    const Machine machine = make_machine("torus:16x16x16");
+    const auto first = nodes(fragmented_allocation(machine, 512, 9, 1));
+    CHECK(nodes(fragmented_allocation(machine, 512, 9, 1)) == first);
+    CHECK(nodes(fragmented_allocation(machine, 512, 9, 2)) != first);
+}
+
+TEST_CASE("fragments of a torus are boxes, planes and lines, not dust") {
+    const Machine machine = make_machine("torus:16x16x16");
+    const Allocation allocation = fragmented_allocation(machine, 512, 9, 3);
+    std::size_t joined = 0;  // neighbors within the allocation
+    for (const Node a : allocation.nodes()) {
+        for (const Node b : allocation.nodes()) joined += machine.hops(a, b) == 1 ? 1 : 0;
+    }
+    CHECK(joined >= 2 * allocation.nodes().size());  // a mere tree of nodes would have fewer
+}
+
+TEST_CASE("fragments are counted around the rings of the machine") {
+    const Machine ring = make_machine("torus:8");
+    CHECK(count_fragments(Allocation(ring, {Node{0}, Node{7}, Node{3}})) == 2);
+    const Machine line = make_machine("mesh:8");
+    CHECK(count_fragments(Allocation(line, {Node{0}, Node{7}, Node{3}})) == 3);
+    const Machine pairs = make_machine("torus:8,nodes=2");
+    CHECK(count_fragments(Allocation(pairs, {Node{0}, Node{1}, Node{2}, Node{8}})) == 2);
+    CHECK(count_fragments(Allocation::whole(make_machine("torus:3x4x5"))) == 1);
+}
+
+TEST_CASE("allocations that cannot be cut are refused") {
+    const Machine machine = make_machine("torus:4x4");
+    CHECK_THROWS_WITH_AS((void)fragmented_allocation(machine, 17, 2, 1), "cannot allocate 17 nodes: the machine has 16", Error);
+    CHECK_THROWS_WITH_AS((void)fragmented_allocation(machine, 0, 0, 1), "an allocation needs at least one node", Error);
+    CHECK_THROWS_WITH_AS((void)fragmented_allocation(machine, 4, 5, 1), "cannot cut 4 nodes in 5 fragments; ask for 1 to 4", Error);
+    CHECK_THROWS_WITH_AS((void)fragmented_allocation(machine, 4, 0, 1), "cannot cut 4 nodes in 0 fragments; ask for 1 to 4", Error);
+    CHECK_THROWS_WITH_AS((void)fragmented_allocation(make_machine("torus:4x4,nodes=2"), 4, 3, 1),
+                         "cannot cut 4 nodes in 3 fragments; ask for 1 to 2 (nodes of a router stay together)", Error);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Hilbert curve visits everything once and never jumps on a full cube.
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "machine/machines.hpp"
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/hilbert.hpp"
+
+using namespace topoloom;
+
+TEST_CASE("the order along a Hilbert curve is a permutation of the allocation's positions") {
+    for (const std::string& text : machine_texts()) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        std::vector<std::uint32_t> order = hilbert_order(Allocation::whole(machine));
+        std::sort(order.begin(), order.end());
+        std::vector<std::uint32_t> all(machine.slot_count());
+        std::iota(all.begin(), all.end(), 0U);
+        CHECK(order == all);
+    }
+}
+
+TEST_CASE("on a cube of a power of two the curve goes from neighbor to neighbor, in any dimension") {
+    for (const std::string text : {"mesh:2", "mesh:16", "mesh:4x4", "mesh:16x16", "mesh:2x2x2", "mesh:8x8x8", "mesh:4x4x4x4",
+                                   "mesh:2x2x2x2x2", "mesh:4x4x4x4x4", "mesh:2x2x2x2x2x2x2x2x2x2"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation all = Allocation::whole(machine);
+        const auto order = hilbert_order(all);
+        for (std::size_t i = 1; i < order.size(); ++i) {
+            CHECK(machine.hops(Node{order[i - 1]}, Node{order[i]}) == 1);
+        }
+    }
+}
+
+TEST_CASE("on part of a cube the curve keeps the order it has on the whole") {
+    const Machine machine = make_machine("torus:8x8x8");
+    const auto whole = hilbert_order(Allocation::whole(machine));
+    const Allocation part = fragmented_allocation(machine, 100, 4, 2);
+    std::vector<Node> expected;
+    for (const std::uint32_t node : whole) {
+        if (std::binary_search(part.nodes().begin(), part.nodes().end(), Node{node})) expected.push_back(Node{node});
+    }
+    std::vector<Node> found;
+    for (const std::uint32_t position : hilbert_order(part)) found.push_back(part.nodes()[position]);
+    CHECK(found == expected);
+}
+
+TEST_CASE("the curve does not depend on the order of the allocation's nodes") {
+    const Machine machine = make_machine("torus:5x6x7");
+    std::vector<Node> nodes{ids<Node>(60).begin(), ids<Node>(60).end()};
+    const auto curve = [&] {
+        const Allocation allocation(machine, nodes);
+        std::vector<Node> along;
+        for (const std::uint32_t position : hilbert_order(allocation)) along.push_back(allocation.nodes()[position]);
+        return along;
+    };
+    const auto first = curve();
+    Rng(3).shuffle(std::span(nodes));
+    CHECK(curve() == first);
+}
+
+TEST_CASE("slots of a node stay together along the curve") {
+    const Machine machine = make_machine("torus:4x4,nodes=2+node:3");
+    const Allocation allocation(machine, {Node{31}, Node{0}, Node{7}, Node{12}, Node{1}}, 2);
+    const auto order = hilbert_order(allocation);
+    REQUIRE(order.size() == 10);
+    for (std::size_t i = 0; i < order.size(); i += 2) {
+        CHECK(order[i] % 2 == 0);
+        CHECK(order[i + 1] == order[i] + 1);
+    }
+}

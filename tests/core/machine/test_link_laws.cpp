@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The laws of links: numbered without gaps, each between the vertices where the topology has one.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "machine/machines.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using Ends = std::map<std::pair<std::uint32_t, std::uint32_t>, int>;
+
+void join(Ends& ends, std::uint32_t a, std::uint32_t b) {
+    ++ends[{a, b}];
+    ++ends[{b, a}];
+}
+
+/// One link each way between every router and the next one along every axis.
+template <std::size_t Width>
+Ends expected_ends(const BasicTorus<Width>& torus) {
+    const std::vector<std::uint32_t>& size = torus.spec().size;
+    Ends ends;
+    for (std::uint32_t router = 0; router < torus.vertex_count(); ++router) {
+        std::uint32_t step = static_cast<std::uint32_t>(torus.vertex_count());
+        for (std::uint32_t axis = 0; axis < size.size(); ++axis) {
+            step /= size[axis];
+            const std::uint32_t at = router / step % size[axis];
+            const std::uint32_t next = (at + 1) % size[axis];
+            if (size[axis] == 1 || (next == 0 && !torus.wraps(axis))) continue;
+            join(ends, router, router - at * step + next * step);
+        }
+    }
+    return ends;
+}
+
+/// Every group is joined to the one above it.
+Ends expected_ends(const Tree& tree) {
+    Ends ends;
+    std::uint32_t first = 0;
+    auto groups = static_cast<std::uint32_t>(tree.node_count());
+    for (const std::uint32_t arity : tree.spec().arity) {
+        for (std::uint32_t g = 0; g < groups; ++g) join(ends, first + g, first + groups + g / arity);
+        first += groups;
+        groups /= arity;
+    }
+    return ends;
+}
+
+Ends expected_ends(const ExplicitGraph& graph) {
+    Ends ends;
+    for (const ExplicitLink& link : graph.spec().links) ++ends[{link.from, link.to}];
+    return ends;
+}
+
+}  // namespace
+
+TEST_CASE("links join the vertices that are neighbors, each as often as it should") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        Ends found;
+        for (const Link link : ids<Link>(machine.link_count())) {
+            const LinkEnds ends = topology.ends(link);
+            CHECK(ends.from < topology.vertex_count());
+            CHECK(ends.to < topology.vertex_count());
+            ++found[{ends.from, ends.to}];
+        }
+        CHECK(found == expected_ends(topology));
+    });
+}
+
+TEST_CASE("every link has a positive bandwidth, no negative latency and a name of its own") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        std::set<std::string> names;
+        for (const Link link : ids<Link>(machine.link_count())) {
+            CHECK(topology.bandwidth(link).value > 0);
+            CHECK(topology.latency(link).value >= 0);
+            names.insert(topology.link_name(link));
+        }
+        CHECK(names.size() == machine.link_count());
+    });
+}
+
+TEST_CASE("runs of equal bandwidth cover all links once") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        std::vector<int> covered(machine.link_count(), 0);
+        for (const LinkRun& run : topology.bandwidth_runs()) {
+            for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i) {
+                REQUIRE(i < covered.size());
+                ++covered[i];
+                CHECK(run.bandwidth == topology.bandwidth(Link{i}));
+            }
+        }
+        CHECK(std::all_of(covered.begin(), covered.end(), [](int times) { return times == 1; }));
+    });
+}
+
+TEST_CASE("deposits on a torus settle to the loads of the routes") {
+    Rng rng(7);
+    for_each_topology([&]<class T>(const Machine& machine, const T& topology) {
+        if constexpr (requires { topology.settle(std::span<double>{}); }) {
+            std::vector<double> routed(machine.link_count(), 0.0);
+            std::vector<double> deposited(machine.link_count(), 0.0);
+            const auto nodes = static_cast<std::uint32_t>(machine.node_count());
+            for (int message = 0; message < 300; ++message) {
+                const Node a{rng.below(nodes)};
+                const Node b{rng.below(nodes)};
+                const double bytes = rng.below(1U << 30);
+                topology.route(a, b, [&](Link link, double share) { routed[link.value] += bytes * share; });
+                topology.deposit(deposited, topology.point(a), topology.point(b), bytes);
+            }
+            topology.settle(deposited);
+            CHECK(deposited == routed);
+        }
+    });
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The laws of routes, hops and distances that every topology obeys.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "machine/machines.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+bool takes_shortest_ways(const Machine& machine) { return machine.text().find("route=") == std::string::npos; }
+bool same_both_ways(const Machine& machine) { return machine.text().find('>') == std::string::npos; }
+bool splits(const Machine& machine) { return machine.text().find("ties=split") != std::string::npos; }
+
+using Matrix = std::vector<std::vector<std::uint32_t>>;
+
+template <class T>
+Matrix all_hops(const T& topology) {
+    const auto points = all_points(topology);
+    Matrix hops;
+    for (const auto& a : points) {
+        hops.emplace_back();
+        for (const auto& b : points) hops.back().push_back(topology.hops(a, b));
+    }
+    return hops;
+}
+
+/// Links on a shortest way between the vertices of all nodes, found by breadth-first search over the links' ends.
+template <class T>
+Matrix searched_hops(const T& topology) {
+    std::vector<std::vector<std::uint32_t>> next(topology.vertex_count());
+    for (const Link link : ids<Link>(topology.link_count())) {
+        next[topology.ends(link).from].push_back(topology.ends(link).to);
+    }
+    Matrix hops;
+    for (const Node a : ids<Node>(topology.node_count())) {
+        std::vector<std::uint32_t> reached(topology.vertex_count(), ~0U);
+        std::vector<std::uint32_t> queue{topology.vertex(a)};
+        reached[queue[0]] = 0;
+        for (std::size_t i = 0; i < queue.size(); ++i) {
+            for (const std::uint32_t v : next[queue[i]]) {
+                if (reached[v] != ~0U) continue;
+                reached[v] = reached[queue[i]] + 1;
+                queue.push_back(v);
+            }
+        }
+        hops.emplace_back();
+        for (const Node b : ids<Node>(topology.node_count())) hops.back().push_back(reached[topology.vertex(b)]);
+    }
+    return hops;
+}
+
+template <class T>
+void for_each_pair(const T& topology, const auto& check) {
+    for (const Node a : ids<Node>(topology.node_count())) {
+        for (const Node b : ids<Node>(topology.node_count())) check(a, b);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the shares of the links on a route sum to its hops") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        for_each_pair(topology, [&](Node a, Node b) {
+            double sum = 0;
+            topology.route(a, b, [&](Link link, double share) {
+                if (link.value >= topology.link_count() || share <= 0 || share > 1) FAIL_CHECK("a link that is none");
+                sum += share;
+            });
+            if (sum != machine.hops(a, b)) FAIL_CHECK(a.value, " to ", b.value, ": ", sum);
+        });
+    });
+}
+
+TEST_CASE("routes join up: what enters a vertex leaves it, except at the ends") {
+    for_each_topology([](const Machine&, const auto& topology) {
+        for_each_pair(topology, [&](Node a, Node b) {
+            std::map<std::uint32_t, double> surplus;
+            surplus[topology.vertex(a)] += 1;
+            surplus[topology.vertex(b)] -= 1;
+            topology.route(a, b, [&](Link link, double share) {
+                surplus[topology.ends(link).from] -= share;
+                surplus[topology.ends(link).to] += share;
+            });
+            for (const auto& [vertex, amount] : surplus) {
+                if (amount != 0) FAIL_CHECK(a.value, " to ", b.value, " breaks at vertex ", vertex);
+            }
+        });
+    });
+}
+
+TEST_CASE("routes that are not split visit their links in order") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        if (splits(machine)) return;
+        for_each_pair(topology, [&](Node a, Node b) {
+            std::uint32_t at = topology.vertex(a);
+            topology.route(a, b, [&](Link link, double share) {
+                if (topology.ends(link).from != at || share != 1) FAIL_CHECK(a.value, " to ", b.value, " at ", at);
+                at = topology.ends(link).to;
+            });
+            if (at != topology.vertex(b)) FAIL_CHECK(a.value, " to ", b.value, " ends at ", at);
+        });
+    });
+}
+
+TEST_CASE("hops are those of a shortest way, and no fewer on given routes") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        const Matrix hops = all_hops(topology);
+        const Matrix searched = searched_hops(topology);
+        if (takes_shortest_ways(machine)) {
+            CHECK(hops == searched);
+            return;
+        }
+        for (std::size_t a = 0; a < hops.size(); ++a) {
+            for (std::size_t b = 0; b < hops.size(); ++b) CHECK(hops[a][b] >= searched[a][b]);
+        }
+    });
+}
+
+TEST_CASE("only nodes of one vertex are 0 hops apart") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        for_each_pair(topology, [&](Node a, Node b) {
+            const bool together = topology.vertex(a) == topology.vertex(b);
+            if ((machine.hops(a, b) == 0) != together) FAIL_CHECK(a.value, " and ", b.value);
+        });
+    });
+}
+
+TEST_CASE("the diameter is the longest of all routes, the greatest distance that of all pairs") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        std::uint32_t longest = 0;
+        std::uint32_t farthest = 0;
+        for_each_pair(topology, [&](Node a, Node b) {
+            longest = std::max(longest, topology.hops(topology.point(a), topology.point(b)));
+            farthest = std::max(farthest, topology.distance(topology.point(a), topology.point(b)));
+        });
+        CHECK(topology.diameter() == longest);
+        CHECK(topology.max_distance() == farthest);
+        CHECK(machine.max_distance() == farthest);
+    });
+}
+
+TEST_CASE("distances are the same both ways where links are") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        if (!same_both_ways(machine)) return;
+        for_each_pair(topology, [&](Node a, Node b) {
+            const auto p = topology.point(a);
+            const auto q = topology.point(b);
+            if (topology.hops(p, q) != topology.hops(q, p)) FAIL_CHECK("hops ", a.value, " ", b.value);
+            if (topology.distance(p, q) != topology.distance(q, p)) FAIL_CHECK("distance ", a.value, " ", b.value);
+        });
+    });
+}
+
+TEST_CASE("no detour is shorter than the way itself") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        if (!takes_shortest_ways(machine)) return;
+        const Matrix hops = all_hops(topology);
+        const std::size_t n = hops.size();
+        for (std::size_t a = 0; a < n; ++a) {
+            for (std::size_t b = 0; b < n; ++b) {
+                for (std::size_t c = 0; c < n; ++c) {
+                    if (hops[a][b] > hops[a][c] + hops[c][b]) FAIL_CHECK(a, " to ", b, " by ", c);
+                }
+            }
+        }
+    });
+}
+
+TEST_CASE("coordinates lie in the grid and lead back to the first node of their router") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        const auto grid = machine.grid();
+        CHECK(machine.wraps().size() == grid.size());
+        for (const Node node : ids<Node>(machine.node_count())) {
+            const auto at = machine.coordinates(node);
+            REQUIRE(at.size() == grid.size());
+            for (std::size_t d = 0; d < at.size(); ++d) CHECK(at[d] < grid[d]);
+            const Node first = machine.node_at(at);
+            CHECK(first <= node);
+            CHECK(topology.vertex(first) == topology.vertex(node));
+            CHECK((first.value == 0 || topology.vertex(Node{first.value - 1}) != topology.vertex(node)));
+        }
+    });
+}
+
+TEST_CASE("total distances are the sums over all given points") {
+    Rng rng(5);
+    for_each_topology([&](const Machine&, const auto& topology) {
+        for (int round = 0; round < 3; ++round) {
+            const auto points = random_subset(all_points(topology), rng);
+            std::vector<std::uint64_t> expected;
+            for (const auto& p : points) {
+                std::uint64_t sum = 0;
+                for (const auto& q : points) sum += topology.distance(p, q);
+                expected.push_back(sum);
+            }
+            CHECK(topology.total_distances(points) == expected);
+        }
+    });
+}
+
+TEST_CASE("a pull costs the weighted distances to its points, and a bound is never above") {
+    Rng rng(6);
+    for_each_topology([&]<class T>(const Machine&, const T& topology) {
+        const auto points = all_points(topology);
+        for (int round = 0; round < 4; ++round) {
+            const auto targets = random_subset(points, rng);
+            std::vector<std::uint64_t> weights;
+            for (std::size_t i = 0; i < targets.size(); ++i) weights.push_back(rng.below(1000));
+            const typename T::Pull pull(topology, targets, weights);
+            const auto inside = random_subset(points, rng);
+            const std::uint64_t bound = pull.bound(topology.region(inside));
+            for (const auto& p : points) {
+                std::uint64_t expected = 0;
+                for (std::size_t i = 0; i < targets.size(); ++i) {
+                    expected += weights[i] * topology.distance(p, targets[i]);
+                }
+                if (pull.cost(p) != expected) FAIL_CHECK("cost ", pull.cost(p), " instead of ", expected);
+            }
+            for (const auto& p : inside) {
+                if (bound > pull.cost(p)) FAIL_CHECK("bound ", bound, " above ", pull.cost(p));
+            }
+            const std::vector<typename T::Point> one{points[rng.below(static_cast<std::uint32_t>(points.size()))]};
+            CHECK(pull.bound(topology.region(one)) <= pull.cost(one[0]));
+        }
+    });
+}
