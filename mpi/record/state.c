@@ -35,30 +35,10 @@ static int64_t now(void) {
 
 int64_t record_nanoseconds(void) { return now() - started_; }
 
-/// Handles are pointers in Open MPI and integers in the MPICH family: a recorder built for one must not touch the other.
-static bool is_the_mpi_we_were_built_for(void) {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS) return false;
-#ifdef OPEN_MPI
-    return strstr(version, "Open MPI") != NULL;
-#else
-    return strstr(version, "Open MPI") == NULL;
-#endif
-}
-
 void record_start(void) {
     if (record_active || folder_ != NULL) return;
     const char *folder = getenv("TOPOLOOM_RECORD");
     if (folder == NULL || folder[0] != '/') return;
-    if (!is_the_mpi_we_were_built_for()) {
-        const char *rank = getenv("OMPI_COMM_WORLD_RANK");
-        if (rank == NULL) rank = getenv("PMI_RANK");
-        if (rank == NULL || strcmp(rank, "0") == 0)
-            fputs("topoloom: not recorded: the program uses another MPI than the recorder; name its mpicc with --mpicc\n",
-                  stderr);
-        return;
-    }
     int level = MPI_THREAD_SINGLE;
     if (PMPI_Query_thread(&level) != MPI_SUCCESS || PMPI_Comm_rank(MPI_COMM_WORLD, &record_rank) != MPI_SUCCESS ||
         PMPI_Comm_size(MPI_COMM_WORLD, &record_size) != MPI_SUCCESS ||

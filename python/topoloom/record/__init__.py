@@ -8,11 +8,12 @@ what comes out; ``Profile.graph()`` is what the mappers want.
 from __future__ import annotations
 
 from topoloom.record.profile import COLLECTIVES, KINDS, Profile, load_profile
-from topoloom.record.run import read_recording, record
+from topoloom.record.run import NothingRecorded, read_recording, record
 
 __all__ = [
     "COLLECTIVES",
     "KINDS",
+    "NothingRecorded",
     "Profile",
     "load_profile",
     "read_recording",

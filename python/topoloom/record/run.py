@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
@@ -21,6 +22,14 @@ from topoloom.record.build import build_recorder
 from topoloom.record.launcher import find_compiler, find_launcher, recorded_command
 from topoloom.record.profile import Profile
 from topoloom.record.recording import Block, read_blocks
+
+class NothingRecorded(Error):
+    """The command ran, but left no recording; `exit_status` is how it ended."""
+
+    def __init__(self, message: str, exit_status: int) -> None:
+        super().__init__(message)
+        self.exit_status = exit_status
+
 
 _SECONDS_TO_DIE = 10.0
 _SECONDS_FOR_NOTES = 1.0
@@ -32,10 +41,11 @@ def record(
     mpicc: str | None = None,
     timeout: float | None = None,
     folder: str | Path = ".",
+    stdout: IO[Any] | None = None,
 ) -> Profile:
     """Run an MPI program and record who sends how much to whom.
 
-    The program is not changed and prints to our own output.
+    The program is not changed.
 
     Parameters
     ----------
@@ -48,6 +58,8 @@ def record(
     folder
         Where the ranks leave their notes for a moment: on a cluster a folder that all
         nodes see.
+    stdout
+        Where the program prints to; by default to our own output.
 
     Returns
     -------
@@ -57,9 +69,13 @@ def record(
     Raises
     ------
     topoloom.Error
-        If the command or its compiler is not there, or the recorder left nothing.
-    KeyboardInterrupt
-        Never: Ctrl-C ends the job, and what was counted is returned (status 130).
+        If the command or its compiler is not there.
+    NothingRecorded
+        If the command ran, but no MPI program in it could be recorded.
+
+    Notes
+    -----
+    Ctrl-C ends the job; what it had counted is returned, with exit status 130.
     """
     words = list(command)
     launcher = find_launcher(words)
@@ -75,7 +91,7 @@ def record(
             "TOPOLOOM_RECORD": notes,
         }
         words, environment = recorded_command(launcher, words, variables, os.environ)
-        status = _run(words, environment, timeout, notes)
+        status = _run(words, environment, timeout, notes, stdout)
         return read_recording(notes, exit_status=status)
     finally:
         shutil.rmtree(notes, ignore_errors=True)
@@ -86,8 +102,10 @@ def read_recording(folder: str | Path, exit_status: int = 0) -> Profile:
 
     Raises
     ------
+    NothingRecorded
+        If there is none.
     topoloom.Error
-        If there is none, or one is damaged.
+        If one is damaged.
     """
     whole = sorted(Path(folder).glob("recording-*.topoloom"))
     parts = sorted(Path(folder).glob("partial-*.topoloom"))
@@ -98,10 +116,11 @@ def read_recording(folder: str | Path, exit_status: int = 0) -> Profile:
         )
     files = whole or parts
     if not files:
-        raise Error(
+        raise NothingRecorded(
             f"nothing was recorded (exit status {exit_status}): the command ran no MPI "
             "program, or one that is linked statically, or with another MPI "
-            "(name its compiler with --mpicc)"
+            "(name its compiler with --mpicc)",
+            exit_status,
         )
     blocks = {block.rank: block for file in files for block in read_blocks(file)}
     return _profile(list(blocks.values()), exit_status)
@@ -142,12 +161,16 @@ def _traffic(block: Block) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
 
 
 def _run(
-    command: list[str], environment: dict[str, str], timeout: float | None, notes: str
+    command: list[str],
+    environment: dict[str, str],
+    timeout: float | None,
+    notes: str,
+    stdout: IO[Any] | None,
 ) -> int:
     """Run to the end; signals that ask us to stop go to the job instead."""
     sys.stdout.flush()
     try:
-        job = subprocess.Popen(command, env=environment)
+        job = subprocess.Popen(command, env=environment, stdout=stdout)
     except OSError as error:
         raise Error(f"cannot run '{command[0]}': {error.strerror}") from None
     with _forwarding(job, notes) as forwarded:

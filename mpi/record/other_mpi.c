@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program of another MPI than the one we were compiled for must run as if we were not there.
+//
+// Handles are pointers in Open MPI and integers in the MPICH family, so even wrappers that only forward would break it.
+// Before main, such a process starts itself again without us.
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record.h"
+
+static bool is_the_mpi_we_were_built_for(void) {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    // The program's own MPI comes before ours in the order in which the linker looks for this name.
+    if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS) return true;
+#ifdef OPEN_MPI
+    return strstr(version, "Open MPI") != NULL;
+#else
+    return strstr(version, "Open MPI") == NULL;
+#endif
+}
+
+/// Leaves in LD_PRELOAD what is not ours.
+static void leave_preload(void) {
+    const char *preload = getenv("LD_PRELOAD");
+    char *words = preload == NULL ? NULL : strdup(preload), *rest = words == NULL ? NULL : malloc(strlen(words) + 1);
+    if (rest == NULL) {
+        unsetenv("LD_PRELOAD");
+        return;
+    }
+    rest[0] = '\0';
+    for (char *word = strtok(words, ": "); word != NULL; word = strtok(NULL, ": ")) {
+        if (strstr(word, "/topoloom/recorder-") != NULL) continue;
+        if (rest[0] != '\0') strcat(rest, ":");
+        strcat(rest, word);
+    }
+    setenv("LD_PRELOAD", rest, 1);
+    free(words);
+    free(rest);
+}
+
+__attribute__((constructor)) static void leave_other_mpi_alone(int argc, char **argv) {
+    (void)argc;
+    if (getenv("TOPOLOOM_RECORD") == NULL || is_the_mpi_we_were_built_for()) return;
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (rank == NULL) rank = getenv("PMI_RANK");
+    if (rank != NULL && strcmp(rank, "0") == 0)
+        fputs("topoloom: not recorded: the program uses another MPI than the recorder; name its mpicc with --mpicc\n",
+              stderr);
+    leave_preload();
+    unsetenv("TOPOLOOM_RECORD");
+    execv("/proc/self/exe", argv);
+}
