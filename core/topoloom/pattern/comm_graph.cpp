@@ -21,6 +21,34 @@ std::int64_t add_exactly(std::int64_t a, std::int64_t b, std::string_view what) 
     return a + b;
 }
 
+/// Throws Error unless these could be compressed sparse rows.
+void check_csr(std::span<const std::uint64_t> first, std::span<const Rank> peers,
+               std::span<const Bytes> bytes, std::span<const std::int64_t> messages) {
+    if (first.empty() || first.front() != 0 || first.back() != peers.size() ||
+        !std::is_sorted(first.begin(), first.end())) {
+        fail("the row starts must rise from 0 to the number of edges, which is ", peers.size());
+    }
+    if (bytes.size() != peers.size() || (!messages.empty() && messages.size() != peers.size())) {
+        fail("peers, bytes and messages must be equally long; they have ", peers.size(), ", ", bytes.size(),
+             " and ", messages.size(), " entries");
+    }
+}
+
+/// Whether a graph can keep these rows as they are: each ascending, without duplicates or the rank itself,
+/// and nothing that has to be refused.
+bool is_canonical(std::span<const std::uint64_t> first, std::span<const Rank> peers,
+                  std::span<const Bytes> bytes, std::span<const std::int64_t> messages) {
+    const std::size_t rank_count = first.size() - 1;
+    for (std::size_t u = 0; u < rank_count; ++u) {
+        for (std::uint64_t i = first[u]; i < first[u + 1]; ++i) {
+            if (peers[i].value >= rank_count || peers[i].value == u) return false;
+            if (i > first[u] && peers[i] <= peers[i - 1]) return false;
+        }
+    }
+    return std::all_of(bytes.begin(), bytes.end(), [](Bytes b) { return b.value >= 0; }) &&
+           std::all_of(messages.begin(), messages.end(), [](std::int64_t m) { return m >= 0; });
+}
+
 }  // namespace
 
 void CommGraph::check_rank_count(std::size_t rank_count) {
@@ -123,46 +151,50 @@ CommGraph CommGraph::from_edges(std::size_t rank_count, std::span<const Rank> so
              ", ", bytes.size(), " and ", messages.size(), " entries");
     }
     check_rank_count(rank_count);
-    // Edge numbers ordered by source: a counting sort.
-    std::vector<std::uint64_t> start(rank_count + 1, 0);
+    CommRows rows;
+    rows.first.assign(rank_count + 1, 0);
     for (const Rank u : sources) {
         check(rank_count, u, Edge{u, Bytes{}, 0});
-        ++start[u.value + 1];
+        ++rows.first[u.value + 1];
     }
-    std::partial_sum(start.begin(), start.end(), start.begin());
-    std::vector<std::uint64_t> by_source(count);
-    {
-        std::vector<std::uint64_t> next(start.begin(), start.end() - 1);
-        for (std::size_t i = 0; i < count; ++i) by_source[next[sources[i].value]++] = i;
+    std::partial_sum(rows.first.begin(), rows.first.end(), rows.first.begin());
+    if (std::is_sorted(sources.begin(), sources.end())) {
+        return from_csr(rows.first, peers, bytes, messages, std::move(load));
     }
-    return from_rows(
-        rank_count,
-        [&](Rank u, const auto& add) {
-            for (std::uint64_t k = start[u.value]; k < start[u.value + 1]; ++k) {
-                const std::uint64_t i = by_source[k];
-                add(Edge{peers[i], bytes[i], messages.empty() ? 1 : messages[i]});
-            }
-        },
-        std::move(load));
+    // A counting sort by source.
+    rows.peers.resize(count);
+    rows.bytes.resize(count);
+    rows.messages.resize(messages.size());
+    BigVector<std::uint64_t> next(rows.first.begin(), rows.first.end() - 1);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t place = next[sources[i].value]++;
+        rows.peers[place] = peers[i];
+        rows.bytes[place] = bytes[i];
+        if (!messages.empty()) rows.messages[place] = messages[i];
+    }
+    rows.load = std::move(load);
+    return from_csr(std::move(rows));
 }
 
 CommGraph CommGraph::from_csr(std::span<const std::uint64_t> first, std::span<const Rank> peers,
                               std::span<const Bytes> bytes, std::span<const std::int64_t> messages,
                               std::vector<double> load, std::span<const Bytes> self_bytes,
                               std::span<const std::int64_t> self_messages) {
-    if (first.empty() || first.front() != 0 || first.back() != peers.size() ||
-        !std::is_sorted(first.begin(), first.end())) {
-        fail("the row starts must rise from 0 to the number of edges, which is ", peers.size());
-    }
-    if (bytes.size() != peers.size() || (!messages.empty() && messages.size() != peers.size())) {
-        fail("peers, bytes and messages must be equally long; they have ", peers.size(), ", ", bytes.size(),
-             " and ", messages.size(), " entries");
-    }
+    check_csr(first, peers, bytes, messages);
     const std::size_t rank_count = first.size() - 1;
     if ((!self_bytes.empty() && self_bytes.size() != rank_count) ||
         (!self_messages.empty() && self_messages.size() != rank_count)) {
         fail("messages to oneself need one entry per rank, that is ", rank_count, "; there are ",
              self_bytes.size(), " bytes and ", self_messages.size(), " messages");
+    }
+    if (self_bytes.empty() && self_messages.empty() && is_canonical(first, peers, bytes, messages)) {
+        CommRows rows;
+        rows.first.assign(first.begin(), first.end());
+        rows.peers.assign(peers.begin(), peers.end());
+        rows.bytes.assign(bytes.begin(), bytes.end());
+        rows.messages.assign(messages.begin(), messages.end());
+        rows.load = std::move(load);
+        return take_over(std::move(rows));
     }
     return from_rows(
         rank_count,
@@ -178,14 +210,33 @@ CommGraph CommGraph::from_csr(std::span<const std::uint64_t> first, std::span<co
         std::move(load));
 }
 
+CommGraph CommGraph::from_csr(CommRows rows) {
+    check_csr(rows.first, rows.peers, rows.bytes, rows.messages);
+    if (is_canonical(rows.first, rows.peers, rows.bytes, rows.messages)) return take_over(std::move(rows));
+    return from_csr(rows.first, rows.peers, rows.bytes, rows.messages, std::move(rows.load));
+}
+
+CommGraph CommGraph::take_over(CommRows rows) {
+    check_rank_count(rows.first.size() - 1);
+    CommGraph graph;
+    graph.first_ = std::move(rows.first);
+    graph.peer_ = std::move(rows.peers);
+    graph.bytes_ = std::move(rows.bytes);
+    graph.messages_ = std::move(rows.messages);
+    if (graph.messages_.empty()) graph.messages_.assign(graph.peer_.size(), 1);
+    graph.set_load(std::move(rows.load));
+    graph.add_up();
+    return graph;
+}
+
 CommGraph CommGraph::symmetric() const {
     // The transpose; its rows come out ascending because sources are visited in order.
-    std::vector<std::uint64_t> start(rank_count() + 1, 0);
+    BigVector<std::uint64_t> start(rank_count() + 1, 0);
     for (const Rank v : peer_) ++start[v.value + 1];
     std::partial_sum(start.begin(), start.end(), start.begin());
-    std::vector<Edge> received(edge_count());
+    BigVector<Edge> received(edge_count());
     {
-        std::vector<std::uint64_t> next(start.begin(), start.end() - 1);
+        BigVector<std::uint64_t> next(start.begin(), start.end() - 1);
         for (const Rank u : ids<Rank>(rank_count())) {
             for (const Edge edge : sends(u))
                 received[next[edge.peer.value]++] = Edge{u, edge.bytes, edge.messages};

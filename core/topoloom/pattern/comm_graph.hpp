@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/big_vector.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/base/unit.hpp"
@@ -18,6 +19,15 @@ struct Edge {
     Rank peer;
     Bytes bytes;
     std::int64_t messages = 1;
+};
+
+/// Edges as a reader finds them row by row: those of rank u are [first[u], first[u+1]).
+struct CommRows {
+    BigVector<std::uint64_t> first = BigVector<std::uint64_t>(1, 0);
+    BigVector<Rank> peers;
+    BigVector<Bytes> bytes;
+    BigVector<std::int64_t> messages;  ///< may be empty: 1 each
+    std::vector<double> load;          ///< may be empty: 1 each
 };
 
 /// A directed, weighted communication graph in compressed sparse rows: the edges of rank u are
@@ -41,6 +51,9 @@ class CommGraph {
                               std::span<const Bytes> bytes, std::span<const std::int64_t> messages = {},
                               std::vector<double> load = {}, std::span<const Bytes> self_bytes = {},
                               std::span<const std::int64_t> self_messages = {});
+
+    /// The same, and takes the arrays over as they are where the rows are ascending and without duplicates.
+    static CommGraph from_csr(CommRows rows);
 
     /// Calls emit(u, add) twice for every rank u; it must call add(Edge) for each edge of u, in any order.
     /// Rows are made in parallel and stored at once, so the graph is the only memory used.
@@ -89,12 +102,14 @@ class CommGraph {
 
    private:
     template <class T>
-    [[nodiscard]] std::span<const T> row(const std::vector<T>& all, Rank u) const {
+    [[nodiscard]] std::span<const T> row(const BigVector<T>& all, Rank u) const {
         return {all.data() + first_[u.value], degree(u)};
     }
     explicit CommGraph(std::size_t rank_count);
     /// Throws Error when there are more ranks than 31-bit ids.
     static void check_rank_count(std::size_t rank_count);
+    /// Keeps rows that are fit to be kept.
+    static CommGraph take_over(CommRows rows);
     void allocate_edges();
     void store_row(Rank u, std::span<const Edge> edges);
     void add_up();
@@ -104,13 +119,13 @@ class CommGraph {
     /// Sorts by peer and sums duplicates.
     static void merge(std::vector<Edge>& row);
 
-    std::vector<std::uint64_t> first_;
-    std::vector<Rank> peer_;
-    std::vector<Bytes> bytes_;
-    std::vector<std::int64_t> messages_;
+    BigVector<std::uint64_t> first_;
+    BigVector<Rank> peer_;
+    BigVector<Bytes> bytes_;
+    BigVector<std::int64_t> messages_;
     std::vector<double> load_;
-    std::vector<Bytes> self_bytes_;
-    std::vector<std::int64_t> self_messages_;
+    BigVector<Bytes> self_bytes_;
+    BigVector<std::int64_t> self_messages_;
     Bytes total_bytes_;
     std::int64_t total_messages_ = 0;
 };

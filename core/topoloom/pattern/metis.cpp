@@ -59,14 +59,6 @@ Header read_header(TextScanner& scan) {
     return header;
 }
 
-/// The adjacency lists as they stand in the text, each sorted.
-struct Lists {
-    std::vector<std::uint64_t> first{0};
-    std::vector<Rank> peers;
-    std::vector<Bytes> bytes;
-    std::vector<double> load;
-};
-
 /// Throws Error about the line of vertex u, which is found by walking to it once more.
 template <class... Parts>
 [[noreturn]] void refuse_vertex(std::string_view text, Rank u, const Parts&... parts) {
@@ -80,7 +72,7 @@ template <class... Parts>
     scan.refuse("vertex ", u.value + 1, " ", parts...);
 }
 
-void read_vertex(TextScanner& scan, const Header& header, std::size_t u, Lists& lists) {
+void read_vertex(TextScanner& scan, const Header& header, std::size_t u, CommRows& lists) {
     while (scan.at('%')) scan.skip_line();
     // The last line may lack its end, and with it everything if the vertex is isolated.
     if (scan.at_end() && u + 1 < header.vertices) {
@@ -106,7 +98,7 @@ void read_vertex(TextScanner& scan, const Header& header, std::size_t u, Lists& 
 }
 
 /// Sorts the list of u by neighbor, weights along.
-void sort_list(Lists& lists, std::size_t u, std::vector<std::pair<Rank, Bytes>>& pairs) {
+void sort_list(CommRows& lists, std::size_t u, std::vector<std::pair<Rank, Bytes>>& pairs) {
     const auto begin = static_cast<std::ptrdiff_t>(lists.first[u]);
     const auto end = static_cast<std::ptrdiff_t>(lists.first[u + 1]);
     const auto peers = lists.peers.begin();
@@ -124,7 +116,7 @@ void sort_list(Lists& lists, std::size_t u, std::vector<std::pair<Rank, Bytes>>&
     }
 }
 
-void check_no_parallel_edges(std::string_view text, const Lists& lists, std::size_t u) {
+void check_no_parallel_edges(std::string_view text, const CommRows& lists, std::size_t u) {
     for (std::uint64_t i = lists.first[u]; i + 1 < lists.first[u + 1]; ++i) {
         if (lists.peers[i] == lists.peers[i + 1]) {
             refuse_vertex(text, Rank{u}, "names neighbor ", lists.peers[i].value + 1, " twice");
@@ -134,8 +126,8 @@ void check_no_parallel_edges(std::string_view text, const Lists& lists, std::siz
 
 /// Both directions of every edge, with one weight. Vertices are visited in ascending order, so that u is each
 /// time the first entry of its neighbor's sorted list that has not been asked for yet.
-void check_symmetric(std::string_view text, const Lists& lists) {
-    std::vector<std::uint64_t> next(lists.first.begin(), lists.first.end() - 1);
+void check_symmetric(std::string_view text, const CommRows& lists) {
+    BigVector<std::uint64_t> next(lists.first.begin(), lists.first.end() - 1);
     for (std::size_t u = 0; u + 1 < lists.first.size(); ++u) {
         for (std::uint64_t i = lists.first[u]; i < lists.first[u + 1]; ++i) {
             const Rank v = lists.peers[i];
@@ -163,7 +155,7 @@ void check_symmetric(std::string_view text, const Lists& lists) {
 CommGraph read_metis(std::string_view text) {
     TextScanner scan(text);
     const Header header = read_header(scan);
-    Lists lists;
+    CommRows lists;
     lists.first.reserve(header.vertices + 1);
     lists.peers.reserve(2 * header.edges);
     if (header.edge_weights) lists.bytes.reserve(2 * header.edges);
@@ -179,14 +171,8 @@ CommGraph read_metis(std::string_view text) {
     if (lists.peers.size() != 2 * header.edges) {
         fail("the header announces ", header.edges, " edges, but the lines have ", lists.peers.size() / 2);
     }
-    return CommGraph::from_rows(
-        header.vertices,
-        [&](Rank u, const auto& add) {
-            for (std::uint64_t i = lists.first[u.value]; i < lists.first[u.value + 1]; ++i) {
-                add(Edge{lists.peers[i], lists.bytes.empty() ? Bytes{1} : lists.bytes[i]});
-            }
-        },
-        std::move(lists.load));
+    if (!header.edge_weights) lists.bytes.assign(lists.peers.size(), Bytes{1});
+    return CommGraph::from_csr(std::move(lists));
 }
 
 }  // namespace topoloom

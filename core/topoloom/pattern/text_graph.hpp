@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "topoloom/pattern/comm_graph.hpp"
 
@@ -15,9 +14,9 @@ inline constexpr std::int64_t most_ranks_read = std::int64_t{1} << 26;
 
 /// Edges as a text lists them, to be summed by CommGraph::from_edges.
 struct EdgeList {
-    std::vector<Rank> sources;
-    std::vector<Rank> peers;
-    std::vector<Bytes> bytes;
+    BigVector<Rank> sources;
+    BigVector<Rank> peers;
+    BigVector<Bytes> bytes;
 
     void reserve(std::size_t count) {
         sources.reserve(count);

@@ -15,6 +15,44 @@ const char* behind_plus(std::string_view word) {
     return word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
 }
 
+/// Reads digits[.digits][e[+|-]digits] exactly. False when that is not a whole number of at most 18 digits,
+/// or not of this form.
+bool read_decimal(std::string_view word, std::int64_t& value) {
+    std::size_t at = word.starts_with('+') ? 1 : 0;
+    std::int64_t mantissa = 0;
+    int digits = 0;
+    int exponent = 0;
+    bool fraction = false;
+    for (; at < word.size(); ++at) {
+        if (word[at] == '.' && !fraction) {
+            fraction = true;
+            continue;
+        }
+        const int digit = word[at] - '0';
+        if (digit < 0 || digit > 9) break;
+        if (++digits > 18) return false;
+        mantissa = mantissa * 10 + digit;
+        exponent -= fraction ? 1 : 0;
+    }
+    if (digits == 0) return false;
+    if (at < word.size()) {
+        if (word[at] != 'e' && word[at] != 'E') return false;
+        at += at + 1 < word.size() && word[at + 1] == '+' ? 2 : 1;
+        int given = 0;
+        const char* end = word.data() + word.size();
+        const auto [stop, problem] = std::from_chars(word.data() + at, end, given);
+        if (problem != std::errc{} || stop != end || given > 18 || given < -18) return false;
+        exponent += given;
+    }
+    for (; exponent < 0 && mantissa % 10 == 0; ++exponent) {
+        if (mantissa == 0) exponent = -1;
+        mantissa /= 10;
+    }
+    for (; exponent > 0 && mantissa < 100'000'000'000'000'000; --exponent) mantissa *= 10;
+    value = mantissa;
+    return exponent == 0;
+}
+
 }  // namespace
 
 void TextScanner::skip_line() {
@@ -58,8 +96,9 @@ std::int64_t TextScanner::read_count_slowly(std::string_view expected) {
 
 std::int64_t TextScanner::read_real_bytes(std::string_view expected) {
     const std::string_view word = read_word(expected);
-    const char* start = behind_plus(word);
     std::int64_t whole = 0;
+    if (read_decimal(word, whole)) return whole;
+    const char* start = behind_plus(word);
     const auto as_integer = std::from_chars(start, at_, whole);
     if (as_integer.ec != std::errc{} || as_integer.ptr != at_) {
         double real = 0;
