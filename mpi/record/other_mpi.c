@@ -4,6 +4,7 @@
 // Handles are pointers in Open MPI and integers in the MPICH family, so even wrappers that only forward would break it.
 // Before main, such a process starts itself again without us.
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,16 @@
 
 #include "record.h"
 
+/// Which library the program's calls go to is a question for the linker: before main no MPI can be asked anything.
 static bool is_the_mpi_we_were_built_for(void) {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    // The program's own MPI comes before ours in the order in which the linker looks for this name.
-    if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS) return true;
+    Dl_info calls, marks;
+    void *const call = dlsym(RTLD_DEFAULT, "PMPI_Init"), *const mark = dlsym(RTLD_DEFAULT, "ompi_mpi_abort");
+    if (call == NULL || dladdr(call, &calls) == 0) return true;
+    const bool is_open_mpi = mark != NULL && dladdr(mark, &marks) != 0 && calls.dli_fbase == marks.dli_fbase;
 #ifdef OPEN_MPI
-    return strstr(version, "Open MPI") != NULL;
+    return is_open_mpi;
 #else
-    return strstr(version, "Open MPI") == NULL;
+    return !is_open_mpi;
 #endif
 }
 
