@@ -34,6 +34,21 @@ void check_csr(std::span<const std::uint64_t> first, std::span<const Rank> peers
     }
 }
 
+/// Throws Error unless there is one entry per rank, or none.
+void check_self(std::size_t rank_count, std::span<const Bytes> bytes,
+                std::span<const std::int64_t> messages) {
+    if ((!bytes.empty() && bytes.size() != rank_count) ||
+        (!messages.empty() && messages.size() != rank_count)) {
+        fail("messages to oneself need one entry per rank, that is ", rank_count, "; there are ",
+             bytes.size(), " bytes and ", messages.size(), " messages");
+    }
+}
+
+bool none_negative(std::span<const Bytes> bytes, std::span<const std::int64_t> messages) {
+    return std::all_of(bytes.begin(), bytes.end(), [](Bytes b) { return b.value >= 0; }) &&
+           std::all_of(messages.begin(), messages.end(), [](std::int64_t m) { return m >= 0; });
+}
+
 /// Whether a graph can keep these rows as they are: each ascending, without duplicates or the rank itself,
 /// and nothing that has to be refused.
 bool is_canonical(std::span<const std::uint64_t> first, std::span<const Rank> peers,
@@ -45,8 +60,7 @@ bool is_canonical(std::span<const std::uint64_t> first, std::span<const Rank> pe
             if (i > first[u] && peers[i] <= peers[i - 1]) return false;
         }
     }
-    return std::all_of(bytes.begin(), bytes.end(), [](Bytes b) { return b.value >= 0; }) &&
-           std::all_of(messages.begin(), messages.end(), [](std::int64_t m) { return m >= 0; });
+    return none_negative(bytes, messages);
 }
 
 }  // namespace
@@ -182,17 +196,15 @@ CommGraph CommGraph::from_csr(std::span<const std::uint64_t> first, std::span<co
                               std::span<const std::int64_t> self_messages) {
     check_csr(first, peers, bytes, messages);
     const std::size_t rank_count = first.size() - 1;
-    if ((!self_bytes.empty() && self_bytes.size() != rank_count) ||
-        (!self_messages.empty() && self_messages.size() != rank_count)) {
-        fail("messages to oneself need one entry per rank, that is ", rank_count, "; there are ",
-             self_bytes.size(), " bytes and ", self_messages.size(), " messages");
-    }
-    if (self_bytes.empty() && self_messages.empty() && is_canonical(first, peers, bytes, messages)) {
+    check_self(rank_count, self_bytes, self_messages);
+    if (is_canonical(first, peers, bytes, messages) && none_negative(self_bytes, self_messages)) {
         CommRows rows;
         rows.first.assign(first.begin(), first.end());
         rows.peers.assign(peers.begin(), peers.end());
         rows.bytes.assign(bytes.begin(), bytes.end());
         rows.messages.assign(messages.begin(), messages.end());
+        rows.self_bytes.assign(self_bytes.begin(), self_bytes.end());
+        rows.self_messages.assign(self_messages.begin(), self_messages.end());
         rows.load = std::move(load);
         return take_over(std::move(rows));
     }
@@ -212,8 +224,13 @@ CommGraph CommGraph::from_csr(std::span<const std::uint64_t> first, std::span<co
 
 CommGraph CommGraph::from_csr(CommRows rows) {
     check_csr(rows.first, rows.peers, rows.bytes, rows.messages);
-    if (is_canonical(rows.first, rows.peers, rows.bytes, rows.messages)) return take_over(std::move(rows));
-    return from_csr(rows.first, rows.peers, rows.bytes, rows.messages, std::move(rows.load));
+    check_self(rows.first.size() - 1, rows.self_bytes, rows.self_messages);
+    if (is_canonical(rows.first, rows.peers, rows.bytes, rows.messages) &&
+        none_negative(rows.self_bytes, rows.self_messages)) {
+        return take_over(std::move(rows));
+    }
+    return from_csr(rows.first, rows.peers, rows.bytes, rows.messages, std::move(rows.load), rows.self_bytes,
+                    rows.self_messages);
 }
 
 CommGraph CommGraph::take_over(CommRows rows) {
@@ -225,6 +242,10 @@ CommGraph CommGraph::take_over(CommRows rows) {
     graph.messages_ = std::move(rows.messages);
     if (graph.messages_.empty()) graph.messages_.assign(graph.peer_.size(), 1);
     graph.set_load(std::move(rows.load));
+    graph.self_bytes_ = std::move(rows.self_bytes);
+    graph.self_messages_ = std::move(rows.self_messages);
+    graph.self_bytes_.resize(graph.rank_count());
+    graph.self_messages_.resize(graph.rank_count(), 0);
     graph.add_up();
     return graph;
 }

@@ -28,6 +28,8 @@ struct CommRows {
     BigVector<Bytes> bytes;
     BigVector<std::int64_t> messages;  ///< may be empty: 1 each
     std::vector<double> load;          ///< may be empty: 1 each
+    BigVector<Bytes> self_bytes;       ///< may be empty like the next: ranks send nothing to themselves
+    BigVector<std::int64_t> self_messages;
 };
 
 /// A directed, weighted communication graph in compressed sparse rows: the edges of rank u are

@@ -27,14 +27,16 @@ CommGraph read_dense_matrix(std::string_view text) {
     CommRows rows;
     std::size_t order = 0;
     for (scan.skip_empty_lines(); !scan.at_end(); scan.skip_empty_lines()) {
+        const std::size_t row = rows.first.size() - 1;
+        Bytes to_itself;
         std::size_t column = 0;
         for (; !scan.at_line_end(); ++column) {
             const Bytes amount = scan.read_bytes("a value");
-            if (amount.value == 0) continue;
+            if (column == row) to_itself = amount;
+            if (amount.value == 0 || column == row) continue;
             rows.peers.push_back(Rank{column});
             rows.bytes.push_back(amount);
         }
-        const std::size_t row = rows.first.size() - 1;
         if (row == 0) order = column;
         if (row >= order)
             scan.refuse("there are more rows than the ", order, " columns; the matrix must be square");
@@ -43,6 +45,8 @@ CommGraph read_dense_matrix(std::string_view text) {
         scan.end_line();
         if (row == 0) reserve(rows, order, scan.remaining());
         rows.first.push_back(rows.peers.size());
+        rows.self_bytes.push_back(to_itself);
+        rows.self_messages.push_back(to_itself.value > 0 ? 1 : 0);
     }
     const std::size_t row_count = rows.first.size() - 1;
     if (row_count == 0) fail("the text has no numbers; expected a square matrix, one row a line");

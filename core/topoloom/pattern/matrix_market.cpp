@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <string>
+#include <utility>
 
 #include "topoloom/pattern/text_graph.hpp"
 #include "topoloom/pattern/text_scanner.hpp"
@@ -141,11 +142,11 @@ CommGraph read_matrix_market(std::string_view text) {
     TextScanner scan(text);
     const Header header = read_header(scan);
     const std::size_t order = read_order(scan);
-    const EdgeList edges =
+    EdgeList edges =
         header.coordinate ? read_coordinates(scan, header, order) : read_array(scan, header, order);
     scan.skip_empty_lines();
     if (!scan.at_end()) scan.unexpected("nothing more after the last entry");
-    return CommGraph::from_edges(order, edges.sources, edges.peers, edges.bytes);
+    return graph_of(order, std::move(edges));
 }
 
 }  // namespace topoloom

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
@@ -46,7 +47,9 @@ class CellGrid {
         std::partial_sum(start_.begin(), start_.end(), start_.begin());
         members_.resize(points.size());
         std::vector<std::uint32_t> next(start_.begin(), start_.end() - 1);
-        for (const Rank u : ids<Rank>(points.size())) members_[next[cell(points[u.value])]++] = u;
+        for (const Rank u : ids<Rank>(points.size())) {
+            members_[next[cell(points[u.value])]++] = {points[u.value], u};
+        }
     }
 
     template <class Use>
@@ -58,9 +61,9 @@ class CellGrid {
             for (std::size_t x = column - std::min<std::size_t>(column, 1);
                  x <= std::min(column + 1, side_ - 1); ++x) {
                 for (std::uint32_t i = start_[y * side_ + x]; i < start_[y * side_ + x + 1]; ++i) {
-                    const Rank v = members_[i];
-                    const double dx = points_[v.value].x - here.x;
-                    const double dy = points_[v.value].y - here.y;
+                    const auto& [there, v] = members_[i];
+                    const double dx = there.x - here.x;
+                    const double dy = there.y - here.y;
                     if (v != u && dx * dx + dy * dy < radius_ * radius_) use(v);
                 }
             }
@@ -79,7 +82,7 @@ class CellGrid {
     double radius_;
     std::size_t side_;
     std::vector<std::uint32_t> start_;
-    std::vector<Rank> members_;
+    std::vector<std::pair<Point, Rank>> members_;
 };
 
 }  // namespace

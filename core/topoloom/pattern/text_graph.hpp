@@ -2,8 +2,11 @@
 // What the text readers have in common.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <utility>
 
 #include "topoloom/pattern/comm_graph.hpp"
 
@@ -29,5 +32,19 @@ struct EdgeList {
         bytes.push_back(amount);
     }
 };
+
+/// The graph of these edges, one message each. Takes their arrays over where they come row by row.
+[[nodiscard]] inline CommGraph graph_of(std::size_t rank_count, EdgeList edges) {
+    if (!std::is_sorted(edges.sources.begin(), edges.sources.end())) {
+        return CommGraph::from_edges(rank_count, edges.sources, edges.peers, edges.bytes);
+    }
+    CommRows rows;
+    rows.first.assign(rank_count + 1, 0);
+    for (const Rank u : edges.sources) ++rows.first[u.value + 1];
+    std::partial_sum(rows.first.begin(), rows.first.end(), rows.first.begin());
+    rows.peers = std::move(edges.peers);
+    rows.bytes = std::move(edges.bytes);
+    return CommGraph::from_csr(std::move(rows));
+}
 
 }  // namespace topoloom
