@@ -65,9 +65,12 @@ std::vector<std::uint32_t> hilbert_order(const Allocation& allocation) {
     }
     std::vector<std::uint32_t> order(allocation.slot_count());
     std::iota(order.begin(), order.end(), 0U);
-    const auto key = [&](std::uint32_t position) { return keys.data() + allocation.node_of_slot()[position] * words; };
+    const auto index = [&](std::uint32_t position) { return allocation.node_of_slot()[position]; };
+    const auto key = [&](std::uint32_t position) { return keys.data() + index(position) * words; };
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::lexicographical_compare(key(a), key(a) + words, key(b), key(b) + words);
+        const auto [x, y] = std::mismatch(key(a), key(a) + words, key(b));
+        if (x != key(a) + words) return *x < *y;
+        return allocation.nodes()[index(a)] < allocation.nodes()[index(b)];  // nodes of one router have one key
     });
     return order;
 }

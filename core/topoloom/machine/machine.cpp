@@ -39,6 +39,18 @@ std::uint32_t Machine::hops(Node a, Node b) const {
     return with_topology(*this, [&](const auto& t) { return t.hops(t.point(a), t.point(b)); });
 }
 
+double Machine::average_distance() const {
+    if (node_count_ < 2) return 0;
+    return with_topology(*this, [&]<class T>(const T& t) {
+        std::vector<typename T::Point> points;
+        for (const Node node : ids<Node>(node_count_)) points.push_back(t.point(node));
+        const auto totals = t.total_distances(points);
+        double sum = 0;
+        for (const std::uint64_t total : totals) sum += static_cast<double>(total);
+        return sum / static_cast<double>(node_count_) / static_cast<double>(node_count_ - 1);
+    });
+}
+
 std::vector<std::uint32_t> Machine::grid() const {
     return with_topology(*this, [](const auto& t) -> std::vector<std::uint32_t> { return t.grid(); });
 }

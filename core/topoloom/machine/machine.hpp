@@ -99,6 +99,9 @@ class Machine {
     [[nodiscard]] std::uint32_t max_distance() const;
     [[nodiscard]] std::uint32_t hops(Node a, Node b) const;
 
+    /// Mean network distance over ordered pairs of different nodes; 0 for one node.
+    [[nodiscard]] double average_distance() const;
+
     /// Extents of the network's coordinates and which of them close to a ring; {nodes} where there is no geometry.
     [[nodiscard]] std::vector<std::uint32_t> grid() const;
     [[nodiscard]] std::vector<bool> wraps() const;

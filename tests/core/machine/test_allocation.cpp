@@ -26,11 +26,22 @@ TEST_CASE("an allocation lists the slots of its nodes in the given order") {
     CHECK(equal(allocation.slots(), slots({6, 7, 0, 1})));
 }
 
-TEST_CASE("an allocation may have some slots of every node") {
+TEST_CASE("an allocation may be just some slots, in any order") {
     const Machine machine = make_machine("torus:2x2+node:4");
-    const Allocation allocation(machine, {Node{1}, Node{2}}, 2);
-    CHECK(allocation.slots_each() == 2);
-    CHECK(equal(allocation.slots(), slots({4, 5, 8, 9})));
+    const Allocation allocation = Allocation::of_slots(machine, slots({9, 4, 8, 7}));
+    CHECK(equal(allocation.slots(), slots({9, 4, 8, 7})));
+    CHECK(std::vector(allocation.nodes().begin(), allocation.nodes().end()) == std::vector{Node{2}, Node{1}});
+    const std::span<const std::uint32_t> node_of_slot = allocation.node_of_slot();
+    CHECK(std::vector(node_of_slot.begin(), node_of_slot.end()) == std::vector<std::uint32_t>{0, 1, 0, 1});
+}
+
+TEST_CASE("every slot of an allocation knows the index of its node") {
+    const Machine machine = make_machine("torus:3x3+node:2");
+    const Allocation allocation(machine, {Node{5}, Node{0}, Node{8}});
+    REQUIRE(allocation.node_of_slot().size() == allocation.slot_count());
+    for (std::size_t i = 0; i < allocation.slot_count(); ++i) {
+        CHECK(allocation.nodes()[allocation.node_of_slot()[i]] == machine.node(allocation.slots()[i]));
+    }
 }
 
 TEST_CASE("a whole machine is allocated in the order of its slots") {
@@ -40,14 +51,20 @@ TEST_CASE("a whole machine is allocated in the order of its slots") {
     for (std::size_t i = 0; i < 18; ++i) CHECK(allocation.slots()[i] == Slot{i});
 }
 
-TEST_CASE("allocations that name no node, an unknown one, one twice or too many slots are refused") {
+TEST_CASE("allocations that name no node, an unknown one or one twice are refused") {
     const Machine machine = make_machine("torus:2x2+node:2");
     CHECK_THROWS_WITH_AS(Allocation(machine, {}), "the allocation is empty; name at least one node", Error);
     CHECK_THROWS_WITH_AS(Allocation(machine, {Node{0}, Node{4}}),
                          "the allocation names node 4, but the machine has only 4 nodes", Error);
     CHECK_THROWS_WITH_AS(Allocation(machine, {Node{1}, Node{0}, Node{1}}), "the allocation names node 1 twice", Error);
-    CHECK_THROWS_WITH_AS(Allocation(machine, {Node{1}}, 3),
-                         "the allocation wants 3 slots of every node, but a node has 2", Error);
+}
+
+TEST_CASE("allocations of no slot, an unknown one or one twice are refused") {
+    const Machine machine = make_machine("torus:2x2+node:2");
+    CHECK_THROWS_WITH_AS((void)Allocation::of_slots(machine, {}), "the allocation is empty; name at least one slot", Error);
+    CHECK_THROWS_WITH_AS((void)Allocation::of_slots(machine, slots({0, 8})),
+                         "the allocation names slot 8, but the machine has only 8 slots", Error);
+    CHECK_THROWS_WITH_AS((void)Allocation::of_slots(machine, slots({3, 0, 3})), "the allocation names slot 3 twice", Error);
 }
 
 TEST_CASE("a placement keeps the slot of every rank") {
@@ -60,10 +77,10 @@ TEST_CASE("a placement keeps the slot of every rank") {
 
 TEST_CASE("placements that do not fit their allocation are refused") {
     const Machine machine = make_machine("torus:2x2+node:2");
-    const Allocation allocation(machine, {Node{0}, Node{3}}, 1);
+    const Allocation allocation = Allocation::of_slots(machine, slots({0, 6}));
     CHECK_THROWS_WITH_AS(Placement(allocation, {}), "there are no ranks to place", Error);
     CHECK_THROWS_WITH_AS(Placement(allocation, slots({0, 6, 1})),
-                         "3 ranks do not fit on 2 slots (2 nodes with 1 each); allocate more nodes or start fewer ranks",
+                         "3 ranks do not fit on the 2 slots of 2 nodes; allocate more nodes or start fewer ranks",
                          Error);
     CHECK_THROWS_WITH_AS(Placement(allocation, slots({0, 1})),
                          "rank 1 is placed on slot 1, which is not part of the allocation", Error);
