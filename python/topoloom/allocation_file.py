@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from topoloom._core import Allocation, Error, Machine
 from topoloom.files import named, read_text, write_text
 from topoloom.hostlist import expand_hostlist
@@ -109,7 +111,8 @@ def _read(machine: Machine, text: str) -> AllocatedHosts:
     if hosts and len(hosts) < len(entries):
         bare = next(entry for entry in entries if entry.host is None)
         raise Error(f"line {bare.line}: has no host name, but other lines have one")
-    allocation = Allocation(machine, [entry.node for entry in entries])
+    nodes = np.array([entry.node for entry in entries], dtype=np.uint32)
+    allocation = Allocation(machine, nodes)
     return AllocatedHosts(allocation, tuple(hosts) if hosts else None)
 
 

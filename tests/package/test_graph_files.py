@@ -30,11 +30,11 @@ def edges(graph: CommGraph) -> dict[tuple[int, int], int]:
 def test_a_saved_graph_is_read_back_whole(tmp_path: Path) -> None:
     graph = CommGraph.from_edges(
         4,
-        [0, 1, 2, 2],
-        [1, 0, 2, 3],
-        [10, 20, 5, 7],
-        [1, 2, 9, 3],
-        [1.0, 2.5, 3.0, 4.0],
+        np.array([0, 1, 2, 2], dtype=np.uint32),
+        np.array([1, 0, 2, 3], dtype=np.uint32),
+        np.array([10, 20, 5, 7]),
+        np.array([1, 2, 9, 3]),
+        np.array([1.0, 2.5, 3.0, 4.0]),
     )
     save_graph(tmp_path / "g.npz", graph, {"phase_1": np.arange(3)})
     again, extra = load_npz(tmp_path / "g.npz")

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from topoloom import (
@@ -22,11 +23,11 @@ from topoloom import (
 
 def example() -> PlacementFile:
     machine = Machine("torus:4x4+node:2")
-    allocation = Allocation(machine, [5, 2, 9])
+    allocation = Allocation(machine, np.array([5, 2, 9], dtype=np.uint32))
     return PlacementFile(
         machine=machine,
         allocation=allocation,
-        placement=Placement(allocation, [18, 4, 10, 5]),
+        placement=Placement(allocation, np.array([18, 4, 10, 5], dtype=np.uint32)),
         hosts=("a", "b", "c"),
         values={"hop_bytes": 12.0},
         mapper="gge,swap",
