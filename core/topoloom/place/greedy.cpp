@@ -25,7 +25,7 @@ std::vector<std::uint32_t> by_centrality(const Space& space, const Allocation& a
     std::vector<std::uint32_t> order(allocation.slot_count());
     std::iota(order.begin(), order.end(), 0U);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return totals[a / allocation.slots_each()] < totals[b / allocation.slots_each()];
+        return totals[allocation.node_of_slot()[a]] < totals[allocation.node_of_slot()[b]];
     });
     return order;
 }

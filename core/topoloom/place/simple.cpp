@@ -18,13 +18,16 @@ Placement take_first(const Problem& problem, std::vector<Slot> slots) {
 
 Placement deal_to_nodes(const Problem& problem, bool fold) {
     const Allocation& allocation = problem.allocation();
-    const std::size_t nodes = allocation.nodes().size();
+    std::vector<std::vector<Slot>> of_node(allocation.nodes().size());
+    for (std::size_t i = 0; i < allocation.slot_count(); ++i) {
+        of_node[allocation.node_of_slot()[i]].push_back(allocation.slots()[i]);
+    }
     std::vector<Slot> slots;
-    for (std::uint32_t round = 0; round < allocation.slots_each(); ++round) {
-        for (std::size_t i = 0; i < nodes; ++i) {
-            const std::size_t node = fold && round % 2 == 1 ? nodes - 1 - i : i;
-            slots.push_back(allocation.machine().slot(allocation.nodes()[node], round));
+    for (std::size_t round = 0; slots.size() < problem.rank_count(); ++round) {
+        for (const auto& node : of_node) {
+            if (round < node.size()) slots.push_back(node[round]);
         }
+        if (fold) std::reverse(of_node.begin(), of_node.end());
     }
     return take_first(problem, std::move(slots));
 }

@@ -9,7 +9,7 @@ namespace topoloom {
 /// Rank i on the i-th slot of the allocation.
 [[nodiscard]] Placement place_block(const Problem& problem, Meter& meter);
 
-/// One rank on every node in turn, again and again.
+/// One rank on every node in turn, again and again; full nodes are passed over.
 [[nodiscard]] Placement place_round_robin(const Problem& problem, Meter& meter);
 
 /// Like round-robin, with the order of the nodes reversed in every other round (Cray's folded-rank placement).

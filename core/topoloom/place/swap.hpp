@@ -7,7 +7,7 @@
 namespace topoloom {
 
 struct SwapOptions {
-    std::uint32_t reach = 2;
+    std::uint32_t reach = 3;
     std::uint32_t candidates = 256;
     void visit(auto& field) {
         field("reach", reach, Range{1, 100}, "exchange ranks that are at most this many messages apart");

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Judgements of placements for Python.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+
+#include "arrays.hpp"
+#include "rooms.hpp"
+#include "topoloom/metric/judge.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+using Loader = std::tuple<std::uint32_t, std::uint32_t, double>;
+using Hot = std::tuple<std::string, double, double, std::vector<Loader>>;
+
+/// A judgement together with its hottest links, which cost a pass of their own.
+struct Judged {
+    Judgement measures;
+    std::vector<Hot> hottest;
+};
+
+Judged judge_allocated(const CommGraph& graph, const Allocation& allocation, const Placement& placement, std::size_t hottest,
+                       int threads) {
+    const Machine& machine = allocation.machine();
+    Judged judged{judge(graph, machine, placement, threads), {}};
+    if (hottest == 0) return judged;
+    for (const HotLink& link : hottest_links(graph, machine, placement, judged.measures, hottest, threads)) {
+        std::vector<Loader> loaders;
+        for (const Contribution& c : link.contributors) loaders.emplace_back(c.source.value, c.target.value, c.bytes);
+        judged.hottest.emplace_back(link.name, link.bytes, link.congestion, std::move(loaders));
+    }
+    return judged;
+}
+
+template <auto member>
+auto measure(nb::handle_t<Judged> j) {
+    const auto& values = nb::cast<const Judged&>(j).measures.*member;
+    using Element = typename std::decay_t<decltype(values)>::value_type;
+    return view(std::span<const Element>(values), j);
+}
+
+}  // namespace
+
+void bind_metric(nb::module_& m) {
+    nb::class_<Judged>(m, "Judgement", "Everything worth knowing about a placement; see docs/concepts.md for the words.")
+        .def_prop_ro("hop_bytes", [](const Judged& j) { return j.measures.hop_bytes; })
+        .def_prop_ro("hops_per_byte", [](const Judged& j) { return j.measures.hops_per_byte; })
+        .def_prop_ro("dilation_average", [](const Judged& j) { return j.measures.dilation_average; })
+        .def_prop_ro("dilation_max", [](const Judged& j) { return j.measures.dilation_max; })
+        .def_prop_ro("traffic_average", [](const Judged& j) { return j.measures.traffic_average; })
+        .def_prop_ro("congestion_max", [](const Judged& j) { return j.measures.congestion_max; })
+        .def_prop_ro("inter_node_bytes", [](const Judged& j) { return j.measures.inter_node_bytes.value; })
+        .def_prop_ro("loads", &measure<&Judgement::loads>, "Bytes on every link, by link id.")
+        .def_prop_ro("node_bytes_out", &measure<&Judgement::bytes_out>)
+        .def_prop_ro("node_bytes_in", &measure<&Judgement::bytes_in>)
+        .def_prop_ro("node_messages_out", &measure<&Judgement::messages_out>)
+        .def_prop_ro("node_messages_in", &measure<&Judgement::messages_in>)
+        .def_ro("hottest", &Judged::hottest, "(link name, bytes, bytes / bandwidth, [(source, target, bytes)]).");
+
+    m.def("judge", &judge_allocated, "graph"_a, "allocation"_a, "placement"_a, "hottest"_a = 10, "threads"_a = 0,
+          nb::call_guard<nb::gil_scoped_release>(), "Measures a placement in one pass over the messages.");
+}
+
+}  // namespace topoloom::python

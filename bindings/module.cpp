@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The module topoloom._core: the core's names, room by room.
+#include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+
+namespace nb = nanobind;
+
+NB_MODULE(_core, m) {
+    m.doc() = "The compiled core of Topoloom. Import its names from `topoloom`.";
+    nb::exception<topoloom::Error>(m, "Error", PyExc_ValueError);
+    topoloom::python::bind_pattern(m);
+    topoloom::python::bind_machine(m);
+    topoloom::python::bind_metric(m);
+    topoloom::python::bind_place(m);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The mappers for Python.
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+
+#include <optional>
+
+#include "rooms.hpp"
+#include "topoloom/place/mapper.hpp"
+
+namespace topoloom::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using Progress = std::function<bool(std::uint64_t)>;
+
+/// Lets Python handle signals during a search; a pending exception such as KeyboardInterrupt ends it.
+class Watch {
+   public:
+    explicit Watch(const std::optional<Progress>& progress) : progress_(progress) {}
+
+    bool operator()(std::uint64_t work) {
+        const nb::gil_scoped_acquire held;
+        if (PyErr_CheckSignals() != 0) {
+            raised_ = true;
+            return false;
+        }
+        return !progress_ || (*progress_)(work);
+    }
+    [[nodiscard]] bool raised() const { return raised_; }
+
+   private:
+    const std::optional<Progress>& progress_;
+    bool raised_ = false;
+};
+
+std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation& allocation, std::string_view mapper,
+                                        std::uint64_t seed, std::optional<double> seconds, std::optional<std::uint64_t> work,
+                                        int threads, const std::optional<Progress>& progress) {
+    Watch watch(progress);
+    Budget budget;
+    if (seconds) budget.seconds = *seconds;
+    if (work) budget.work = *work;
+    budget.keep_going = std::ref(watch);
+    const auto search = [&] {
+        const nb::gil_scoped_release released;
+        return place(Problem(graph, allocation, seed, threads), mapper, budget);
+    };
+    PlaceResult result = search();
+    if (watch.raised()) throw nb::python_error();
+    return {std::move(result.placement), result.work};
+}
+
+nb::list list_mappers() {
+    nb::list list;
+    for (const MapperEntry& entry : mappers()) {
+        nb::dict one;
+        one["name"] = entry.name;
+        one["kind"] = entry.constructs() ? "construct" : "improve";
+        one["summary"] = entry.summary;
+        one["source"] = entry.source;
+        one["needs"] = entry.needs;
+        nb::list options;
+        for (const OptionInfo& option : entry.options()) {
+            nb::dict described;
+            described["name"] = option.name.c_str();
+            described["default"] = option.standard.c_str();
+            described["range"] = nb::make_tuple(option.range.low, option.range.high);
+            described["help"] = option.help.c_str();
+            options.append(described);
+        }
+        one["options"] = options;
+        list.append(one);
+    }
+    return list;
+}
+
+}  // namespace
+
+void bind_place(nb::module_& m) {
+    m.def("place", &run, "graph"_a, "allocation"_a, "mapper"_a = "mahd,swap", nb::kw_only(), "seed"_a = 1,
+          "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
+          "Places the ranks with a chain of mappers; returns (placement, work done).\n\n"
+          "progress(work) is called now and then; when it returns False the best placement so far is returned.");
+    m.def("mappers", &list_mappers, "All mappers with their options.", nb::sig("def mappers() -> list[dict[str, object]]"));
+}
+
+}  // namespace topoloom::python

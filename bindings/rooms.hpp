@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each file of this folder adds to the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace topoloom::python {
+
+void bind_pattern(nanobind::module_& m);
+void bind_machine(nanobind::module_& m);
+void bind_metric(nanobind::module_& m);
+void bind_place(nanobind::module_& m);
+
+}  // namespace topoloom::python
