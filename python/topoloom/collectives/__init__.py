@@ -53,4 +53,5 @@ def expand(operation: str, size: int, bytes: int, root: int = 0) -> Messages:
     if size == 1:
         return joined([])
     total = bytes * size if operation == "allgather" else bytes
-    return joined(algorithm(size, total, root) for algorithm in rule.algorithms).summed()
+    parts = (algorithm(size, total, root) for algorithm in rule.algorithms)
+    return joined(parts).summed()

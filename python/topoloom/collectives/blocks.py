@@ -19,7 +19,7 @@ def low_bit(ranks: Ints, size: int) -> Ints:
 
 
 def even_sums(total: int, count: int) -> Ints:
-    """Cut into `count` blocks that differ by at most one byte; ``[i]`` = before block i."""
+    """Cut into blocks that differ by a byte at most; ``[i]`` = before block i."""
     return np.arange(count + 1) * (total // count) + np.minimum(
         np.arange(count + 1), total % count
     )
@@ -33,7 +33,7 @@ def last_takes_rest_sums(total: int, count: int) -> Ints:
 
 
 def rounded_up_sums(total: int, count: int) -> Ints:
-    """Cut into blocks rounded up, the last ones short or empty, as MPICH's bcast does."""
+    """Cut into blocks rounded up, the last ones short, as MPICH's bcast does."""
     return np.minimum(np.arange(count + 1) * -(-total // count), total)
 
 

@@ -15,8 +15,8 @@ from topoloom._core import Error
 from topoloom.collectives.blocks import even_sums, fold, rounded_up_sums
 from topoloom.collectives.messages import Ints, Messages, joined, messages
 
-#: pairwise exchanges make size * (size - 1) messages: 24 bytes each and more while summed
-MOST_PAIRS = 10**8
+#: pairwise exchanges make size * (size - 1) messages of 32 bytes of memory each
+MOST_PAIRS = 5 * 10**7
 
 
 def barrier_dissemination(size: int, bytes: int, root: int) -> Messages:
@@ -88,8 +88,7 @@ def alltoall_bruck(size: int, bytes: int, root: int) -> Messages:
 
 def alltoall_pairs(size: int, bytes: int, root: int) -> Messages:
     """Send each block straight to its owner."""
-    rank = _pairs(size)
-    source, target = np.divmod(rank, size)
+    source, target = np.divmod(_pairs(size), size)
     return messages(source, target, bytes)
 
 

@@ -54,7 +54,9 @@ class Messages(NamedTuple):
         )
 
 
-def messages(source: ArrayLike, target: ArrayLike, bytes: Any, count: Any = 1) -> Messages:
+def messages(
+    source: ArrayLike, target: ArrayLike, bytes: Any, count: Any = 1
+) -> Messages:
     """Make messages from arrays or numbers that broadcast; each entry `count` times."""
     arrays = np.broadcast_arrays(
         *(np.asarray(part, dtype=np.int64) for part in (source, target, bytes, count))

@@ -45,7 +45,7 @@ def reduce_rabenseifner(size: int, bytes: int, root: int) -> Messages:
     else:
         # The root sits out: it takes the place of number 0, whose block it is sent.
         new_root = 0
-        parts.append(messages(ranks[:1], [root], before[1] - before[0]))
+        parts.append(messages(int(ranks[0]), root, before[1] - before[0]))
         ranks[0] = root
     holders = np.arange(folded.power)
     blocks = 1

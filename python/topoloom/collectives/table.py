@@ -27,7 +27,10 @@ from topoloom.collectives.exchanges import (
     scan_doubling,
 )
 from topoloom.collectives.messages import Messages
-from topoloom.collectives.rabenseifner import allreduce_rabenseifner, reduce_rabenseifner
+from topoloom.collectives.rabenseifner import (
+    allreduce_rabenseifner,
+    reduce_rabenseifner,
+)
 from topoloom.collectives.trees import (
     bcast_binomial,
     gather_binomial,

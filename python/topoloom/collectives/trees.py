@@ -15,7 +15,7 @@ from topoloom.collectives.messages import Ints, Messages, messages
 
 
 def _children(size: int, root: int) -> tuple[Ints, Ints, Ints]:
-    """Return the ranks below the root, counted from it, and both ends of their edges."""
+    """Return the ranks below the root, counted from it, and the edges' two ends."""
     child = np.arange(1, size)
     parent = child - low_bit(child, size)
     return child, (child + root) % size, (parent + root) % size

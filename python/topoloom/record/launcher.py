@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What starts the job: which MPI it belongs to, its compiler, and how it takes variables.
+"""What starts the job: its MPI, that MPI's compiler, and how it takes variables.
 
 The recorder should reach the ranks and nothing else. Open MPI's and Hydra's launchers
 take variables for the ranks alone; any other command gets them in its environment.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run of an MPI program said to itself: traffic per phase and its collectives."""
+"""What the ranks of a run said to each other: traffic per phase, collectives."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Profile:
 
     @property
     def phases(self) -> list[int]:
-        """Levels of ``MPI_Pcontrol`` in which something was sent; 0 before the first."""
+        """Levels of ``MPI_Pcontrol`` with traffic; 0 before the first call."""
         levels = np.concatenate([self.traffic[:, 0], self.records[:, 0]])
         return [int(level) for level in np.unique(levels)]
 
@@ -80,7 +80,7 @@ class Profile:
         return self._sum(self.traffic[:, 1] == _DIRECT, phase)
 
     def expanded(self, phase: int | None = None) -> Messages:
-        """Sum up the messages that an MPI library would send for the recorded collectives."""
+        """Sum up what an MPI library would send for the recorded collectives."""
         parts: list[Messages] = []
         waiting = 0
         for level, operation, communicator, root, size, calls in self.records.tolist():
@@ -117,13 +117,12 @@ class Profile:
             parts += [self.direct(phase), self.expanded(phase)]
         return joined(parts).summed()
 
-    def graph(
-        self, collectives: str = "expand", phase: int | None = None
-    ) -> CommGraph:
+    def graph(self, collectives: str = "expand", phase: int | None = None) -> CommGraph:
         """Make the communication graph of `edges`."""
-        source, target, size, count = self.edges(collectives, phase)
+        edges = self.edges(collectives, phase)
+        source, target = edges.source.astype(np.int32), edges.target.astype(np.int32)
         return CommGraph.from_edges(
-            self.rank_count, source.astype(np.int32), target.astype(np.int32), size, count
+            self.rank_count, source, target, edges.bytes, edges.messages
         )
 
     def save(self, path: str | Path, collectives: str = "expand") -> None:

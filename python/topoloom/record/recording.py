@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what the recorder leaves in its folder; ``mpi/record/block.c`` has the format."""
+"""Reads what the recorder leaves; ``mpi/record/block.c`` has the format."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from topoloom.record.launcher import find_compiler, find_launcher, recorded_comm
 from topoloom.record.profile import Profile
 from topoloom.record.recording import Block, read_blocks
 
+
 class NothingRecorded(Error):
     """The command ran, but left no recording; `exit_status` is how it ended."""
 
@@ -52,7 +53,7 @@ def record(
     command
         The whole command with its launcher: ``["mpirun", "-n", "64", "./app"]``.
     mpicc
-        Compiler of the MPI that the program uses, if the one beside its launcher is not.
+        Compiler of the program's MPI, if the one beside its launcher is not.
     timeout
         Seconds after which the job is told to end; what it counted until then is kept.
     folder
@@ -81,7 +82,8 @@ def record(
     launcher = find_launcher(words)
     library = build_recorder(find_compiler(launcher, mpicc))
     try:
-        notes = tempfile.mkdtemp(prefix=".topoloom-record-", dir=Path(folder).absolute())
+        home = Path(folder).absolute()
+        notes = tempfile.mkdtemp(prefix=".topoloom-record-", dir=home)
     except OSError as error:
         raise Error(f"cannot write into '{folder}': {error.strerror}") from None
     try:
@@ -215,7 +217,7 @@ def _forwarding(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]
 
 
 def _ask_for_notes(notes: str) -> None:
-    """Ask the ranks on this host for what they have: launchers may kill them at once."""
+    """Ask the ranks on this host for their notes: launchers may kill them at once."""
     setting = f"TOPOLOOM_RECORD={notes}".encode()
     asked = 0
     for process in Path("/proc").glob("[0-9]*"):

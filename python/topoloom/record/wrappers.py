@@ -159,16 +159,17 @@ RECORD_EXPORT int MPI_{name}({declared}) {{
 
 
 def _fortran_wrapper(call: Call, suffix: str) -> str:
-    """Pointers are passed on untouched: they may be Fortran's own MPI_BOTTOM and such."""
+    """Pointers are passed on untouched: they may be Fortran's own MPI_BOTTOM."""
     name = f"mpi_{call.name.lower()}{suffix}"
     types = [_fortran_type(p) for p in call.parameters] + ["MPI_Fint *"]
     parameters = [*call.parameters, "error"]
     declared = ", ".join(f"{t}{p}" for t, p in zip(types, parameters, strict=True))
     note = _note(call, _fortran_argument, "MPI_Request_f2c(*request)")
+    signature = ", ".join(types)
     return f"""\
 RECORD_EXPORT void {name}({declared}) {{
-    static void (*next)({", ".join(types)});
-    if (next == 0) next = (void (*)({", ".join(types)}))(uintptr_t)next_symbol("{name}");
+    static void (*next)({signature});
+    if (next == 0) next = (void (*)({signature}))(uintptr_t)next_symbol("{name}");
     const bool outer = record_enter();
     next({", ".join(parameters)});
     if (record_leave(outer, fortran_ok(error) ? MPI_SUCCESS : MPI_ERR_OTHER)) {{

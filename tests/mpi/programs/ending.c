@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends 10 bytes round a ring and then ends as it is told: finalize, abort, exit, wait (for a signal), status N.
+// Sends 10 bytes round a ring and then ends as it is told: finalize, abort, exit, wait [FILE TO MAKE] (for a signal),
+// status N.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ int main(int argc, char **argv) {
     }
     if (strcmp(argv[1], "exit") == 0) exit(0);
     if (strcmp(argv[1], "wait") == 0) {
+        if (me == 0 && argc > 2) fclose(fopen(argv[2], "w"));
         if (me == 0) puts("waiting");
         fflush(stdout);
         for (;;) pause();

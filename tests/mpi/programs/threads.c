@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Four threads a rank send at once, each on a communicator of its own, 500 messages of one byte to the next rank.
+// Four threads a rank send at once, each on a communicator of its own, 100 messages of one byte to the next rank.
 #include <mpi.h>
 #include <pthread.h>
 
-enum { thread_count = 4, message_count = 500 };
+enum { thread_count = 4, message_count = 100 };
 static MPI_Comm comms[thread_count];
 static int me, size;
 

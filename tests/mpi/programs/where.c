@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every rank says where it is, as "rank host core core ..."; rank 0 prints a line for each.
-// where [STATUS [copy]]: exit with STATUS; rank 0 copies its standard input.
+// where [STATUS [BYTES]]: exit with STATUS; rank 0 copies BYTES of its standard input (not up to its end, which
+// Open MPI 5.0 does not pass on).
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
@@ -30,7 +31,7 @@ int main(int count, char **words) {
     char *all = malloc((size_t)ranks * LINE);
     MPI_Gather(line, LINE, MPI_CHAR, all, LINE, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int i = 0; rank == 0 && i < ranks; i++) puts(all + (size_t)i * LINE);
-    for (int letter; rank == 0 && count > 2 && (letter = getchar()) != EOF;) putchar(letter);
+    for (int i = 0; rank == 0 && count > 2 && i < atoi(words[2]); i++) putchar(getchar());
     free(all);
     MPI_Finalize();
     return count > 1 ? atoi(words[1]) : 0;

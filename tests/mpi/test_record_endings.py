@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""However a program ends: what it counted is kept, and the program never notices."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, pairs
+from several_hosts import SeveralHosts
+
+from topoloom import Error
+from topoloom.record import NothingRecorded, load_profile, read_recording, record
+from topoloom.record.build import build_recorder
+from topoloom.record.launcher import find_compiler, find_launcher, recorded_command
+
+RING = {(rank, (rank + 1) % 4): (10, 1) for rank in range(4)}
+CLI = [sys.executable, "-c", "from topoloom.cli import main; main()"]
+
+
+@pytest.fixture
+def ending(tmp_path: Path) -> Path:
+    return built(OPEN_MPI_4, PROGRAMS / "ending.c", tmp_path)
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+@pytest.mark.parametrize("how", ["abort", "exit"])
+def test_every_rank_leaves_its_counts_when_there_is_no_finalize(
+    mpi: Mpi, how: str, tmp_path: Path
+) -> None:
+    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
+    profile = record(mpi.command(4, program, how), folder=tmp_path, timeout=60)
+    assert profile.partial == [0, 1, 2, 3]
+    assert not profile.missing
+    assert pairs(profile.point_to_point()) == RING
+    assert not list(tmp_path.glob(".topoloom-record-*"))
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_a_job_that_is_told_to_end_leaves_its_counts(mpi: Mpi, tmp_path: Path) -> None:
+    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
+    ready = tmp_path / "ready"
+
+    def end_it() -> None:
+        for _ in range(3000):
+            if ready.exists():
+                os.kill(os.getpid(), signal.SIGTERM)  # `record` hands it to the job
+                return
+            time.sleep(0.02)
+
+    with ThreadPoolExecutor() as pool:
+        pool.submit(end_it)
+        profile = record(mpi.command(4, program, "wait", ready), folder=tmp_path)
+    assert profile.exit_status == 128 + signal.SIGTERM
+    assert profile.partial == [0, 1, 2, 3]
+    assert pairs(profile.point_to_point()) == RING
+
+
+def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    with pytest.raises(NothingRecorded, match="exit status 143"):
+        record(["sleep", "600"], folder=tmp_path, timeout=0.1)
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_the_exit_status_is_the_programs(mpi: Mpi, tmp_path: Path) -> None:
+    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
+    profile = record(mpi.command(4, program, "status", 5), folder=tmp_path)
+    assert profile.exit_status == 5
+    assert not profile.partial
+
+
+def test_ranks_whose_notes_are_lost_are_named(ending: Path, tmp_path: Path) -> None:
+    notes, variables, command = prepared(OPEN_MPI_4, ending, "exit", tmp_path)
+    subprocess.run(command, env=variables, capture_output=True, check=False)
+    next(notes.glob("partial-2-*")).unlink()
+    profile = read_recording(notes)
+    assert profile.missing == [2]
+    assert profile.partial == [0, 1, 3]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
+    number: signal.Signals, ending: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "app.npz"
+    command = [
+        *CLI,
+        "record",
+        "-o",
+        output,
+        "--",
+        *OPEN_MPI_4.command(4, ending, "wait"),
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as job:
+        assert job.stdout is not None
+        assert job.stdout.readline() == "waiting\n"
+        job.send_signal(number)
+        _, told = job.communicate(timeout=60)
+    assert job.returncode == 128 + number
+    assert "topoloom: ranks 0-3 ended before MPI_Finalize" in told
+    assert pairs(load_profile(output).point_to_point()) == RING
+
+
+def prepared(
+    mpi: Mpi, program: Path, how: str, folder: Path
+) -> tuple[Path, dict[str, str], list[str]]:
+    """Set up what `record` would run; the caller runs it."""
+    notes = folder / "notes"
+    notes.mkdir()
+    command = mpi.command(4, program, how)
+    launcher = find_launcher(command)
+    library = build_recorder(find_compiler(launcher))
+    variables = {"LD_PRELOAD": str(library), "TOPOLOOM_RECORD": str(notes)}
+    words, environment = recorded_command(launcher, command, variables, os.environ)
+    return notes, environment, words
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_a_program_whose_notes_have_nowhere_to_go_runs_as_always(
+    mpi: Mpi, tmp_path: Path
+) -> None:
+    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
+    notes, environment, command = prepared(mpi, program, "finalize", tmp_path)
+    notes.rmdir()
+    done = subprocess.run(
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    assert done.stdout == ""
+    ours = [line for line in done.stderr.splitlines() if "topoloom" in line]
+    assert ours == [f"topoloom: not recorded: cannot write into {notes}"]
+
+
+@pytest.mark.parametrize(("mpi", "other"), [(OPEN_MPI_4, MPICH), (MPICH, OPEN_MPI_4)])
+def test_a_program_of_another_mpi_runs_as_always(
+    mpi: Mpi, other: Mpi, tmp_path: Path
+) -> None:
+    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
+    with pytest.raises(NothingRecorded, match="another MPI") as caught:
+        record(
+            mpi.command(2, program, "status", 4),
+            mpicc=other.compilers[".c"],
+            folder=tmp_path,
+        )
+    assert caught.value.exit_status == 4
+
+
+def test_a_script_that_calls_mpirun_is_recorded(ending: Path, tmp_path: Path) -> None:
+    script = tmp_path / "job.sh"
+    line = " ".join(OPEN_MPI_4.command(4, ending, "finalize"))
+    script.write_text(f"#!/bin/sh\necho begin | cat\n{line}\n")
+    script.chmod(0o755)
+    compiler = OPEN_MPI_4.compilers[".c"]
+    profile = record([str(script)], mpicc=compiler, folder=tmp_path)
+    assert pairs(profile.point_to_point()) == RING
+
+
+def test_a_command_with_several_parts_is_recorded(ending: Path, tmp_path: Path) -> None:
+    one = OPEN_MPI_4.command(1, ending, "finalize")
+    command = [*one, ":", "-n", "3", str(ending), "finalize"]
+    profile = record(command, folder=tmp_path)
+    assert pairs(profile.point_to_point()) == RING
+
+
+def test_ranks_on_several_hosts_are_recorded(
+    several_hosts: SeveralHosts, tmp_path: Path
+) -> None:
+    program = tmp_path / "ending"
+    compiler = several_hosts.mpi.mpicc
+    subprocess.run([compiler, PROGRAMS / "ending.c", "-o", program, "-w"], check=True)
+    hosts = "alpha:2,beta:2"
+    option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
+    command = several_hosts.command(option, hosts, "-n", 4, program, "finalize")
+    profile = record(command, mpicc=compiler, folder=tmp_path, timeout=60)
+    assert pairs(profile.point_to_point()) == RING
+
+
+def test_what_is_no_mpi_program_is_refused_with_its_status(tmp_path: Path) -> None:
+    with pytest.raises(NothingRecorded, match="ran no MPI program") as caught:
+        record(["sh", "-c", "exit 3"], folder=tmp_path)
+    assert caught.value.exit_status == 3
+
+
+def test_a_missing_program_or_compiler_is_refused_before_anything_runs(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(Error, match="cannot run 'no-such-mpirun'"):
+        record(["no-such-mpirun", "-n", "2", "./app"], folder=tmp_path)
+    with pytest.raises(Error, match="no compiler 'no-such-mpicc'"):
+        record(["true"], mpicc="no-such-mpicc", folder=tmp_path)
+    with pytest.raises(Error, match="no command to record"):
+        record([], folder=tmp_path)
+    with pytest.raises(Error, match="cannot write into"):
+        record(["true"], folder=tmp_path / "nowhere")
+
+
+def test_a_compiler_that_knows_no_mpi_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(Error, match=r"cannot compile the recorder: .*mpi\.h") as caught:
+        record(["true"], mpicc="cc", folder=tmp_path)
+    assert "\n" not in str(caught.value)

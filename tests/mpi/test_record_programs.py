@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real programs are recorded exactly; totals are compared with independent counts."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded import HALO3D, MPIS, OPEN_MPI_4, Mpi, built, need, pairs, recorded
+
+from topoloom.record import load_profile
+
+MELT = """\
+units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 9 0 9 0 9
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 1.44 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+neigh_modify every 20 delay 0 check no
+fix 1 all nve
+run 40
+"""
+
+
+def grid_neighbors(width: int, periodic: bool) -> set[tuple[int, int]]:
+    """Pairs of ranks of a cube whose coordinates differ by one in one axis."""
+    cells = list(itertools.product(range(width), repeat=3))
+    found = set()
+    for (a, here), (b, there) in itertools.product(enumerate(cells), repeat=2):
+        steps = [abs(x - y) for x, y in zip(here, there, strict=True)]
+        if periodic:
+            steps = [min(step, width - step) for step in steps]
+        if sum(steps) == 1:
+            found.add((a, b))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("mpi", "periodic"),
+    [*((mpi, True) for mpi in MPIS), (OPEN_MPI_4, False)],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_halo3d_talks_to_the_neighbors_in_the_grid(
+    mpi: Mpi, periodic: bool, tmp_path: Path
+) -> None:
+    program = built(mpi, HALO3D, tmp_path)
+    words = ["--grid", "3x3x3", "--cells", 6, "--steps", 7]
+    words += ["--periodic"] if periodic else []
+    profile = recorded(mpi, 27, program, *words, folder=tmp_path)
+    expected = {pair: (7 * 6 * 6 * 8, 7) for pair in grid_neighbors(3, periodic)}
+    assert pairs(profile.point_to_point()) == expected
+
+
+def test_halo3d_says_itself_how_much_it_sends(tmp_path: Path) -> None:
+    program = built(OPEN_MPI_4, HALO3D, tmp_path)
+    words = ["--grid", "1x2x3", "--cells", 5, "--steps", 4, "--periodic", "--bytes"]
+    command = OPEN_MPI_4.command(6, program, *words)
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "halo3d: verified" in printed
+    told = re.search(r"sends (\d+) bytes in (\d+) messages", printed)
+    assert told is not None
+    sent = recorded(OPEN_MPI_4, 6, program, *words, folder=tmp_path).point_to_point()
+    assert (sent.bytes.sum(), sent.messages.sum()) == (int(told[1]), int(told[2]))
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--grid", "2x2"], "expected three numbers"),
+        (["--grid", "2x2x2"], "needs 8 ranks, but there are 1"),
+        (["--cells", "many"], "expected a number"),
+        (["--cells"], "needs a value"),
+        (["--stpes", "3"], "unknown option"),
+    ],
+)
+def test_halo3d_refuses_bad_options_in_one_line(
+    words: list[str], problem: str, tmp_path: Path
+) -> None:
+    program = built(OPEN_MPI_4, HALO3D, tmp_path)
+    command = OPEN_MPI_4.command(1, program, *words)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    lines = [line for line in done.stderr.splitlines() if line.startswith("halo3d: ")]
+    assert len(lines) == 1
+    assert problem in lines[0]
+
+
+def monitored(
+    command: list[str], folder: Path
+) -> dict[tuple[int, int], tuple[int, int]]:
+    """Run under Open MPI's own monitoring; what user code sent from rank to rank."""
+    folder.mkdir()
+    options = {
+        "pml_monitoring_enable": "2",
+        "pml_monitoring_enable_output": "3",
+        "pml_monitoring_filename": str(folder / "job"),
+    }
+    words = [word for name, value in options.items() for word in ("--mca", name, value)]
+    subprocess.run([command[0], *words, *command[1:]], check=True, timeout=60)
+    found = {}
+    line = re.compile(r"^E\t(\d+)\t(\d+)\t(\d+) bytes\t(\d+) msgs", re.MULTILINE)
+    for file in folder.glob("job.*.prof"):
+        for source, target, size, count in line.findall(file.read_text()):
+            found[int(source), int(target)] = (int(size), int(count))
+    return found
+
+
+def test_a_lammps_melt_on_27_ranks_agrees_with_open_mpis_own_count(
+    tmp_path: Path,
+) -> None:
+    lammps = need("lmp", "apt-get install lammps")
+    script = tmp_path / "melt.in"
+    script.write_text(MELT)
+    words = [lammps, "-in", script, "-log", "none", "-screen", "none"]
+    profile = recorded(OPEN_MPI_4, 27, *words, folder=tmp_path)
+    sent = profile.point_to_point()
+    counted = monitored(OPEN_MPI_4.command(27, *words), tmp_path / "prof")
+    assert pairs(sent) == counted
+    # LAMMPS cuts the periodic box into 3x3x3 and exchanges ghosts along the axes.
+    assert set(pairs(sent)) == grid_neighbors(3, periodic=True)
+    # A melt sends nearly as much back.
+    sizes = np.zeros((27, 27))
+    sizes[sent.source, sent.target] = sent.bytes
+    assert np.all(np.abs(sizes - sizes.T) <= 0.2 * sizes)
+    assert len(profile.records) > 0
+    assert [len(members) for members in profile.communicators] == [27]
+
+
+def test_netpipe_agrees_with_open_mpis_own_count(tmp_path: Path) -> None:
+    netpipe = need("NPopenmpi", "apt-get install netpipe-openmpi")
+    # It measures how often to send a message; with -n it is told.
+    words = [netpipe, "-n", 3, "-u", 4096, "-o", tmp_path / "np.out"]
+    sent = recorded(OPEN_MPI_4, 2, *words, folder=tmp_path).point_to_point()
+    assert pairs(sent) == monitored(OPEN_MPI_4.command(2, *words), tmp_path / "prof")
+    assert sent.bytes.min() > 4096
+
+
+def test_a_profile_is_saved_whole_and_scipy_reads_its_graph(tmp_path: Path) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    program = built(OPEN_MPI_4, HALO3D, tmp_path)
+    profile = recorded(OPEN_MPI_4, 8, program, "--steps", 3, folder=tmp_path)
+    profile.save(tmp_path / "halo.npz", "keep")
+    matrix = sparse.load_npz(tmp_path / "halo.npz")
+    assert matrix.shape == (8, 8)
+    assert matrix.sum() == profile.point_to_point().bytes.sum()
+    again = load_profile(tmp_path / "halo.npz")
+    assert pairs(again.edges("expand")) == pairs(profile.edges("expand"))
+    assert again.edges("expand").messages.sum() > again.edges("keep").messages.sum()
+    profile.save(tmp_path / "bare.npz", "drop")
+    assert not len(load_profile(tmp_path / "bare.npz").records)

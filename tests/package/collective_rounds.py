@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A slow twin of the collectives: ranks that hold data and follow the papers' rounds.
+
+Nothing is computed ahead: in every round each rank looks at what it holds, decides by
+the rule of the algorithm what to send, and a message carries actual pieces, so that a
+wrong partner or size leaves some rank without what it needs. A *piece* is a block
+number; what a rank holds of it is the set of ranks whose contributions it contains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+Pieces = dict[int, set[int]]  # piece -> whose contributions
+
+
+class Ranks:
+    """Ranks that hold pieces; counts the bytes and messages between them."""
+
+    def __init__(self, size: int, sizes: list[int]) -> None:
+        self.held: list[Pieces] = [{} for _ in range(size)]
+        self.sizes = sizes  # bytes of each piece
+        self.sent: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
+        """Deliver (source, target, pieces) all at once; contributions are united."""
+        parcels = []
+        for source, target, pieces in sends:
+            parcel = {p: set(self.held[source][p]) for p in pieces}
+            size, count = self.sent.get((source, target), (0, 0))
+            size += sum(self.sizes[p] for p in parcel)
+            self.sent[source, target] = (size, count + 1)
+            parcels.append((target, parcel))
+        for target, parcel in parcels:
+            for piece, owners in parcel.items():
+                self.held[target].setdefault(piece, set()).update(owners)
+
+
+def cut(total: int, count: int) -> list[int]:
+    """Cut a number into parts that differ by at most one."""
+    return [total // count + (i < total % count) for i in range(count)]
+
+
+def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
+    """Everybody who has the message gives it to one who lacks it, far ones first."""
+    ranks = Ranks(size, [bytes])
+    ranks.held[root] = {0: {root}}
+    distance = 1
+    while distance < size:
+        distance *= 2
+    while distance > 1:
+        distance //= 2
+        ranks.round(
+            [
+                ((root + r) % size, (root + r + distance) % size, [0])
+                for r in range(0, size - distance, 2 * distance)
+            ]
+        )
+    return ranks
+
+
+def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
+    """Halve the pieces down a tree, then collect them by a ring or by doubling."""
+    piece = -(-bytes // size)
+    sizes = [max(0, min(piece, bytes - i * piece)) for i in range(size)]
+    ranks = Ranks(size, sizes)
+    ranks.held[root] = {p: {root} for p in range(size)}
+    distance = 1
+    while distance < size:
+        distance *= 2
+    while distance > 1:
+        distance //= 2
+        sends = []
+        for r in range(0, size - distance, 2 * distance):
+            pieces = range(r + distance, min(r + 2 * distance, size))
+            if sum(sizes[p] for p in pieces):
+                sends.append(((root + r) % size, (root + r + distance) % size, pieces))
+        ranks.round(sends)
+    for r in range(size):  # the root gave these away; empty pieces are everywhere
+        held = ranks.held[(root + r) % size]
+        for p in range(size):
+            if sizes[p] == 0:
+                held[p] = {root}
+        if r > 0:
+            ranks.held[(root + r) % size] = {
+                p: o for p, o in held.items() if p == r or sizes[p] == 0
+            }
+    collect = ring_allgather if ring else doubling_allgather
+    collect(ranks, [(root + r) % size for r in range(size)])
+    return ranks
+
+
+def ring_allgather(ranks: Ranks, order: list[int]) -> None:
+    """Pass to the right what came from the left, beginning with one's own piece."""
+    size = len(order)
+    for step in range(size - 1):
+        ranks.round(
+            [
+                (order[r], order[(r + 1) % size], [(r - step) % size])
+                for r in range(size)
+            ]
+        )
+
+
+def doubling_allgather(ranks: Ranks, order: list[int]) -> None:
+    """Swap all one has collected with a partner twice as far each time."""
+    size, distance = len(order), 1
+    while distance < size:
+        ranks.round(
+            [
+                (
+                    order[r],
+                    order[r ^ distance],
+                    range(r // distance * distance, (r // distance + 1) * distance),
+                )
+                for r in range(size)
+            ]
+        )
+        distance *= 2
+
+
+def allgather(
+    size: int, total: int, collect: Callable[[Ranks, list[int]], None]
+) -> Ranks:
+    """Start with one's own block, then collect."""
+    ranks = Ranks(size, cut(total, size))
+    for r in range(size):
+        ranks.held[r] = {r: {r}}
+    collect(ranks, list(range(size)))
+    return ranks
+
+
+def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
+    """Send the run of blocks that starts with one's own to the left, doubling."""
+    size, distance = len(order), 1
+    while distance < size:
+        blocks = min(distance, size - distance)
+        ranks.round(
+            [
+                (r, (r - distance) % size, [(r + i) % size for i in range(blocks)])
+                for r in range(size)
+            ]
+        )
+        distance *= 2
+
+
+def gather_binomial(size: int, block: int, root: int) -> Ranks:
+    """Give all one has gathered to the parent, near ones first."""
+    ranks = Ranks(size, [block] * size)
+    for r in range(size):
+        ranks.held[(root + r) % size] = {r: {r}}
+    distance = 1
+    while distance < size:
+        ranks.round(
+            [
+                ((root + r) % size, (root + r - distance) % size,
+                 list(ranks.held[(root + r) % size]))
+                for r in range(distance, size, 2 * distance)
+            ]
+        )  # fmt: skip
+        distance *= 2
+    return ranks
+
+
+def reduce_binomial(size: int, bytes: int, root: int) -> Ranks:
+    """As gather, but contributions are added into one vector."""
+    ranks = Ranks(size, [bytes])
+    for r in range(size):
+        ranks.held[r] = {0: {r}}
+    distance = 1
+    while distance < size:
+        ranks.round(
+            [
+                ((root + r) % size, (root + r - distance) % size, [0])
+                for r in range(distance, size, 2 * distance)
+            ]
+        )
+        distance *= 2
+    return ranks
+
+
+class Folded:
+    """Ranks beyond a power of two hand their data to a partner before, get it after."""
+
+    def __init__(self, size: int, odd_stays: bool) -> None:
+        self.power = 1
+        while 2 * self.power <= size:
+            self.power *= 2
+        extra = size - self.power
+        pairs = [(2 * i, 2 * i + 1) for i in range(extra)]
+        self.leaving = [(a, b) if odd_stays else (b, a) for a, b in pairs]
+        self.active = [stays for _, stays in self.leaving] + list(
+            range(2 * extra, size)
+        )
+
+
+def allreduce_doubling(size: int, bytes: int) -> Ranks:
+    """Swap partial sums with partners 1, 2, 4, ... away."""
+    ranks = Ranks(size, [bytes])
+    for r in range(size):
+        ranks.held[r] = {0: {r}}
+    folded = Folded(size, odd_stays=True)
+    ranks.round([(gone, stays, [0]) for gone, stays in folded.leaving])
+    distance = 1
+    while distance < folded.power:
+        ranks.round(
+            [
+                (rank, folded.active[i ^ distance], [0])
+                for i, rank in enumerate(folded.active)
+            ]
+        )
+        distance *= 2
+    ranks.round([(stays, gone, [0]) for gone, stays in folded.leaving])
+    return ranks
+
+
+def halved(
+    size: int, bytes: int, odd_stays: bool
+) -> tuple[Ranks, Folded, list[list[int]]]:
+    """Reduce-scatter: of the pieces one still answers for, send away half each time."""
+    folded = Folded(size, odd_stays)
+    power = folded.power
+    sizes = [bytes // power] * power
+    sizes[-1] += bytes % power
+    ranks = Ranks(size, sizes)
+    for r in range(size):
+        ranks.held[r] = {p: {r} for p in range(power)}
+    ranks.round([(gone, stays, range(power)) for gone, stays in folded.leaving])
+    answers = [list(range(power)) for _ in range(power)]
+    distance = 1
+    while distance < power:
+        sends, kept = [], []
+        for i, mine in enumerate(answers):
+            half = len(mine) // 2
+            low, high = mine[:half], mine[half:]
+            away, stay = (low, high) if i & distance else (high, low)
+            sends.append((folded.active[i], folded.active[i ^ distance], away))
+            kept.append(stay)
+        ranks.round(sends)
+        answers = kept
+        distance *= 2
+    return ranks, folded, answers
+
+
+def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
+    """Halve, then swap finished pieces with the same partners, last one first."""
+    ranks, folded, done = halved(size, bytes, odd_stays=True)
+    distance = folded.power // 2
+    while distance >= 1:
+        ranks.round(
+            [
+                (folded.active[i], folded.active[i ^ distance], done[i])
+                for i in range(folded.power)
+            ]
+        )
+        done = [done[i] + done[i ^ distance] for i in range(folded.power)]
+        distance //= 2
+    ranks.round([(stays, gone, range(folded.power)) for gone, stays in folded.leaving])
+    return ranks
+
+
+def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
+    """Halve, then those whose number differs from the root's give up, bit by bit."""
+    ranks, folded, done = halved(size, bytes, odd_stays=False)
+    active = list(folded.active)
+    if root not in active:  # it sat out: it takes over from number 0
+        ranks.round([(active[0], root, done[0])])
+        active[0] = root
+    goal = active.index(root)
+    alive = set(range(folded.power))
+    distance = folded.power // 2
+    while distance >= 1:
+        givers = [i for i in alive if (i & distance) != (goal & distance)]
+        ranks.round([(active[i], active[i ^ distance], done[i]) for i in givers])
+        for i in givers:
+            done[i ^ distance] = done[i ^ distance] + done[i]
+            alive.remove(i)
+        distance //= 2
+    return ranks
+
+
+def reduce_scatter_halving(size: int, total: int) -> Ranks:
+    """Answer for a range of ranks' blocks; send away the half the partner answers for."""
+    folded = Folded(size, odd_stays=True)
+    ranks = Ranks(size, cut(total, size))
+    for r in range(size):
+        ranks.held[r] = {p: {r} for p in range(size)}
+    ranks.round([(gone, stays, range(size)) for gone, stays in folded.leaving])
+    partner = {stays: gone for gone, stays in folded.leaving}
+    blocks = [[r] if r not in partner else [partner[r], r] for r in folded.active]
+    span = [(0, folded.power)] * folded.power
+    distance = folded.power // 2
+    while distance >= 1:
+        sends = []
+        for i in range(folded.power):
+            low, high = span[i]
+            middle = (low + high) // 2
+            away = (low, middle) if i & distance else (middle, high)
+            pieces = [p for j in range(*away) for p in blocks[j]]
+            sends.append((folded.active[i], folded.active[i ^ distance], pieces))
+            span[i] = (middle, high) if i & distance else (low, middle)
+        ranks.round(sends)
+        distance //= 2
+    ranks.round([(stays, gone, [gone]) for gone, stays in folded.leaving])
+    return ranks
+
+
+def scan_doubling(size: int, bytes: int) -> Ranks:
+    """Swap what the group of 1, 2, 4, ... ranks has summed up, where there is one."""
+    ranks = Ranks(size, [bytes])
+    for r in range(size):
+        ranks.held[r] = {0: {r}}
+    distance = 1
+    while distance < size:
+        pairs = [(r, r ^ distance) for r in range(size) if r ^ distance < size]
+        ranks.round([(a, b, [0]) for a, b in pairs])
+        distance *= 2
+    return ranks
+
+
+def alltoall_bruck(size: int, block: int) -> Ranks:
+    """Piece (source, target) hops on by every power of two in its distance."""
+    ranks = Ranks(size, [block] * size * size)
+    at = {(s, t): s for s in range(size) for t in range(size)}
+    for (s, t), rank in at.items():
+        ranks.held[rank][s * size + t] = {s}
+    distance = 1
+    while distance < size:
+        parcels: dict[int, list[int]] = {r: [] for r in range(size)}
+        for (s, t), rank in at.items():
+            if (t - s) % size & distance:
+                parcels[rank].append(s * size + t)
+                at[s, t] = (rank + distance) % size
+        ranks.round([(r, (r + distance) % size, p) for r, p in parcels.items()])
+        distance *= 2
+    return ranks
