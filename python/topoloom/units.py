@@ -105,4 +105,4 @@ def format_count(number: float) -> str:
     """Write a number with thousands apart and no needless decimals."""
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
-    return f"{number:,.3f}" if abs(number) < 1e6 else f"{number:.4g}"
+    return f"{number:,.3f}" if 0.1 <= abs(number) < 1e6 else f"{number:.4g}"

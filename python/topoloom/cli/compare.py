@@ -140,7 +140,7 @@ def _check_mappers(problem: Any, names: list[str]) -> None:
     from topoloom import Error, mappers
     from topoloom.nearest import unknown_name
 
-    known = [mapper["name"] for mapper in mappers()]
+    known = [str(mapper["name"]) for mapper in mappers()]
     for name in names:
         for stage in re.split(r"\+(?![^()]*\))", name):
             plain = stage.partition("(")[0].strip()
@@ -187,7 +187,7 @@ def _print(problem: Any, results: list[dict[str, Any]], best: str) -> None:
                 f"{result['hops_per_byte']:.3f}",
                 f"{result['dilation_average']:.3f}",
                 f"{result['dilation_max']:g}",
-                f"{result['congestion_max']:.4g}",
+                format_count(result["congestion_max"]),
                 format_bytes(result["inter_node_bytes"]),
                 f"{result['seconds']:.2f} s",
             ]

@@ -22,7 +22,7 @@ def mapper(incomplete: str) -> list[str]:
     from topoloom import mappers
 
     cut = max(incomplete.rfind(","), incomplete.rfind("+")) + 1
-    names = [entry["name"] for entry in mappers()]
+    names = [str(entry["name"]) for entry in mappers()]
     return _starting(incomplete, [incomplete[:cut] + name for name in names])
 
 

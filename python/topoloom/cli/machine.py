@@ -84,7 +84,16 @@ def _facts(machine: Any) -> dict[str, Any]:
     }
 
 
-_SHOWN = {"machine", "text", "nodes", "slots", "slots_per_node", "links", "shape"}
+_SHOWN = {
+    "machine",
+    "text",
+    "nodes",
+    "slots",
+    "slots_per_node",
+    "links",
+    "shape",
+    "network",
+}
 
 
 def _cell(value: Any) -> str:
