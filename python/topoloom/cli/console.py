@@ -16,8 +16,11 @@ from typing import Any
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document and nothing else."""
-    sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
+    """Print one JSON document and nothing else; long ones on one line."""
+    text = json.dumps(document, allow_nan=False)
+    if len(text) < 4000:
+        text = json.dumps(document, indent=2)
+    sys.stdout.write(text + "\n")
 
 
 def note(text: str) -> None:
