@@ -111,7 +111,7 @@ def installed_mpis() -> list[Mpi]:
         (folder / "bin/mpirun", folder / "bin/mpicc"),
         (folder / "mpich/bin/mpiexec", folder / "mpich/bin/mpicc"),
     ):
-        launcher, compiler = shutil.which(mpirun), shutil.which(mpicc)
+        launcher, compiler = shutil.which(str(mpirun)), shutil.which(str(mpicc))
         if launcher and compiler and (mpi := _identify(launcher, compiler)):
             found.setdefault((mpi.name, mpi.version), mpi)
     return list(found.values())

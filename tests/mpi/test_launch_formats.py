@@ -47,7 +47,9 @@ def test_a_rankfile_puts_each_rank_on_its_host_and_core(
     open_mpi: SeveralHosts, topoloom: Any, tmp_path: Path, slots: list[int]
 ) -> None:
     save(tmp_path / "x.json", slots)
-    assert topoloom("export", "x.json", "--to", "openmpi-rankfile", "-o", "r").status == 0
+    assert (
+        topoloom("export", "x.json", "--to", "openmpi-rankfile", "-o", "r").status == 0
+    )
     Path("h").write_text("".join(f"{host} slots=2\n" for host in HOSTS))
     seats = open_mpi.seats(*rankfile_options(open_mpi, "r", "h"), ranks=5)
     wanted = zip(hosts_of(slots), slots, strict=True)

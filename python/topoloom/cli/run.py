@@ -84,8 +84,10 @@ def command(
     from topoloom.launch.launchers import read_command
     from topoloom.launch.program import check_launch
     from topoloom.launch.repeated_input import RepeatedInput
+    from topoloom.record.profile import check_collectives
     from topoloom.units import parse_duration
 
+    check_collectives(collectives)
     at_least("--seed", seed, 0)
     seconds = parse_duration(time) if time is not None else None
     read = read_command(program)

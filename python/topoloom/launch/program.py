@@ -47,7 +47,7 @@ def check_launch(launch: Launch) -> None:
         check=False,
     )
     if tried.returncode != 0:
-        said = first_paragraph(tried.stderr.decode(errors="replace"))
+        said = message(tried.stderr.decode(errors="replace"))
         # Open MPI 4 says nothing about a core that does not exist.
         silent = (
             f"status {tried.returncode} without a word; has every host as many cores "
@@ -59,13 +59,13 @@ def check_launch(launch: Launch) -> None:
         )
 
 
-def first_paragraph(text: str) -> str:
-    """Take the first paragraph of a launcher's message, without its ruled lines."""
+def message(text: str) -> str:
+    """Take what stands between the first two ruled lines of a launcher's message."""
     lines: list[str] = []
     for line in text.splitlines():
         words = line.strip()
         if words.strip("-*="):
             lines.append(words)
-        elif lines:
+        elif words and lines:
             break
     return " ".join(lines)[:400]

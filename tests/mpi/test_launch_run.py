@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom run` launches a program as placed, and never breaks the user's command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from several_hosts import SECONDS, Seat, SeveralHosts, read_seats
+
+from topoloom import load_placement, ring, save_graph
+
+HOSTS = "alpha,beta,gamma,delta"
+CORES = ["--machine", "mesh:4+node:2", "--hosts", HOSTS]
+NODES = ["--machine", "mesh:4", "--hosts", HOSTS]
+TOPOLOOM = "from topoloom.cli import main; main()"
+RANDOM = ["--mapper", "random", "--seed", "3"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory that holds the profiles of rings."""
+    monkeypatch.chdir(tmp_path)
+    for ranks in (4, 6):
+        save_graph(f"ring{ranks}.npz", ring(ranks, 1000))
+    return tmp_path
+
+
+def run(
+    *words: object, standard_input: bytes | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-c", TOPOLOOM, "run", *map(str, words)],
+        capture_output=True,
+        check=False,
+        timeout=SECONDS,
+        input=standard_input or b"",
+    )
+
+
+def on_hosts(several_hosts: SeveralHosts, *words: object) -> list[str]:
+    """A command that names its hosts itself."""
+    option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
+    return several_hosts.command(option, HOSTS, *words)
+
+
+def wanted(placement: str, cores: bool) -> list[Seat]:
+    given = load_placement(placement)
+    assert given.hosts is not None
+    nodes = np.asarray(given.allocation.nodes).tolist()
+    per_node = given.machine.slots_per_node
+    anywhere = tuple(sorted(os.sched_getaffinity(0)))
+    return [
+        Seat(
+            given.hosts[nodes.index(slot // per_node)],
+            (slot % per_node,) if cores else anywhere,
+        )
+        for slot in np.asarray(given.placement.slots).tolist()
+    ]
+
+
+def test_run_puts_each_rank_on_its_host(
+    several_hosts: SeveralHosts, folder: Path
+) -> None:
+    command = several_hosts.command("-n", 6, several_hosts.where)
+    where = [*CORES, *RANDOM, "--profile", "ring6.npz", "-o", "x.json"]
+    done = run(*where, "--", *command)
+    assert done.returncode == 0, done.stderr
+    assert b"6 ranks placed with random: hop-bytes" in done.stderr
+    assert b"placed run" in done.stderr
+    # Open MPI also binds to the core; MPICH does not bind unless asked to.
+    cores = not several_hosts.mpi.is_hydra
+    assert read_seats(done.stdout.decode(), 6) == wanted("x.json", cores)
+
+
+def test_run_records_first_when_it_has_no_profile(
+    several_hosts: SeveralHosts, folder: Path
+) -> None:
+    command = on_hosts(several_hosts, "-n", 4, several_hosts.where)
+    where = ["--machine", "mesh:4", "--json", "-o", "x.json"]
+    done = run(*where, "--", *command)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stderr.splitlines()[-1])
+    assert set(report["seconds"]) == {"recorded", "placed"}
+    second_run = "\n".join(done.stdout.decode().splitlines()[-4:])
+    seats = read_seats(second_run, 4)
+    assert [s.host for s in seats] == [s.host for s in wanted("x.json", False)]
+
+
+def test_run_passes_the_input_and_the_exit_status_through(
+    several_hosts: SeveralHosts, folder: Path
+) -> None:
+    text = b"what the program reads\n" * 20
+    command = several_hosts.command("-n", 4, several_hosts.where, 7, len(text))
+    done = run(*NODES, "--profile", "ring4.npz", "--", *command, standard_input=text)
+    assert done.returncode == 7, done.stderr
+    assert done.stdout.endswith(text)
+
+
+def test_both_runs_read_all_of_a_piped_input(
+    several_hosts: SeveralHosts, folder: Path
+) -> None:
+    text = b"what the program reads\n" * 20
+    where = [several_hosts.where, 0, len(text)]
+    command = on_hosts(several_hosts, "-n", 4, *where)
+    done = run(*NODES, "--", *command, standard_input=text)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(text) == 2
+
+
+def test_a_program_that_fails_while_recorded_is_not_run_again(
+    several_hosts: SeveralHosts, folder: Path
+) -> None:
+    command = on_hosts(several_hosts, "-n", 4, several_hosts.where, 5)
+    done = run(*NODES, "--", *command)
+    assert done.returncode == 5, done.stderr
+    assert len(done.stdout.splitlines()) == 4
+    assert b"the recorded run ended with status 5" in done.stderr
+
+
+def test_a_core_that_does_not_exist_stops_run_before_the_program_starts(
+    open_mpi: SeveralHosts, folder: Path
+) -> None:
+    machine = ["--machine", "mesh:4+node:4096", "--hosts", HOSTS]
+    scattered = ["--mapper", "random", "--profile", "ring6.npz"]
+    command = open_mpi.command("-n", 6, open_mpi.where)
+    done = run(*machine, *scattered, "--", *command)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert b"refuses the placement, so nothing was started" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_more_ranks_than_cores_are_placed_on_hosts_when_oversubscribed(
+    open_mpi: SeveralHosts, folder: Path
+) -> None:
+    machine = ["--machine", "mesh:2+node:3", "--hosts", "alpha,beta", "-o", "x.json"]
+    options = ["--map-by", ":OVERSUBSCRIBE", "-n", 6, open_mpi.where]
+    command = open_mpi.command(*options)
+    done = run(*machine, *RANDOM, "--profile", "ring6.npz", "--", *command)
+    assert done.returncode == 0, done.stderr
+    seats = read_seats(done.stdout.decode(), 6)
+    assert [s.host for s in seats] == [s.host for s in wanted("x.json", False)]
+
+
+def test_a_command_of_two_programs_is_placed_as_one(
+    several_hosts: SeveralHosts, folder: Path
+) -> None:
+    where = several_hosts.where
+    command = several_hosts.command("-n", 2, where, ":", "-n", 4, where)
+    placed = [*CORES, *RANDOM, "--profile", "ring6.npz", "-o", "x.json"]
+    done = run(*placed, "--", *command)
+    assert done.returncode == 0, done.stderr
+    seats = read_seats(done.stdout.decode(), 6)
+    assert [s.host for s in seats] == [s.host for s in wanted("x.json", False)]
+
+
+@pytest.mark.parametrize(
+    ("machine", "options", "message"),
+    [
+        (NODES, ["-n", 5], "starts 5 ranks, but ring4.npz has 4"),
+        (["--machine", "mesh:4"], ["-n", 4], "names of the 4 hosts are not known"),
+        (["--machine", "mesh:5", "--hosts", HOSTS], ["-n", 4], "4 hosts for an"),
+        (NODES, ["-n", 4, "--no-such-option"], "no option '--no-such-option'"),
+        (["--machine", "mesh:3", "--hosts", "a,b,c"], ["-n", 4], "4 ranks, but the"),
+    ],
+)
+def test_run_refuses_what_it_cannot_apply_in_one_line(
+    several_hosts: SeveralHosts,
+    folder: Path,
+    machine: list[str],
+    options: list[object],
+    message: str,
+) -> None:
+    command = several_hosts.command(*options, several_hosts.where)
+    done = run(*machine, "--profile", "ring4.npz", "--", *command)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert message in done.stderr.decode()
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_command_that_places_its_ranks_itself_is_left_alone(
+    several_hosts: SeveralHosts, folder: Path
+) -> None:
+    own = ["-ppn", 2] if several_hosts.mpi.is_hydra else ["--map-by", "node"]
+    command = several_hosts.command(*own, "-n", 4, several_hosts.where)
+    done = run(*NODES, "--profile", "ring4.npz", "--", *command)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert b"the command places its ranks itself" in done.stderr
