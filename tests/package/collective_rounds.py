@@ -280,7 +280,7 @@ def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
 
 
 def reduce_scatter_halving(size: int, total: int) -> Ranks:
-    """Answer for a range of ranks' blocks; send away the half the partner answers for."""
+    """Answer for a range of blocks; send away the half the partner answers for."""
     folded = Folded(size, odd_stays=True)
     ranks = Ranks(size, cut(total, size))
     for r in range(size):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives as messages: against a simulation with data, and against first principles."""
+"""Collectives as messages: against a simulation with data, and first principles."""
 
 from __future__ import annotations
 

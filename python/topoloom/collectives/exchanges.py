@@ -159,5 +159,6 @@ def _pairs(size: int) -> Ints:
             f"an exchange between all of {size} ranks is {size * (size - 1)} messages, "
             "too many to expand; keep or drop the collectives instead"
         )
-    pair = np.arange(size * size)
-    return pair[pair // size != pair % size]
+    pair: Ints = np.arange(size * size)
+    others: Ints = pair[pair // size != pair % size]
+    return others

@@ -142,7 +142,7 @@ def _family(path: Path) -> str:
 
 def _links(path: Path) -> list[Path]:
     """Follow symbolic links one by one, as Debian's alternatives need."""
-    links = []
+    links: list[Path] = []
     while path.is_symlink() and len(links) < 40:
         target = path.readlink()
         path = path.parent / target

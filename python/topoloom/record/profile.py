@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error
-from topoloom.collectives import OPERATIONS, Messages, expand, joined
-from topoloom.collectives.messages import messages
+from topoloom.collectives import OPERATIONS, Messages, expand
+from topoloom.collectives.messages import joined, messages
 from topoloom.formats.npz import load_npz, save_npz
 
 #: in the order of the recorder's ``enum kind``
@@ -64,6 +64,9 @@ class Profile:
     lost: int = 0
     wall_seconds: float = 0.0
     exit_status: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self)
 
     @property
     def phases(self) -> list[int]:
@@ -120,7 +123,7 @@ class Profile:
     def graph(self, collectives: str = "expand", phase: int | None = None) -> CommGraph:
         """Make the communication graph of `edges`."""
         edges = self.edges(collectives, phase)
-        source, target = edges.source.astype(np.int32), edges.target.astype(np.int32)
+        source, target = edges.source.astype(np.uint32), edges.target.astype(np.uint32)
         return CommGraph.from_edges(
             self.rank_count, source, target, edges.bytes, edges.messages
         )
@@ -188,7 +191,7 @@ def load_profile(path: str | Path) -> Profile:
     try:
         first = arrays["profile_communicator_first"]
         members = arrays["profile_communicator_members"].astype(np.int64)
-        profile = Profile(
+        return Profile(
             rank_count=graph.rank_count,
             traffic=arrays["profile_traffic"].astype(np.int64).reshape(-1, 6),
             records=arrays["profile_collectives"].astype(np.int64).reshape(-1, 6),
@@ -199,11 +202,9 @@ def load_profile(path: str | Path) -> Profile:
             wall_seconds=float(arrays["profile_wall_seconds"]),
             exit_status=int(arrays["profile_exit_status"]),
         )
-        _check(profile)
     except (KeyError, ValueError, IndexError) as error:
         what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
         raise Error(f"{path}: damaged profile: {what}") from None
-    return profile
 
 
 def _check(profile: Profile) -> None:
@@ -214,7 +215,8 @@ def _check(profile: Profile) -> None:
         (profile.records[:, 1], len(OPERATIONS), "operation"),
         (profile.records[:, 2], len(profile.communicators), "communicator"),
     ):
-        if np.any((column < 0) | (column >= count)):
-            raise ValueError(f"a {what} is not one of {count}")
+        wrong = column[(column < 0) | (column >= count)]
+        if len(wrong):
+            raise Error(f"{what} {wrong[0]} is not one of {count}")
     if np.any(profile.traffic[:, 4:] < 0) or np.any(profile.records[:, 4:] < 0):
-        raise ValueError("a count is negative")
+        raise Error("a count is negative")

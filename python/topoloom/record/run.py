@@ -140,7 +140,7 @@ def _profile(blocks: list[Block], exit_status: int) -> Profile:
         raise Error("damaged recording: a collective names no known communicator")
     records[:, 2] = [numbers[identity] for identity in records[:, 2].tolist()]
     traffic = np.concatenate([_traffic(block) for block in blocks])
-    return Profile(
+    return Profile(  # which refuses impossible numbers
         rank_count=rank_count,
         traffic=traffic[np.lexsort(traffic.T[::-1])],
         records=records[np.lexsort(records.T[::-1])],

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the recorder leaves, and profiles: read back whole, or refused in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded import pairs
+
+from topoloom import Error
+from topoloom.collectives import OPERATIONS
+from topoloom.record import KINDS, Profile, load_profile, read_recording
+from topoloom.record.launcher import Launcher, find_compiler, recorded_command
+
+HEAD = b"topoloom-recording 1\n".ljust(32, b"\0")
+MARK = 0x746F706F6C6F6F6D
+
+
+def block(
+    rank: int,
+    counters: list[list[int]],
+    records: list[list[int]] | None = None,
+    communicators: list[list[int]] | None = None,
+    size: int = 3,
+) -> list[int]:
+    """Write a block as ``mpi/record/block.c`` describes it."""
+    records, communicators = records or [], communicators or []
+    parts = [*counters, *records, *communicators]
+    body = [word for part in parts for word in part]
+    counts = [len(counters), len(records), len(communicators)]
+    return [MARK, 10 + len(body), rank, size, 1, 2_000_000_000, 0, *counts, *body]
+
+
+def recording(folder: Path, words: list[int], name: str = "recording-1") -> Path:
+    file = folder / f"{name}.topoloom"
+    file.write_bytes(HEAD + np.array(words, dtype=np.int64).tobytes())
+    return file
+
+
+def example(folder: Path) -> Profile:
+    """Three ranks: 0 sends to 1 in two phases, 2 gets from 0, a broadcast on {2, 1, 0}."""
+    bcast = [7, OPERATIONS.index("bcast"), 99, 1, 50, 4]
+    sends = [[0, 0, 1, 100, 2], [7, 0, 1, 10, 1], [7, 4, 2, 5, 1]]
+    got = [[0, KINDS.index("get"), 0, 30, 3]]
+    words = [
+        *block(0, sends),
+        *block(2, got, [bcast], [[99, 3, 1, 2, 1, 0]]),
+        *block(1, []),
+    ]
+    recording(folder, words)
+    return read_recording(folder)
+
+
+def test_a_recording_becomes_a_profile(tmp_path: Path) -> None:
+    profile = example(tmp_path)
+    assert profile.rank_count == 3
+    assert profile.phases == [0, 7]
+    assert profile.wall_seconds == 2.0
+    assert pairs(profile.point_to_point()) == {(0, 1): (110, 3), (0, 2): (30, 3)}
+    assert pairs(profile.point_to_point(7)) == {(0, 1): (10, 1)}
+    assert pairs(profile.direct()) == {(0, 2): (5, 1)}
+    # The root, rank 1 of {2, 1, 0}, sends on to the next ones round the circle.
+    assert pairs(profile.expanded()) == {(1, 0): (200, 4), (1, 2): (200, 4)}
+    assert not pairs(profile.expanded(0))
+    assert pairs(profile.edges("keep")) == pairs(profile.edges("drop"))
+    assert profile.edges("expand").bytes.sum() == 140 + 5 + 400
+    assert profile.graph("keep", 7).total_bytes == 10
+
+
+def test_members_with_a_stride_are_listed_without_a_list(tmp_path: Path) -> None:
+    record = [0, OPERATIONS.index("barrier"), 5, -1, 0, 1]
+    recording(tmp_path, block(0, [], [record], [[5, 2, 0, 0, 2]]))
+    assert read_recording(tmp_path).communicators[0].tolist() == [0, 2]
+
+
+def test_partial_files_are_put_together_and_the_missing_named(tmp_path: Path) -> None:
+    for rank in (0, 2):
+        words = block(rank, [[0, 0, 1, 8, 1]])
+        words[4] = 0
+        recording(tmp_path, words, f"partial-{rank}-1")
+    profile = read_recording(tmp_path)
+    assert profile.partial == [0, 2]
+    assert profile.missing == [1]
+
+
+def test_a_saved_profile_is_the_same_when_loaded(tmp_path: Path) -> None:
+    profile = example(tmp_path)
+    profile.save(tmp_path / "a.npz")
+    again = load_profile(tmp_path / "a.npz")
+    np.testing.assert_array_equal(again.traffic, profile.traffic)
+    np.testing.assert_array_equal(again.records, profile.records)
+    assert [m.tolist() for m in again.communicators] == [[2, 1, 0]]
+    assert again.wall_seconds == profile.wall_seconds
+    profile.save(tmp_path / "b.npz", "drop")
+    dropped = load_profile(tmp_path / "b.npz")
+    assert not len(dropped.records)
+    assert not len(dropped.direct().source)
+
+
+def test_a_program_that_sends_nothing_has_an_empty_graph(tmp_path: Path) -> None:
+    recording(tmp_path, [*block(0, []), *block(1, []), *block(2, [])])
+    profile = read_recording(tmp_path)
+    assert profile.graph().edge_count == 0
+    profile.save(tmp_path / "empty.npz")
+    assert load_profile(tmp_path / "empty.npz").rank_count == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "not a recording"),
+        (b"PK\3\4" + bytes(100), "not a recording"),
+        (HEAD.replace(b"1", b"2"), "version '2', this topoloom reads 1"),
+        (HEAD, "cut off"),
+        (HEAD + bytes(96), "damaged at byte 32"),
+        (HEAD + np.array(block(0, []), dtype=">i8").tobytes(), "other byte order"),
+        (
+            HEAD + np.array(block(0, [[0] * 5]), dtype=np.int64).tobytes()[:-8],
+            "cut off",
+        ),
+        (HEAD + np.array(block(3, []), dtype=np.int64).tobytes(), "damaged"),
+        (
+            HEAD + np.array(block(0, [[0, 0, 3, 1, 1]]), dtype=np.int64).tobytes(),
+            "damaged",
+        ),
+        (
+            HEAD
+            + np.array(block(0, [], [], [[5, 9, 0, 0, 1]]), dtype=np.int64).tobytes(),
+            "damaged",
+        ),
+    ],
+)
+def test_a_damaged_recording_is_refused_by_name(
+    data: bytes, problem: str, tmp_path: Path
+) -> None:
+    (tmp_path / "recording-1.topoloom").write_bytes(data)
+    with pytest.raises(Error, match=problem) as caught:
+        read_recording(tmp_path)
+    assert "recording-1.topoloom" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_programs_in_one_command_are_refused(tmp_path: Path) -> None:
+    recording(tmp_path, block(0, []), "recording-1")
+    recording(tmp_path, block(0, []), "recording-2")
+    with pytest.raises(Error, match="2 MPI programs"):
+        read_recording(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("profile_version", np.array(9), "profile version 9"),
+        ("profile_traffic", np.array([[0, 0, 0, 9, 1, 1]]), "a rank is not one of 3"),
+        ("profile_traffic", np.array([[0, 9, 0, 1, 1, 1]]), "a kind is not one of"),
+        ("profile_traffic", np.array([[0, 0, 0, 1, -1, 1]]), "negative"),
+        ("profile_traffic", np.array([1, 2, 3]), "damaged profile"),
+        ("profile_collectives", np.array([[0, 99, 0, 0, 1, 1]]), "an operation is not"),
+        ("profile_collectives", np.array([[0, 1, 5, 0, 1, 1]]), "a communicator is"),
+    ],
+)
+def test_a_damaged_profile_is_refused_by_name(
+    name: str, value: np.ndarray, problem: str, tmp_path: Path
+) -> None:
+    example(tmp_path).save(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as arrays:
+        changed = {**arrays, name: value}
+    np.savez(tmp_path / "b.npz", **changed)
+    with pytest.raises(Error, match=problem) as caught:
+        load_profile(tmp_path / "b.npz")
+    assert "b.npz" in str(caught.value)
+
+
+def program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_compiler_beside_the_launcher_is_preferred_also_behind_links(
+    tmp_path: Path,
+) -> None:
+    real = program(tmp_path / "opt" / "mpirun.that")
+    that = program(tmp_path / "opt" / "mpicc.that")
+    link = tmp_path / "bin" / "mpirun"
+    link.parent.mkdir()
+    link.symlink_to("../opt/mpirun.that")
+    plain = program(tmp_path / "bin" / "mpicc")
+    assert find_compiler(Launcher(link, "openmpi")).resolve() == that
+    that.unlink()
+    assert find_compiler(Launcher(link, "openmpi")) == plain
+    assert find_compiler(Launcher(real, "openmpi"), str(plain)) == plain
+
+
+def test_no_compiler_at_all_is_refused_with_a_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CRAYPE_VERSION", raising=False)
+    with pytest.raises(Error, match="name its compiler with --mpicc"):
+        find_compiler(Launcher(tmp_path / "srun", ""))
+    cray = program(tmp_path / "cc")
+    monkeypatch.setenv("CRAYPE_VERSION", "2.7")
+    assert find_compiler(Launcher(tmp_path / "srun", "")) == cray
+
+
+def test_variables_reach_the_ranks_the_way_each_launcher_knows() -> None:
+    def handed(family: str, *words: str) -> tuple[list[str], dict[str, str]]:
+        launcher = Launcher(Path("/bin/x"), family)
+        return recorded_command(launcher, list(words), {"A": "1"}, {"B": "2"})
+
+    assert handed("openmpi", "mpirun", "-n", "2", "a", ":", "-n", "1", "b") == (
+        ["mpirun", "-x", "A=1", "-n", "2", "a", ":", "-x", "A=1", "-n", "1", "b"],
+        {"B": "2"},
+    )
+    assert handed("hydra", "mpiexec", "-n", "2", "a")[0] == [
+        "mpiexec",
+        "-genv",
+        "A",
+        "1",
+        "-n",
+        "2",
+        "a",
+    ]
+    command, environment = handed("", "srun", "a")
+    assert command == ["srun", "a"]
+    assert environment["A"] == "1"
+    assert environment["OMPI_MCA_mca_base_env_list"] == "A=1"
+
+
+def test_a_profile_without_a_recording_is_refused(tmp_path: Path) -> None:
+    example(tmp_path).save(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as arrays:
+        bare = {k: v for k, v in arrays.items() if not k.startswith("profile_")}
+    np.savez(tmp_path / "b.npz", **bare)
+    with pytest.raises(Error, match="no profile of a recorded run"):
+        load_profile(tmp_path / "b.npz")
+    with pytest.raises(OSError, match="nowhere"):
+        load_profile(tmp_path / "nowhere.npz")
