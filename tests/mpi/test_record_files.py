@@ -40,7 +40,7 @@ def recording(folder: Path, words: list[int], name: str = "recording-1") -> Path
 
 
 def example(folder: Path) -> Profile:
-    """Three ranks: 0 sends to 1 in two phases, 2 gets from 0, a broadcast on {2, 1, 0}."""
+    """Three ranks: 0 sends in two phases, 2 gets from 0, a broadcast on {2, 1, 0}."""
     bcast = [7, OPERATIONS.index("bcast"), 99, 1, 50, 4]
     sends = [[0, 0, 1, 100, 2], [7, 0, 1, 10, 1], [7, 4, 2, 5, 1]]
     got = [[0, KINDS.index("get"), 0, 30, 3]]
@@ -153,12 +153,12 @@ def test_two_programs_in_one_command_are_refused(tmp_path: Path) -> None:
     ("name", "value", "problem"),
     [
         ("profile_version", np.array(9), "profile version 9"),
-        ("profile_traffic", np.array([[0, 0, 0, 9, 1, 1]]), "a rank is not one of 3"),
-        ("profile_traffic", np.array([[0, 9, 0, 1, 1, 1]]), "a kind is not one of"),
+        ("profile_traffic", np.array([[0, 0, 0, 9, 1, 1]]), "rank 9 is not one of 3"),
+        ("profile_traffic", np.array([[0, 9, 0, 1, 1, 1]]), "kind 9 is not one of"),
         ("profile_traffic", np.array([[0, 0, 0, 1, -1, 1]]), "negative"),
         ("profile_traffic", np.array([1, 2, 3]), "damaged profile"),
-        ("profile_collectives", np.array([[0, 99, 0, 0, 1, 1]]), "an operation is not"),
-        ("profile_collectives", np.array([[0, 1, 5, 0, 1, 1]]), "a communicator is"),
+        ("profile_collectives", np.array([[0, 99, 0, 0, 1, 1]]), "operation 99 is not"),
+        ("profile_collectives", np.array([[0, 1, 5, 0, 1, 1]]), "communicator 5 is"),
     ],
 )
 def test_a_damaged_profile_is_refused_by_name(
