@@ -13,7 +13,10 @@ namespace halo3d {
 class Field {
 public:
     explicit Field(int cells)
-        : cells_(cells), stride_(static_cast<std::size_t>(cells) + 2), now_(stride_ * stride_ * stride_), next_(now_) {}
+        : cells_(cells),
+          stride_(static_cast<std::size_t>(cells) + 2),
+          now_(stride_ * stride_ * stride_),
+          next_(now_) {}
 
     [[nodiscard]] double& at(int x, int y, int z) { return now_[index(x, y, z)]; }
 
@@ -22,16 +25,17 @@ public:
         for (int x = 1; x <= cells_; ++x) {
             for (int y = 1; y <= cells_; ++y) {
                 for (int z = 1; z <= cells_; ++z) {
-                    next_[index(x, y, z)] =
-                        (at(x - 1, y, z) + at(x + 1, y, z) + at(x, y - 1, z) + at(x, y + 1, z) +
-                         at(x, y, z - 1) + at(x, y, z + 1)) / 6.0;
+                    next_[index(x, y, z)] = (at(x - 1, y, z) + at(x + 1, y, z) + at(x, y - 1, z) +
+                                             at(x, y + 1, z) + at(x, y, z - 1) + at(x, y, z + 1)) /
+                                            6.0;
                 }
             }
         }
         now_.swap(next_);
     }
 
-    /// Calls `visit(cell)` for each cell of the plane `axis` = `layer`, in the same order on both sides of a face.
+    /// Calls `visit(cell)` for each cell of the plane `axis` = `layer`, in the same order on both sides of a
+    /// face.
     template <class Visit>
     void plane(int axis, int layer, Visit visit) {
         for (int a = 1; a <= cells_; ++a) {
@@ -54,8 +58,9 @@ private:
     std::vector<double> now_, next_;
 };
 
-/// A wave that a Jacobi step only multiplies by a factor, since cos(t-a) + cos(t+a) = 2 cos(a) cos(t): the discrete
-/// eigenfunction of the domain. So the answer after any number of steps is known exactly in every cell.
+/// A wave that a Jacobi step only multiplies by a factor, since cos(t-a) + cos(t+a) = 2 cos(a) cos(t): the
+/// discrete eigenfunction of the domain. So the answer after any number of steps is known exactly in every
+/// cell.
 class Wave {
 public:
     Wave(std::array<int, 3> global_cells, bool periodic) : periodic_(periodic) {

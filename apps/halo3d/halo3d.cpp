@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A 3-D Jacobi iteration over MPI with halo exchange and a verified result.
 #define OMPI_SKIP_MPICXX 1
-#include <mpi.h>
-#include <sched.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <vector>
+
+#include <mpi.h>
+#include <sched.h>
 
 #include "field.hpp"
 #include "options.hpp"
@@ -16,7 +16,8 @@
 namespace halo3d {
 namespace {
 
-/// The six faces of a rank's cube: to whom, and what is on its way. Face 2 * axis looks down, 2 * axis + 1 up.
+/// The six faces of a rank's cube: to whom, and what is on its way. Face 2 * axis looks down, 2 * axis + 1
+/// up.
 struct Halo {
     std::array<int, 6> peer{};
     std::array<std::vector<double>, 6> outgoing, incoming;
@@ -38,14 +39,15 @@ struct Halo {
         for (std::size_t face = 0; face < 6; ++face) {
             const int size = static_cast<int>(incoming[face].size());
             const int from_opposite = static_cast<int>(face ^ 1);  // the sender names its own face
-            MPI_Irecv(incoming[face].data(), size, MPI_DOUBLE, peer[face], from_opposite, grid, &requests[face]);
+            MPI_Irecv(incoming[face].data(), size, MPI_DOUBLE, peer[face], from_opposite, grid,
+                      &requests[face]);
         }
         for (std::size_t face = 0; face < 6; ++face) {
             std::size_t i = 0;
             field.plane(static_cast<int>(face / 2), face % 2 == 0 ? 1 : cells,
                         [&](double& cell) { outgoing[face][i++] = cell; });
-            MPI_Isend(outgoing[face].data(), static_cast<int>(i), MPI_DOUBLE, peer[face], static_cast<int>(face), grid,
-                      &requests[6 + face]);
+            MPI_Isend(outgoing[face].data(), static_cast<int>(i), MPI_DOUBLE, peer[face],
+                      static_cast<int>(face), grid, &requests[6 + face]);
         }
         MPI_Waitall(12, requests.data(), MPI_STATUSES_IGNORE);
         for (std::size_t face = 0; face < 6; ++face) {
@@ -63,7 +65,8 @@ void each_cell(int cells, std::array<int, 3> coords, Visit visit) {
         for (int y = 1; y <= cells; ++y) {
             for (int z = 1; z <= cells; ++z) {
                 visit(x, y, z,
-                      std::array{coords[0] * cells + x - 1, coords[1] * cells + y - 1, coords[2] * cells + z - 1});
+                      std::array{coords[0] * cells + x - 1, coords[1] * cells + y - 1,
+                                 coords[2] * cells + z - 1});
             }
         }
     }
@@ -85,7 +88,8 @@ void report(MPI_Comm grid, int rank, int ranks) {
 void print_bytes(const Options& options) {
     const long long ranks = 1LL * options.grid[0] * options.grid[1] * options.grid[2];
     long long messages = 0;
-    for (const int width : options.grid) messages += 2 * (options.periodic ? ranks : ranks / width * (width - 1));
+    for (const int width : options.grid)
+        messages += 2 * (options.periodic ? ranks : ranks / width * (width - 1));
     messages *= options.steps;
     const long long bytes = messages * options.cells * options.cells * static_cast<long long>(sizeof(double));
     std::printf("halo3d: sends %lld bytes in %lld messages\n", bytes, messages);
@@ -107,7 +111,8 @@ int run(Options options) {
     const Wave wave(global, options.periodic);
     Field field(options.cells);
     Halo halo(grid, options.cells);
-    each_cell(options.cells, coords, [&](int x, int y, int z, auto cell) { field.at(x, y, z) = wave.start(cell); });
+    each_cell(options.cells, coords,
+              [&](int x, int y, int z, auto cell) { field.at(x, y, z) = wave.start(cell); });
 
     const double begin = MPI_Wtime();
     for (int step = 0; step < options.steps; ++step) {
@@ -125,11 +130,14 @@ int run(Options options) {
 
     if (options.report) report(grid, rank, ranks);
     if (rank == 0) {
-        std::printf("halo3d: %d ranks %dx%dx%d, %d^3 cells each, %d steps, %.3g ms a step\n", ranks, options.grid[0],
-                    options.grid[1], options.grid[2], options.cells, options.steps, 1e3 * slowest / options.steps);
+        std::printf("halo3d: %d ranks %dx%dx%d, %d^3 cells each, %d steps, %.3g ms a step\n", ranks,
+                    options.grid[0], options.grid[1], options.grid[2], options.cells, options.steps,
+                    1e3 * slowest / options.steps);
         if (options.bytes) print_bytes(options);
-        if (right) std::printf("halo3d: verified in every cell, largest error %.2g\n", worst);
-        else std::printf("halo3d: WRONG, largest error %.2g\n", worst);
+        if (right)
+            std::printf("halo3d: verified in every cell, largest error %.2g\n", worst);
+        else
+            std::printf("halo3d: WRONG, largest error %.2g\n", worst);
     }
     MPI_Comm_free(&grid);
     return right ? 0 : 1;

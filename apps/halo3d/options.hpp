@@ -40,10 +40,14 @@ inline std::optional<int> count_from(const std::string& text) {
 inline std::string read_options(int argc, char** argv, Options& options) {
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];
-        if (word == "--periodic") options.periodic = true;
-        else if (word == "--report") options.report = true;
-        else if (word == "--bytes") options.bytes = true;
-        else if (word == "--help" || word == "-h") options.help = true;
+        if (word == "--periodic")
+            options.periodic = true;
+        else if (word == "--report")
+            options.report = true;
+        else if (word == "--bytes")
+            options.bytes = true;
+        else if (word == "--help" || word == "-h")
+            options.help = true;
         else if (word == "--grid" || word == "--cells" || word == "--steps") {
             if (++i == argc) return word + " needs a value";
             std::string value = argv[i];
@@ -52,7 +56,8 @@ inline std::string read_options(int argc, char** argv, Options& options) {
                     const std::size_t cross = axis < 2 ? value.find('x') : value.size();
                     const auto count = count_from(value.substr(0, cross));
                     if (cross == std::string::npos || !count) {
-                        return std::string("--grid is '") + argv[i] + "', expected three numbers such as 4x2x2";
+                        return std::string("--grid is '") + argv[i] +
+                               "', expected three numbers such as 4x2x2";
                     }
                     options.grid[axis] = *count;
                     value.erase(0, cross + 1);

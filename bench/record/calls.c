@@ -48,7 +48,7 @@ static double ns_of_starts(int calls) {
 
 static double ns_of_puts(int calls) {
     MPI_Win win;
-    char *memory;
+    char* memory;
     MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
     const double begin = cpu_seconds();
@@ -59,7 +59,7 @@ static double ns_of_puts(int calls) {
     return 1e9 * seconds / calls;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     const int calls = argc > 1 ? atoi(argv[1]) : 1000000;
     int level;
     MPI_Init_thread(&argc, &argv, argc > 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);

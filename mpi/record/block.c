@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One rank's notes as words: the file format.
 //
-// A recording is the 32-byte head "topoloom-recording 1\n" (zero-filled), then one block a rank, in any order. All
-// numbers are 64-bit signed integers in the byte order of the machine; the first word of a block tells the order.
-//   block:        0x746f706f6c6f6f6d ("topoloom"), words in this block, rank, world size, 1 if written at MPI_Finalize,
-//                 nanoseconds since MPI_Init, notes lost, number of counters, of records, of communicators; then those
-//   counter:      phase, kind, peer (rank in the world), bytes, messages         kind: enum kind of record.h
-//   record:       phase, operation, communicator id, root or -1, bytes, calls    operation: enum operation of record.h
+// A recording is the 32-byte head "topoloom-recording 1\n" (zero-filled), then one block a rank, in any
+// order. All numbers are 64-bit signed integers in the byte order of the machine, which the first word tells.
+//   block:        0x746f706f6c6f6f6d ("topoloom"), words in this block, rank, world size,
+//                 1 if written at MPI_Finalize, nanoseconds since MPI_Init, notes lost,
+//                 number of counters, of records, of communicators; then those
+//   counter:      phase, kind (enum kind of record.h), peer (rank in the world), bytes, messages
+//   record:       phase, operation (enum operation), communicator id, root or -1, bytes, calls
 //   communicator: id, size, 0, start, stride   or   id, size, 1, then its world ranks in order
-// `bytes` of a record: the message (bcast, reduce, allreduce, scan, exscan), one rank's block (gather, scatter,
-// allgather, alltoall), the sum over the ranks (allgatherv, reduce_scatter).
+// `bytes` of a record: the message (bcast, reduce, allreduce, scan, exscan), one rank's block (gather,
+// scatter, allgather, alltoall), the sum over the ranks (allgatherv, reduce_scatter).
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,8 @@ enum { head_words = 10, length_word = 1, counters_word = 7 };
 
 const char record_file_head[32] = "topoloom-recording 1\n";
 
-bool sink_flush(struct sink *sink) {
-    const char *bytes = (const char *)sink->words;
+bool sink_flush(struct sink* sink) {
+    const char* bytes = (const char*)sink->words;
     size_t left = sink->used * sizeof *sink->words;
     while (left > 0 && !sink->failed) {
         const ssize_t done = write(sink->file, bytes, left);
@@ -37,14 +38,14 @@ bool sink_flush(struct sink *sink) {
     return !sink->failed;
 }
 
-static void put(struct sink *sink, int64_t word) {
+static void put(struct sink* sink, int64_t word) {
     if (sink->failed) return;
     if (sink->used == sink->capacity) {
         if (sink->file >= 0) {
             sink_flush(sink);
         } else {
             const uint64_t capacity = sink->capacity == 0 ? 1024 : 2 * sink->capacity;
-            int64_t *words = realloc(sink->words, capacity * sizeof *words);
+            int64_t* words = realloc(sink->words, capacity * sizeof *words);
             sink->failed = words == NULL;
             if (sink->failed) return;
             sink->words = words;
@@ -55,12 +56,12 @@ static void put(struct sink *sink, int64_t word) {
     ++sink->written;
 }
 
-static int64_t put_counters(struct sink *sink) {
+static int64_t put_counters(struct sink* sink) {
     int64_t count = 0;
-    for (const struct phase *phase = record_phases; phase != NULL; phase = phase->next) {
-        const struct counter_table *table = phase->counters;
+    for (const struct phase* phase = record_phases; phase != NULL; phase = phase->next) {
+        const struct counter_table* table = phase->counters;
         for (uint64_t i = 0; i <= table->mask; ++i) {
-            const struct counter *counter = &table->slots[i];
+            const struct counter* counter = &table->slots[i];
             if (counter->key == 0) continue;
             put(sink, phase->level);
             put(sink, (int64_t)((counter->key - 1) & 7));
@@ -73,12 +74,12 @@ static int64_t put_counters(struct sink *sink) {
     return count;
 }
 
-static int64_t put_records(struct sink *sink) {
+static int64_t put_records(struct sink* sink) {
     int64_t count = 0;
-    for (const struct phase *phase = record_phases; phase != NULL; phase = phase->next) {
-        const struct record_table *table = phase->records;
+    for (const struct phase* phase = record_phases; phase != NULL; phase = phase->next) {
+        const struct record_table* table = phase->records;
         for (uint64_t i = 0; i <= table->mask; ++i) {
-            const struct record *record = &table->slots[i];
+            const struct record* record = &table->slots[i];
             if (record->count == 0) continue;
             put(sink, phase->level);
             put(sink, record->operation);
@@ -92,9 +93,9 @@ static int64_t put_records(struct sink *sink) {
     return count;
 }
 
-static int64_t put_communicators(struct sink *sink) {
+static int64_t put_communicators(struct sink* sink) {
     int64_t count = 0;
-    for (const struct communicator *one = record_communicators; one != NULL; one = one->next, ++count) {
+    for (const struct communicator* one = record_communicators; one != NULL; one = one->next, ++count) {
         put(sink, (int64_t)one->id);
         put(sink, one->size);
         put(sink, one->members != NULL);
@@ -107,9 +108,9 @@ static int64_t put_communicators(struct sink *sink) {
     return count;
 }
 
-void block_write(struct sink *sink, bool complete) {
-    const int64_t head[head_words] = {0x746f706f6c6f6f6d, 0, record_rank, record_size, complete,
-                                      record_nanoseconds(), record_lost, 0, 0, 0};
+void block_write(struct sink* sink, bool complete) {
+    const int64_t head[head_words] = {0x746f706f6c6f6f6d,   0,           record_rank, record_size, complete,
+                                      record_nanoseconds(), record_lost, 0,           0,           0};
     const uint64_t first = sink->written;
     const off_t offset = sink->file >= 0 ? lseek(sink->file, 0, SEEK_END) : 0;
     for (int i = 0; i < head_words; ++i) put(sink, head[i]);

@@ -1,51 +1,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives as (operation, communicator, root, bytes) with a count, and the members of those communicators, once.
+// Collectives as (operation, communicator, root, bytes) with a count, and the members of those communicators,
+// once.
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "record.h"
 
-struct communicator *_Atomic record_communicators;
+struct communicator* _Atomic record_communicators;
 
 static uint64_t mixed(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x100000001B3u;
     return hash ^ (hash >> 29);
 }
 
-static uint64_t id_of(int size, const int *members, int start, int stride) {
+static uint64_t id_of(int size, const int* members, int start, int stride) {
     uint64_t id = 0xCBF29CE484222325u;
     for (int i = 0; i < size; ++i) id = mixed(id, (uint64_t)(members ? members[i] : start + i * stride));
     id &= INT64_MAX;  // written as a signed word
     return id == 0 ? 1 : id;
 }
 
-static bool is_strided(const int *members, int size) {
+static bool is_strided(const int* members, int size) {
     for (int i = 2; i < size; ++i)
         if (members[i] - members[i - 1] != members[1] - members[0]) return false;
     return true;
 }
 
 /// World ranks of all members of `group`, allocated; NULL where there is no memory.
-static int *members_of(const struct group *group) {
+static int* members_of(const struct group* group) {
     const size_t size = (size_t)group->size;
-    int *members = malloc(2 * size * sizeof *members);
+    int* members = malloc(2 * size * sizeof *members);
     if (members == NULL) return NULL;
-    int *ranks = members + size;
+    int* ranks = members + size;
     for (int i = 0; i < group->size; ++i) ranks[i] = i;
-    if (PMPI_Group_translate_ranks(group->mpi_group, group->size, ranks, record_world_group, members) == MPI_SUCCESS)
+    if (PMPI_Group_translate_ranks(group->mpi_group, group->size, ranks, record_world_group, members) ==
+        MPI_SUCCESS)
         return members;
     free(members);
     return NULL;
 }
 
-uint64_t communicator_id(struct group *group) {
+uint64_t communicator_id(struct group* group) {
     if (group->communicator != 0) return group->communicator;
-    struct communicator *communicator = calloc(1, sizeof *communicator);
+    struct communicator* communicator = calloc(1, sizeof *communicator);
     if (communicator == NULL) return 0;
     communicator->size = group->size;
     communicator->stride = 1;
     if (!group->is_world) {
-        int *members = members_of(group);
+        int* members = members_of(group);
         if (members == NULL) {
             free(communicator);
             return 0;
@@ -61,7 +63,7 @@ uint64_t communicator_id(struct group *group) {
     communicator->id =
         id_of(communicator->size, communicator->members, communicator->start, communicator->stride);
     group->communicator = communicator->id;
-    for (struct communicator *known = record_communicators; known != NULL; known = known->next) {
+    for (struct communicator* known = record_communicators; known != NULL; known = known->next) {
         if (known->id != communicator->id) continue;
         free(communicator->members);
         free(communicator);
@@ -72,11 +74,12 @@ uint64_t communicator_id(struct group *group) {
     return group->communicator;
 }
 
-static struct record *find(struct record_table *table, const struct record *key) {
+static struct record* find(struct record_table* table, const struct record* key) {
     uint64_t i = mixed(mixed(key->communicator, (uint64_t)key->bytes),
-                       (uint64_t)key->operation * 0x9E3779B97F4A7C15u + (uint64_t)key->root) & table->mask;
+                       (uint64_t)key->operation * 0x9E3779B97F4A7C15u + (uint64_t)key->root) &
+                 table->mask;
     for (;; i = (i + 1) & table->mask) {
-        struct record *record = &table->slots[i];
+        struct record* record = &table->slots[i];
         if (record->count == 0) return record;
         if (record->communicator == key->communicator && record->bytes == key->bytes &&
             record->operation == key->operation && record->root == key->root)
@@ -84,9 +87,9 @@ static struct record *find(struct record_table *table, const struct record *key)
     }
 }
 
-static struct record_table *grown(const struct record_table *old) {
+static struct record_table* grown(const struct record_table* old) {
     const uint64_t capacity = 2 * (old->mask + 1);
-    struct record_table *table = calloc(1, sizeof *table + capacity * sizeof(struct record));
+    struct record_table* table = calloc(1, sizeof *table + capacity * sizeof(struct record));
     if (table == NULL) return NULL;
     table->mask = capacity - 1;
     table->used = old->used;
@@ -97,8 +100,8 @@ static struct record_table *grown(const struct record_table *old) {
 
 void record_add(enum operation operation, uint64_t communicator, int root, int64_t bytes) {
     const struct record key = {communicator, bytes, 1, (int32_t)operation, root};
-    struct record_table *table = record_phase->records;
-    struct record *record = find(table, &key);
+    struct record_table* table = record_phase->records;
+    struct record* record = find(table, &key);
     if (record->count != 0) {
         ++record->count;
         return;

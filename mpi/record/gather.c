@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// At MPI_Finalize: rank 0 fetches the blocks one after another, so that it holds one at a time, into one file.
+// At MPI_Finalize: rank 0 fetches the blocks one after another, so that it holds one at a time, into one
+// file.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 enum { ask = 1, answer = 2, longest_name = 4096, most_words = 1 << 24 };  // longer blocks come in pieces
 
-static void send_block(MPI_Comm comm, const struct sink *sink) {
+static void send_block(MPI_Comm comm, const struct sink* sink) {
     int go = 0;
     PMPI_Recv(&go, 1, MPI_INT, 0, ask, comm, MPI_STATUS_IGNORE);
     const uint64_t words = sink->failed ? 0 : sink->used;
@@ -21,8 +22,8 @@ static void send_block(MPI_Comm comm, const struct sink *sink) {
     }
 }
 
-static void receive_block(MPI_Comm comm, int rank, struct sink *file) {
-    static int64_t *buffer;
+static void receive_block(MPI_Comm comm, int rank, struct sink* file) {
+    static int64_t* buffer;
     static uint64_t capacity;
     const int go = 1;
     uint64_t words = 0;
@@ -38,7 +39,7 @@ static void receive_block(MPI_Comm comm, int rank, struct sink *file) {
         if (buffer != NULL) {
             PMPI_Recv(buffer + at, piece, MPI_INT64_T, rank, answer, comm, MPI_STATUS_IGNORE);
         } else {  // no memory: the program's rank must still get rid of what it sends
-            int64_t *scrap = malloc((size_t)piece * sizeof *scrap);
+            int64_t* scrap = malloc((size_t)piece * sizeof *scrap);
             if (scrap == NULL) _exit(1);
             PMPI_Recv(scrap, piece, MPI_INT64_T, rank, answer, comm, MPI_STATUS_IGNORE);
             free(scrap);
@@ -53,10 +54,10 @@ static void receive_block(MPI_Comm comm, int rank, struct sink *file) {
 }
 
 /// The name to write to: programs that were spawned by the recorded one keep out of its way.
-static bool open_file(const char *folder, char *name, char *unfinished, int *file) {
+static bool open_file(const char* folder, char* name, char* unfinished, int* file) {
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
-    const char *stem = parent == MPI_COMM_NULL ? "recording" : "spawned";
+    const char* stem = parent == MPI_COMM_NULL ? "recording" : "spawned";
     const int length = snprintf(name, longest_name, "%s/%s-%ld.topoloom", folder, stem, (long)getpid());
     if (length < 0 || length >= longest_name) return false;
     snprintf(unfinished, longest_name + 8, "%.*s.part", length, name);
@@ -65,7 +66,7 @@ static bool open_file(const char *folder, char *name, char *unfinished, int *fil
            write(*file, record_file_head, sizeof record_file_head) == (ssize_t)sizeof record_file_head;
 }
 
-bool gather_to_file(const char *folder) {
+bool gather_to_file(const char* folder) {
     char name[longest_name] = "", unfinished[longest_name + 8] = "";
     int file = -1, go_on = 0;
     if (record_rank == 0) go_on = open_file(folder, name, unfinished, &file);

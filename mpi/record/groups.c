@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks of any communicator or window as ranks of MPI_COMM_WORLD, through groups, remembered peer by peer.
 //
-// A handle may be reused once its communicator is freed. An attribute with a delete callback tells us, whoever frees it
-// and from whichever language.
+// A handle may be reused once its communicator is freed. An attribute with a delete callback tells us,
+// whoever frees it and from whichever language.
 #include <stdlib.h>
 
 #include "record.h"
 
 enum { bucket_count = 256 };
 
-static struct group *buckets_[bucket_count];
-static struct group *last_;
+static struct group* buckets_[bucket_count];
+static struct group* last_;
 static int comm_key_ = MPI_KEYVAL_INVALID, win_key_ = MPI_KEYVAL_INVALID;
 
-static struct group **bucket(uintptr_t handle) {
+static struct group** bucket(uintptr_t handle) {
     return &buckets_[((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 56];
 }
 
-static void forget(struct group *group) {
-    record_lock();
-    for (struct group **link = bucket(group->handle); *link != NULL; link = &(*link)->next) {
-        if (*link != group) continue;
-        *link = group->next;
-        break;
-    }
-    if (last_ == group) last_ = NULL;
-    record_unlock();
+static void destroy(struct group* group) {
     if (!group->is_world) PMPI_Group_free(&group->mpi_group);
     free(group->peers);
     free(group->worlds);
@@ -33,15 +25,17 @@ static void forget(struct group *group) {
     free(group);
 }
 
-static int comm_is_freed(MPI_Comm comm, int key, void *group, void *state) {
+// MPI may hold a lock of its own while it calls us here, and another thread may hold ours and wait for MPI's.
+// So only a mark is left; `known` takes the group away.
+static int comm_is_freed(MPI_Comm comm, int key, void* group, void* state) {
     (void)comm, (void)key, (void)state;
-    forget(group);
+    ((struct group*)group)->is_freed = true;
     return MPI_SUCCESS;
 }
 
-static int win_is_freed(MPI_Win win, int key, void *group, void *state) {
+static int win_is_freed(MPI_Win win, int key, void* group, void* state) {
     (void)win, (void)key, (void)state;
-    forget(group);
+    ((struct group*)group)->is_freed = true;
     return MPI_SUCCESS;
 }
 
@@ -50,15 +44,26 @@ void groups_start(void) {
     PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, win_is_freed, &win_key_, NULL);
 }
 
-static struct group *known(uintptr_t handle, bool is_window) {
-    if (last_ != NULL && last_->handle == handle && last_->is_window == is_window) return last_;
-    for (struct group *group = *bucket(handle); group != NULL; group = group->next)
-        if (group->handle == handle && group->is_window == is_window) return last_ = group;
+static struct group* known(uintptr_t handle, bool is_window) {
+    if (last_ != NULL && last_->handle == handle && last_->is_window == is_window && !last_->is_freed)
+        return last_;
+    for (struct group** link = bucket(handle); *link != NULL;) {
+        struct group* group = *link;
+        if (group->is_freed) {
+            if (last_ == group) last_ = NULL;
+            *link = group->next;
+            destroy(group);
+        } else if (group->handle == handle && group->is_window == is_window) {
+            return last_ = group;
+        } else {
+            link = &group->next;
+        }
+    }
     return NULL;
 }
 
-static struct group *added(const struct group *made) {
-    struct group *group = malloc(sizeof *group);
+static struct group* added(const struct group* made) {
+    struct group* group = malloc(sizeof *group);
     if (group == NULL) return NULL;
     *group = *made;
     group->neighbor_count = -1;
@@ -67,8 +72,8 @@ static struct group *added(const struct group *made) {
     return last_ = group;
 }
 
-struct group *group_of_comm(MPI_Comm comm) {
-    struct group *group = known((uintptr_t)comm, false);
+struct group* group_of_comm(MPI_Comm comm) {
+    struct group* group = known((uintptr_t)comm, false);
     if (group != NULL) return group;
     struct group made = {.handle = (uintptr_t)comm, .is_world = comm == MPI_COMM_WORLD};
     int is_inter = 0;
@@ -87,8 +92,8 @@ struct group *group_of_comm(MPI_Comm comm) {
     return group;
 }
 
-struct group *group_of_win(MPI_Win win) {
-    struct group *group = known((uintptr_t)win, true);
+struct group* group_of_win(MPI_Win win) {
+    struct group* group = known((uintptr_t)win, true);
     if (group != NULL) return group;
     struct group made = {.handle = (uintptr_t)win, .is_window = true};
     PMPI_Win_get_group(win, &made.mpi_group);
@@ -99,13 +104,13 @@ struct group *group_of_win(MPI_Win win) {
     return group;
 }
 
-static uint32_t slot_of(const struct group *group, int rank) {
+static uint32_t slot_of(const struct group* group, int rank) {
     uint32_t i = ((uint32_t)rank * 0x9E3779B9u >> 7) & group->peer_mask;
     while (group->peers[i] >= 0 && group->peers[i] != rank) i = (i + 1) & group->peer_mask;
     return i;
 }
 
-static bool grow(struct group *group) {
+static bool grow(struct group* group) {
     struct group old = *group;
     const uint32_t capacity = old.peers == NULL ? 16 : 2 * (old.peer_mask + 1);
     group->peers = malloc(capacity * sizeof *group->peers);
@@ -129,7 +134,7 @@ static bool grow(struct group *group) {
     return true;
 }
 
-int world_rank(struct group *group, int rank) {
+int world_rank(struct group* group, int rank) {
     if (rank < 0 || rank >= group->size) return -1;
     if (group->is_world) return rank;
     if ((group->peers == NULL || 2 * group->peer_used > group->peer_mask) && !grow(group)) return -1;

@@ -4,27 +4,27 @@
 
 #include "record.h"
 
-static int *room(int count) { return malloc((size_t)(count > 0 ? count : 1) * sizeof(int)); }
+static int* room(int count) { return malloc((size_t)(count > 0 ? count : 1) * sizeof(int)); }
 
 /// Two per dimension, the lower one first; MPI_PROC_NULL at the rim of a grid that does not wrap.
-static int *cart_neighbors(MPI_Comm comm, int *count) {
+static int* cart_neighbors(MPI_Comm comm, int* count) {
     int dims = 0;
     PMPI_Cartdim_get(comm, &dims);
-    int *ranks = room(2 * dims);
+    int* ranks = room(2 * dims);
     if (ranks == NULL) return NULL;
     for (int d = 0; d < dims; ++d) PMPI_Cart_shift(comm, d, 1, &ranks[2 * d], &ranks[2 * d + 1]);
     *count = 2 * dims;
     return ranks;
 }
 
-static int *graph_neighbors(MPI_Comm comm, int my_rank, int *count) {
+static int* graph_neighbors(MPI_Comm comm, int my_rank, int* count) {
     PMPI_Graph_neighbors_count(comm, my_rank, count);
-    int *ranks = room(*count);
+    int* ranks = room(*count);
     if (ranks != NULL) PMPI_Graph_neighbors(comm, my_rank, *count, ranks);
     return ranks;
 }
 
-static int *dist_graph_neighbors(MPI_Comm comm, int *count) {
+static int* dist_graph_neighbors(MPI_Comm comm, int* count) {
     int sources = 0, weighted = 0;
     PMPI_Dist_graph_neighbors_count(comm, &sources, count, &weighted);
     int *source_ranks = room(sources), *ranks = room(*count);
@@ -39,10 +39,10 @@ static int *dist_graph_neighbors(MPI_Comm comm, int *count) {
     return ranks;
 }
 
-void neighbors_find(struct group *group, MPI_Comm comm) {
+void neighbors_find(struct group* group, MPI_Comm comm) {
     if (group->neighbor_count >= 0) return;
     int kind = MPI_UNDEFINED, count = 0;
-    int *ranks = NULL;
+    int* ranks = NULL;
     PMPI_Topo_test(comm, &kind);
     if (kind == MPI_CART) ranks = cart_neighbors(comm, &count);
     if (kind == MPI_GRAPH) ranks = graph_neighbors(comm, group->my_rank, &count);

@@ -4,7 +4,7 @@
 
 static void move(enum kind kind, MPI_Win win, int target, int64_t bytes) {
     if (target == MPI_PROC_NULL) return;
-    struct group *group = group_of_win(win);
+    struct group* group = group_of_win(win);
     if (group != NULL) post(kind, world_rank(group, target), bytes);
 }
 
@@ -18,7 +18,8 @@ void note_get(MPI_Win win, int target, int64_t count, MPI_Datatype type) {
 
 void note_get_accumulate(MPI_Win win, int target, int64_t count, MPI_Datatype type, int64_t result_count,
                          MPI_Datatype result_type, MPI_Op op) {
-    if (op != MPI_NO_OP) note_put(win, target, count, type);  // with MPI_NO_OP nothing is sent, it is an atomic get
+    if (op != MPI_NO_OP)
+        note_put(win, target, count, type);  // with MPI_NO_OP nothing is sent, it is an atomic get
     note_get(win, target, result_count, result_type);
 }
 

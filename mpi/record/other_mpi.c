@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program of another MPI than the one we were compiled for must run as if we were not there.
 //
-// Handles are pointers in Open MPI and integers in the MPICH family, so even wrappers that only forward would break it.
-// Before main, such a process starts itself again without us.
+// Handles are pointers in Open MPI and integers in the MPICH family, so even wrappers that only forward would
+// break it. Before main, such a process starts itself again without us.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -12,7 +12,8 @@
 
 #include "record.h"
 
-/// Which library the program's calls go to is a question for the linker: before main no MPI can be asked anything.
+/// Which library the program's calls go to is a question for the linker: before main no MPI can be asked
+/// anything.
 static bool is_the_mpi_we_were_built_for(void) {
     Dl_info calls, marks;
     void *const call = dlsym(RTLD_DEFAULT, "PMPI_Init"), *const mark = dlsym(RTLD_DEFAULT, "ompi_mpi_abort");
@@ -27,14 +28,15 @@ static bool is_the_mpi_we_were_built_for(void) {
 
 /// Leaves in LD_PRELOAD what is not ours.
 static void leave_preload(void) {
-    const char *preload = getenv("LD_PRELOAD");
-    char *words = preload == NULL ? NULL : strdup(preload), *rest = words == NULL ? NULL : malloc(strlen(words) + 1);
+    const char* preload = getenv("LD_PRELOAD");
+    char *words = preload == NULL ? NULL : strdup(preload),
+         *rest = words == NULL ? NULL : malloc(strlen(words) + 1);
     if (rest == NULL) {
         unsetenv("LD_PRELOAD");
         return;
     }
     rest[0] = '\0';
-    for (char *word = strtok(words, ": "); word != NULL; word = strtok(NULL, ": ")) {
+    for (char* word = strtok(words, ": "); word != NULL; word = strtok(NULL, ": ")) {
         if (strstr(word, "/topoloom/recorder-") != NULL) continue;
         if (rest[0] != '\0') strcat(rest, ":");
         strcat(rest, word);
@@ -44,14 +46,16 @@ static void leave_preload(void) {
     free(rest);
 }
 
-__attribute__((constructor)) static void leave_other_mpi_alone(int argc, char **argv) {
+__attribute__((constructor)) static void leave_other_mpi_alone(int argc, char** argv) {
     (void)argc;
     if (getenv("TOPOLOOM_RECORD") == NULL || is_the_mpi_we_were_built_for()) return;
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    const char* rank = getenv("OMPI_COMM_WORLD_RANK");
     if (rank == NULL) rank = getenv("PMI_RANK");
     if (rank != NULL && strcmp(rank, "0") == 0)
-        fputs("topoloom: not recorded: the program uses another MPI than the recorder; name its mpicc with --mpicc\n",
-              stderr);
+        fputs(
+            "topoloom: not recorded: the program uses another MPI than the recorder; name its mpicc with "
+            "--mpicc\n",
+            stderr);
     leave_preload();
     unsetenv("TOPOLOOM_RECORD");
     execv("/proc/self/exe", argv);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Some launchers answer the first rank that ends badly by killing all others at once (SIGKILL, which nobody can catch).
-// So that rank first asks the others on its node to leave their notes: by SIGURG, which is ignored where nobody listens.
+// Some launchers answer the first rank that ends badly by killing all others at once (SIGKILL, which nobody
+// can catch). So that rank first asks the others on its node to leave their notes: by SIGURG, which is
+// ignored where nobody listens.
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -18,7 +19,7 @@ enum { most_environment = 1 << 20 };
 static const char ending[] = ".topoloom";
 
 /// Whether the process was started with our TOPOLOOM_RECORD: it is a rank of the same job.
-static bool is_recorded(const char *process, const char *setting, char *buffer) {
+static bool is_recorded(const char* process, const char* setting, char* buffer) {
     char name[64];
     snprintf(name, sizeof name, "/proc/%.20s/environ", process);
     const int file = open(name, O_RDONLY | O_CLOEXEC);
@@ -30,10 +31,10 @@ static bool is_recorded(const char *process, const char *setting, char *buffer) 
     return memmem(buffer, used, setting, strlen(setting) + 1) != NULL;  // with the final zero
 }
 
-static int notes_in(const char *folder) {
+static int notes_in(const char* folder) {
     int count = 0;
-    DIR *files = opendir(folder);
-    for (struct dirent *entry; files != NULL && (entry = readdir(files)) != NULL;) {
+    DIR* files = opendir(folder);
+    for (struct dirent* entry; files != NULL && (entry = readdir(files)) != NULL;) {
         const size_t length = strlen(entry->d_name), end = strlen(ending);
         count += length > end && strcmp(entry->d_name + length - end, ending) == 0;
     }
@@ -42,14 +43,15 @@ static int notes_in(const char *folder) {
 }
 
 /// Waits until they have answered, but a second at most.
-void others_ask(const char *folder) {
+void others_ask(const char* folder) {
     char setting[4200];
     snprintf(setting, sizeof setting, "TOPOLOOM_RECORD=%s", folder);
-    char *buffer = malloc(most_environment);
-    DIR *processes = opendir("/proc");
+    char* buffer = malloc(most_environment);
+    DIR* processes = opendir("/proc");
     int asked = 0;
-    for (struct dirent *entry; buffer != NULL && processes != NULL && (entry = readdir(processes)) != NULL;) {
-        if (!isdigit((unsigned char)entry->d_name[0]) || !is_recorded(entry->d_name, setting, buffer)) continue;
+    for (struct dirent* entry; buffer != NULL && processes != NULL && (entry = readdir(processes)) != NULL;) {
+        if (!isdigit((unsigned char)entry->d_name[0]) || !is_recorded(entry->d_name, setting, buffer))
+            continue;
         const pid_t process = (pid_t)atol(entry->d_name);
         asked += process != getpid() && kill(process, SIGURG) == 0;
     }

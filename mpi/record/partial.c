@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the program ends without MPI_Finalize (MPI_Abort, SIGTERM, SIGINT, exit) each rank leaves a file of its own.
+// When the program ends without MPI_Finalize (MPI_Abort, SIGTERM, SIGINT, exit) each rank leaves a file of
+// its own.
 //
 // All of partial_write may run in a signal handler: names and buffers are ready beforehand.
 #include <errno.h>
@@ -14,12 +15,13 @@
 
 enum { buffer_words = 4096, longest_name = 4096 };
 
-static const char *folder_;
+static const char* folder_;
 static char name_[longest_name], unfinished_[longest_name + 8];
 static int64_t buffer_[buffer_words];
 static atomic_flag written_ = ATOMIC_FLAG_INIT;
 static pid_t process_;
-// SIGURG asks for the notes (others.c, and `topoloom record` before it ends a job); the others end the program.
+// SIGURG asks for the notes (others.c, and `topoloom record` before it ends a job); the others end the
+// program.
 static const int signals_[] = {SIGTERM, SIGINT, SIGURG};
 enum { signal_count = sizeof signals_ / sizeof signals_[0] };
 
@@ -53,15 +55,17 @@ void partial_write(void) {
     others_ask(folder_);
 }
 
-void partial_prepare(const char *folder) {
-    const int length = snprintf(name_, sizeof name_, "%s/partial-%d-%ld.topoloom", folder, record_rank, (long)getpid());
+void partial_prepare(const char* folder) {
+    const int length =
+        snprintf(name_, sizeof name_, "%s/partial-%d-%ld.topoloom", folder, record_rank, (long)getpid());
     if (length < 0 || length >= longest_name) return;
     snprintf(unfinished_, sizeof unfinished_, "%s.part", name_);
     folder_ = folder;
     process_ = getpid();
     for (int i = 0; i < signal_count; ++i) {
         struct sigaction old, mine = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-        if (sigaction(signals_[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+        if (sigaction(signals_[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+            old.sa_handler == SIG_DFL)
             sigaction(signals_[i], &mine, NULL);
     }
 }
@@ -70,7 +74,8 @@ void partial_release(void) {
     process_ = 0;
     for (int i = 0; i < signal_count; ++i) {
         struct sigaction now;
-        if (sigaction(signals_[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == on_signal)
+        if (sigaction(signals_[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
+            now.sa_handler == on_signal)
             signal(signals_[i], SIG_DFL);
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Persistent requests: made once, sent at every start. A plan is what one start sends.
 //
-// The notes of a call (note.c) post either into the counters or, between plan_begin and plan_end, into a plan; so a
-// persistent call needs no notes of its own.
+// The notes of a call (note.c) post either into the counters or, between plan_begin and plan_end, into a
+// plan; so a persistent call needs no notes of its own.
 #include <stdlib.h>
 
 #include "record.h"
@@ -18,22 +18,22 @@ struct deposit {
 struct plan {
     uintptr_t request;
     int count, capacity;
-    struct deposit *deposits;
-    struct plan *next;
+    struct deposit* deposits;
+    struct plan* next;
 };
 
 enum { bucket_count = 1024 };
-static struct plan *buckets_[bucket_count];
-static struct plan *making_;
+static struct plan* buckets_[bucket_count];
+static struct plan* making_;
 
-static struct plan **bucket(uintptr_t request) {
+static struct plan** bucket(uintptr_t request) {
     return &buckets_[((uint64_t)request * 0x9E3779B97F4A7C15u) >> 54];
 }
 
 static void plan_add(struct deposit deposit) {
     if (making_->count == making_->capacity) {
         const int capacity = making_->capacity == 0 ? 1 : 2 * making_->capacity;
-        struct deposit *deposits = realloc(making_->deposits, (size_t)capacity * sizeof *deposits);
+        struct deposit* deposits = realloc(making_->deposits, (size_t)capacity * sizeof *deposits);
         if (deposits == NULL) {
             ++record_lost;
             return;
@@ -63,8 +63,8 @@ void post_collective(enum operation operation, uint64_t communicator, int root, 
         plan_add((struct deposit){true, (int)operation, root, communicator, bytes});
 }
 
-static struct plan **find(MPI_Request request) {
-    struct plan **link = bucket((uintptr_t)request);
+static struct plan** find(MPI_Request request) {
+    struct plan** link = bucket((uintptr_t)request);
     while (*link != NULL && (*link)->request != (uintptr_t)request) link = &(*link)->next;
     return link;
 }
@@ -72,7 +72,7 @@ static struct plan **find(MPI_Request request) {
 void plan_begin(void) { making_ = calloc(1, sizeof *making_); }
 
 void plan_end(MPI_Request request) {
-    struct plan *plan = making_;
+    struct plan* plan = making_;
     making_ = NULL;
     if (plan == NULL) return;
     plan_forget(request);
@@ -82,9 +82,9 @@ void plan_end(MPI_Request request) {
 }
 
 void plan_play(MPI_Request request) {
-    const struct plan *plan = *find(request);
+    const struct plan* plan = *find(request);
     for (int i = 0; plan != NULL && i < plan->count; ++i) {
-        const struct deposit *deposit = &plan->deposits[i];
+        const struct deposit* deposit = &plan->deposits[i];
         if (deposit->is_collective)
             record_add((enum operation)deposit->what, deposit->communicator, deposit->peer, deposit->bytes);
         else
@@ -93,8 +93,8 @@ void plan_play(MPI_Request request) {
 }
 
 void plan_forget(MPI_Request request) {
-    struct plan **link = find(request);
-    struct plan *plan = *link;
+    struct plan** link = find(request);
+    struct plan* plan = *link;
     if (plan == NULL) return;
     *link = plan->next;
     free(plan->deposits);

@@ -17,7 +17,7 @@ _Thread_local int record_depth;
 static bool threads_;  // MPI_THREAD_MULTIPLE was granted: only then do two threads note at once
 static pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 static int64_t started_;
-static const char *folder_;
+static const char* folder_;
 
 void record_lock(void) {
     if (threads_) pthread_mutex_lock(&mutex_);
@@ -37,10 +37,11 @@ int64_t record_nanoseconds(void) { return now() - started_; }
 
 void record_start(void) {
     if (record_active || folder_ != NULL) return;
-    const char *folder = getenv("TOPOLOOM_RECORD");
+    const char* folder = getenv("TOPOLOOM_RECORD");
     if (folder == NULL || folder[0] != '/') return;
     int level = MPI_THREAD_SINGLE;
-    if (PMPI_Query_thread(&level) != MPI_SUCCESS || PMPI_Comm_rank(MPI_COMM_WORLD, &record_rank) != MPI_SUCCESS ||
+    if (PMPI_Query_thread(&level) != MPI_SUCCESS ||
+        PMPI_Comm_rank(MPI_COMM_WORLD, &record_rank) != MPI_SUCCESS ||
         PMPI_Comm_size(MPI_COMM_WORLD, &record_size) != MPI_SUCCESS ||
         PMPI_Comm_group(MPI_COMM_WORLD, &record_world_group) != MPI_SUCCESS)
         return;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends 10 bytes round a ring and then ends as it is told: finalize, abort, exit, wait [FILE TO MAKE] (for a signal),
-// status N.
+// Sends 10 bytes round a ring and then ends as it is told: finalize, abort, exit, wait [FILE TO MAKE] (for a
+// signal), status N.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int me, size;
     char out[10] = {0}, in[10];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Sendrecv(out, 10, MPI_BYTE, (me + 1) % size, 0, in, 10, MPI_BYTE, (me + size - 1) % size, 0, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 10, MPI_BYTE, (me + 1) % size, 0, in, 10, MPI_BYTE, (me + size - 1) % size, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
     if (strcmp(argv[1], "abort") == 0) {
         if (me == 1) MPI_Abort(MPI_COMM_WORLD, 7);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every kind of MPI 3 call that moves data, on 4 ranks; a phase each, so that the test can expect exact edges.
+// Every kind of MPI 3 call that moves data, on 4 ranks; a phase each, so that the test can expect exact
+// edges.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static void blocking(void) {
     PMPI_Barrier(MPI_COMM_WORLD);
     if (me == 0) {
         static char attached[room];
-        void *detached;
+        void* detached;
         int size = room;
         MPI_Buffer_attach(attached, size);
         MPI_Send(out, 3, MPI_INT, 1, 0, MPI_COMM_WORLD);
@@ -41,10 +42,11 @@ static void blocking(void) {
 
 static void nonblocking(void) {
     static char attached[room];
-    void *detached;
+    void* detached;
     int size = room;
     MPI_Request requests[8];
-    for (int i = 0; i < 4; ++i) MPI_Irecv(in + 64 * i, 64, MPI_BYTE, before(), i, MPI_COMM_WORLD, &requests[i]);
+    for (int i = 0; i < 4; ++i)
+        MPI_Irecv(in + 64 * i, 64, MPI_BYTE, before(), i, MPI_COMM_WORLD, &requests[i]);
     PMPI_Barrier(MPI_COMM_WORLD);
     MPI_Buffer_attach(attached, size);
     MPI_Isend(out, 8, MPI_BYTE, next(), 0, MPI_COMM_WORLD, &requests[4]);
@@ -57,11 +59,12 @@ static void nonblocking(void) {
 
 static void persistent(void) {
     static char attached[room];
-    void *detached;
+    void* detached;
     int size = room;
     MPI_Request receives[4], sends[4];
     MPI_Buffer_attach(attached, size);
-    for (int i = 0; i < 4; ++i) MPI_Recv_init(in + 64 * i, 64, MPI_BYTE, before(), i, MPI_COMM_WORLD, &receives[i]);
+    for (int i = 0; i < 4; ++i)
+        MPI_Recv_init(in + 64 * i, 64, MPI_BYTE, before(), i, MPI_COMM_WORLD, &receives[i]);
     MPI_Send_init(out, 1, MPI_BYTE, next(), 0, MPI_COMM_WORLD, &sends[0]);
     MPI_Ssend_init(out, 2, MPI_BYTE, next(), 1, MPI_COMM_WORLD, &sends[1]);
     MPI_Bsend_init(out, 4, MPI_BYTE, next(), 2, MPI_COMM_WORLD, &sends[2]);
@@ -69,15 +72,18 @@ static void persistent(void) {
     for (int round = 0; round < 3; ++round) {
         MPI_Startall(4, receives);
         PMPI_Barrier(MPI_COMM_WORLD);
-        if (round == 0) MPI_Startall(4, sends);
-        else for (int i = 0; i < 4; ++i) MPI_Start(&sends[i]);
+        if (round == 0)
+            MPI_Startall(4, sends);
+        else
+            for (int i = 0; i < 4; ++i) MPI_Start(&sends[i]);
         MPI_Waitall(4, sends, MPI_STATUSES_IGNORE);
         MPI_Waitall(4, receives, MPI_STATUSES_IGNORE);
     }
     for (int i = 0; i < 4; ++i) MPI_Request_free(&sends[i]);
     for (int i = 0; i < 4; ++i) MPI_Request_free(&receives[i]);
     // The handles are free to be reused: these receives must not count as the sends that had them before.
-    for (int i = 0; i < 4; ++i) MPI_Recv_init(in, 64, MPI_BYTE, MPI_PROC_NULL, i, MPI_COMM_WORLD, &receives[i]);
+    for (int i = 0; i < 4; ++i)
+        MPI_Recv_init(in, 64, MPI_BYTE, MPI_PROC_NULL, i, MPI_COMM_WORLD, &receives[i]);
     MPI_Startall(4, receives);
     MPI_Waitall(4, receives, MPI_STATUSES_IGNORE);
     for (int i = 0; i < 4; ++i) MPI_Request_free(&receives[i]);
@@ -85,7 +91,8 @@ static void persistent(void) {
 }
 
 static void sendrecv(void) {
-    MPI_Sendrecv(out, 11, MPI_BYTE, next(), 0, in, 11, MPI_BYTE, before(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 11, MPI_BYTE, next(), 0, in, 11, MPI_BYTE, before(), 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     MPI_Sendrecv_replace(in, 13, MPI_BYTE, before(), 0, next(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Sendrecv(out, 6, MPI_BYTE, me, 0, in, 6, MPI_BYTE, me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
@@ -114,8 +121,10 @@ static void intercommunicator(void) {
     MPI_Comm half, across;
     MPI_Comm_split(MPI_COMM_WORLD, me / 2, me, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, me < 2 ? 2 : 0, 7, &across);
-    if (me < 2) MPI_Send(out, 23, MPI_BYTE, me, 0, across);
-    else MPI_Recv(in, 23, MPI_BYTE, me - 2, 0, across, MPI_STATUS_IGNORE);
+    if (me < 2)
+        MPI_Send(out, 23, MPI_BYTE, me, 0, across);
+    else
+        MPI_Recv(in, 23, MPI_BYTE, me - 2, 0, across, MPI_STATUS_IGNORE);
     if (me == 3) MPI_Send(out, 29, MPI_BYTE, 0, 0, across);
     if (me == 0) MPI_Recv(in, 29, MPI_BYTE, 1, 0, across, MPI_STATUS_IGNORE);
     MPI_Comm_free(&across);
@@ -130,7 +139,8 @@ static void neighborhoods(void) {
     MPI_Neighbor_allgather(out, 31, MPI_BYTE, in, 31, MPI_BYTE, cart);
     MPI_Neighbor_alltoallv(out, counts, places, MPI_INT, in, back, places, MPI_INT, cart);  // 1 down, 2 up
     const int source[1] = {before()}, target[1] = {next()}, weight[1] = {1};
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, source, weight, 1, target, weight, MPI_INFO_NULL, 0, &ring);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, source, weight, 1, target, weight, MPI_INFO_NULL, 0,
+                                   &ring);
     MPI_Request request;
     MPI_Ineighbor_alltoall(out, 37, MPI_BYTE, in, 37, MPI_BYTE, ring, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -179,7 +189,8 @@ static void one_sided(void) {
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Raccumulate(memory, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        MPI_Rget_accumulate(memory, 1, MPI_INT, results, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win, &request);
+        MPI_Rget_accumulate(memory, 1, MPI_INT, results, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win,
+                            &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Win_unlock(0, win);
     }
@@ -205,7 +216,8 @@ static void vector_collectives(void) {
     MPI_Alltoallv(out, sends, send_places, MPI_BYTE, in, receives, receive_places, MPI_BYTE, MPI_COMM_WORLD);
     MPI_Alltoallw(out, sends, send_places, types, in, receives, receive_places, types, MPI_COMM_WORLD);
     for (int peer = 0; peer < 4; ++peer) receives[peer] = me + peer;
-    MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_BYTE, in, receives, receive_places, MPI_SHORT, MPI_COMM_WORLD);
+    MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_BYTE, in, receives, receive_places, MPI_SHORT,
+                  MPI_COMM_WORLD);
     for (int peer = 0; peer < 4; ++peer) receives[peer] = peer + 1;
     MPI_Gatherv(out, me + 1, MPI_BYTE, in, receives, receive_places, MPI_BYTE, 2, MPI_COMM_WORLD);
     MPI_Request request;
@@ -223,8 +235,10 @@ static void collectives(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Reduce(out, in, 7, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, in, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    if (me == 0) MPI_Gather(MPI_IN_PLACE, 0, MPI_BYTE, in, 9, MPI_BYTE, 0, MPI_COMM_WORLD);
-    else MPI_Gather(out, 9, MPI_BYTE, NULL, 0, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (me == 0)
+        MPI_Gather(MPI_IN_PLACE, 0, MPI_BYTE, in, 9, MPI_BYTE, 0, MPI_COMM_WORLD);
+    else
+        MPI_Gather(out, 9, MPI_BYTE, NULL, 0, MPI_BYTE, 0, MPI_COMM_WORLD);
     MPI_Scatter(out, 15, MPI_BYTE, in, 15, MPI_BYTE, 3, MPI_COMM_WORLD);
     MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, in, 21, MPI_BYTE, MPI_COMM_WORLD);
     MPI_Allgatherv(out, me + 1, MPI_INT, in, counts, places, MPI_INT, MPI_COMM_WORLD);
@@ -238,14 +252,15 @@ static void collectives(void) {
     MPI_Comm_free(&half);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int size;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size != 4) return 2;
-    void (*const parts[])(void) = {blocking,          nonblocking,   persistent, sendrecv,           communicators,
-                                   intercommunicator, neighborhoods, one_sided,  vector_collectives, collectives};
+    void (*const parts[])(void) = {blocking,           nonblocking,       persistent,    sendrecv,
+                                   communicators,      intercommunicator, neighborhoods, one_sided,
+                                   vector_collectives, collectives};
     for (int i = 0; i < (int)(sizeof parts / sizeof parts[0]); ++i) {
         phase(i + 1);
         parts[i]();

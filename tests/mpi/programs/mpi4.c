@@ -4,7 +4,7 @@
 
 static char out[256], in[1024];
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int me;
     MPI_Request request, other;
     MPI_Init(&argc, &argv);

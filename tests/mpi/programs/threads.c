@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Four threads a rank send at once, each on a communicator of its own, 100 messages of one byte to the next rank.
+// Four threads a rank send at once, each on a communicator of its own, 100 messages of one byte to the next
+// rank.
 #include <mpi.h>
 #include <pthread.h>
 
@@ -7,15 +8,15 @@ enum { thread_count = 4, message_count = 100 };
 static MPI_Comm comms[thread_count];
 static int me, size;
 
-static void *talk(void *comm) {
+static void* talk(void* comm) {
     char out = 0, in;
     for (int i = 0; i < message_count; ++i)
         MPI_Sendrecv(&out, 1, MPI_BYTE, (me + 1) % size, 0, &in, 1, MPI_BYTE, (me + size - 1) % size, 0,
-                     *(MPI_Comm *)comm, MPI_STATUS_IGNORE);
+                     *(MPI_Comm*)comm, MPI_STATUS_IGNORE);
     return 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int level;
     pthread_t threads[thread_count];
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
