@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One page on what a placement gains: links, matrix and loads, before and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topoloom.figure.histogram import draw_histogram
+from topoloom.figure.links import (
+    AXES,
+    Array,
+    Busyness,
+    TorusLinks,
+    busyness,
+    torus_links,
+)
+from topoloom.figure.matrix import draw_matrix, ordered_matrix
+from topoloom.figure.style import SETTINGS
+from topoloom.figure.torus import draw_torus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.figure import Figure
+
+    from topoloom import Allocation, CommGraph, Judgement, Placement
+
+FORMATS = (".svg", ".png", ".pdf")
+# Beyond this many links a drawn torus is a gray block.
+MOST_LINKS = 600_000
+
+
+def draw_judgement(
+    path: str | Path,
+    graph: CommGraph,
+    allocation: Allocation,
+    placements: Mapping[str, Placement],
+) -> None:
+    """Draw `block` (or the first placement) beside the best of the others.
+
+    Parameters
+    ----------
+    path
+        Where to; the ending says the format: svg, png or pdf.
+    graph, allocation
+        What was placed, and where.
+    placements
+        Placements by the name of their mapper, at least one.
+
+    Raises
+    ------
+    topoloom.Error
+        If the ending is none of these, or matplotlib is not installed.
+    OSError
+        If the file cannot be written.
+    """
+    from topoloom import Error, judge
+    from topoloom.files import replacing
+
+    ending = Path(path).suffix.lower()
+    if ending not in FORMATS:
+        raise Error(f"{path}: figures are {', '.join(FORMATS)}; name one of them so")
+    if not placements:
+        raise Error("there is no placement to draw")
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise Error(
+            "figures need matplotlib; install it with: pip install 'topoloom[report]'"
+        ) from None
+
+    judged = {n: judge(graph, allocation, p) for n, p in placements.items()}
+    names = _chosen(judged)
+    with matplotlib.rc_context(SETTINGS):
+        figure = Figure(figsize=(10.2, 12.0 if _drawn(allocation) else 8.0), dpi=130)
+        _draw(
+            figure,
+            graph,
+            allocation,
+            {name: placements[name] for name in names},
+            {name: judged[name] for name in names},
+        )
+        with replacing(path) as stream:
+            metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+            figure.savefig(
+                stream, format=ending[1:], metadata=metadata.get(ending), facecolor="w"
+            )
+
+
+def headline(judged: Mapping[str, Judgement]) -> str:
+    """Say the gain in one sentence."""
+    names = list(judged)
+    if len(names) == 1:
+        return f"{names[0]}: {judged[names[0]].hops_per_byte:.2f} hops a byte"
+    before, after = judged[names[0]], judged[names[-1]]
+    return (
+        f"{names[-1]} {_change(before.hop_bytes, after.hop_bytes, 'hop-bytes')} and "
+        f"{_change(before.congestion_max, after.congestion_max, 'congestion')} "
+        f"against {names[0]}"
+    )
+
+
+def _change(before: float, after: float, what: str) -> str:
+    percent = 100 * (before - after) / before if before else 0.0
+    if abs(percent) < 0.5:
+        return f"leaves {what} as they are" if what[-1] == "s" else f"leaves {what}"
+    return f"{'cuts' if percent > 0 else 'raises'} {what} by {abs(percent):.0f} %"
+
+
+def _chosen(judged: Mapping[str, Judgement]) -> list[str]:
+    names = list(judged)
+    before = "block" if "block" in judged else names[0]
+    others = [name for name in names if name != before]
+    if not others:
+        return [before]
+    return [before, min(others, key=lambda name: judged[name].hop_bytes)]
+
+
+def _drawn(allocation: Allocation) -> bool:
+    machine = allocation.machine
+    return len(machine.shape) in (2, 3) and machine.link_count <= MOST_LINKS
+
+
+def _draw(
+    figure: Figure,
+    graph: CommGraph,
+    allocation: Allocation,
+    placements: dict[str, Placement],
+    judged: dict[str, Judgement],
+) -> None:
+    machine = allocation.machine
+    measure = busyness(machine)
+    busy = {name: measure.of(judgement) for name, judgement in judged.items()}
+    top = max(1e-30, *(float(values.max(initial=0)) for values in busy.values()))
+    links = torus_links(machine) if 0 < len(machine.shape) <= 4 else None
+    drawn = _drawn(allocation)
+    figure.set_layout_engine("constrained", h_pad=0.06, w_pad=0.06, hspace=0.04)
+    parts = figure.subfigures(
+        3 if drawn else 2, 1, height_ratios=[5.0, 4.1, 2.6] if drawn else [4.1, 2.6]
+    )
+    figure.suptitle(headline(judged), fontsize=14, fontweight="bold", x=0.5)
+    nodes = f"{len(allocation.nodes):,} of {machine.node_count:,} nodes"
+    where = f"{graph.rank_count:,} ranks on {nodes} of {machine.name}"
+    if drawn and links is not None:
+        _draw_tori(parts[0], links, busy, top, judged, allocation, measure, where)
+    _draw_matrices(parts[-2], graph, allocation, placements, "" if drawn else where)
+    _draw_histograms(parts[-1], links, busy, top, measure)
+
+
+def _draw_tori(
+    part: Any,
+    links: TorusLinks,
+    busy: dict[str, Array],
+    top: float,
+    judged: dict[str, Judgement],
+    allocation: Allocation,
+    measure: Busyness,
+    where: str,
+) -> None:
+    from matplotlib.colors import Normalize
+
+    norm = Normalize(0, top)
+    panels = part.subplots(1, len(busy), squeeze=False)[0]
+    for panel, (name, values) in zip(panels, busy.items(), strict=True):
+        lines = draw_torus(panel, links, values, norm, allocation)
+        panel.set_title(name, fontweight="bold")
+        panel.text(
+            0.5,
+            -0.02,
+            f"congestion {measure.text(float(judged[name].congestion_max))}",
+            transform=panel.transAxes,
+            ha="center",
+            va="top",
+            fontsize=13,
+        )
+    bar = part.colorbar(lines, ax=list(panels), shrink=0.75, pad=0.01, aspect=28)
+    bar.ax.yaxis.set_major_formatter(lambda value, _: measure.text(value))
+    bar.set_label(f"{measure.what} (thick and dark: much)")
+    bar.outline.set_visible(False)
+    both = (
+        "both directions side by side"
+        if len(links.shape) == 2
+        else ("each link as its busier direction")
+    )
+    part.suptitle(f"{where}; circles: allocated nodes; {both}", fontsize=9)
+
+
+def _draw_matrices(
+    part: Any,
+    graph: CommGraph,
+    allocation: Allocation,
+    placements: dict[str, Placement],
+    where: str,
+) -> None:
+    from matplotlib.colors import LogNorm
+
+    matrices = {n: ordered_matrix(graph, allocation, p) for n, p in placements.items()}
+    values = np.concatenate([m[m > 0] for m, _ in matrices.values()])
+    low, high = (values.min(), values.max()) if values.size else (1.0, 1.0)
+    norm = LogNorm(low if low < high else low / 10, high)
+    panels = part.subplots(1, len(matrices), squeeze=False)[0]
+    for panel, (name, (matrix, width)) in zip(panels, matrices.items(), strict=True):
+        image = draw_matrix(panel, matrix, width, graph.rank_count, norm)
+        panel.set_title(f"who talks to whom, ranks as {name} seats them")
+    bar = part.colorbar(image, ax=list(panels), shrink=0.85, pad=0.01, aspect=24)
+    plain = Busyness(np.ones(1), in_seconds=False)
+    ticks = np.unique(np.geomspace(low, high, 4))
+    bar.set_ticks(ticks, labels=[plain.text(tick) for tick in ticks])
+    bar.minorticks_off()
+    cell = (
+        f"bytes from {width} ranks to {width}" if width > 1 else "bytes, rank to rank"
+    )
+    bar.set_label(f"{cell} (logarithmic)")
+    bar.outline.set_visible(False)
+    if where:
+        part.suptitle(where, fontsize=9)
+
+
+def _draw_histograms(
+    part: Any,
+    links: TorusLinks | None,
+    busy: dict[str, Array],
+    top: float,
+    measure: Busyness,
+) -> None:
+    everything = np.ones(len(next(iter(busy.values()))), dtype=bool)
+    groups: list[tuple[str, Array, Array | None]] = [("all links", everything, None)]
+    if links is not None:
+        groups = []
+        for index in range(len(links.shape)):
+            letter = AXES[index] if index < len(AXES) else f"axis {index}"
+            along = links.axis == index
+            title = f"{letter} links: + above, - below"
+            groups.append((title, along & links.forward, along & ~links.forward))
+    panels = part.subplots(1, len(groups), squeeze=False, sharey=True)[0]
+    highest = 1.0
+    for panel, (title, up, down) in zip(panels, groups, strict=True):
+        counted = draw_histogram(panel, busy, up, down, top, measure)
+        highest = max(highest, counted)
+        panel.set_title(title)
+        panel.set_xlabel(measure.what)
+    panels[0].set_ylabel("links that carry any")
+    panels[0].set_ylim(-2 * highest if links is not None else 0, 2 * highest)
+    part.suptitle("how many links carry how much; triangles: the busiest", fontsize=9)
+    shown, names = panels[0].get_legend_handles_labels()
+    part.legend(shown, names, loc="upper right", ncols=2, frameon=False, fontsize=9)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Colors and type of all our pictures: safe for the color-blind, dark means much."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.colors import Colormap
+
+BEFORE = "#b35806"  # with dashed lines, so that no meaning hangs on color alone
+AFTER = "#1b4f8a"
+QUIET = "#d9d9d9"
+TEXT = "#222222"
+
+SETTINGS: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "axes.edgecolor": "#888888",
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "text.color": TEXT,
+    "axes.labelcolor": TEXT,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "topoloom",
+}
+
+
+def heat(palest: float = 0.12) -> Colormap:
+    """Build the color scale: pale green for little, nearly black for much."""
+    import matplotlib
+    from matplotlib.colors import ListedColormap
+
+    viridis = matplotlib.colormaps["viridis_r"]
+    steps = [palest + (1 - palest) * i / 255 for i in range(256)]
+    return ListedColormap([viridis(step) for step in steps])

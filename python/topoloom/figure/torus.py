@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A torus of two or three dimensions, its links colored and widened by their load.
+
+Two dimensions: both directions of a link are drawn side by side. Three: an oblique
+view with the smallest extent as depth; a link shows the busier of its directions. Links
+that close a ring are drawn as stubs at both ends.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topoloom.figure.links import AXES, Array, TorusLinks
+from topoloom.figure.style import QUIET, heat
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+
+    from topoloom import Allocation
+
+PANEL = 3.6  # inches on the page
+APART = 0.09  # between the two directions of a link, in steps of the grid
+DEPTH = (0.40, 0.27)  # where a step away from the reader leads
+SPREAD = 1.35  # the same for few layers, which have the room
+
+
+def draw_torus(
+    axes: Axes, links: TorusLinks, busy: Array, norm: Any, allocation: Allocation
+) -> LineCollection:
+    """Draw the torus of one placement."""
+    from matplotlib.collections import LineCollection
+
+    view = _view(links.shape)
+    segments, values = _segments(links, busy, view)
+    width = max(float(np.ptp(_corners(links.shape) @ view, axis=0).max()), 1.0)
+    per_step = 72 * PANEL / width
+    flat = len(links.shape) == 2
+    thick = float(np.clip(per_step * (0.17 if flat else 0.13), 1.1, 4.5))
+    order = np.argsort(values, kind="stable")
+    segments, values = segments[order], values[order]
+    idle = values <= 0
+    if len(values) <= 20_000:
+        axes.add_collection(
+            LineCollection(
+                list(segments[idle]), colors=QUIET, linewidths=0.35, zorder=1
+            )
+        )
+    else:
+        _draw_frame(axes, links.shape, view)
+    share = np.asarray(norm(values[~idle]), dtype=float)
+    lines = LineCollection(
+        list(segments[~idle]),
+        array=values[~idle],
+        cmap=heat(),
+        norm=norm,
+        linewidths=0.5 + thick * (share if flat else share**1.6),
+        alpha=None if flat else 0.55 + 0.45 * share,
+        capstyle="round",
+        zorder=2,
+    )
+    axes.add_collection(lines)
+    _draw_nodes(axes, links.shape, view, allocation, per_step)
+    _frame(axes, links.shape, view)
+    return lines
+
+
+def _view(shape: tuple[int, ...]) -> Array:
+    """Projection of coordinates to the page, as a matrix ``(axes, 2)``."""
+    if len(shape) == 2:
+        return np.array([[0.0, 1.0], [1.0, 0.0]]) if shape[1] >= shape[0] else np.eye(2)
+    longest, middle, depth = np.argsort([-extent for extent in shape], kind="stable")
+    view = np.zeros((3, 2))
+    view[longest] = (1.0, 0.0)
+    view[middle] = (0.0, 1.0)
+    factor = SPREAD if shape[depth] <= 8 else 1.0
+    view[depth] = np.array(DEPTH) * factor
+    return view
+
+
+def _segments(links: TorusLinks, busy: Array, view: Array) -> tuple[Array, Array]:
+    start = links.start.astype(float)
+    step = np.zeros_like(start)
+    rows = np.arange(len(start))
+    step[rows, links.axis] = np.where(links.forward, 1.0, -1.0)
+    if len(links.shape) == 2:
+        side = (step @ view)[:, ::-1] * np.array([1.0, -1.0]) * APART
+        values = busy
+        kept = rows
+    else:
+        side = np.zeros((len(start), 2))
+        kept, values = _busier(links, busy, step)
+        start, step, side = start[kept], step[kept], side[kept]
+    wraps = links.wraps[kept]
+    a = start @ view + side
+    b = (start + np.where(wraps[:, None], 0.45, 1.0) * step) @ view + side
+    whole = np.stack([a, b], axis=1)
+    # The other end of a link that closes a ring.
+    arrival = _arrival(links, start[wraps], step[wraps])
+    c = (arrival - 0.45 * step[wraps]) @ view + side[wraps]
+    d = arrival @ view + side[wraps]
+    stubs = np.stack([c, d], axis=1)
+    return np.concatenate([whole, stubs]), np.concatenate([values, values[wraps]])
+
+
+def _arrival(links: TorusLinks, start: Array, step: Array) -> Array:
+    return np.mod(start + step, np.array(links.shape))
+
+
+def _busier(links: TorusLinks, busy: Array, step: Array) -> tuple[Array, Array]:
+    """Join the two directions of each link: ids of the + links, larger value."""
+    shape = np.array(links.shape)
+    lower = np.where(
+        links.forward[:, None], links.start, np.mod(links.start + step, shape)
+    )
+    strides = np.cumprod([1, *links.shape[::-1]])[:-1][::-1]
+    key = (lower.astype(np.int64) @ strides) * 3 + links.axis
+    size = int(np.prod(shape)) * 3
+    largest = np.zeros(size)
+    np.maximum.at(largest, key, busy)
+    kept = np.flatnonzero(links.forward)
+    return kept, largest[key[kept]]
+
+
+def _corners(shape: tuple[int, ...]) -> Array:
+    far = np.array(shape) - 1
+    bits = np.array(np.meshgrid(*[[0, 1]] * len(shape))).reshape(len(shape), -1).T
+    return bits * far
+
+
+def _draw_nodes(
+    axes: Axes,
+    shape: tuple[int, ...],
+    view: Array,
+    allocation: Allocation,
+    per_step: float,
+) -> None:
+    machine = allocation.machine
+    routers = {tuple(machine.coordinates(int(node))) for node in allocation.nodes}
+    places = np.array(sorted(routers), dtype=float)
+    if len(routers) < np.prod(shape) or len(shape) == 2:
+        points = places @ view
+        size = float(np.clip(per_step * (0.26 if len(shape) == 2 else 0.25), 1.8, 7.0))
+        axes.plot(
+            points[:, 0],
+            points[:, 1],
+            linestyle="none",
+            marker="o",
+            markersize=size,
+            markerfacecolor="white",
+            markeredgecolor="#333333",
+            markeredgewidth=min(0.7, 0.2 * size),
+            zorder=3,
+        )
+
+
+def _draw_frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
+    """Draw only the edges of a box that has too many links to draw them all."""
+    corners = _corners(shape)
+    for i, a in enumerate(corners):
+        for b in corners[i + 1 :]:
+            if np.count_nonzero(a != b) == 1:
+                line = np.array([a, b]) @ view
+                axes.plot(line[:, 0], line[:, 1], color="#bbbbbb", lw=0.6, zorder=1)
+
+
+def _frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
+    corners = _corners(shape) @ view
+    margin = 0.6 + 0.05 * float(np.ptp(corners, axis=0).max())
+    low, high = corners.min(axis=0) - margin, corners.max(axis=0) + margin
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
+    axes.set_aspect("equal")
+    axes.axis("off")
+    # Little arrows in the corner name the axes.
+    origin = low
+    reach = 0.11 * float((high - low).max())
+    for index in range(len(shape)):
+        way = view[index] / np.hypot(*view[index]) * reach
+        axes.annotate(
+            "",
+            xy=tuple(origin + way),
+            xytext=tuple(origin),
+            arrowprops={"arrowstyle": "->", "lw": 0.8, "color": "#555555"},
+            annotation_clip=False,
+        )
+        axes.text(
+            *(origin + way * 1.22),
+            AXES[index],
+            fontsize=8,
+            color="#555555",
+            ha="center",
+            va="center",
+        )

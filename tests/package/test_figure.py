@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures: drawn for every kind of machine, and true to the numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from topoloom import (
+    Allocation,
+    CommGraph,
+    Error,
+    Machine,
+    Placement,
+    fragmented_allocation,
+    judge,
+    place,
+    stencil,
+)
+from topoloom.figure import draw_judgement
+from topoloom.figure.judgement import headline
+from topoloom.figure.links import Busyness, torus_links
+from topoloom.figure.matrix import MOST_CELLS, ordered_matrix
+
+
+def draw(path: Path, machine: str, grid: list[int], nodes: int | None = None) -> None:
+    the_machine = Machine(machine)
+    allocation = (
+        Allocation.whole(the_machine)
+        if nodes is None
+        else fragmented_allocation(the_machine, nodes, 3, 1)
+    )
+    graph = stencil(grid, 2 * len(grid) + 1, False, 4096)
+    placements = {
+        mapper: place(graph, allocation, mapper=mapper)[0]
+        for mapper in ("block", "random")
+    }
+    draw_judgement(path, graph, allocation, placements)
+
+
+@pytest.mark.parametrize(
+    ("machine", "grid", "nodes"),
+    [
+        ("torus:4x4", [4, 4], None),
+        ("mesh:2x3x2", [3, 2, 2], None),
+        ("torus:6x5x4", [3, 3, 3], 30),
+        ("torus:8", [2, 4], None),
+        ("torus:2x2x2x2", [4, 4], None),
+        ("tree:4:4", [4, 4], None),
+        ("graph:4:0-1,1-2,2-3,3-0", [2, 2], None),
+        ("torus:3x3,bandwidth=2GB/s", [3, 3], None),
+    ],
+)
+def test_every_kind_of_machine_can_be_drawn(
+    tmp_path: Path, machine: str, grid: list[int], nodes: int | None
+) -> None:
+    draw(tmp_path / "x.svg", machine, grid, nodes)
+    assert (tmp_path / "x.svg").read_text().startswith("<?xml")
+
+
+def test_the_ending_chooses_the_format(tmp_path: Path) -> None:
+    draw(tmp_path / "x.png", "torus:2x2", [2, 2])
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_unknown_ending_is_refused_and_nothing_written(tmp_path: Path) -> None:
+    with pytest.raises(Error, match=r"figures are \.svg, \.png, \.pdf"):
+        draw(tmp_path / "x.bmp", "torus:2x2", [2, 2])
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_same_figure_twice_is_the_same_file(tmp_path: Path) -> None:
+    for name in ("a.svg", "b.svg"):
+        draw(tmp_path / name, "torus:3x3", [3, 3])
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+@pytest.mark.parametrize("text", ["torus:4x3x2", "mesh:3x2", "torus:2x5"])
+def test_links_are_drawn_where_their_names_say(text: str) -> None:
+    machine = Machine(text)
+    links = torus_links(machine)
+    for link in range(machine.link_count):
+        place, _, direction = machine.link_name(link).rpartition(" ")
+        assert [int(c) for c in place.strip("()").split(",")] == list(links.start[link])
+        assert direction[0] == ("+" if links.forward[link] else "-")
+        assert direction[1] == "xyz"[links.axis[link]]
+
+
+def test_the_matrix_shows_ranks_in_the_order_of_their_slots() -> None:
+    machine = Machine("torus:3")
+    allocation = Allocation(machine, [2, 0, 1])
+    graph = CommGraph.from_edges(3, [0], [2], [10])
+    # Slots in the launcher's order are 2, 0, 1: they hold ranks 1, 2, 0.
+    placement = Placement(allocation, [1, 2, 0])
+    matrix, width = ordered_matrix(graph, allocation, placement)
+    assert width == 1
+    assert matrix.tolist() == [[0, 0, 0], [0, 0, 0], [0, 10, 0]]
+
+
+def test_a_big_matrix_is_summed_into_cells() -> None:
+    graph = stencil([30, 40], 5, False, 100)
+    allocation = Allocation.whole(Machine("torus:30x40"))
+    placement, _ = place(graph, allocation, mapper="random")
+    matrix, width = ordered_matrix(graph, allocation, placement)
+    assert len(matrix) == -(-1200 // width) <= MOST_CELLS
+    assert matrix.sum() == graph.total_bytes
+
+
+def test_the_headline_states_the_gain() -> None:
+    graph = stencil([4], 3, False, 100)
+    allocation = Allocation.whole(Machine("mesh:4"))
+    good = judge(graph, allocation, Placement(allocation, [0, 1, 2, 3]))
+    bad = judge(graph, allocation, Placement(allocation, [0, 2, 1, 3]))
+    text = headline({"block": bad, "mahd": good})
+    assert (
+        text == "mahd cuts hop-bytes by 40 % and cuts congestion by 67 % against block"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds", "text"),
+    [(999.0, False, "999 B"), (1500.0, False, "1.5 kB"), (0.0021, True, "2.1 ms")],
+)
+def test_numbers_carry_units(value: float, seconds: Any, text: str) -> None:
+    assert Busyness(np.ones(1), seconds).text(value) == text
