@@ -192,6 +192,8 @@ def _explain(error: Exception) -> int:
         what = error.strerror or str(error)
         where = f"{error.filename}: " if error.filename else ""
         return fail(f"{where}{what}", 2 if error.errno in BAD_INPUT else 1)
+    if isinstance(error, MemoryError):
+        return fail("not enough memory for this problem", 1)
     if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
         return fail("figures need matplotlib: pip install 'topoloom[report]'", 1)
     if os.environ.get("TOPOLOOM_TRACEBACK"):
