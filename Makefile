@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The two commands that matter: make demo, make test. Each sets up all that it needs.
+SHELL := /bin/bash
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+stamps  := build/stamps
+sources := $(shell find core bindings mpi/record -type f) CMakeLists.txt pyproject.toml
+python  := python tests bench
+cpp     := $(shell find core bindings apps tests -name '*.hpp' -o -name '*.cpp')
+
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record asan tsan fmt lint type tidy docs clean
+
+help:                        ## what there is to make
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 16
+
+build: $(stamps)/package     ## .venv/bin/topoloom
+
+demo: build                  ## record, place, judge and export a real MPI program; pictures in out/demo
+	tools/setup.sh demo
+	topoloom demo
+
+test: core-test package-test mpi-test   ## everything a commit must pass
+
+core-test: $(stamps)/test-tools
+	cmake --workflow --preset dev
+
+package-test: $(stamps)/test-tools
+	pytest -q -n 2 tests/package tests/layers
+
+mpi-test: $(stamps)/test-tools
+	pytest -q tests/mpi tests/journeys
+
+bench-core: build            ## speed of the core, beside its limits
+	cmake --preset release -DTOPOLOOM_TESTS=OFF && cmake --build --preset release
+	for program in build/release/bench/core/bench_*; do $$program || exit 1; done
+
+bench-record: build          ## what recording costs a call
+	python bench/record/run.py
+
+asan tsan:                   ## the core's tests under a sanitizer
+	cmake --workflow --preset $@
+
+fmt: $(stamps)/test-tools    ## format everything
+	ruff format $(python) && ruff check --fix $(python)
+	clang-format -i $(cpp)
+
+lint: $(stamps)/test-tools   ## formatting, style, types, spelling
+	ruff format --check $(python)
+	ruff check $(python)
+	clang-format --dry-run --Werror $(cpp)
+	codespell core bindings mpi apps python tests bench docs machines README.md CHANGELOG.md CONTRIBUTING.md
+	mypy
+
+tidy: $(stamps)/test-tools   ## clang-tidy over the core (slow)
+	cmake --preset dev && clang-tidy --quiet -p build/dev $(shell find core -name '*.cpp')
+
+docs: $(stamps)/test-tools   ## the documentation as a site
+	pip install -q mkdocs-material && mkdocs build --strict -d build/site
+
+clean:                       ## everything that was made, except the environment
+	rm -rf build out
+
+$(stamps)/package: $(sources)
+	tools/setup.sh build
+	pip install -q --no-build-isolation -e '.[cli,report]'
+	@mkdir -p $(@D) && touch $@
+
+$(stamps)/test-tools: $(stamps)/package
+	tools/setup.sh test
+	pip install -q --no-build-isolation -e '.[dev]'
+	@touch $@

