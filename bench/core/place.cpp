@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mappers on 7-point stencils: time, hops per byte, and exchange evaluations a second on one core.
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+/// A cube of `side` ranks each way on a torus of the same shape.
+void run(benchmark::State& state, const char* chain) {
+    const auto side = static_cast<std::uint32_t>(state.range(0));
+    const std::string extent = std::to_string(side);
+    const Machine machine = make_machine("torus:" + extent + "x" + extent + "x" + extent);
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = stencil(std::vector<GridAxis>(3, {side, true}), StencilShape::star, Bytes{1024});
+    std::uint64_t work = 0;
+    double hops_per_byte = 0;
+    for (auto _ : state) {
+        const Problem problem(graph, allocation, 1, 1);
+        const PlaceResult result = place(problem, chain);
+        work += result.work;
+        state.PauseTiming();
+        hops_per_byte = static_cast<double>(hop_bytes(graph, machine, result.placement.slots())) /
+                        static_cast<double>(graph.total_bytes().value);
+        state.ResumeTiming();
+    }
+    state.counters["hops_per_byte"] = hops_per_byte;
+    state.counters["work_rate"] = benchmark::Counter(static_cast<double>(work), benchmark::Counter::kIsRate);
+}
+
+// 16^3 = 4,096 ranks; 40 * 40 * 41 is nearly 65,536: 40^3 = 64,000 and 41^3 = 68,921 stand for it.
+BENCHMARK_CAPTURE(run, gge, "gge")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run, mahd, "mahd")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run, hilbert, "hilbert")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run, random_swap, "random,swap")->Arg(16)->Arg(24)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run, mahd_swap, "mahd,swap")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
+
+}  // namespace

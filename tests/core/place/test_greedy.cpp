@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// GGE, MAHD and EMAHD against their definitions, written down with a distance for every pair.
+#include <doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+enum class Rule { mahd, mahd_weighted, gge };
+
+/// Sudheer 2012, ch. 6, algorithm 1 word for word: every step looks at every rank and every slot.
+std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& allocation, Rule rule, Rank first) {
+    const CommGraph graph = directed.symmetric();
+    const Machine& machine = allocation.machine();
+    const std::size_t n = graph.rank_count();
+    std::vector<std::optional<std::size_t>> position(n);  // in the allocation
+    std::vector<char> waiting(n, false);
+    std::vector<char> taken(allocation.slot_count(), false);
+    std::vector<std::size_t> mapped_at(n, 0);
+    std::size_t clock = 0;
+
+    const auto centrality = [&](std::size_t p) {
+        std::uint64_t sum = 0;
+        const Slot here = machine.slot(machine.node(allocation.slots()[p]), 0);
+        for (const Node other : allocation.nodes()) {
+            if (machine.node(here) != other) sum += machine.distance(here, machine.slot(other, 0));
+        }
+        return sum;
+    };
+    const auto put = [&](Rank u, std::size_t p) {
+        position[u.value] = p;
+        taken[p] = true;
+        mapped_at[u.value] = ++clock;
+        for (const Rank v : graph.peers(u)) waiting[v.value] = true;
+    };
+    const auto start = [&](Rank u) {
+        std::size_t best = allocation.slot_count();
+        for (std::size_t p = 0; p < allocation.slot_count(); ++p) {
+            if (!taken[p] && (best == allocation.slot_count() || centrality(p) < centrality(best))) best = p;
+        }
+        put(u, best);
+    };
+    const auto cost = [&](Rank s, std::size_t p) {
+        std::uint64_t sum = 0;
+        std::size_t latest = 0;
+        for (const Edge edge : graph.sends(s)) {
+            if (!position[edge.peer.value]) continue;
+            const std::uint64_t d = machine.distance(allocation.slots()[p], allocation.slots()[*position[edge.peer.value]]);
+            if (rule == Rule::mahd) sum += d;
+            if (rule == Rule::mahd_weighted) sum += d * static_cast<std::uint64_t>(edge.bytes.value);
+            if (rule == Rule::gge && mapped_at[edge.peer.value] > latest) {
+                latest = mapped_at[edge.peer.value];
+                sum = d;
+            }
+        }
+        return sum;
+    };
+    const auto highest_degree = [&](auto&& eligible) {
+        std::optional<Rank> best;
+        for (const Rank u : ids<Rank>(n)) {
+            if (!position[u.value] && eligible(u) && (!best || graph.degree(u) > graph.degree(*best))) best = u;
+        }
+        return best;
+    };
+    start(first);
+    while (true) {
+        if (const auto s = highest_degree([&](Rank u) { return waiting[u.value]; })) {
+            std::size_t best = allocation.slot_count();
+            for (std::size_t p = 0; p < allocation.slot_count(); ++p) {
+                if (!taken[p] && (best == allocation.slot_count() || cost(*s, p) < cost(*s, best))) best = p;
+            }
+            put(*s, best);
+        } else if (const auto next = highest_degree([](Rank) { return true; })) {
+            start(*next);
+        } else {
+            break;
+        }
+    }
+    std::vector<Slot> slots;
+    for (const auto& p : position) slots.push_back(allocation.slots()[*p]);
+    return slots;
+}
+
+Rank most_partners(const CommGraph& directed) {
+    const CommGraph graph = directed.symmetric();
+    Rank best{0};
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        if (graph.degree(u) > graph.degree(best)) best = u;
+    }
+    return best;
+}
+
+CommGraph random_weights(std::size_t n, std::uint64_t seed) {
+    Rng rng(seed);
+    return CommGraph::from_rows(n, [&](Rank u, const auto& add) {
+        Rng row(seed, u.value);
+        for (std::uint32_t i = row.below(5); i > 0; --i) {
+            add(Edge{Rank{row.below(static_cast<std::uint32_t>(n))}, Bytes{row.below(1000)}, 1});
+        }
+    });
+}
+
+}  // namespace
+
+TEST_CASE("the greedy constructors do what their paper says, slot for slot") {
+    const char* const machines[] = {"torus:4x5x3",   "mesh:6x6",       "torus:3x3x2,nodes=2", "tree:3:4:3,distance=1:5:20",
+                                    "torus:3x3+node:2:2,distance=1:2:3", "torus:3x4+node:3", "graph:7:0-1,1-2,2-3,3-4,4-5,5-6,6-0"};
+    for (const char* text : machines) {
+        const Machine machine = make_machine(text);
+        const Allocation whole = Allocation::whole(machine);
+        std::vector<Slot> shuffled(whole.slots().begin(), whole.slots().end());
+        Rng(4).shuffle(std::span<Slot>(shuffled));
+        shuffled.resize(shuffled.size() - shuffled.size() / 5);
+        for (const Allocation& allocation : {whole, Allocation::of_slots(machine, shuffled)}) {
+            for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+                CAPTURE(text);
+                CAPTURE(seed);
+                const CommGraph graph = random_weights(allocation.slot_count() - seed % 3, seed);
+                const Problem problem(graph, allocation);
+                const Rank first = most_partners(graph);
+                const auto check = [&](const char* mapper, Rule rule) {
+                    CAPTURE(mapper);
+                    CHECK(std::ranges::equal(place(problem, mapper).placement.slots(), slow_greedy(graph, allocation, rule, first)));
+                };
+                check("mahd", Rule::mahd);
+                check("mahd(weighted=1)", Rule::mahd_weighted);
+                check("gge", Rule::gge);
+            }
+        }
+    }
+}
+
+TEST_CASE("emahd is the best of mahd from every first rank") {
+    const Machine machine = make_machine("torus:5x5");
+    const Allocation allocation = fragmented_allocation(machine, 18, 2, 1);
+    const CommGraph graph = random_weights(17, 6);
+    std::int64_t best = -1;
+    for (const Rank first : ids<Rank>(graph.rank_count())) {
+        const std::int64_t value = hop_bytes(graph, machine, slow_greedy(graph, allocation, Rule::mahd, first));
+        if (best < 0 || value < best) best = value;
+    }
+    const PlaceResult found = place(Problem(graph, allocation), "emahd");
+    CHECK(hop_bytes(graph, machine, found.placement.slots()) == best);
+}
+
+TEST_CASE("mahd puts a periodic stencil on its torus with one hop per message") {
+    const std::vector<GridAxis> grid{{8, true}, {8, true}, {8, true}};
+    const CommGraph graph = stencil(grid, StencilShape::star, Bytes{1024});
+    const Machine machine = make_machine("torus:8x8x8");
+    const Allocation allocation = Allocation::whole(machine);
+    const PlaceResult result = place(Problem(graph, allocation), "mahd");
+    CHECK(hop_bytes(graph, machine, result.placement.slots()) == 512 * 6 * 1024);
+}

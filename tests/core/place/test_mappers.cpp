@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What holds for every mapper on every machine.
+#include <doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "../machine/machines.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+std::vector<std::string> constructors() {
+    std::vector<std::string> names;
+    for (const MapperEntry& entry : mappers()) {
+        if (entry.constructs()) names.emplace_back(entry.name);
+    }
+    return names;
+}
+
+std::vector<std::string> improvers() {
+    std::vector<std::string> names;
+    for (const MapperEntry& entry : mappers()) {
+        if (!entry.constructs()) names.emplace_back(entry.name);
+    }
+    return names;
+}
+
+/// Patterns of at most `most` ranks: connected and not, regular and not, with isolated ranks.
+std::vector<CommGraph> patterns(std::size_t most, std::uint64_t seed) {
+    std::vector<CommGraph> graphs;
+    graphs.push_back(ring(most, Bytes{1000}));
+    graphs.push_back(binomial_tree(most, Bytes{7}));
+    graphs.push_back(bruck(std::max<std::size_t>(1, most / 2), Bytes{64}));
+    if (most > 8) graphs.push_back(random_geometric(most - 1, Bytes{512}, seed, 3));
+    graphs.push_back(CommGraph::from_rows(most, [](Rank, const auto&) {}));
+    return graphs;
+}
+
+/// Slots in an order of their own, some of them missing.
+Allocation scattered(const Machine& machine, std::uint64_t seed) {
+    const Allocation whole = Allocation::whole(machine);
+    std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
+    Rng(seed).shuffle(std::span<Slot>(slots));
+    slots.resize(std::max<std::size_t>(1, slots.size() * 3 / 4));
+    return Allocation::of_slots(machine, std::move(slots));
+}
+
+/// Every machine of the law suite, some with levels inside their nodes, at most `most` slots.
+std::vector<std::string> machines_up_to(std::size_t most) {
+    std::vector<std::string> texts;
+    for (const std::string& text : machine_texts()) {
+        if (make_machine(text).slot_count() <= most) texts.push_back(text);
+    }
+    for (const char* text : {"torus:3x3+node:2:2", "torus:3x3+node:2:2,distance=1:4:10", "tree:3:2,distance=5:9+node:4,distance=1",
+                             "graph:4:0-1,1-2,2-3,3-0+node:3"}) {
+        texts.emplace_back(text);
+    }
+    return texts;
+}
+
+}  // namespace
+
+TEST_CASE("every constructor gives a valid placement of every pattern on every machine, the same each time") {
+    for (const std::string& text : machines_up_to(100)) {
+        const Machine machine = make_machine(text);
+        for (const Allocation& allocation : {Allocation::whole(machine), scattered(machine, 3)}) {
+            for (const CommGraph& graph : patterns(allocation.slot_count(), 5)) {
+                for (const std::string& name : constructors()) {
+                    CAPTURE(text);
+                    CAPTURE(name);
+                    const PlaceResult one = place(Problem(graph, allocation, 7, 1), name);
+                    const PlaceResult two = place(Problem(graph, allocation, 7, 2), name);
+                    REQUIRE(one.placement.rank_count() == graph.rank_count());
+                    // Placement's constructor refuses what is invalid; here the values themselves.
+                    const std::set<Slot> used(one.placement.slots().begin(), one.placement.slots().end());
+                    CHECK(used.size() == graph.rank_count());
+                    CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
+                    CHECK(one.work == two.work);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("every improver is never worse, and the same for any number of threads") {
+    for (const std::string& text : machines_up_to(100)) {
+        const Machine machine = make_machine(text);
+        const Allocation allocation = scattered(machine, 11);
+        for (const CommGraph& graph : patterns(allocation.slot_count(), 9)) {
+            for (const std::string& name : improvers()) {
+                for (const std::string start : {"random", "mahd", "block"}) {
+                    CAPTURE(text);
+                    const Problem problem(graph, allocation, 3, 1);
+                    const std::string chain = start + "," + name;
+                    const auto value = [&](const Placement& p) { return hop_bytes(graph, machine, p.slots()); };
+                    const PlaceResult better = place(problem, chain);
+                    CHECK(value(better.placement) <= value(place(problem, start).placement));
+                    const PlaceResult again = place(Problem(graph, allocation, 3, 2), chain);
+                    CHECK(std::ranges::equal(better.placement.slots(), again.placement.slots()));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a work budget ends every chain with a valid placement, the same for any number of threads") {
+    const Machine machine = make_machine("torus:6x6x6");
+    const Allocation allocation = fragmented_allocation(machine, 150, 3, 1);
+    const CommGraph graph = random_geometric(140, Bytes{100}, 2, 6);
+    for (const std::string chain : {"gge", "mahd", "emahd", "random,swap", "mahd,swap"}) {
+        for (const std::uint64_t work : {0U, 1U, 500U, 20000U}) {
+            Budget budget;
+            budget.work = work;
+            const PlaceResult one = place(Problem(graph, allocation, 1, 1), chain, budget);
+            const PlaceResult two = place(Problem(graph, allocation, 1, 2), chain, budget);
+            CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
+            CHECK(one.work == two.work);
+        }
+    }
+}
+
+TEST_CASE("a search stops when it is told to and returns what it has") {
+    const Machine machine = make_machine("torus:20x20x20");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = random_geometric(8000, Bytes{1}, 1, 8);
+    Budget budget;
+    int asked = 0;
+    budget.keep_going = [&](std::uint64_t) { return ++asked < 3; };
+    const PlaceResult result = place(Problem(graph, allocation), "mahd,swap", budget);
+    CHECK(result.exhausted);
+    CHECK(result.placement.rank_count() == 8000);
+    CHECK(asked == 3);
+}
+
+TEST_CASE("chains that make no sense are refused with the reason") {
+    const Machine machine = make_machine("torus:4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = ring(4, Bytes{1});
+    const auto says = [&](std::string_view chain, std::string_view part) {
+        CAPTURE(chain);
+        try {
+            (void)place(Problem(graph, allocation), chain);
+            FAIL("accepted");
+        } catch (const Error& error) {
+            CHECK_MESSAGE(std::string_view(error.what()).find(part) != std::string_view::npos, error.what());
+        }
+    };
+    says("swap", "put a constructor before it");
+    says("mahd,block", "can only come first");
+    says("madh", "did you mean 'mahd'");
+    says("", "no mapper ''");
+    says("mahd,", "no mapper ''");
+    says("mahd,swap(reach=0)", "from 1 to 100");
+    says("mahd,swap(reach=two)", "whole number");
+    says("mahd,swap(raech=2)", "did you mean 'reach'");
+    says("mahd(weighted=1", "expected ')'");
+    says("mahd(weighted)", "name=value");
+    says("mahd(weighted=1,weighted=0)", "twice");
+    says("block(x=1)", "no options");
+    const CommGraph more = ring(5, Bytes{1});
+    CHECK_THROWS_WITH_AS(Problem(more, allocation), "5 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes or start fewer ranks", Error);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pair exchange: what it leaves is a local optimum, and its value is what the definition says.
+#include <doctest.h>
+
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+std::int64_t value(const CommGraph& graph, const Machine& machine, const std::vector<Slot>& slots) {
+    return hop_bytes(graph, machine, slots);
+}
+
+}  // namespace
+
+TEST_CASE("after swap no exchange of two communicating ranks and no move to a free slot helps") {
+    for (const char* text : {"torus:4x4x4", "mesh:9x7", "tree:4:4:4,distance=1:10:100", "torus:3x3+node:3:2,distance=1:2:5"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const CommGraph graph = random_geometric(allocation.slot_count() - 6, Bytes{100}, 3, 4);
+        const PlaceResult result = place(Problem(graph, allocation, 5), "random,swap(reach=1)");
+        std::vector<Slot> slots(result.placement.slots().begin(), result.placement.slots().end());
+        const std::int64_t reached = value(graph, machine, slots);
+        std::vector<char> used(machine.slot_count(), false);
+        for (const Slot slot : slots) used[slot.value] = true;
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            for (const Rank v : graph.symmetric().peers(u)) {
+                std::swap(slots[u.value], slots[v.value]);
+                CHECK(value(graph, machine, slots) >= reached);
+                std::swap(slots[u.value], slots[v.value]);
+            }
+            for (const Slot free : allocation.slots()) {
+                if (used[free.value]) continue;
+                const Slot home = std::exchange(slots[u.value], free);
+                CHECK(value(graph, machine, slots) >= reached);
+                slots[u.value] = home;
+            }
+        }
+    }
+}
+
+TEST_CASE("swap unties a ring whose ranks were dealt out backwards in pairs") {
+    const Machine machine = make_machine("torus:16");
+    const Allocation allocation = Allocation::whole(machine);
+    // Ranks 2i and 2i+1 stand on each other's slots: one exchange for each pair mends it.
+    const CommGraph graph = CommGraph::from_rows(16, [](Rank u, const auto& add) {
+        add(Edge{Rank{((u.value ^ 1U) + 1) % 16 ^ 1U}, Bytes{10}, 1});
+    });
+    const PlaceResult result = place(Problem(graph, allocation), "block,swap");
+    CHECK(hop_bytes(graph, machine, result.placement.slots()) == 16 * 10);
+}
+
+TEST_CASE("with given routes that differ by direction swap still never makes hop-bytes worse") {
+    const Machine machine = make_machine("graph:5:0>1,1>2,2>3,3>4,4>0,0-2,route=1>2>3>4>0");
+    const Allocation allocation = Allocation::whole(machine);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const CommGraph graph = bruck(5, Bytes{3});
+        const Problem problem(graph, allocation, seed);
+        const std::int64_t before = hop_bytes(graph, machine, place(problem, "random").placement.slots());
+        CHECK(hop_bytes(graph, machine, place(problem, "random,swap").placement.slots()) <= before);
+    }
+}
