@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from several_hosts import Seat, SeveralHosts
 
@@ -26,8 +27,8 @@ CONSECUTIVE = [6, 7, 1, 4, 5]
 
 def save(path: Path, slots: list[int], hosts: tuple[str, ...] = HOSTS) -> Path:
     machine = Machine(MACHINE)
-    allocation = Allocation(machine, NODES)
-    placement = Placement(allocation, slots)
+    allocation = Allocation(machine, np.array(NODES, dtype=np.uint32))
+    placement = Placement(allocation, np.array(slots, dtype=np.uint32))
     save_placement(path, PlacementFile(machine, allocation, placement, hosts))
     return path
 

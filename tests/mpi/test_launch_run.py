@@ -24,7 +24,7 @@ RANDOM = ["--mapper", "random", "--seed", "3"]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty directory that holds the profiles of rings."""
+    """Enter an empty directory, in which profiles of rings lie."""
     monkeypatch.chdir(tmp_path)
     for ranks in (4, 6):
         save_graph(f"ring{ranks}.npz", ring(ranks, 1000))
@@ -44,7 +44,7 @@ def run(
 
 
 def on_hosts(several_hosts: SeveralHosts, *words: object) -> list[str]:
-    """A command that names its hosts itself."""
+    """Build a command that names its hosts itself."""
     option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
     return several_hosts.command(option, HOSTS, *words)
 

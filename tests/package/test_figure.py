@@ -26,6 +26,10 @@ from topoloom.figure.links import Busyness, torus_links
 from topoloom.figure.matrix import MOST_CELLS, ordered_matrix
 
 
+def ids(*numbers: int) -> Any:
+    return np.array(numbers, dtype=np.uint32)
+
+
 def draw(path: Path, machine: str, grid: list[int], nodes: int | None = None) -> None:
     the_machine = Machine(machine)
     allocation = (
@@ -91,10 +95,10 @@ def test_links_are_drawn_where_their_names_say(text: str) -> None:
 
 def test_the_matrix_shows_ranks_in_the_order_of_their_slots() -> None:
     machine = Machine("torus:3")
-    allocation = Allocation(machine, [2, 0, 1])
-    graph = CommGraph.from_edges(3, [0], [2], [10])
+    allocation = Allocation(machine, ids(2, 0, 1))
+    graph = CommGraph.from_edges(3, ids(0), ids(2), np.array([10]))
     # Slots in the launcher's order are 2, 0, 1: they hold ranks 1, 2, 0.
-    placement = Placement(allocation, [1, 2, 0])
+    placement = Placement(allocation, ids(1, 2, 0))
     matrix, width = ordered_matrix(graph, allocation, placement)
     assert width == 1
     assert matrix.tolist() == [[0, 0, 0], [0, 0, 0], [0, 10, 0]]
@@ -112,8 +116,8 @@ def test_a_big_matrix_is_summed_into_cells() -> None:
 def test_the_headline_states_the_gain() -> None:
     graph = stencil([4], 3, False, 100)
     allocation = Allocation.whole(Machine("mesh:4"))
-    good = judge(graph, allocation, Placement(allocation, [0, 1, 2, 3]))
-    bad = judge(graph, allocation, Placement(allocation, [0, 2, 1, 3]))
+    good = judge(graph, allocation, Placement(allocation, ids(0, 1, 2, 3)))
+    bad = judge(graph, allocation, Placement(allocation, ids(0, 2, 1, 3)))
     text = headline({"block": bad, "mahd": good})
     assert (
         text == "mahd cuts hop-bytes by 40 % and cuts congestion by 67 % against block"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many links carry how much, before and after, for each direction of the machine."""
+"""How many links carry how much, before and after, in each direction of the machine."""
 
 from __future__ import annotations
 

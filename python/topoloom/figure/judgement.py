@@ -139,7 +139,7 @@ def _draw(
     links = torus_links(machine) if 0 < len(machine.shape) <= 4 else None
     drawn = _drawn(allocation)
     figure.set_layout_engine("constrained", h_pad=0.06, w_pad=0.06, hspace=0.04)
-    parts = figure.subfigures(
+    parts: Any = figure.subfigures(
         3 if drawn else 2, 1, height_ratios=[5.0, 4.1, 2.6] if drawn else [4.1, 2.6]
     )
     figure.suptitle(headline(judged), fontsize=14, fontweight="bold", x=0.5)
@@ -186,7 +186,9 @@ def _draw_tori(
         if len(links.shape) == 2
         else ("each link as its busier direction")
     )
-    part.suptitle(f"{where}; circles: allocated nodes; {both}", fontsize=9)
+    ragged = len(allocation.nodes) < allocation.machine.node_count
+    circles = "; circles: allocated nodes" if ragged else ""
+    part.suptitle(f"{where}{circles}; {both}", fontsize=9)
 
 
 def _draw_matrices(

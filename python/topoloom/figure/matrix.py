@@ -38,11 +38,11 @@ def ordered_matrix(
     source = np.repeat(np.arange(graph.rank_count), np.diff(first))
     row = position[source] // width
     column = position[np.asarray(graph.peer)] // width
-    matrix = np.bincount(
+    matrix: npt.NDArray[np.float64] = np.bincount(
         row * cells + column,
         weights=np.asarray(graph.bytes, dtype=np.float64),
         minlength=cells * cells,
-    )
+    ).astype(np.float64)
     return matrix.reshape(cells, cells), width
 
 

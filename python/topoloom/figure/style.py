@@ -13,7 +13,7 @@ AFTER = "#1b4f8a"
 QUIET = "#d9d9d9"
 TEXT = "#222222"
 
-SETTINGS: dict[str, Any] = {
+SETTINGS: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 10,

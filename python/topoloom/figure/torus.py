@@ -38,14 +38,18 @@ def draw_torus(
     width = max(float(np.ptp(_corners(links.shape) @ view, axis=0).max()), 1.0)
     per_step = 72 * PANEL / width
     flat = len(links.shape) == 2
-    thick = float(np.clip(per_step * (0.17 if flat else 0.13), 1.1, 4.5))
+    thick = float(np.clip(per_step * (0.17 if flat else 0.13), 2.0, 4.5))
     order = np.argsort(values, kind="stable")
     segments, values = segments[order], values[order]
     idle = values <= 0
     if len(values) <= 20_000:
         axes.add_collection(
             LineCollection(
-                list(segments[idle]), colors=QUIET, linewidths=0.35, zorder=1
+                list(segments[idle]),
+                colors=QUIET,
+                linewidths=0.35,
+                zorder=1,
+                clip_on=False,
             )
         )
     else:
@@ -60,6 +64,7 @@ def draw_torus(
         alpha=None if flat else 0.55 + 0.45 * share,
         capstyle="round",
         zorder=2,
+        clip_on=False,
     )
     axes.add_collection(lines)
     _draw_nodes(axes, links.shape, view, allocation, per_step)
@@ -106,7 +111,8 @@ def _segments(links: TorusLinks, busy: Array, view: Array) -> tuple[Array, Array
 
 
 def _arrival(links: TorusLinks, start: Array, step: Array) -> Array:
-    return np.mod(start + step, np.array(links.shape))
+    arrival: Array = np.mod(start + step, np.array(links.shape))
+    return arrival
 
 
 def _busier(links: TorusLinks, busy: Array, step: Array) -> tuple[Array, Array]:
@@ -127,7 +133,8 @@ def _busier(links: TorusLinks, busy: Array, step: Array) -> tuple[Array, Array]:
 def _corners(shape: tuple[int, ...]) -> Array:
     far = np.array(shape) - 1
     bits = np.array(np.meshgrid(*[[0, 1]] * len(shape))).reshape(len(shape), -1).T
-    return bits * far
+    corners: Array = bits * far
+    return corners
 
 
 def _draw_nodes(
@@ -152,7 +159,7 @@ def _draw_nodes(
             markerfacecolor="white",
             markeredgecolor="#333333",
             markeredgewidth=min(0.7, 0.2 * size),
-            zorder=3,
+            zorder=3 if len(shape) == 2 else 1.5,  # depth is crowded: loads go first
         )
 
 
@@ -186,8 +193,10 @@ def _frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
             arrowprops={"arrowstyle": "->", "lw": 0.8, "color": "#555555"},
             annotation_clip=False,
         )
+        beyond = origin + way * 1.22
         axes.text(
-            *(origin + way * 1.22),
+            beyond[0],
+            beyond[1],
             AXES[index],
             fontsize=8,
             color="#555555",

@@ -19,8 +19,10 @@ NAME = "Slurm"
 
 # The placement decides these; what the command says about them is replaced.
 REPLACED = frozenset({"N", "nodes", "w", "nodelist"})
-PLACING = ("m", "distribution", "r", "relative", "x", "exclude", "multi-prog")
-PLACING += ("ntasks-per-node", "ntasks-per-core", "ntasks-per-socket", "X", "Z")
+PLACING = frozenset(
+    {"m", "distribution", "r", "relative", "x", "exclude", "multi-prog", "X", "Z"}
+    | {"ntasks-per-node", "ntasks-per-core", "ntasks-per-socket"}
+)
 
 SYNTAX = Syntax(
     values=dict.fromkeys(
