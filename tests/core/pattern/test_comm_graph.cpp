@@ -138,6 +138,32 @@ TEST_CASE("compressed rows give the graph of the same edges, in any order and wi
     CHECK(dense(graph) == expected);
 }
 
+TEST_CASE("arrays that are taken over are the graph that copying them gives") {
+    const Edges edges = random_edges(20, 300, 7);
+    const auto graph = CommGraph::from_edges(20, edges.sources, edges.peers, edges.bytes, edges.messages);
+    const auto copied = [](const auto& span) {
+        using Value = typename std::decay_t<decltype(span)>::value_type;
+        return BigVector<Value>(span.begin(), span.end());
+    };
+    CommRows rows;
+    rows.first = copied(graph.first());
+    rows.peers = copied(graph.all_peers());
+    rows.bytes = copied(graph.all_bytes());
+    rows.messages = copied(graph.all_messages());
+    rows.self_bytes = copied(graph.all_self_bytes());
+    rows.self_messages = copied(graph.all_self_messages());
+    CHECK(dense(CommGraph::from_csr(rows)) == dense(graph));
+    // The same edge once more: no longer fit to be kept as it is.
+    rows.peers.push_back(rows.peers.back());
+    rows.bytes.push_back(Bytes{7});
+    rows.messages.push_back(3);
+    ++rows.first.back();
+    const auto longer = CommGraph::from_csr(rows);
+    CHECK(longer.edge_count() == graph.edge_count());
+    CHECK(longer.total_bytes() == graph.total_bytes() + Bytes{7});
+    CHECK(longer.total_messages() == graph.total_messages() + 3);
+}
+
 TEST_CASE("a graph taken apart and put together again is the same") {
     const Edges edges = random_edges(20, 300, 6);
     const auto graph = CommGraph::from_edges(20, edges.sources, edges.peers, edges.bytes, edges.messages);
