@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/swap.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/place/free_slots.hpp"
@@ -91,18 +91,19 @@ class Arrangement {
 class Neighborhood {
    public:
     Neighborhood(const CommGraph& symmetric, const SwapOptions& options)
-        : graph_(symmetric), options_(options), seen_(symmetric.rank_count(), no_one) {}
+        : graph_(symmetric), options_(options), seen_at_(symmetric.rank_count(), 0) {}
 
     const std::vector<Rank>& around(Rank u) {
+        ++visit_;
         found_.assign(1, u);
-        seen_[u.value] = u;
+        seen_at_[u.value] = visit_;
         std::size_t ring_begin = 0;
         for (std::uint32_t distance = 0; distance < options_.reach; ++distance) {
             const std::size_t ring_end = found_.size();
             for (std::size_t i = ring_begin; i < ring_end; ++i) {
                 for (const Rank v : graph_.peers(found_[i])) {
-                    if (seen_[v.value] == u) continue;
-                    seen_[v.value] = u;
+                    if (seen_at_[v.value] == visit_) continue;
+                    seen_at_[v.value] = visit_;
                     found_.push_back(v);
                     if (found_.size() > options_.candidates) return found_;
                 }
@@ -113,10 +114,10 @@ class Neighborhood {
     }
 
    private:
-    static constexpr Rank no_one{0xFFFFFFFFU};
     const CommGraph& graph_;
     const SwapOptions& options_;
-    std::vector<Rank> seen_;
+    std::vector<std::uint64_t> seen_at_;  // the visit that last met a rank
+    std::uint64_t visit_ = 0;
     std::vector<Rank> found_;
 };
 
@@ -138,6 +139,14 @@ class SwapSearch {
     }
 
     std::vector<Slot> run(Meter& meter) {
+        do {
+            drain(meter);
+        } while (fill_freed_slots(meter));
+        return state_.slots();
+    }
+
+   private:
+    void drain(Meter& meter) {
         while (!queue_.empty() && !meter.exhausted()) {
             std::vector<Rank> round;
             round.swap(queue_);
@@ -147,10 +156,18 @@ class SwapSearch {
                 if (meter.exhausted()) break;
             }
         }
-        return state_.slots();
     }
 
-   private:
+    /// A slot that became free may suit any rank, however far away: asks them all. True if one has moved.
+    bool fill_freed_slots(Meter& meter) {
+        if (!std::exchange(slots_freed_, false)) return false;
+        for (const Rank u : ids<Rank>(graph_.rank_count())) {
+            if (meter.exhausted()) return false;
+            try_free_slot(u, meter);
+        }
+        return slots_freed_;
+    }
+
     void visit(Rank u, Meter& meter) {
         for (const Rank v : neighborhood_.around(u)) {
             if (v == u) continue;
@@ -176,6 +193,7 @@ class SwapSearch {
         free_.release(position_of_slot_[state_.slot(u).value]);
         free_.take(found.position);
         state_.move(u, allocation_.slots()[found.position]);
+        slots_freed_ = true;
         wake(u);
     }
 
@@ -199,6 +217,7 @@ class SwapSearch {
     std::vector<std::uint32_t> position_of_slot_;
     std::vector<char> waiting_;
     std::vector<Rank> queue_;
+    bool slots_freed_ = false;
     std::vector<typename Space::Point> points_;
     std::vector<std::uint64_t> weights_;
 };
