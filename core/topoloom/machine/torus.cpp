@@ -62,26 +62,20 @@ BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
         router_count_ *= spec_.size[d];
         if (spec_.wrap[d]) ring_.at[d] = static_cast<Coordinate>(spec_.size[d]);
     }
-    std::size_t next = 0;
-    base_.resize(axes + 1);
-    stride_.assign(axes, std::vector<std::size_t>(axes));
+    lines_.resize(axes);
     for (std::uint32_t axis = 0; axis < axes; ++axis) {
+        Lines& lines = lines_[axis];
+        const std::uint32_t size = spec_.size[axis];
+        lines.length = size == 1 ? 0 : spec_.wrap[axis] ? size : size - 1;
         std::size_t step = 1;
         for (std::uint32_t d = axes; d-- > 0;) {
-            stride_[axis][d] = step;
-            step *= d == axis ? positions(axis) : spec_.size[d];
+            lines.step[d] = static_cast<std::uint32_t>(step);
+            step *= d == axis ? lines.length : spec_.size[d];
         }
-        base_[axis] = {next, next + step};
-        next += 2 * step;
+        lines.first = {link_count_, link_count_ + step};
+        link_count_ += 2 * step;
     }
-    base_[axes] = {next, next};
-    require_link_ids(next);
-}
-
-/// Links along one line: a ring closes, a line does not, and a router has no link to itself.
-template <std::size_t Width>
-std::uint32_t BasicTorus<Width>::positions(std::uint32_t axis) const {
-    return spec_.size[axis] == 1 ? 0 : spec_.wrap[axis] ? spec_.size[axis] : spec_.size[axis] - 1;
+    require_link_ids(link_count_);
 }
 
 template <std::size_t Width>
@@ -111,33 +105,12 @@ std::uint32_t BasicTorus<Width>::diameter() const {
 }
 
 template <std::size_t Width>
-void BasicTorus<Width>::deposit(std::span<double> loads, const Point& a, const Point& b, double bytes) const {
-    Point at = a;
-    for (const std::uint32_t axis : spec_.order) {
-        if (at.at[axis] == b.at[axis]) continue;
-        segments(axis, at.at[axis], b.at[axis], [&](const Segment& s) {
-            double* const links = loads.data() + line(axis, s.sign, at);
-            const std::size_t step = stride_[axis][axis];
-            const std::uint32_t count = positions(axis);
-            const std::uint32_t end = s.start + s.length;
-            const double amount = bytes * s.share;
-            links[s.start * step] += amount;
-            if (end < count) links[end * step] -= amount;
-            if (end > count) {  // the run passes the end of the ring
-                links[0] += amount;
-                links[(end - count) * step] -= amount;
-            }
-        });
-        at.at[axis] = b.at[axis];
-    }
-}
-
-template <std::size_t Width>
 void BasicTorus<Width>::settle(std::span<double> loads) const {
     for (std::uint32_t axis = 0; axis < axis_count(); ++axis) {
-        const std::size_t step = stride_[axis][axis];
-        const std::size_t block = step * positions(axis);
-        for (std::size_t begin = base_[axis][0]; begin < base_[axis + 1][0]; begin += block) {
+        const std::size_t step = lines_[axis].step[axis];
+        const std::size_t block = step * lines_[axis].length;
+        const std::size_t links = 2 * (lines_[axis].first[1] - lines_[axis].first[0]);
+        for (std::size_t begin = lines_[axis].first[0]; begin < lines_[axis].first[0] + links; begin += block) {
             for (std::size_t i = begin + step; i < begin + block; ++i) loads[i] += loads[i - step];
         }
     }
@@ -145,14 +118,15 @@ void BasicTorus<Width>::settle(std::span<double> loads) const {
 
 template <std::size_t Width>
 auto BasicTorus<Width>::place_of(Link link) const -> LinkPlace {
-    std::uint32_t axis = 0;
-    while (link.value >= base_[axis + 1][0]) ++axis;
-    const std::uint32_t sign = link.value >= base_[axis][1] ? 1 : 0;
-    std::size_t rest = link.value - base_[axis][sign];
+    std::uint32_t axis = axis_count() - 1;
+    while (link.value < lines_[axis].first[0]) --axis;
+    const Lines& lines = lines_[axis];
+    const std::uint32_t sign = link.value >= lines.first[1] ? 1 : 0;
+    std::size_t rest = link.value - lines.first[sign];
     LinkPlace place{axis, sign, {}};
     for (std::uint32_t d = 0; d < axis_count(); ++d) {
-        place.lower.at[d] = static_cast<Coordinate>(rest / stride_[axis][d]);
-        rest %= stride_[axis][d];
+        place.lower.at[d] = static_cast<Coordinate>(rest / lines.step[d]);
+        rest %= lines.step[d];
     }
     return place;
 }
@@ -178,9 +152,9 @@ template <std::size_t Width>
 std::vector<LinkRun> BasicTorus<Width>::bandwidth_runs() const {
     std::vector<LinkRun> runs;
     for (std::uint32_t axis = 0; axis < axis_count(); ++axis) {
-        const std::size_t count = base_[axis][1] - base_[axis][0];
+        const auto& first = lines_[axis].first;
         for (const std::size_t sign : {0U, 1U}) {
-            runs.push_back({Link{base_[axis][sign]}, count, spec_.bandwidth[axis][sign]});
+            runs.push_back({Link{first[sign]}, first[1] - first[0], spec_.bandwidth[axis][sign]});
         }
     }
     return runs;

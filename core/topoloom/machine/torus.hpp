@@ -43,7 +43,7 @@ class BasicTorus {
     explicit BasicTorus(TorusSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return router_count_ * spec_.nodes_per_router; }
-    [[nodiscard]] std::size_t link_count() const { return base_[axis_count()][0]; }
+    [[nodiscard]] std::size_t link_count() const { return link_count_; }
     [[nodiscard]] std::size_t vertex_count() const { return router_count_; }
     [[nodiscard]] std::uint32_t axis_count() const { return static_cast<std::uint32_t>(spec_.size.size()); }
 
@@ -67,9 +67,10 @@ class BasicTorus {
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
-    /// Adds a message's bytes to the loads of the links on its route, in O(axes): `loads` holds differences along
-    /// each line of links until settle() has summed them up. Exact while sums stay below 2^53.
-    void deposit(std::span<double> loads, const Point& a, const Point& b, double bytes) const;
+    /// Adds a message's bytes to the loads of the links on its route in O(axes): calls add(index, amount) a few times
+    /// for differences along lines of links, which settle() sums up. Exact while sums stay below 2^53.
+    template <class Add>
+    void deposit(const Point& a, const Point& b, double bytes, const Add& add) const;
     void settle(std::span<double> loads) const;
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value / spec_.nodes_per_router; }
@@ -111,6 +112,12 @@ class BasicTorus {
         std::uint32_t sign;  // 0: +, 1: -
         Point lower;         // the end with the lower position; where the ring closes, the last position
     };
+    /// The links along one axis.
+    struct Lines {
+        std::array<std::size_t, 2> first{};      // id of the first link of each sign
+        std::uint32_t length = 0;                // of a line: a ring closes, and a router has no link to itself
+        std::array<std::uint32_t, Width> step{};  // what a step along an axis adds to a link's id
+    };
     /// A run of links along one axis.
     struct Segment {
         std::uint32_t axis;
@@ -122,13 +129,13 @@ class BasicTorus {
 
     [[nodiscard]] Point router_point(std::uint32_t router) const;
     [[nodiscard]] std::uint32_t router_at(const Point& p) const;
-    [[nodiscard]] std::uint32_t positions(std::uint32_t axis) const;
     [[nodiscard]] LinkPlace place_of(Link link) const;
     /// The first link of the line along `axis` through `at`, on the side of `sign`.
     [[nodiscard]] std::size_t line(std::uint32_t axis, std::uint32_t sign, const Point& at) const {
-        std::size_t id = base_[axis][sign];
+        const Lines& lines = lines_[axis];
+        std::size_t id = lines.first[sign];
         for (std::uint32_t d = 0; d < axis_count(); ++d) {
-            if (d != axis) id += static_cast<std::size_t>(at.at[d]) * stride_[axis][d];
+            if (d != axis) id += static_cast<std::size_t>(at.at[d]) * lines.step[d];
         }
         return id;
     }
@@ -143,8 +150,8 @@ class BasicTorus {
     TorusSpec spec_;
     std::uint32_t router_count_ = 1;
     Point ring_{};                                              // extent of a ring; so large on a line that it never matters
-    std::vector<std::array<std::size_t, 2>> base_;              // first link of each axis and sign; last entry: link count
-    std::vector<std::vector<std::size_t>> stride_;              // [axis][d]: step in link id for a step along d
+    std::vector<Lines> lines_;                                  // by axis
+    std::size_t link_count_ = 0;
 };
 
 using Torus = BasicTorus<8>;
@@ -179,15 +186,38 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
         if (at.at[axis] == end.at[axis]) continue;
         segments(axis, at.at[axis], end.at[axis], [&](const Segment& s) {
             const std::size_t first = line(axis, s.sign, at);
-            const std::uint32_t count = positions(axis);
+            const Lines& lines = lines_[axis];
             for (std::uint32_t i = 0; i < s.length; ++i) {
                 // A segment starts at its lowest link; going down it is walked from the far end.
                 const std::uint32_t step = s.sign == 0 ? i : s.length - 1 - i;
-                const std::uint32_t position = (s.start + step) % count;
-                visit(Link{first + position * stride_[axis][axis]}, s.share);
+                const std::uint32_t position = (s.start + step) % lines.length;
+                visit(Link{first + position * lines.step[axis]}, s.share);
             }
         });
         at.at[axis] = end.at[axis];
+    }
+}
+
+template <std::size_t Width>
+template <class Add>
+void BasicTorus<Width>::deposit(const Point& a, const Point& b, double bytes, const Add& add) const {
+    Point at = a;
+    for (const std::uint32_t axis : spec_.order) {
+        if (at.at[axis] == b.at[axis]) continue;
+        segments(axis, at.at[axis], b.at[axis], [&](const Segment& s) {
+            const std::size_t first = line(axis, s.sign, at);
+            const std::size_t step = lines_[axis].step[axis];
+            const std::uint32_t length = lines_[axis].length;
+            const std::uint32_t end = s.start + s.length;
+            const double amount = bytes * s.share;
+            add(first + s.start * step, amount);
+            if (end < length) add(first + end * step, -amount);
+            if (end > length) {  // the run passes the end of the ring
+                add(first, amount);
+                add(first + (end - length) * step, -amount);
+            }
+        });
+        at.at[axis] = b.at[axis];
     }
 }
 

@@ -2,6 +2,7 @@
 #include "topoloom/metric/judge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "topoloom/base/error.hpp"
@@ -17,7 +18,7 @@ struct Tally {
     std::int64_t message_hops = 0;
     std::uint32_t longest = 0;
     std::int64_t inter_node_bytes = 0;
-    std::vector<double> loads;
+    BigVector<double> loads;
     std::vector<Bytes> bytes_out, bytes_in;
     std::vector<std::int64_t> messages_out, messages_in;
 
@@ -56,52 +57,89 @@ int affordable_workers(const CommGraph& graph, const Machine& machine, int threa
 }
 
 template <class T>
-constexpr bool has_deposit = requires(const T& t, typename T::Point p) { t.deposit(std::span<double>{}, p, p, 1.0); };
+constexpr bool has_deposit = requires(const T& t, typename T::Point p) { t.deposit(p, p, 1.0, [](std::size_t, double) {}); };
+
+/// Adds to loads a little later than asked, so that the memory they lie in has been fetched by then: messages
+/// between far ranks touch links all over the machine.
+class DelayedLoads {
+   public:
+    explicit DelayedLoads(std::span<double> loads) : loads_(loads) {}
+    ~DelayedLoads() {
+        if (loads_.empty()) return;  // a machine without links
+        for (const auto& [index, amount] : waiting_) loads_[index] += amount;
+    }
+    DelayedLoads(const DelayedLoads&) = delete;
+    DelayedLoads& operator=(const DelayedLoads&) = delete;
+
+    void add(std::size_t index, double amount) {
+        __builtin_prefetch(&loads_[index], 1);
+        Addition& oldest = waiting_[next_++ % waiting_.size()];
+        loads_[oldest.index] += oldest.amount;
+        oldest = {index, amount};
+    }
+
+   private:
+    struct Addition {
+        std::size_t index = 0;
+        double amount = 0;
+    };
+    std::span<double> loads_;
+    std::array<Addition, 64> waiting_{};
+    std::size_t next_ = 0;
+};
 
 template <class Space>
 class Traversal {
    public:
     Traversal(const Space& space, const CommGraph& graph, const Placement& placement)
-        : space_(space), graph_(graph), placement_(placement), points_(points_of(space, placement.slots())) {}
+        : space_(space), graph_(graph), points_(points_of(space, placement.slots())) {
+        for (const Slot slot : placement.slots()) nodes_.push_back(space.node(slot));
+    }
 
     void count(Chunk ranks, Tally& tally) const {
-        for (std::size_t u = ranks.begin; u < ranks.end; ++u) count(Rank{u}, tally);
+        DelayedLoads loads(tally.loads);
+        for (std::size_t u = ranks.begin; u < ranks.end; ++u) count(Rank{u}, tally, loads);
     }
 
    private:
-    void count(Rank u, Tally& tally) const {
+    void count(Rank u, Tally& tally, DelayedLoads& loads) const {
         const auto& network = space_.network();
-        const Node from = space_.node(placement_[u]);
+        const Node from = nodes_[u.value];
         const auto here = points_[u.value];
         const std::span<const Rank> peers = graph_.peers(u);
         const std::span<const Bytes> bytes = graph_.bytes(u);
         const std::span<const std::int64_t> messages = graph_.messages(u);
+        Bytes bytes_out;
+        std::int64_t messages_out = 0;
         for (std::size_t i = 0; i < peers.size(); ++i) {
             const auto there = points_[peers[i].value];
-            const Node to = space_.node(placement_[peers[i]]);
+            const Node to = nodes_[peers[i].value];
             tally.hop_bytes += bytes[i].value * static_cast<std::int64_t>(space_.distance(here, there));
             if (from == to) continue;
-            tally.inter_node_bytes += bytes[i].value;
-            tally.bytes_out[from.value] += bytes[i];
+            bytes_out += bytes[i];
+            messages_out += messages[i];
             tally.bytes_in[to.value] += bytes[i];
-            tally.messages_out[from.value] += messages[i];
             tally.messages_in[to.value] += messages[i];
             const std::uint32_t hops = network.hops(space_.on_network(here), space_.on_network(there));
             tally.message_hops += messages[i] * static_cast<std::int64_t>(hops);
             if (messages[i] > 0) tally.longest = std::max(tally.longest, hops);
             const auto amount = static_cast<double>(bytes[i].value);
             if constexpr (has_deposit<typename Space::Network>) {
-                network.deposit(tally.loads, space_.on_network(here), space_.on_network(there), amount);
+                network.deposit(space_.on_network(here), space_.on_network(there), amount,
+                                [&](std::size_t index, double part) { loads.add(index, part); });
             } else {
-                network.route(from, to, [&](Link link, double share) { tally.loads[link.value] += amount * share; });
+                network.route(from, to, [&](Link link, double share) { loads.add(link.value, amount * share); });
             }
         }
+        tally.inter_node_bytes += bytes_out.value;
+        tally.bytes_out[from.value] += bytes_out;
+        tally.messages_out[from.value] += messages_out;
     }
 
     const Space& space_;
     const CommGraph& graph_;
-    const Placement& placement_;
     std::vector<typename Space::Point> points_;
+    std::vector<Node> nodes_;
 };
 
 double ratio(double value, double of) { return of == 0 ? 0 : value / of; }

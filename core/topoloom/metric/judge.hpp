@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "topoloom/base/big_vector.hpp"
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
@@ -19,7 +20,7 @@ struct Judgement {
     Bytes inter_node_bytes;           // bytes that leave a node
     double traffic_average = 0;       // bytes on a link, averaged over the links that carry any
     double congestion_max = 0;        // max over links of bytes / bandwidth
-    std::vector<double> loads;        // bytes on every link, by link id
+    BigVector<double> loads;          // bytes on every link, by link id
     std::vector<Bytes> bytes_out;     // per node of the machine, messages within the node excluded
     std::vector<Bytes> bytes_in;
     std::vector<std::int64_t> messages_out;

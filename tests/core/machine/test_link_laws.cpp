@@ -109,7 +109,8 @@ TEST_CASE("deposits on a torus settle to the loads of the routes") {
                 const Node b{rng.below(nodes)};
                 const double bytes = rng.below(1U << 30);
                 topology.route(a, b, [&](Link link, double share) { routed[link.value] += bytes * share; });
-                topology.deposit(deposited, topology.point(a), topology.point(b), bytes);
+                topology.deposit(topology.point(a), topology.point(b), bytes,
+                                 [&](std::size_t link, double amount) { deposited[link] += amount; });
             }
             topology.settle(deposited);
             CHECK(deposited == routed);
