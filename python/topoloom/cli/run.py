@@ -82,7 +82,7 @@ def command(
     from topoloom import load_graph, save_placement
     from topoloom.cli.problem import at_least, check_fit
     from topoloom.launch.launchers import read_command
-    from topoloom.launch.program import check_launch
+    from topoloom.launch.program import EMPTY_PROGRAM, check_launch
     from topoloom.launch.repeated_input import RepeatedInput
     from topoloom.record.profile import check_collectives
     from topoloom.units import parse_duration
@@ -107,7 +107,7 @@ def command(
     if output is not None:
         save_placement(output, result)
     with tempfile.TemporaryDirectory(prefix="topoloom-run-") as directory:
-        empty = _launch(read.starting(("true",)), result, cores_per_slot, directory)
+        empty = _launch(read.starting(EMPTY_PROGRAM), result, cores_per_slot, directory)
         check_launch(empty)
         launch = _launch(read, result, cores_per_slot, directory)
         if not as_json:

@@ -84,11 +84,23 @@ def draw_judgement(
             {name: placements[name] for name in names},
             {name: judged[name] for name in names},
         )
+        _settle(figure)
         with replacing(path) as stream:
             metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
             figure.savefig(
                 stream, format=ending[1:], metadata=metadata.get(ending), facecolor="w"
             )
+
+
+def _settle(figure: Figure) -> None:
+    """Lay the page out and round; the solver's last digits vary from run to run."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for part in figure.subfigs:
+        box = part.bbox_relative
+        box.set_points(np.round(box.get_points(), 5))
+    for axes in figure.axes:
+        axes.set_position(np.round(axes.get_position(original=True).bounds, 5))
 
 
 def headline(judged: Mapping[str, Judgement]) -> str:

@@ -11,6 +11,10 @@ from types import FrameType
 from topoloom import Error
 from topoloom.launch.launch import Launch
 
+# Does nothing, but not too fast: Open MPI 5.0 hangs when programs end before all of its
+# daemons have reported that they started them.
+EMPTY_PROGRAM = ("sleep", "1")
+
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
