@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi/record -type f) CMakeLists.txt pyproje
 python  := python tests bench
 cpp     := $(shell find core bindings apps tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record asan tsan fmt lint type tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 16
@@ -50,6 +50,9 @@ lint: $(stamps)/test-tools   ## formatting, style, types, spelling
 	clang-format --dry-run --Werror $(cpp)
 	codespell core bindings mpi apps python tests bench docs machines README.md CHANGELOG.md CONTRIBUTING.md
 	mypy
+
+stub: $(stamps)/package      ## the types of the compiled module, after a change of bindings/
+	python -m nanobind.stubgen -q -m topoloom._core -o python/topoloom/_core.pyi
 
 tidy: $(stamps)/test-tools   ## clang-tidy over the core (slow)
 	cmake --preset dev && clang-tidy --quiet -p build/dev $(shell find core -name '*.cpp')

@@ -4,9 +4,12 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "topoloom/base/id.hpp"
@@ -21,9 +24,13 @@ using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 
-using Ids = Array<std::uint32_t>;
-using Integers = Array<std::int64_t>;
-using Numbers = Array<double>;
+/// What callers may give: an array, or a list or tuple of numbers.
+template <class T>
+using Sequence = std::variant<Array<T>, std::vector<T>>;
+
+using Ids = Sequence<std::uint32_t>;
+using Integers = Sequence<std::int64_t>;
+using Numbers = Sequence<double>;
 
 /// What NumPy sees of an id or a quantity: the one number that it holds.
 template <class T>
@@ -39,16 +46,18 @@ struct Plain<Quantity<Unit, Number>> {
     using type = Number;
 };
 
-/// The elements of an array as ids or quantities.
+/// The elements as ids or quantities.
 template <class T, class Number>
-[[nodiscard]] std::span<const T> elements(const Array<Number>& array) {
+[[nodiscard]] std::span<const T> elements(const Sequence<Number>& sequence) {
     static_assert(sizeof(T) == sizeof(Number));
-    return {reinterpret_cast<const T*>(array.data()), array.size()};
+    return std::visit(
+        [](const auto& values) { return std::span<const T>(reinterpret_cast<const T*>(values.data()), values.size()); },
+        sequence);
 }
 
 template <class T, class Number>
-[[nodiscard]] std::vector<T> copy_of(const Array<Number>& array) {
-    const std::span<const T> all = elements<T>(array);
+[[nodiscard]] std::vector<T> copy_of(const Sequence<Number>& sequence) {
+    const std::span<const T> all = elements<T>(sequence);
     return {all.begin(), all.end()};
 }
 

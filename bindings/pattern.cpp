@@ -2,8 +2,6 @@
 // Communication graphs, their generators and text readers for Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/variant.h>
-#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <variant>
@@ -29,7 +27,7 @@ namespace {
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
 template <class T, class Number>
-std::span<const T> elements_or_none(const std::optional<Array<Number>>& array) {
+std::span<const T> elements_or_none(const std::optional<Sequence<Number>>& array) {
     return array ? elements<T>(*array) : std::span<const T>{};
 }
 
@@ -43,7 +41,7 @@ CommGraph from_edges(std::size_t rank_count, const Ids& source, const Ids& targe
                                  elements_or_none<std::int64_t>(messages), load_of(load));
 }
 
-CommGraph from_csr(const Array<std::uint64_t>& first, const Ids& peer, const Integers& bytes,
+CommGraph from_csr(const Sequence<std::uint64_t>& first, const Ids& peer, const Integers& bytes,
                    const std::optional<Integers>& messages, const std::optional<Numbers>& load,
                    const std::optional<Integers>& self_bytes, const std::optional<Integers>& self_messages) {
     return CommGraph::from_csr(elements<std::uint64_t>(first), elements<Rank>(peer), elements<Bytes>(bytes),

@@ -1,0 +1,251 @@
+"""The compiled core of Topoloom. Import its names from `topoloom`."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import numpy
+import numpy.typing
+from numpy.typing import NDArray
+
+
+class Error(ValueError):
+    pass
+
+class CommGraph:
+    """
+    Who sends how many bytes in how many messages to whom; directed, sparse.
+    """
+
+    @staticmethod
+    def from_edges(rank_count: int, source: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], messages: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, load: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None) -> CommGraph:
+        """
+        Edge i goes from source[i] to target[i]. Duplicates are summed, self-messages kept apart.
+        """
+
+    @staticmethod
+    def from_csr(first: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], peer: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], messages: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, load: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, self_bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, self_messages: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None) -> CommGraph:
+        """
+        The edges of rank u are first[u] .. first[u+1]-1, as in a SciPy csr_array.
+        """
+
+    @property
+    def rank_count(self) -> int: ...
+
+    @property
+    def edge_count(self) -> int: ...
+
+    @property
+    def total_bytes(self) -> int:
+        """Without self-messages."""
+
+    @property
+    def total_messages(self) -> int:
+        """Without self-messages."""
+
+    @property
+    def first(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def peer(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def messages(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def load(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+    @property
+    def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def self_messages(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    def symmetric(self) -> CommGraph:
+        """Both directions of every pair, each with the sum of the two."""
+
+def stencil(grid: Sequence[int], points: int, periodic: bool | Sequence[bool] = True, bytes: int = 1) -> CommGraph:
+    """
+    Halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.
+    """
+
+def ring(rank_count: int, bytes: int = 1) -> CommGraph: ...
+
+def recursive_doubling(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
+    """All-gather; unit: every message has `bytes`."""
+
+def bruck(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
+    """All-gather; unit: every message has `bytes`."""
+
+def binomial_tree(rank_count: int, bytes: int = 1, root: int = 0) -> CommGraph:
+    """Broadcast from root along MPICH's binomial tree."""
+
+def all_to_all(rank_count: int, bytes: int = 1) -> CommGraph: ...
+
+def random_geometric(rank_count: int, bytes: int = 1, seed: int = 1, degree: float = 6.0) -> CommGraph:
+    """Random points of the unit square that talk to those near them."""
+
+def read_metis(data: bytes) -> CommGraph: ...
+
+def read_matrix_market(data: bytes) -> CommGraph: ...
+
+def read_dense_matrix(data: bytes) -> CommGraph: ...
+
+def read_monitoring(data: bytes) -> CommGraph: ...
+
+class Machine:
+    """
+    A network and what is inside its nodes, from a short text such as torus:8x8x8.
+    """
+
+    def __init__(self, text: str) -> None: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def node_count(self) -> int: ...
+
+    @property
+    def slots_per_node(self) -> int: ...
+
+    @property
+    def slot_count(self) -> int: ...
+
+    @property
+    def link_count(self) -> int: ...
+
+    def distance(self, slot_a: int, slot_b: int) -> int:
+        """What hop-bytes multiply with."""
+
+    def hops(self, node_a: int, node_b: int) -> int:
+        """Links on the route."""
+
+    def coordinates(self, node: int) -> list[int]: ...
+
+    def node_at(self, coordinates: Sequence[int]) -> int: ...
+
+    @property
+    def shape(self) -> list[int]:
+        """
+        Extents of a torus or mesh, the last axis the fastest; empty for other networks.
+        """
+
+    @property
+    def wraps(self) -> list[bool]: ...
+
+    def route(self, node_a: int, node_b: int) -> list[tuple[int, float]]:
+        """(link, share) in the order of the route."""
+
+    def link_name(self, link: int) -> str: ...
+
+    def link_ends(self, link: int) -> tuple[int, int]:
+        """(from, to); on a torus vertex v is that of the v-th coordinates."""
+
+    def bandwidth(self, link: int) -> float:
+        """Bytes per second."""
+
+    def summary(self) -> dict[str, object]: ...
+
+    def __repr__(self) -> str: ...
+
+class Allocation:
+    """The slots that a job was given, in the launcher's order."""
+
+    def __init__(self, machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], slots: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None) -> None:
+        """Without slots: all slots of the nodes."""
+
+    @staticmethod
+    def whole(machine: Machine) -> Allocation: ...
+
+    @property
+    def machine(self) -> Machine: ...
+
+    @property
+    def nodes(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def slots(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def slot_count(self) -> int: ...
+
+    @property
+    def fragment_count(self) -> int:
+        """Connected pieces on the machine's grid."""
+
+def fragmented_allocation(machine: Machine, node_count: int, fragments: int, seed: int = 1) -> Allocation:
+    """A ragged allocation as schedulers leave them: boxes, planes and lines."""
+
+class Placement:
+    """rank -> slot; every placement that exists is valid."""
+
+    def __init__(self, allocation: Allocation, slots: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> None: ...
+
+    @property
+    def slots(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """uint32 array, the slot of every rank."""
+
+class Judgement:
+    """
+    Everything worth knowing about a placement; see docs/concepts.md for the words.
+    """
+
+    @property
+    def hop_bytes(self) -> int: ...
+
+    @property
+    def hops_per_byte(self) -> float: ...
+
+    @property
+    def dilation_average(self) -> float: ...
+
+    @property
+    def dilation_max(self) -> int: ...
+
+    @property
+    def traffic_average(self) -> float: ...
+
+    @property
+    def congestion_max(self) -> float: ...
+
+    @property
+    def inter_node_bytes(self) -> int: ...
+
+    @property
+    def loads(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
+        """Bytes on every link, by link id."""
+
+    @property
+    def node_bytes_out(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def node_bytes_in(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def node_messages_out(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def node_messages_in(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def hottest(self) -> list[tuple[str, float, float, list[tuple[int, int, float]]]]:
+        """(link name, bytes, bytes / bandwidth, [(source, target, bytes)])."""
+
+def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottest: int = 10, threads: int = 0) -> Judgement:
+    """Measures a placement in one pass over the messages."""
+
+def place(graph: CommGraph, allocation: Allocation, mapper: str = 'mahd,swap', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> tuple[Placement, int]:
+    """
+    Places the ranks with a chain of mappers; returns (placement, work done).
+
+    progress(work) is called now and then; when it returns False the best placement so far is returned.
+    """
+
+def mappers() -> list[dict[str, object]]:
+    """All mappers with their options."""

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The committed types of the compiled module are those of the module."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import topoloom
+from nanobind.stubgen import StubGen
+
+
+def test_the_stub_is_that_of_the_module() -> None:
+    generator = StubGen(importlib.import_module("topoloom._core"), quiet=True)
+    generator.put(importlib.import_module("topoloom._core"))
+    committed = Path(topoloom.__file__).parent / "_core.pyi"
+    assert generator.get() == committed.read_text(), "bindings changed: run `make stub`"
