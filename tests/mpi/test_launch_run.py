@@ -98,7 +98,7 @@ def test_run_passes_the_input_and_the_exit_status_through(
     text = b"what the program reads\n" * 20
     command = several_hosts.command("-n", 4, several_hosts.where, 7, len(text))
     done = run(*NODES, "--profile", "ring4.npz", "--", *command, standard_input=text)
-    assert done.returncode == 7, done.stderr
+    assert done.returncode == 7, done.stderr.decode()
     assert done.stdout.endswith(text)
 
 

@@ -58,10 +58,16 @@ class Launcher(Protocol):
 
 
 def only_used_hosts(placed: HostPlacement) -> HostPlacement:
-    """Leave out hosts without ranks, so that the launcher does not visit them."""
-    used = np.flatnonzero(placed.ranks_per_host())
-    index = np.searchsorted(used, placed.host).astype(np.int64)
-    return replace(placed, hosts=[placed.hosts[i] for i in used], host=index)
+    """Leave out hosts without ranks, and begin with the host of rank 0.
+
+    Hydra 5.0 hands standard input to its first host, and dies if rank 0 is not there.
+    """
+    used, first_rank = np.unique(placed.host, return_index=True)
+    order = np.argsort(first_rank)
+    place = np.empty(len(used), dtype=np.int64)
+    place[order] = np.arange(len(used))
+    index = place[np.searchsorted(used, placed.host)]
+    return replace(placed, hosts=[placed.hosts[i] for i in used[order]], host=index)
 
 
 def refuse(command: CommandLine, names: Collection[str]) -> None:

@@ -3,7 +3,8 @@
 
 Indices start at 0 (Hydra's help shows 1, and crashes on an index past the list). Two
 forms are the same to Hydra: `2,0,0,1` and `(vector,(2,1,1),(0,1,2),(1,1,1))`, blocks
-of `(first host, hosts, ranks on each)`; the shorter one is written.
+of `(first host, hosts, ranks on each)`; the shorter one is written. With a standard
+input, rank 0 must be on the first host: Hydra 5.0 hands the input to that one.
 """
 
 from __future__ import annotations
