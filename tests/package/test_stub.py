@@ -6,8 +6,9 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-import topoloom
 from nanobind.stubgen import StubGen
+
+import topoloom
 
 
 def test_the_stub_is_that_of_the_module() -> None:
