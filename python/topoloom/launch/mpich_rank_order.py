@@ -30,7 +30,8 @@ def write(placed: HostPlacement) -> str:
     used = int(np.count_nonzero(counts))
     full = int(counts[0]) if counts.size else 0
     for index, count in enumerate(counts[:used]):
-        if count != full and not (index == used - 1 and 0 < count < full):
+        most = full if index < used - 1 else count
+        if not 0 < most == count <= full:
             raise Error(
                 "MPICH_RANK_ORDER cannot express this placement: it fills every node "
                 f"with equally many ranks, but host '{placed.hosts[0]}' has {full} and "
