@@ -101,7 +101,7 @@ TEST_CASE("a stencil on its own torus costs one hop a message and loads every li
     CHECK(result.traffic_average == 10);
     CHECK(result.congestion_max == 10);
     CHECK(result.inter_node_bytes == Bytes{3840});
-    CHECK(result.loads == std::vector<double>(384, 10.0));
+    CHECK(result.loads == BigVector<double>(384, 10.0));
     CHECK(result.messages_in == std::vector<std::int64_t>(64, 6));
     CHECK(result.bytes_out == std::vector<Bytes>(64, Bytes{60}));
 }
