@@ -122,6 +122,7 @@ def test_the_headline_states_the_gain() -> None:
     assert (
         text == "mahd cuts hop-bytes by 40 % and cuts congestion by 67 % against block"
     )
+    assert headline({"block": good, "mahd": good}) == "mahd is just as good as block"
 
 
 @pytest.mark.parametrize(

@@ -109,17 +109,17 @@ def headline(judged: Mapping[str, Judgement]) -> str:
     if len(names) == 1:
         return f"{names[0]}: {judged[names[0]].hops_per_byte:.2f} hops a byte"
     before, after = judged[names[0]], judged[names[-1]]
-    return (
-        f"{names[-1]} {_change(before.hop_bytes, after.hop_bytes, 'hop-bytes')} and "
-        f"{_change(before.congestion_max, after.congestion_max, 'congestion')} "
-        f"against {names[0]}"
-    )
+    hop_bytes = _change(before.hop_bytes, after.hop_bytes, "hop-bytes")
+    congestion = _change(before.congestion_max, after.congestion_max, "congestion")
+    if hop_bytes.startswith("keeps") and congestion.startswith("keeps"):
+        return f"{names[-1]} is just as good as {names[0]}"
+    return f"{names[-1]} {hop_bytes} and {congestion} against {names[0]}"
 
 
 def _change(before: float, after: float, what: str) -> str:
     percent = 100 * (before - after) / before if before else 0.0
     if abs(percent) < 0.5:
-        return f"leaves {what} as they are" if what[-1] == "s" else f"leaves {what}"
+        return f"keeps {what}"
     return f"{'cuts' if percent > 0 else 'raises'} {what} by {abs(percent):.0f} %"
 
 
