@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the README's table of mappers: one problem, every mapper, hops a byte and time.
+"""Prints the README's table of mappers: one problem, every mapper, hops and time.
 
 Usage: ``python docs/mapper_table.py``. The problem is a periodic 3-D stencil of 512
 ranks on a ragged allocation of 512 nodes in a 25x32x16 torus; times are medians of 5.
@@ -39,7 +39,9 @@ def chains() -> list[tuple[str, str]]:
     rows = [(m["name"], m["source"]) for m in registry if m["kind"] == "construct"]
     for improver in (m for m in registry if m["kind"] == "improve"):
         starts = ("block", "hilbert", "gge", "mahd", "emahd")
-        rows += [(f"{start}+{improver['name']}", improver["source"]) for start in starts]
+        rows += [
+            (f"{start}+{improver['name']}", improver["source"]) for start in starts
+        ]
     return rows
 
 

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Documentation that names what there is: verbs, mappers, options, links."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+import topoloom
+from topoloom.cli.app import VERBS, app
+from topoloom.launch.formats import FORMATS as LAUNCH_FORMATS
+from topoloom.machine_file import TOPOLOGIES, load_machine, zoo_names
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    [*DOCS.rglob("*.md"), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md"))]
+)
+BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, *languages: str) -> Iterator[str]:
+    for language, body in BLOCK.findall(page.read_text()):
+        if language in languages:
+            yield body
+
+
+def commands() -> list[tuple[str, list[str]]]:
+    """List the `topoloom` commands that the pages print: where, and their words."""
+    found = []
+    for page in PAGES:
+        for body in blocks(page, "sh", "console"):
+            console = any(line.startswith("$ ") for line in body.splitlines())
+            for line in body.replace("\\\n", " ").splitlines():
+                if console and not line.startswith("$ "):
+                    continue
+                words = shlex.split(line.removeprefix("$ "), comments=True)
+                if words[:1] == ["topoloom"]:
+                    found.append((str(page.relative_to(ROOT)), words[1:]))
+    return found
+
+
+@pytest.mark.parametrize(("page", "words"), commands())
+def test_a_printed_command_has_a_real_verb_and_real_options(
+    page: str, words: list[str]
+) -> None:
+    verb, *rest = words
+    assert verb in VERBS, page
+    group = typer.main.get_command(app)
+    command = group.get_command(typer.Context(group), verb)  # type: ignore[attr-defined]
+    known = {option for p in command.params for option in [*p.opts, *p.secondary_opts]}
+    ours = rest[: rest.index("--")] if "--" in rest else rest
+    used = {word.partition("=")[0] for word in ours if re.match(r"--?[a-z]", word)}
+    assert used <= known | {"-h", "--help"}, page
+
+
+def test_there_are_printed_commands() -> None:
+    assert len(commands()) > 20
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_docs_mention_every_verb(verb: str) -> None:
+    overview = (DOCS / "index.md").read_text()
+    assert f"`topoloom {verb}`" in overview
+
+
+def test_the_docs_and_the_readme_list_every_mapper_as_the_registry_does() -> None:
+    page = (DOCS / "reference" / "mappers.md").read_text()
+    readme = (ROOT / "README.md").read_text()
+    for mapper in topoloom.mappers():
+        name, kind, summary = mapper["name"], mapper["kind"], mapper["summary"]
+        source = f" {mapper['source']}" if mapper["source"] else ""
+        assert f"| `{name}` | {kind} | {summary} |{source} |" in page
+        assert f"{name}`" in readme
+        for option in mapper["options"]:
+            assert f"| `{name}({option['name']})` | {option['default']} |" in page
+
+
+def test_the_docs_list_no_mapper_that_is_gone() -> None:
+    page = (DOCS / "reference" / "mappers.md").read_text()
+    listed = re.findall(
+        r"^\| `([\w-]+)` \| (?:construct|improve) \|", page, re.MULTILINE
+    )
+    assert listed == [mapper["name"] for mapper in topoloom.mappers()]
+
+
+def test_the_docs_list_every_launcher_format_topology_and_machine() -> None:
+    launchers = (DOCS / "how-to" / "launchers.md").read_text()
+    machines = (DOCS / "how-to" / "describe-a-machine.md").read_text()
+    for entry in LAUNCH_FORMATS:
+        assert f"| `{entry.NAME}` |" in launchers
+    for name in TOPOLOGIES:
+        assert name in machines
+    for name in zoo_names():
+        assert name.replace("-", " ") in machines.lower()
+
+
+def test_the_machines_in_the_docs_can_be_made(tmp_path: Path) -> None:
+    page = DOCS / "how-to" / "describe-a-machine.md"
+    rows = re.findall(
+        r"^\| `((?:torus|mesh|tree|graph):[^`]+)`", page.read_text(), re.M
+    )
+    assert len(rows) > 10
+    for text in rows:
+        load_machine(text)
+    for number, body in enumerate(blocks(page, "toml")):
+        file = tmp_path / f"{number}.toml"
+        file.write_text(body)
+        load_machine(file)
+
+
+def test_the_python_in_the_readme_prints_what_it_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = (ROOT / "README.md").read_text()
+    match = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", text, re.DOTALL)
+    assert match is not None
+    exec(compile(match[1], "README.md", "exec"), {})
+    assert capsys.readouterr().out == match[2]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rules no compiler checks: who includes whom, how long files are, what they say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = ROOT / "core" / "topoloom"
+LINE_LIMIT = 500
+
+#: room -> the rooms it may include
+MAY_INCLUDE = {
+    "base": set(),
+    "pattern": {"base"},
+    "machine": {"base"},
+    "metric": {"base", "pattern", "machine"},
+    "place": {"base", "pattern", "machine", "metric"},
+}
+SOURCES = (".cpp", ".hpp", ".c", ".h", ".py", ".f90", ".sh", ".toml", ".txt", ".yml")
+FOREIGN = re.compile(r"#\s*include\s*[<\"](mpi\.h|Python\.h|nanobind/|numpy/)")
+FILES_AND_STREAMS = re.compile(r"#\s*include\s*<(iostream|fstream|cstdio|stdio\.h)>")
+PRINTING = re.compile(r"\b(std::(cout|cerr|clog|print|puts|printf)|printf|puts)\b")
+
+
+def project_files() -> list[Path]:
+    """Name the files that are part of the project: those git knows or would add."""
+    words = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(
+        words, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    return [
+        path for name in listed.stdout.splitlines() if (path := ROOT / name).is_file()
+    ]
+
+
+def core_files() -> list[Path]:
+    return sorted([*CORE.rglob("*.hpp"), *CORE.rglob("*.cpp")])
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_every_room_of_the_core_has_its_place() -> None:
+    rooms = {path.relative_to(CORE).parts[0] for path in core_files()}
+    assert rooms == set(MAY_INCLUDE)
+
+
+def test_arrows_between_rooms_go_one_way() -> None:
+    wrong = []
+    for path in core_files():
+        room = path.relative_to(CORE).parts[0]
+        included = re.findall(r'#include "topoloom/(\w+)/', path.read_text())
+        for other in sorted(set(included) - MAY_INCLUDE[room] - {room}):
+            wrong.append(f"{relative(path)} includes {other}")
+    assert not wrong
+
+
+def test_the_core_knows_neither_mpi_nor_python() -> None:
+    wrong = [relative(p) for p in core_files() if FOREIGN.search(p.read_text())]
+    assert not wrong
+
+
+def test_the_core_neither_prints_nor_opens_files() -> None:
+    wrong = []
+    for path in core_files():
+        code = "\n".join(
+            line.partition("//")[0] for line in path.read_text().splitlines()
+        )
+        if FILES_AND_STREAMS.search(code) or PRINTING.search(code):
+            wrong.append(relative(path))
+    assert not wrong
+
+
+def test_bindings_are_at_most_a_fifth_of_the_core() -> None:
+    def lines(paths: list[Path]) -> int:
+        return sum(len(path.read_text().splitlines()) for path in paths)
+
+    bindings = sorted((ROOT / "bindings").glob("*.[ch]pp"))
+    assert lines(bindings) <= lines(core_files()) / 5
+
+
+def test_no_file_is_longer_than_the_limit() -> None:
+    wrong = []
+    for path in project_files():
+        if path.suffix not in SOURCES or "third_party" in path.parts:
+            continue
+        count = len(path.read_text().splitlines())
+        if count > LINE_LIMIT:
+            wrong.append(f"{relative(path)}: {count} lines")
+    assert not wrong
+
+
+def test_every_source_begins_with_its_licence() -> None:
+    wrong = []
+    for path in project_files():
+        made = path.suffix == ".pyi"
+        data = path.suffix == ".txt" and path.name not in (
+            "CMakeLists.txt",
+            "calls.txt",
+        )
+        if path.suffix not in SOURCES or "third_party" in path.parts or made or data:
+            continue
+        head = path.read_text().splitlines()[:2]
+        if not any("SPDX-License-Identifier: BSD-3-Clause" in line for line in head):
+            wrong.append(relative(path))
+    assert not wrong
+
+
+def test_no_file_names_a_home_directory() -> None:
+    home = re.compile(r"(?<![\w.])/(?:home/\w+|root/|Users/\w+)")
+    wrong = []
+    for path in project_files():
+        if "third_party" in path.parts or path == Path(__file__).resolve():
+            continue
+        try:
+            text = path.read_text()
+        except UnicodeDecodeError:
+            continue
+        wrong += [f"{relative(path)}: {found[0]}" for found in home.finditer(text)]
+    assert not wrong
+
+
+def test_no_file_is_large() -> None:
+    wrong = [
+        relative(path) for path in project_files() if path.stat().st_size > 500_000
+    ]
+    assert not wrong
