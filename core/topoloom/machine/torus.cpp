@@ -66,6 +66,7 @@ BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
     for (std::uint32_t axis = 0; axis < axes; ++axis) {
         Lines& lines = lines_[axis];
         const std::uint32_t size = spec_.size[axis];
+        lines.ring = spec_.wrap[axis] ? static_cast<std::int32_t>(size) : 0;
         lines.length = size == 1 ? 0 : spec_.wrap[axis] ? size : size - 1;
         std::size_t step = 1;
         for (std::uint32_t d = axes; d-- > 0;) {

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "topoloom/base/id.hpp"
@@ -49,16 +52,18 @@ class BasicTorus {
 
     [[nodiscard]] Point point(Node node) const { return router_point(vertex(node)); }
     [[nodiscard]] std::uint32_t hops(const Point& a, const Point& b) const {
-        // All axes at once, also the unused ones, which are equal: in 16 bits throughout this is a dozen
-        // vector instructions. The sum of any machine of 2^31 nodes fits 16 bits without a sign.
-        Coordinate sum = 0;
-        for (std::size_t d = 0; d < Width; ++d) {
-            const auto up = static_cast<Coordinate>(a.at[d] - b.at[d]);
-            const auto down = static_cast<Coordinate>(b.at[d] - a.at[d]);
-            const Coordinate apart = std::max(up, down);
-            sum = static_cast<Coordinate>(sum + std::min(apart, static_cast<Coordinate>(ring_.at[d] - apart)));
+        // All axes at once, also the unused ones, which are equal. Spelled with vectors, since compilers turn the
+        // loop into scalars wherever much else goes on around it.
+        std::uint64_t sums = 0;
+        for (std::size_t i = 0; i < Width; i += lanes) {
+            const auto x = load(a, i);
+            const auto y = load(b, i);
+            const auto apart = x > y ? x - y : y - x;
+            const auto around = load(ring_, i) - apart;
+            const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(apart < around ? apart : around);
+            sums += halves[0] + halves[1];
         }
-        return static_cast<std::uint16_t>(sum);
+        return static_cast<std::uint32_t>(sums * 0x0001'0001'0001'0001U >> 48);  // the sum of four 16-bit lanes
     }
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const { return hops(a, b); }
     [[nodiscard]] std::uint32_t diameter() const;
@@ -67,10 +72,7 @@ class BasicTorus {
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
-    /// Adds a message's bytes to the loads of the links on its route in O(axes): calls add(index, amount) a few times
-    /// for differences along lines of links, which settle() sums up. Exact while sums stay below 2^53.
-    template <class Add>
-    void deposit(const Point& a, const Point& b, double bytes, const Add& add) const;
+    /// Sums up the loads of messages in O(axes) each: Deposits collects, settle() turns what was added into loads.
     void settle(std::span<double> loads) const;
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value / spec_.nodes_per_router; }
@@ -106,7 +108,20 @@ class BasicTorus {
         std::uint32_t axes_;
     };
 
+    /// See torus_deposits.hpp.
+    template <class Add>
+    class Deposits;
+
    private:
+    static constexpr std::size_t lanes = 8;
+    using Lanes [[gnu::vector_size(lanes * sizeof(Coordinate))]] = Coordinate;
+
+    [[nodiscard]] static Lanes load(const Point& p, std::size_t first) {
+        Lanes values;
+        std::memcpy(&values, p.at.data() + first, sizeof values);
+        return values;
+    }
+
     struct LinkPlace {
         std::uint32_t axis;
         std::uint32_t sign;  // 0: +, 1: -
@@ -116,6 +131,7 @@ class BasicTorus {
     struct Lines {
         std::array<std::size_t, 2> first{};      // id of the first link of each sign
         std::uint32_t length = 0;                // of a line: a ring closes, and a router has no link to itself
+        std::int32_t ring = 0;                   // routers on a ring; 0: a line with two ends
         std::array<std::uint32_t, Width> step{};  // what a step along an axis adds to a link's id
     };
     /// A run of links along one axis.
@@ -160,21 +176,14 @@ using WideTorus = BasicTorus<32>;
 template <std::size_t Width>
 template <class Use>
 void BasicTorus<Width>::segments(std::uint32_t axis, std::int32_t x, std::int32_t y, const Use& use) const {
-    const auto size = static_cast<std::int32_t>(spec_.size[axis]);
-    const auto unsigned_of = [](std::int32_t v) { return static_cast<std::uint32_t>(v); };
-    std::int32_t up = y - x;  // links when going in the + direction
-    if (spec_.wrap[axis]) {
-        if (up < 0) up += size;
-        const std::int32_t down = size - up;
-        const bool tie = up == down && spec_.split_ties;
-        const double share = tie ? 0.5 : 1.0;
-        if (up <= down) use(Segment{axis, 0, unsigned_of(x), unsigned_of(up), share});
-        if (up > down || tie) use(Segment{axis, 1, unsigned_of(y), unsigned_of(down), share});
-    } else if (up > 0) {
-        use(Segment{axis, 0, unsigned_of(x), unsigned_of(up), 1.0});
-    } else {
-        use(Segment{axis, 1, unsigned_of(y), unsigned_of(-up), 1.0});
-    }
+    const std::int32_t ring = lines_[axis].ring;
+    const std::int32_t up = y > x ? y - x : y - x + ring;  // links when going in the + direction; on a line <= 0: none
+    const std::int32_t down = ring - up;
+    const bool plus = ring == 0 ? up > 0 : up <= down;
+    const bool tie = up == down && spec_.split_ties;
+    const double share = tie ? 0.5 : 1.0;
+    use(Segment{axis, plus ? 0U : 1U, static_cast<std::uint32_t>(plus ? x : y), static_cast<std::uint32_t>(plus ? up : down), share});
+    if (tie) [[unlikely]] use(Segment{axis, 1, static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(down), share});
 }
 
 template <std::size_t Width>
@@ -195,29 +204,6 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
             }
         });
         at.at[axis] = end.at[axis];
-    }
-}
-
-template <std::size_t Width>
-template <class Add>
-void BasicTorus<Width>::deposit(const Point& a, const Point& b, double bytes, const Add& add) const {
-    Point at = a;
-    for (const std::uint32_t axis : spec_.order) {
-        if (at.at[axis] == b.at[axis]) continue;
-        segments(axis, at.at[axis], b.at[axis], [&](const Segment& s) {
-            const std::size_t first = line(axis, s.sign, at);
-            const std::size_t step = lines_[axis].step[axis];
-            const std::uint32_t length = lines_[axis].length;
-            const std::uint32_t end = s.start + s.length;
-            const double amount = bytes * s.share;
-            add(first + s.start * step, amount);
-            if (end < length) add(first + end * step, -amount);
-            if (end > length) {  // the run passes the end of the ring
-                add(first, amount);
-                add(first + (end - length) * step, -amount);
-            }
-        });
-        at.at[axis] = b.at[axis];
     }
 }
 

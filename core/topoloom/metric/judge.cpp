@@ -6,14 +6,15 @@
 #include <limits>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/torus_deposits.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 
 namespace topoloom {
 
 namespace {
 
-/// What one worker has seen.
-struct Tally {
+/// What one worker has seen, on cache lines of its own.
+struct alignas(128) Tally {
     std::int64_t hop_bytes = 0;
     std::int64_t message_hops = 0;
     std::uint32_t longest = 0;
@@ -56,9 +57,6 @@ int affordable_workers(const CommGraph& graph, const Machine& machine, int threa
     return std::clamp(static_cast<int>(std::min<std::size_t>(graph_bytes / tally_bytes, 1024)), 1, thread_count(threads));
 }
 
-template <class T>
-constexpr bool has_deposit = requires(const T& t, typename T::Point p) { t.deposit(p, p, 1.0, [](std::size_t, double) {}); };
-
 /// Adds to loads a little later than asked, so that the memory they lie in has been fetched by then: messages
 /// between far ranks touch links all over the machine.
 class DelayedLoads {
@@ -88,6 +86,41 @@ class DelayedLoads {
     std::size_t next_ = 0;
 };
 
+/// Loads links by the routes of messages, one by one.
+template <class T>
+class RouteLoads {
+   public:
+    using Point = typename T::Point;
+    RouteLoads(const T& network, std::span<double> loads) : network_(network), loads_(loads) {}
+    void from(Node node, const Point&) { from_ = node; }
+    void to(Node node, const Point&, double bytes) {
+        network_.route(from_, node, [&](Link link, double share) { loads_.add(link.value, bytes * share); });
+    }
+
+   private:
+    const T& network_;
+    DelayedLoads loads_;
+    Node from_;
+};
+
+/// On a torus, by runs of links instead.
+template <std::size_t Width>
+class RouteLoads<BasicTorus<Width>> {
+   public:
+    using Point = typename BasicTorus<Width>::Point;
+    RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads) : loads_(loads), deposits_(torus, Add{&loads_}) {}
+    void from(Node, const Point& a) { deposits_.from(a); }
+    void to(Node, const Point& b, double bytes) { deposits_.to(b, bytes); }
+
+   private:
+    struct Add {
+        DelayedLoads* loads;
+        void operator()(std::size_t index, double amount) const { loads->add(index, amount); }
+    };
+    DelayedLoads loads_;
+    typename BasicTorus<Width>::template Deposits<Add> deposits_;
+};
+
 template <class Space>
 class Traversal {
    public:
@@ -97,40 +130,42 @@ class Traversal {
     }
 
     void count(Chunk ranks, Tally& tally) const {
-        DelayedLoads loads(tally.loads);
+        RouteLoads<typename Space::Network> loads(space_.network(), tally.loads);
         for (std::size_t u = ranks.begin; u < ranks.end; ++u) count(Rank{u}, tally, loads);
     }
 
    private:
-    void count(Rank u, Tally& tally, DelayedLoads& loads) const {
+    void count(Rank u, Tally& tally, RouteLoads<typename Space::Network>& loads) const {
         const auto& network = space_.network();
         const Node from = nodes_[u.value];
         const auto here = points_[u.value];
         const std::span<const Rank> peers = graph_.peers(u);
         const std::span<const Bytes> bytes = graph_.bytes(u);
         const std::span<const std::int64_t> messages = graph_.messages(u);
+        loads.from(from, space_.on_network(here));
+        // Kept in registers: the compiler cannot know that loads do not overlap with a tally.
+        std::int64_t hop_bytes = 0;
+        std::int64_t message_hops = 0;
+        std::uint32_t longest = 0;
         Bytes bytes_out;
         std::int64_t messages_out = 0;
         for (std::size_t i = 0; i < peers.size(); ++i) {
             const auto there = points_[peers[i].value];
             const Node to = nodes_[peers[i].value];
-            tally.hop_bytes += bytes[i].value * static_cast<std::int64_t>(space_.distance(here, there));
+            hop_bytes += bytes[i].value * static_cast<std::int64_t>(space_.distance(here, there));
             if (from == to) continue;
             bytes_out += bytes[i];
             messages_out += messages[i];
             tally.bytes_in[to.value] += bytes[i];
             tally.messages_in[to.value] += messages[i];
             const std::uint32_t hops = network.hops(space_.on_network(here), space_.on_network(there));
-            tally.message_hops += messages[i] * static_cast<std::int64_t>(hops);
-            if (messages[i] > 0) tally.longest = std::max(tally.longest, hops);
-            const auto amount = static_cast<double>(bytes[i].value);
-            if constexpr (has_deposit<typename Space::Network>) {
-                network.deposit(space_.on_network(here), space_.on_network(there), amount,
-                                [&](std::size_t index, double part) { loads.add(index, part); });
-            } else {
-                network.route(from, to, [&](Link link, double share) { loads.add(link.value, amount * share); });
-            }
+            message_hops += messages[i] * static_cast<std::int64_t>(hops);
+            if (messages[i] > 0) longest = std::max(longest, hops);
+            loads.to(to, space_.on_network(there), static_cast<double>(bytes[i].value));
         }
+        tally.hop_bytes += hop_bytes;
+        tally.message_hops += message_hops;
+        tally.longest = std::max(tally.longest, longest);
         tally.inter_node_bytes += bytes_out.value;
         tally.bytes_out[from.value] += bytes_out;
         tally.messages_out[from.value] += messages_out;
@@ -191,7 +226,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     result.messages_out = std::move(all.messages_out);
     result.messages_in = std::move(all.messages_in);
     with_topology(machine, [&]<class T>(const T& network) {
-        if constexpr (has_deposit<T>) network.settle(result.loads);
+        if constexpr (requires { network.settle(result.loads); }) network.settle(result.loads);
         measure_loads(network, result);
     });
     return result;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "machine/machines.hpp"
+#include "topoloom/machine/torus_deposits.hpp"
 
 using namespace topoloom;
 
@@ -104,13 +105,19 @@ TEST_CASE("deposits on a torus settle to the loads of the routes") {
             std::vector<double> routed(machine.link_count(), 0.0);
             std::vector<double> deposited(machine.link_count(), 0.0);
             const auto nodes = static_cast<std::uint32_t>(machine.node_count());
-            for (int message = 0; message < 300; ++message) {
-                const Node a{rng.below(nodes)};
-                const Node b{rng.below(nodes)};
-                const double bytes = rng.below(1U << 30);
-                topology.route(a, b, [&](Link link, double share) { routed[link.value] += bytes * share; });
-                topology.deposit(topology.point(a), topology.point(b), bytes,
-                                 [&](std::size_t link, double amount) { deposited[link] += amount; });
+            const auto add = [&](std::size_t link, double amount) { deposited[link] += amount; };
+            {
+                typename T::template Deposits<decltype(add)> deposits(topology, add);
+                for (int sender = 0; sender < 50; ++sender) {
+                    const Node a{rng.below(nodes)};
+                    deposits.from(topology.point(a));
+                    for (int message = 0; message < 10; ++message) {
+                        const Node b{rng.below(nodes)};
+                        const double bytes = rng.below(1U << 30);
+                        topology.route(a, b, [&](Link link, double share) { routed[link.value] += bytes * share; });
+                        deposits.to(topology.point(b), bytes);
+                    }
+                }
             }
             topology.settle(deposited);
             CHECK(deposited == routed);
