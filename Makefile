@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 stamps  := build/stamps
 sources := $(shell find core bindings mpi/record -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench
-cpp     := $(shell find core bindings apps tests -name '*.hpp' -o -name '*.cpp')
+cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
 .PHONY: help build demo test core-test package-test mpi-test bench-core bench-record asan tsan fmt lint stub tidy docs clean
 

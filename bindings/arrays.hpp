@@ -51,7 +51,9 @@ template <class T, class Number>
 [[nodiscard]] std::span<const T> elements(const Sequence<Number>& sequence) {
     static_assert(sizeof(T) == sizeof(Number));
     return std::visit(
-        [](const auto& values) { return std::span<const T>(reinterpret_cast<const T*>(values.data()), values.size()); },
+        [](const auto& values) {
+            return std::span<const T>(reinterpret_cast<const T*>(values.data()), values.size());
+        },
         sequence);
 }
 

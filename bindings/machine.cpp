@@ -34,7 +34,8 @@ bool has_grid(const Machine& m) { return m.topology().index() < 2; }
 std::vector<std::pair<std::uint32_t, double>> route(const Machine& m, std::uint32_t a, std::uint32_t b) {
     std::vector<std::pair<std::uint32_t, double>> links;
     with_topology(m, [&](const auto& t) {
-        t.route(node_of(m, a), node_of(m, b), [&](Link link, double share) { links.emplace_back(link.value, share); });
+        t.route(node_of(m, a), node_of(m, b),
+                [&](Link link, double share) { links.emplace_back(link.value, share); });
     });
     return links;
 }
@@ -43,64 +44,112 @@ Allocation make_allocation(const Machine& m, const Ids& nodes, const std::option
     Allocation of_nodes(m, copy_of<Node>(nodes));
     if (!slots) return of_nodes;
     Allocation of_slots = Allocation::of_slots(m, copy_of<Slot>(*slots));
-    if (!std::ranges::equal(of_slots.nodes(), of_nodes.nodes())) fail("the allocation's slots are not on its nodes, in their order");
+    if (!std::ranges::equal(of_slots.nodes(), of_nodes.nodes()))
+        fail("the allocation's slots are not on its nodes, in their order");
     return of_slots;
 }
 
 }  // namespace
 
 void bind_machine(nb::module_& m) {
-    nb::class_<Machine>(m, "Machine", "A network and what is inside its nodes, from a short text such as torus:8x8x8.")
-        .def("__init__", [](Machine* self, std::string_view text) { new (self) Machine(make_machine(text)); }, "text"_a)
+    nb::class_<Machine>(m, "Machine",
+                        "A network and what is inside its nodes, from a short text such as torus:8x8x8.")
+        .def(
+            "__init__", [](Machine* self, std::string_view text) { new (self) Machine(make_machine(text)); },
+            "text"_a)
         .def_prop_ro("text", &Machine::text)
         .def_prop_ro("name", &Machine::describe)
         .def_prop_ro("node_count", &Machine::node_count)
         .def_prop_ro("slots_per_node", &Machine::slots_per_node)
         .def_prop_ro("slot_count", &Machine::slot_count)
         .def_prop_ro("link_count", &Machine::link_count)
-        .def("distance", [](const Machine& m, std::uint32_t a, std::uint32_t b) { return m.distance(slot_of(m, a), slot_of(m, b)); },
-             "slot_a"_a, "slot_b"_a, "What hop-bytes multiply with.")
-        .def("hops", [](const Machine& m, std::uint32_t a, std::uint32_t b) { return m.hops(node_of(m, a), node_of(m, b)); },
-             "node_a"_a, "node_b"_a, "Links on the route.")
-        .def("coordinates", [](const Machine& m, std::uint32_t n) { return m.coordinates(node_of(m, n)); }, "node"_a)
-        .def("node_at", [](const Machine& m, const std::vector<std::uint32_t>& at) { return m.node_at(at).value; }, "coordinates"_a)
-        .def_prop_ro("shape", [](const Machine& m) { return has_grid(m) ? m.grid() : std::vector<std::uint32_t>{}; },
-                     "Extents of a torus or mesh, the last axis the fastest; empty for other networks.")
+        .def(
+            "distance",
+            [](const Machine& m, std::uint32_t a, std::uint32_t b) {
+                return m.distance(slot_of(m, a), slot_of(m, b));
+            },
+            "slot_a"_a, "slot_b"_a, "What hop-bytes multiply with.")
+        .def(
+            "hops",
+            [](const Machine& m, std::uint32_t a, std::uint32_t b) {
+                return m.hops(node_of(m, a), node_of(m, b));
+            },
+            "node_a"_a, "node_b"_a, "Links on the route.")
+        .def(
+            "coordinates", [](const Machine& m, std::uint32_t n) { return m.coordinates(node_of(m, n)); },
+            "node"_a)
+        .def(
+            "node_at",
+            [](const Machine& m, const std::vector<std::uint32_t>& at) { return m.node_at(at).value; },
+            "coordinates"_a)
+        .def_prop_ro(
+            "shape", [](const Machine& m) { return has_grid(m) ? m.grid() : std::vector<std::uint32_t>{}; },
+            "Extents of a torus or mesh, the last axis the fastest; empty for other networks.")
         .def_prop_ro("wraps", [](const Machine& m) { return has_grid(m) ? m.wraps() : std::vector<bool>{}; })
         .def("route", &route, "node_a"_a, "node_b"_a, "(link, share) in the order of the route.")
-        .def("link_name", [](const Machine& m, std::uint32_t l) {
-            return with_topology(m, [&](const auto& t) { return t.link_name(link_of(m, l)); }); }, "link"_a)
-        .def("link_ends", [](const Machine& m, std::uint32_t l) {
-            const LinkEnds ends = with_topology(m, [&](const auto& t) { return t.ends(link_of(m, l)); });
-            return std::pair(ends.from, ends.to); }, "link"_a, "(from, to); on a torus vertex v is that of the v-th coordinates.")
-        .def("bandwidth", [](const Machine& m, std::uint32_t l) {
-            return with_topology(m, [&](const auto& t) { return t.bandwidth(link_of(m, l)).value; }); }, "link"_a, "Bytes per second.")
-        .def("summary", [](const Machine& m) {
-            nb::dict facts;
-            facts["network"] = m.describe();
-            facts["diameter"] = with_topology(m, [](const auto& t) { return t.diameter(); });
-            facts["average_distance"] = m.average_distance();
-            return facts; }, nb::sig("def summary(self) -> dict[str, object]"))
+        .def(
+            "link_name",
+            [](const Machine& m, std::uint32_t l) {
+                return with_topology(m, [&](const auto& t) { return t.link_name(link_of(m, l)); });
+            },
+            "link"_a)
+        .def(
+            "link_ends",
+            [](const Machine& m, std::uint32_t l) {
+                const LinkEnds ends = with_topology(m, [&](const auto& t) { return t.ends(link_of(m, l)); });
+                return std::pair(ends.from, ends.to);
+            },
+            "link"_a, "(from, to); on a torus vertex v is that of the v-th coordinates.")
+        .def(
+            "bandwidth",
+            [](const Machine& m, std::uint32_t l) {
+                return with_topology(m, [&](const auto& t) { return t.bandwidth(link_of(m, l)).value; });
+            },
+            "link"_a, "Bytes per second.")
+        .def(
+            "summary",
+            [](const Machine& m) {
+                nb::dict facts;
+                facts["network"] = m.describe();
+                facts["diameter"] = with_topology(m, [](const auto& t) { return t.diameter(); });
+                facts["average_distance"] = m.average_distance();
+                return facts;
+            },
+            nb::sig("def summary(self) -> dict[str, object]"))
         .def("__repr__", [](const Machine& m) { return "Machine('" + m.text() + "')"; });
 
     nb::class_<Allocation>(m, "Allocation", "The slots that a job was given, in the launcher's order.")
-        .def("__init__", [](Allocation* self, const Machine& machine, const Ids& nodes, const std::optional<Ids>& slots) {
-            new (self) Allocation(make_allocation(machine, nodes, slots)); },
-             "machine"_a, "nodes"_a, "slots"_a = nb::none(), nb::keep_alive<1, 2>(), "Without slots: all slots of the nodes.")
+        .def(
+            "__init__",
+            [](Allocation* self, const Machine& machine, const Ids& nodes, const std::optional<Ids>& slots) {
+                new (self) Allocation(make_allocation(machine, nodes, slots));
+            },
+            "machine"_a, "nodes"_a, "slots"_a = nb::none(), nb::keep_alive<1, 2>(),
+            "Without slots: all slots of the nodes.")
         .def_static("whole", &Allocation::whole, "machine"_a, nb::keep_alive<0, 1>())
         .def_prop_ro("machine", &Allocation::machine, nb::rv_policy::reference_internal)
-        .def_prop_ro("nodes", [](nb::handle_t<Allocation> a) { return view(nb::cast<const Allocation&>(a).nodes(), a); })
-        .def_prop_ro("slots", [](nb::handle_t<Allocation> a) { return view(nb::cast<const Allocation&>(a).slots(), a); })
+        .def_prop_ro(
+            "nodes",
+            [](nb::handle_t<Allocation> a) { return view(nb::cast<const Allocation&>(a).nodes(), a); })
+        .def_prop_ro(
+            "slots",
+            [](nb::handle_t<Allocation> a) { return view(nb::cast<const Allocation&>(a).slots(), a); })
         .def_prop_ro("slot_count", &Allocation::slot_count)
         .def_prop_ro("fragment_count", &count_fragments, "Connected pieces on the machine's grid.");
-    m.def("fragmented_allocation", &fragmented_allocation, "machine"_a, "node_count"_a, "fragments"_a, "seed"_a = 1,
-          nb::keep_alive<0, 1>(), "A ragged allocation as schedulers leave them: boxes, planes and lines.");
+    m.def("fragmented_allocation", &fragmented_allocation, "machine"_a, "node_count"_a, "fragments"_a,
+          "seed"_a = 1, nb::keep_alive<0, 1>(),
+          "A ragged allocation as schedulers leave them: boxes, planes and lines.");
 
     nb::class_<Placement>(m, "Placement", "rank -> slot; every placement that exists is valid.")
-        .def("__init__", [](Placement* self, const Allocation& allocation, const Ids& slots) {
-            new (self) Placement(allocation, copy_of<Slot>(slots)); }, "allocation"_a, "slots"_a)
-        .def_prop_ro("slots", [](nb::handle_t<Placement> p) { return view(nb::cast<const Placement&>(p).slots(), p); },
-                     "uint32 array, the slot of every rank.");
+        .def(
+            "__init__",
+            [](Placement* self, const Allocation& allocation, const Ids& slots) {
+                new (self) Placement(allocation, copy_of<Slot>(slots));
+            },
+            "allocation"_a, "slots"_a)
+        .def_prop_ro(
+            "slots", [](nb::handle_t<Placement> p) { return view(nb::cast<const Placement&>(p).slots(), p); },
+            "uint32 array, the slot of every rank.");
 }
 
 }  // namespace topoloom::python

@@ -25,14 +25,15 @@ struct Judged {
     std::vector<Hot> hottest;
 };
 
-Judged judge_allocated(const CommGraph& graph, const Allocation& allocation, const Placement& placement, std::size_t hottest,
-                       int threads) {
+Judged judge_allocated(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
+                       std::size_t hottest, int threads) {
     const Machine& machine = allocation.machine();
     Judged judged{judge(graph, machine, placement, threads), {}};
     if (hottest == 0) return judged;
     for (const HotLink& link : hottest_links(graph, machine, placement, judged.measures, hottest, threads)) {
         std::vector<Loader> loaders;
-        for (const Contribution& c : link.contributors) loaders.emplace_back(c.source.value, c.target.value, c.bytes);
+        for (const Contribution& c : link.contributors)
+            loaders.emplace_back(c.source.value, c.target.value, c.bytes);
         judged.hottest.emplace_back(link.name, link.bytes, link.congestion, std::move(loaders));
     }
     return judged;
@@ -48,7 +49,8 @@ auto measure(nb::handle_t<Judged> j) {
 }  // namespace
 
 void bind_metric(nb::module_& m) {
-    nb::class_<Judged>(m, "Judgement", "Everything worth knowing about a placement; see docs/concepts.md for the words.")
+    nb::class_<Judged>(m, "Judgement",
+                       "Everything worth knowing about a placement; see docs/concepts.md for the words.")
         .def_prop_ro("hop_bytes", [](const Judged& j) { return j.measures.hop_bytes; })
         .def_prop_ro("hops_per_byte", [](const Judged& j) { return j.measures.hops_per_byte; })
         .def_prop_ro("dilation_average", [](const Judged& j) { return j.measures.dilation_average; })
@@ -61,10 +63,12 @@ void bind_metric(nb::module_& m) {
         .def_prop_ro("node_bytes_in", &measure<&Judgement::bytes_in>)
         .def_prop_ro("node_messages_out", &measure<&Judgement::messages_out>)
         .def_prop_ro("node_messages_in", &measure<&Judgement::messages_in>)
-        .def_ro("hottest", &Judged::hottest, "(link name, bytes, bytes / bandwidth, [(source, target, bytes)]).");
+        .def_ro("hottest", &Judged::hottest,
+                "(link name, bytes, bytes / bandwidth, [(source, target, bytes)]).");
 
-    m.def("judge", &judge_allocated, "graph"_a, "allocation"_a, "placement"_a, "hottest"_a = 10, "threads"_a = 0,
-          nb::call_guard<nb::gil_scoped_release>(), "Measures a placement in one pass over the messages.");
+    m.def("judge", &judge_allocated, "graph"_a, "allocation"_a, "placement"_a, "hottest"_a = 10,
+          "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
+          "Measures a placement in one pass over the messages.");
 }
 
 }  // namespace topoloom::python

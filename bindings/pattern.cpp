@@ -37,8 +37,9 @@ std::vector<double> load_of(const std::optional<Numbers>& load) {
 
 CommGraph from_edges(std::size_t rank_count, const Ids& source, const Ids& target, const Integers& bytes,
                      const std::optional<Integers>& messages, const std::optional<Numbers>& load) {
-    return CommGraph::from_edges(rank_count, elements<Rank>(source), elements<Rank>(target), elements<Bytes>(bytes),
-                                 elements_or_none<std::int64_t>(messages), load_of(load));
+    return CommGraph::from_edges(rank_count, elements<Rank>(source), elements<Rank>(target),
+                                 elements<Bytes>(bytes), elements_or_none<std::int64_t>(messages),
+                                 load_of(load));
 }
 
 CommGraph from_csr(const Sequence<std::uint64_t>& first, const Ids& peer, const Integers& bytes,
@@ -46,15 +47,18 @@ CommGraph from_csr(const Sequence<std::uint64_t>& first, const Ids& peer, const 
                    const std::optional<Integers>& self_bytes, const std::optional<Integers>& self_messages) {
     return CommGraph::from_csr(elements<std::uint64_t>(first), elements<Rank>(peer), elements<Bytes>(bytes),
                                elements_or_none<std::int64_t>(messages), load_of(load),
-                               elements_or_none<Bytes>(self_bytes), elements_or_none<std::int64_t>(self_messages));
+                               elements_or_none<Bytes>(self_bytes),
+                               elements_or_none<std::int64_t>(self_messages));
 }
 
 CommGraph make_stencil(const std::vector<std::uint32_t>& grid, std::size_t points,
                        const std::variant<bool, std::vector<bool>>& periodic, std::int64_t bytes) {
     std::vector<GridAxis> axes;
     const auto* each = std::get_if<std::vector<bool>>(&periodic);
-    if (each && each->size() != grid.size()) fail("periodic has ", each->size(), " entries for a grid of ", grid.size(), " axes");
-    for (std::size_t d = 0; d < grid.size(); ++d) axes.push_back({grid[d], each ? (*each)[d] : std::get<bool>(periodic)});
+    if (each && each->size() != grid.size())
+        fail("periodic has ", each->size(), " entries for a grid of ", grid.size(), " axes");
+    for (std::size_t d = 0; d < grid.size(); ++d)
+        axes.push_back({grid[d], each ? (*each)[d] : std::get<bool>(periodic)});
     return stencil(axes, stencil_shape(grid.size(), points), Bytes{bytes});
 }
 
@@ -65,7 +69,8 @@ std::string_view text_of(const nb::bytes& data) { return {data.c_str(), data.siz
 /// One value per rank as a new array; the graph stores them only where they are not all alike.
 template <class T, class Value>
 nb::object per_rank(const CommGraph& graph, const Value& value) {
-    const nb::object array = nb::module_::import_("numpy").attr("empty")(graph.rank_count(), nb::str(std::is_same_v<T, double> ? "float64" : "int64"));
+    const nb::object array = nb::module_::import_("numpy").attr("empty")(
+        graph.rank_count(), nb::str(std::is_same_v<T, double> ? "float64" : "int64"));
     auto writable = nb::cast<nb::ndarray<T, nb::ndim<1>, nb::c_contig>>(array);
     for (const Rank u : ids<Rank>(graph.rank_count())) writable.data()[u.value] = value(u);
     return array;
@@ -74,55 +79,90 @@ nb::object per_rank(const CommGraph& graph, const Value& value) {
 }  // namespace
 
 void bind_pattern(nb::module_& m) {
-    nb::class_<CommGraph>(m, "CommGraph", "Who sends how many bytes in how many messages to whom; directed, sparse.")
-        .def_static("from_edges", &from_edges, "rank_count"_a, "source"_a, "target"_a, "bytes"_a,
-                    "messages"_a = nb::none(), "load"_a = nb::none(),
-                    "Edge i goes from source[i] to target[i]. Duplicates are summed, self-messages kept apart.")
+    nb::class_<CommGraph>(m, "CommGraph",
+                          "Who sends how many bytes in how many messages to whom; directed, sparse.")
+        .def_static(
+            "from_edges", &from_edges, "rank_count"_a, "source"_a, "target"_a, "bytes"_a,
+            "messages"_a = nb::none(), "load"_a = nb::none(),
+            "Edge i goes from source[i] to target[i]. Duplicates are summed, self-messages kept apart.")
         .def_static("from_csr", &from_csr, "first"_a, "peer"_a, "bytes"_a, "messages"_a = nb::none(),
                     "load"_a = nb::none(), "self_bytes"_a = nb::none(), "self_messages"_a = nb::none(),
                     "The edges of rank u are first[u] .. first[u+1]-1, as in a SciPy csr_array.")
         .def_prop_ro("rank_count", &CommGraph::rank_count)
         .def_prop_ro("edge_count", &CommGraph::edge_count)
-        .def_prop_ro("total_bytes", [](const CommGraph& g) { return g.total_bytes().value; }, "Without self-messages.")
+        .def_prop_ro(
+            "total_bytes", [](const CommGraph& g) { return g.total_bytes().value; }, "Without self-messages.")
         .def_prop_ro("total_messages", &CommGraph::total_messages, "Without self-messages.")
-        .def_prop_ro("first", [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).first(), g); })
-        .def_prop_ro("peer", [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_peers(), g); })
-        .def_prop_ro("bytes", [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_bytes(), g); })
-        .def_prop_ro("messages",
-                     [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_messages(), g); })
-        .def_prop_ro("load", [](const CommGraph& g) { return per_rank<double>(g, [&](Rank u) { return g.load(u); }); },
-                     nb::sig("def load(self) -> numpy.typing.NDArray[numpy.float64]"))
-        .def_prop_ro("self_bytes",
-                     [](const CommGraph& g) { return per_rank<std::int64_t>(g, [&](Rank u) { return g.self_bytes(u).value; }); },
-                     nb::sig("def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]"))
-        .def_prop_ro("self_messages",
-                     [](const CommGraph& g) { return per_rank<std::int64_t>(g, [&](Rank u) { return g.self_messages(u); }); },
-                     nb::sig("def self_messages(self) -> numpy.typing.NDArray[numpy.int64]"))
-        .def("symmetric", &CommGraph::symmetric, Unlocked(), "Both directions of every pair, each with the sum of the two.");
+        .def_prop_ro("first",
+                     [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).first(), g); })
+        .def_prop_ro(
+            "peer",
+            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_peers(), g); })
+        .def_prop_ro(
+            "bytes",
+            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_bytes(), g); })
+        .def_prop_ro(
+            "messages",
+            [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).all_messages(), g); })
+        .def_prop_ro(
+            "load", [](const CommGraph& g) { return per_rank<double>(g, [&](Rank u) { return g.load(u); }); },
+            nb::sig("def load(self) -> numpy.typing.NDArray[numpy.float64]"))
+        .def_prop_ro(
+            "self_bytes",
+            [](const CommGraph& g) {
+                return per_rank<std::int64_t>(g, [&](Rank u) { return g.self_bytes(u).value; });
+            },
+            nb::sig("def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]"))
+        .def_prop_ro(
+            "self_messages",
+            [](const CommGraph& g) {
+                return per_rank<std::int64_t>(g, [&](Rank u) { return g.self_messages(u); });
+            },
+            nb::sig("def self_messages(self) -> numpy.typing.NDArray[numpy.int64]"))
+        .def("symmetric", &CommGraph::symmetric, Unlocked(),
+             "Both directions of every pair, each with the sum of the two.");
 
     m.def("stencil", &make_stencil, "grid"_a, "points"_a, "periodic"_a = true, "bytes"_a = 1, Unlocked(),
           "Halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.");
-    m.def("ring", [](std::size_t n, std::int64_t bytes) { return ring(n, Bytes{bytes}); }, "rank_count"_a, "bytes"_a = 1);
-    m.def("recursive_doubling",
-          [](std::size_t n, std::int64_t bytes, bool unit) { return recursive_doubling(n, Bytes{bytes}, phase_bytes(unit)); },
-          "rank_count"_a, "bytes"_a = 1, "unit"_a = false, "All-gather; unit: every message has `bytes`.");
-    m.def("bruck", [](std::size_t n, std::int64_t bytes, bool unit) { return bruck(n, Bytes{bytes}, phase_bytes(unit)); },
-          "rank_count"_a, "bytes"_a = 1, "unit"_a = false, "All-gather; unit: every message has `bytes`.");
-    m.def("binomial_tree",
-          [](std::size_t n, std::int64_t bytes, std::uint32_t root) { return binomial_tree(n, Bytes{bytes}, Rank{root}); },
-          "rank_count"_a, "bytes"_a = 1, "root"_a = 0, "Broadcast from root along MPICH's binomial tree.");
-    m.def("all_to_all", [](std::size_t n, std::int64_t bytes) { return all_to_all(n, Bytes{bytes}); }, "rank_count"_a,
-          "bytes"_a = 1, Unlocked());
-    m.def("random_geometric",
-          [](std::size_t n, std::int64_t bytes, std::uint64_t seed, double degree) {
-              return random_geometric(n, Bytes{bytes}, seed, degree);
-          },
-          "rank_count"_a, "bytes"_a = 1, "seed"_a = 1, "degree"_a = 6.0, Unlocked(),
-          "Random points of the unit square that talk to those near them.");
+    m.def(
+        "ring", [](std::size_t n, std::int64_t bytes) { return ring(n, Bytes{bytes}); }, "rank_count"_a,
+        "bytes"_a = 1);
+    m.def(
+        "recursive_doubling",
+        [](std::size_t n, std::int64_t bytes, bool unit) {
+            return recursive_doubling(n, Bytes{bytes}, phase_bytes(unit));
+        },
+        "rank_count"_a, "bytes"_a = 1, "unit"_a = false, "All-gather; unit: every message has `bytes`.");
+    m.def(
+        "bruck",
+        [](std::size_t n, std::int64_t bytes, bool unit) {
+            return bruck(n, Bytes{bytes}, phase_bytes(unit));
+        },
+        "rank_count"_a, "bytes"_a = 1, "unit"_a = false, "All-gather; unit: every message has `bytes`.");
+    m.def(
+        "binomial_tree",
+        [](std::size_t n, std::int64_t bytes, std::uint32_t root) {
+            return binomial_tree(n, Bytes{bytes}, Rank{root});
+        },
+        "rank_count"_a, "bytes"_a = 1, "root"_a = 0, "Broadcast from root along MPICH's binomial tree.");
+    m.def(
+        "all_to_all", [](std::size_t n, std::int64_t bytes) { return all_to_all(n, Bytes{bytes}); },
+        "rank_count"_a, "bytes"_a = 1, Unlocked());
+    m.def(
+        "random_geometric",
+        [](std::size_t n, std::int64_t bytes, std::uint64_t seed, double degree) {
+            return random_geometric(n, Bytes{bytes}, seed, degree);
+        },
+        "rank_count"_a, "bytes"_a = 1, "seed"_a = 1, "degree"_a = 6.0, Unlocked(),
+        "Random points of the unit square that talk to those near them.");
 
     m.def("read_metis", [](const nb::bytes& data) { return read_metis(text_of(data)); }, "data"_a);
-    m.def("read_matrix_market", [](const nb::bytes& data) { return read_matrix_market(text_of(data)); }, "data"_a);
-    m.def("read_dense_matrix", [](const nb::bytes& data) { return read_dense_matrix(text_of(data)); }, "data"_a);
+    m.def(
+        "read_matrix_market", [](const nb::bytes& data) { return read_matrix_market(text_of(data)); },
+        "data"_a);
+    m.def(
+        "read_dense_matrix", [](const nb::bytes& data) { return read_dense_matrix(text_of(data)); },
+        "data"_a);
     m.def("read_monitoring", [](const nb::bytes& data) { return read_monitoring(text_of(data)); }, "data"_a);
 }
 

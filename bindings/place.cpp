@@ -39,8 +39,9 @@ class Watch {
     bool raised_ = false;
 };
 
-std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation& allocation, std::string_view mapper,
-                                        std::uint64_t seed, std::optional<double> seconds, std::optional<std::uint64_t> work,
+std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation& allocation,
+                                        std::string_view mapper, std::uint64_t seed,
+                                        std::optional<double> seconds, std::optional<std::uint64_t> work,
                                         int threads, const std::optional<Progress>& progress) {
     Watch watch(progress);
     Budget budget;
@@ -86,8 +87,10 @@ void bind_place(nb::module_& m) {
     m.def("place", &run, "graph"_a, "allocation"_a, "mapper"_a = "mahd,swap", nb::kw_only(), "seed"_a = 1,
           "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
           "Places the ranks with a chain of mappers; returns (placement, work done).\n\n"
-          "progress(work) is called now and then; when it returns False the best placement so far is returned.");
-    m.def("mappers", &list_mappers, "All mappers with their options.", nb::sig("def mappers() -> list[dict[str, object]]"));
+          "progress(work) is called now and then; when it returns False the best placement so far is "
+          "returned.");
+    m.def("mappers", &list_mappers, "All mappers with their options.",
+          nb::sig("def mappers() -> list[dict[str, object]]"));
 }
 
 }  // namespace topoloom::python

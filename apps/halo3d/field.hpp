@@ -11,7 +11,7 @@ namespace halo3d {
 
 /// Cells are 1..n along each axis, ghosts 0 and n + 1; the last axis lies contiguously.
 class Field {
-public:
+   public:
     explicit Field(int cells)
         : cells_(cells),
           stride_(static_cast<std::size_t>(cells) + 2),
@@ -47,7 +47,7 @@ public:
         }
     }
 
-private:
+   private:
     [[nodiscard]] std::size_t index(int x, int y, int z) const {
         return (static_cast<std::size_t>(x) * stride_ + static_cast<std::size_t>(y)) * stride_ +
                static_cast<std::size_t>(z);
@@ -62,7 +62,7 @@ private:
 /// discrete eigenfunction of the domain. So the answer after any number of steps is known exactly in every
 /// cell.
 class Wave {
-public:
+   public:
     Wave(std::array<int, 3> global_cells, bool periodic) : periodic_(periodic) {
         const double pi = std::acos(-1.0);
         for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -86,7 +86,7 @@ public:
         return start(cell) * std::pow(factor_, steps);
     }
 
-private:
+   private:
     bool periodic_;
     std::array<double, 3> angle_{};
     double factor_ = 0;

@@ -54,13 +54,15 @@ void read_graph_once(benchmark::State& state) {
 
 void only_hop_bytes(benchmark::State& state) {
     const Placement where = placement(state.range(0) != 0);
-    for (auto _ : state) benchmark::DoNotOptimize(hop_bytes(the_case().graph, the_case().machine, where.slots()));
+    for (auto _ : state)
+        benchmark::DoNotOptimize(hop_bytes(the_case().graph, the_case().machine, where.slots()));
     messages_per_second(state);
 }
 
 void everything(benchmark::State& state) {
     const Placement where = placement(state.range(0) != 0);
-    for (auto _ : state) benchmark::DoNotOptimize(judge(the_case().graph, the_case().machine, where).hop_bytes);
+    for (auto _ : state)
+        benchmark::DoNotOptimize(judge(the_case().graph, the_case().machine, where).hop_bytes);
     messages_per_second(state);
 }
 

@@ -62,5 +62,7 @@ class ids {
 
 template <class Kind>
 struct std::hash<topoloom::Id<Kind>> {
-    std::size_t operator()(topoloom::Id<Kind> id) const noexcept { return std::hash<std::uint32_t>{}(id.value); }
+    std::size_t operator()(topoloom::Id<Kind> id) const noexcept {
+        return std::hash<std::uint32_t>{}(id.value);
+    }
 };

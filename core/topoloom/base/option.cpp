@@ -14,8 +14,10 @@ void OptionReader::operator()(std::string_view name, std::uint32_t& value, Range
     const std::string& text = given->second;
     std::uint32_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc{} || end != text.data() + text.size() || number < range.low || number > range.high) {
-        fail(owner_, ": option ", name, " is '", text, "'; it must be a whole number from ", range.low, " to ", range.high);
+    if (problem != std::errc{} || end != text.data() + text.size() || number < range.low ||
+        number > range.high) {
+        fail(owner_, ": option ", name, " is '", text, "'; it must be a whole number from ", range.low,
+             " to ", range.high);
     }
     value = number;
     values_.erase(given);

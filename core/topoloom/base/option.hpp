@@ -41,7 +41,8 @@ class OptionLister {
 /// Sets options from texts; finish() throws Error for names that no option has.
 class OptionReader {
    public:
-    OptionReader(std::string owner, OptionValues values) : owner_(std::move(owner)), values_(std::move(values)) {}
+    OptionReader(std::string owner, OptionValues values)
+        : owner_(std::move(owner)), values_(std::move(values)) {}
     void operator()(std::string_view name, std::uint32_t& value, Range range, std::string_view help);
     void finish() const;
 

@@ -14,7 +14,8 @@ int thread_count(int wanted) {
 }
 
 void parallel_for(std::size_t chunks, int threads, const std::function<void(std::size_t, int)>& body) {
-    const auto workers = static_cast<int>(std::min<std::size_t>(chunks, static_cast<std::size_t>(thread_count(threads))));
+    const auto workers =
+        static_cast<int>(std::min<std::size_t>(chunks, static_cast<std::size_t>(thread_count(threads))));
     if (workers <= 1) {
         for (std::size_t chunk = 0; chunk < chunks; ++chunk) body(chunk, 0);
         return;

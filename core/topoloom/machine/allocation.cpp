@@ -5,13 +5,15 @@
 
 namespace topoloom {
 
-Allocation::Allocation(const Machine& machine, std::vector<Node> nodes) : machine_(&machine), nodes_(std::move(nodes)) {
+Allocation::Allocation(const Machine& machine, std::vector<Node> nodes)
+    : machine_(&machine), nodes_(std::move(nodes)) {
     if (nodes_.empty()) fail("the allocation is empty; name at least one node");
     std::vector<bool> seen(machine.node_count(), false);
     slots_.reserve(nodes_.size() * machine.slots_per_node());
     for (const Node node : nodes_) {
         if (node.value >= machine.node_count()) {
-            fail("the allocation names node ", node.value, ", but the machine has only ", machine.node_count(), " nodes");
+            fail("the allocation names node ", node.value, ", but the machine has only ",
+                 machine.node_count(), " nodes");
         }
         if (seen[node.value]) fail("the allocation names node ", node.value, " twice");
         seen[node.value] = true;
@@ -30,7 +32,8 @@ Allocation Allocation::of_slots(const Machine& machine, std::vector<Slot> slots)
     std::vector<bool> taken(machine.slot_count(), false);
     for (const Slot slot : slots) {
         if (slot.value >= machine.slot_count()) {
-            fail("the allocation names slot ", slot.value, ", but the machine has only ", machine.slot_count(), " slots");
+            fail("the allocation names slot ", slot.value, ", but the machine has only ",
+                 machine.slot_count(), " slots");
         }
         if (taken[slot.value]) fail("the allocation names slot ", slot.value, " twice");
         taken[slot.value] = true;
@@ -53,12 +56,13 @@ Allocation Allocation::whole(const Machine& machine) {
 void require_room(std::size_t rank_count, const Allocation& allocation) {
     if (rank_count == 0) fail("there are no ranks to place");
     if (rank_count > allocation.slot_count()) {
-        fail(rank_count, " ranks do not fit on the ", allocation.slot_count(), " slots of ", allocation.nodes().size(),
-             " nodes; allocate more nodes or start fewer ranks");
+        fail(rank_count, " ranks do not fit on the ", allocation.slot_count(), " slots of ",
+             allocation.nodes().size(), " nodes; allocate more nodes or start fewer ranks");
     }
 }
 
-Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank) : slots_(std::move(slot_of_rank)) {
+Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank)
+    : slots_(std::move(slot_of_rank)) {
     require_room(slots_.size(), allocation);
     enum : char { not_allocated, open, taken };
     std::vector<char> state(allocation.machine().slot_count(), not_allocated);
@@ -66,9 +70,11 @@ Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_ran
     for (const Rank rank : ids<Rank>(slots_.size())) {
         const Slot slot = slots_[rank.value];
         if (slot.value >= state.size() || state[slot.value] == not_allocated) {
-            fail("rank ", rank.value, " is placed on slot ", slot.value, ", which is not part of the allocation");
+            fail("rank ", rank.value, " is placed on slot ", slot.value,
+                 ", which is not part of the allocation");
         }
-        if (state[slot.value] == taken) fail("rank ", rank.value, " is placed on slot ", slot.value, ", which is taken");
+        if (state[slot.value] == taken)
+            fail("rank ", rank.value, " is placed on slot ", slot.value, ", which is taken");
         state[slot.value] = taken;
     }
 }

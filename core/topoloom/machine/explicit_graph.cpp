@@ -23,12 +23,14 @@ std::string vertex_name(std::uint32_t v, std::uint32_t nodes) {
 
 ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
     if (spec_.nodes == 0) fail("a machine graph needs at least one node");
-    if (vertex_count() > std::numeric_limits<std::int32_t>::max()) fail("the machine graph has more than 2^31 vertices");
+    if (vertex_count() > std::numeric_limits<std::int32_t>::max())
+        fail("the machine graph has more than 2^31 vertices");
     const std::uint64_t pairs = std::uint64_t{spec_.nodes} * vertex_count();
     const std::uint64_t needed = pairs * sizeof(std::uint16_t);
     if (needed > physical_memory() / 10 * 8) {
-        fail("distances between ", spec_.nodes, " nodes and ", vertex_count(), " vertices need ", needed >> 20,
-             " MiB; this computer has ", physical_memory() >> 20, " MiB. Describe the machine as a torus or tree instead");
+        fail("distances between ", spec_.nodes, " nodes and ", vertex_count(), " vertices need ",
+             needed >> 20, " MiB; this computer has ", physical_memory() >> 20,
+             " MiB. Describe the machine as a torus or tree instead");
     }
     sort_links();
     measure_hops();
@@ -40,7 +42,8 @@ void ExplicitGraph::sort_links() {
     for (const ExplicitLink& link : links) {
         for (const std::uint32_t end : {link.from, link.to}) {
             if (end >= vertex_count()) {
-                fail("link ", link.from, "-", link.to, " names vertex ", end, ", but there are only ", vertex_count());
+                fail("link ", link.from, "-", link.to, " names vertex ", end, ", but there are only ",
+                     vertex_count());
             }
         }
         if (link.from == link.to) fail("link ", link.from, "-", link.to, " joins a vertex to itself");
@@ -51,7 +54,8 @@ void ExplicitGraph::sort_links() {
     const auto twice = std::adjacent_find(links.begin(), links.end(),
                                           [&](const auto& a, const auto& b) { return ends(a) == ends(b); });
     if (twice != links.end()) {
-        fail("the link from ", twice->from, " to ", twice->to, " is given twice; give one with the sum of their bandwidths");
+        fail("the link from ", twice->from, " to ", twice->to,
+             " is given twice; give one with the sum of their bandwidths");
     }
     first_.assign(vertex_count() + 1, 0);
     for (const ExplicitLink& link : links) ++first_[link.from + 1];
@@ -82,7 +86,8 @@ void ExplicitGraph::measure_hops() {
     });
     diameter_ = *std::max_element(farthest.begin(), farthest.end());
     if (diameter_ != unreached) return;
-    const auto b = static_cast<std::uint32_t>(std::find(farthest.begin(), farthest.end(), unreached) - farthest.begin());
+    const auto b =
+        static_cast<std::uint32_t>(std::find(farthest.begin(), farthest.end(), unreached) - farthest.begin());
     const std::span<const std::uint16_t> to_b = hops_to(b);
     fail("the machine is disconnected: node ", std::find(to_b.begin(), to_b.end(), unreached) - to_b.begin(),
          " has no route to node ", b, "; add links between them");
@@ -90,14 +95,16 @@ void ExplicitGraph::measure_hops() {
 
 void ExplicitGraph::add_given_routes() {
     for (const auto& stops : spec_.routes) {
-        if (stops.size() < 2 || stops.front() >= spec_.nodes || stops.back() >= spec_.nodes || stops.front() == stops.back()) {
+        if (stops.size() < 2 || stops.front() >= spec_.nodes || stops.back() >= spec_.nodes ||
+            stops.front() == stops.back()) {
             fail("a route lists the vertices from one node to another node");
         }
         std::vector<std::uint32_t> sorted = stops;
         std::sort(sorted.begin(), sorted.end());
         const auto again = std::adjacent_find(sorted.begin(), sorted.end());
         if (again != sorted.end()) {
-            fail("the route from node ", stops.front(), " to node ", stops.back(), " passes vertex ", *again, " twice");
+            fail("the route from node ", stops.front(), " to node ", stops.back(), " passes vertex ", *again,
+                 " twice");
         }
         std::vector<Link> links;
         for (std::size_t i = 1; i < stops.size(); ++i) links.push_back(link_between(stops[i - 1], stops[i]));
@@ -105,8 +112,10 @@ void ExplicitGraph::add_given_routes() {
         given_.emplace_back(Pair{stops.front(), stops.back()}, std::move(links));
     }
     std::sort(given_.begin(), given_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    const auto twice = std::adjacent_find(given_.begin(), given_.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
-    if (twice != given_.end()) fail("the route from node ", twice->first.first, " to node ", twice->first.second, " is given twice");
+    const auto twice = std::adjacent_find(given_.begin(), given_.end(),
+                                          [](const auto& a, const auto& b) { return a.first == b.first; });
+    if (twice != given_.end())
+        fail("the route from node ", twice->first.first, " to node ", twice->first.second, " is given twice");
     has_routes_ = !given_.empty();
 }
 

@@ -70,7 +70,9 @@ class ExplicitGraph {
     }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
-    [[nodiscard]] LinkEnds ends(Link link) const { return {spec_.links[link.value].from, spec_.links[link.value].to}; }
+    [[nodiscard]] LinkEnds ends(Link link) const {
+        return {spec_.links[link.value].from, spec_.links[link.value].to};
+    }
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return spec_.links[link.value].bandwidth; }
     [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
     [[nodiscard]] Seconds latency(Link link) const { return spec_.links[link.value].latency; }

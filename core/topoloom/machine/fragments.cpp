@@ -93,12 +93,14 @@ std::vector<std::size_t> random_sizes(std::size_t cells, std::size_t pieces, Rng
 Cell random_shape(const Grid& grid, std::size_t size, Rng& rng) {
     Cell shape(grid.axes(), 1);
     const auto wanted = static_cast<double>(size);
-    const std::uint32_t dimensions = 1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(3, grid.axes())));
+    const std::uint32_t dimensions =
+        1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(3, grid.axes())));
     double filled = 1;
     for (std::size_t k = 0; k < grid.axes() && filled < wanted; ++k) {
         const std::size_t d = grid.axes() - 1 - k;  // long in the last axis
         const std::size_t left = k < dimensions ? dimensions - k : 1;
-        const auto extent = static_cast<std::int64_t>(std::ceil(std::pow(wanted / filled, 1.0 / static_cast<double>(left))));
+        const auto extent =
+            static_cast<std::int64_t>(std::ceil(std::pow(wanted / filled, 1.0 / static_cast<double>(left))));
         shape[d] = std::clamp<std::int64_t>(extent, 1, grid.size(d));
         filled *= static_cast<double>(shape[d]);
     }
@@ -124,7 +126,8 @@ std::vector<std::size_t> cut_piece(const Grid& grid, const Cell& corner, const C
 }
 
 /// Where no box is left: at most `size` cells around a random one that avoid the given ones, nearest first.
-std::vector<std::size_t> flood_piece(const Grid& grid, std::size_t size, const std::vector<char>& avoided, Rng& rng) {
+std::vector<std::size_t> flood_piece(const Grid& grid, std::size_t size, const std::vector<char>& avoided,
+                                     Rng& rng) {
     std::size_t start = rng.below(static_cast<std::uint32_t>(grid.cells()));
     std::size_t looked_at = 1;
     for (; avoided[start] && looked_at < grid.cells(); ++looked_at) start = (start + 1) % grid.cells();
@@ -144,7 +147,8 @@ std::vector<std::size_t> flood_piece(const Grid& grid, std::size_t size, const s
 
 }  // namespace
 
-Allocation fragmented_allocation(const Machine& machine, std::size_t node_count, std::size_t fragments, std::uint64_t seed) {
+Allocation fragmented_allocation(const Machine& machine, std::size_t node_count, std::size_t fragments,
+                                 std::uint64_t seed) {
     const Grid grid(machine);
     const std::size_t cells = (node_count + grid.nodes_per_cell() - 1) / grid.nodes_per_cell();
     if (node_count == 0) fail("an allocation needs at least one node");

@@ -12,8 +12,8 @@ namespace topoloom {
 /// planes long in the last axis), in ascending node order, which is a launcher's default. Pieces keep a gap between
 /// them while the machine has room for that. The same seed gives the same allocation on every computer.
 /// Throws Error when the machine is too small or there are fewer nodes than fragments.
-[[nodiscard]] Allocation fragmented_allocation(const Machine& machine, std::size_t node_count, std::size_t fragments,
-                                               std::uint64_t seed);
+[[nodiscard]] Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
+                                               std::size_t fragments, std::uint64_t seed);
 
 /// How many pieces the nodes of an allocation form when neighbors on the machine's grid are joined.
 [[nodiscard]] std::size_t count_fragments(const Allocation& allocation);

@@ -70,7 +70,8 @@ std::vector<std::uint32_t> hilbert_order(const Allocation& allocation) {
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         const auto [x, y] = std::mismatch(key(a), key(a) + words, key(b));
         if (x != key(a) + words) return *x < *y;
-        return allocation.nodes()[index(a)] < allocation.nodes()[index(b)];  // nodes of one router have one key
+        return allocation.nodes()[index(a)] <
+               allocation.nodes()[index(b)];  // nodes of one router have one key
     });
     return order;
 }

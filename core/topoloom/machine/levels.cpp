@@ -12,15 +12,18 @@ Levels::Levels(std::vector<std::uint32_t> arity, std::vector<std::uint32_t> dist
     : arity_(std::move(arity)), distance_(std::move(distance)) {
     if (arity_.empty()) fail("levels need at least one arity, as in 4:8:2");
     if (distance_.size() != arity_.size()) {
-        fail("there are ", arity_.size(), " levels and ", distance_.size(), " distances; give one distance per level");
+        fail("there are ", arity_.size(), " levels and ", distance_.size(),
+             " distances; give one distance per level");
     }
-    if (!std::is_sorted(distance_.begin(), distance_.end())) fail("distances of levels must not shrink on the way up");
+    if (!std::is_sorted(distance_.begin(), distance_.end()))
+        fail("distances of levels must not shrink on the way up");
     std::uint64_t members = 1;
     std::uint32_t bits = 0;
     for (std::size_t j = 0; j < arity_.size(); ++j) {
         if (arity_[j] == 0) fail("level ", j + 1, " has arity 0; a group has at least one member");
         members *= arity_[j];
-        if (members > std::numeric_limits<std::int32_t>::max()) fail("the levels have more than 2^31 members");
+        if (members > std::numeric_limits<std::int32_t>::max())
+            fail("the levels have more than 2^31 members");
         shift_.push_back(bits);
         const auto more = static_cast<std::uint32_t>(std::bit_width(arity_[j] - 1));
         for (std::uint32_t w = bits + 1; w <= bits + more; ++w) {

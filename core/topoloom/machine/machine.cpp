@@ -26,13 +26,15 @@ std::size_t Machine::link_count() const {
 }
 
 std::uint32_t Machine::distance(Slot a, Slot b) const {
-    return with_space(*this, [&](const auto& space) { return space.distance(space.point(a), space.point(b)); });
+    return with_space(*this,
+                      [&](const auto& space) { return space.distance(space.point(a), space.point(b)); });
 }
 
 std::uint32_t Machine::max_distance() const {
     const std::uint32_t network = with_topology(*this, [](const auto& t) { return t.max_distance(); });
     const Levels& levels = inside_.levels;
-    return std::max(network * inside_.hop_weight, levels.distance(levels.key(0), levels.key(levels.size() - 1)));
+    return std::max(network * inside_.hop_weight,
+                    levels.distance(levels.key(0), levels.key(levels.size() - 1)));
 }
 
 std::uint32_t Machine::hops(Node a, Node b) const {

@@ -34,11 +34,14 @@ class FlatSpace {
     using Network = T;
     using Point = typename T::Point;
 
-    FlatSpace(const T& network, const NodeInside& inside) : network_(&network), slots_per_node_(inside.levels.size()) {}
+    FlatSpace(const T& network, const NodeInside& inside)
+        : network_(&network), slots_per_node_(inside.levels.size()) {}
     [[nodiscard]] const T& network() const { return *network_; }
     [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / slots_per_node_}; }
     [[nodiscard]] Point point(Slot slot) const { return network_->point(node(slot)); }
-    [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const { return network_->distance(a, b); }
+    [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
+        return network_->distance(a, b);
+    }
     [[nodiscard]] static const Point& on_network(const Point& p) { return p; }
     [[nodiscard]] static constexpr std::uint32_t hop_weight() { return 1; }
     static constexpr bool has_inside = false;
@@ -63,7 +66,8 @@ class LeveledSpace {
     [[nodiscard]] const T& network() const { return *network_; }
     [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / inside_->levels.size()}; }
     [[nodiscard]] Point point(Slot slot) const {
-        return {network_->point(node(slot)), node(slot).value, inside_->levels.key(slot.value % inside_->levels.size())};
+        return {network_->point(node(slot)), node(slot).value,
+                inside_->levels.key(slot.value % inside_->levels.size())};
     }
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
         if (a.node == b.node) return inside_->levels.distance(a.inside, b.inside);
@@ -92,7 +96,9 @@ class Machine {
     [[nodiscard]] std::size_t slot_count() const { return node_count_ * slots_per_node(); }
     [[nodiscard]] std::size_t link_count() const;
     [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / slots_per_node()}; }
-    [[nodiscard]] Slot slot(Node node, std::uint32_t local) const { return Slot{node.value * slots_per_node() + local}; }
+    [[nodiscard]] Slot slot(Node node, std::uint32_t local) const {
+        return Slot{node.value * slots_per_node() + local};
+    }
 
     /// The distance that hop-bytes multiply with; inside a node from its levels, else hops times their weight.
     [[nodiscard]] std::uint32_t distance(Slot a, Slot b) const;
@@ -128,7 +134,8 @@ template <class Use>
 decltype(auto) with_space(const Machine& machine, Use&& use) {
     const NodeInside& inside = machine.inside();
     return with_topology(machine, [&]<class T>(const T& network) {
-        if (inside.hop_weight == 1 && inside.levels.distances().back() == 0) return use(FlatSpace<T>(network, inside));
+        if (inside.hop_weight == 1 && inside.levels.distances().back() == 0)
+            return use(FlatSpace<T>(network, inside));
         return use(LeveledSpace<T>(network, inside));
     });
 }

@@ -32,7 +32,8 @@ class Piece {
 
     template <class... Parts>
     [[noreturn]] void complain(const Parts&... parts) const {
-        fail("cannot read machine '", shown(whole_), "': ", parts..., " at column ", part_.data() - whole_.data() + 1);
+        fail("cannot read machine '", shown(whole_), "': ", parts..., " at column ",
+             part_.data() - whole_.data() + 1);
     }
     /// Calls make(); its complaints are about what the text says, not how.
     template <class Make>
@@ -86,7 +87,7 @@ class Piece {
 struct Section {
     Piece name;
     Piece body;
-    std::vector<Piece> items;                     // comma-separated parts without '=', after the body
+    std::vector<Piece> items;  // comma-separated parts without '=', after the body
     std::vector<std::pair<Piece, Piece>> options;
 };
 
@@ -94,11 +95,17 @@ Section read_section(const Piece& text) {
     const auto parts = text.split(',');
     if (parts.empty()) text.complain("expected a topology such as torus:8x8x8");
     const auto [name, body] = parts.front().cut(':');
-    Section section{name, body ? *body : parts.front().sub(parts.front().text().substr(parts.front().text().size())), {}, {}};
+    Section section{
+        name,
+        body ? *body : parts.front().sub(parts.front().text().substr(parts.front().text().size())),
+        {},
+        {}};
     for (std::size_t i = 1; i < parts.size(); ++i) {
         const auto [key, value] = parts[i].cut('=');
         if (value) {
-            const auto same = [&, name = key.text()](const auto& option) { return option.first.text() == name; };
+            const auto same = [&, name = key.text()](const auto& option) {
+                return option.first.text() == name;
+            };
             if (key.text() != "route" && std::any_of(section.options.begin(), section.options.end(), same)) {
                 key.complain("'", shown(key.text()), "' is given twice;");
             }
@@ -110,8 +117,11 @@ Section read_section(const Piece& text) {
     return section;
 }
 
-[[noreturn]] void unknown_option(const Section& section, const Piece& key, const std::vector<std::string>& known) {
-    key.complain(unknown_name(std::string("option of ") + std::string(section.name.text()), shown(key.text()), known), ";");
+[[noreturn]] void unknown_option(const Section& section, const Piece& key,
+                                 const std::vector<std::string>& known) {
+    key.complain(
+        unknown_name(std::string("option of ") + std::string(section.name.text()), shown(key.text()), known),
+        ";");
 }
 
 void refuse_items(const Section& section) {
@@ -129,7 +139,8 @@ auto read_quantity(const Piece& value, const Read& read) {
 
 /// A bandwidth, or a word for a fraction of the default.
 BytesPerSecond read_bandwidth(const Piece& value, BytesPerSecond standard) {
-    constexpr std::array<std::pair<std::string_view, double>, 3> words{{{"half", 0.5}, {"double", 2}, {"quarter", 0.25}}};
+    constexpr std::array<std::pair<std::string_view, double>, 3> words{
+        {{"half", 0.5}, {"double", 2}, {"quarter", 0.25}}};
     for (const auto& [word, factor] : words) {
         if (value.text() == word) return standard * factor;
     }
@@ -153,7 +164,8 @@ AxisSide read_axis(const Piece& piece, std::size_t axes) {
     const std::size_t letter = name.size() == 1 ? letters.find(name[0]) : std::string_view::npos;
     const bool named = letter != std::string_view::npos;
     if (!name.empty()) result.axis = named ? static_cast<std::uint32_t>(letter) : piece.sub(name).number();
-    if (name.empty() || result.axis >= axes) piece.complain("expected one of the ", axes, " axes (x, y, z, a ... or 0, 1, 2 ...)");
+    if (name.empty() || result.axis >= axes)
+        piece.complain("expected one of the ", axes, " axes (x, y, z, a ... or 0, 1, 2 ...)");
     return result;
 }
 
@@ -192,7 +204,8 @@ AnyTopology read_torus(const Section& section, bool wrapped) {
             if (value.text() != "plus" && value.text() != "split") value.complain("expected plus or split");
             spec.split_ties = value.text() == "split";
         } else if (key.text() == "wrap" && wrapped) {
-            if (value.text().size() != axes || value.text().find_first_not_of("01") != std::string_view::npos) {
+            if (value.text().size() != axes ||
+                value.text().find_first_not_of("01") != std::string_view::npos) {
                 value.complain("expected a 0 or 1 for each of the ", axes, " axes");
             }
             for (std::size_t d = 0; d < axes; ++d) spec.wrap[d] = value.text()[d] == '1';
@@ -232,12 +245,14 @@ AnyTopology read_tree(const Section& section) {
     return section.name.build([&] { return Tree(std::move(spec)); });
 }
 
-void read_link(const Piece& item, BytesPerSecond standard, Seconds latency, std::vector<ExplicitLink>& links) {
+void read_link(const Piece& item, BytesPerSecond standard, Seconds latency,
+               std::vector<ExplicitLink>& links) {
     const auto [ends, speed] = item.cut('@');
     const bool one_way = ends.text().find('>') != std::string_view::npos;
     const auto [from, to] = ends.cut(one_way ? '>' : '-');
     if (!to) item.complain("expected a link as 0-1 or 0>1");
-    const ExplicitLink link{from.number(), to->number(), speed ? read_bandwidth(*speed, standard) : standard, latency};
+    const ExplicitLink link{from.number(), to->number(), speed ? read_bandwidth(*speed, standard) : standard,
+                            latency};
     links.push_back(link);
     if (!one_way) links.push_back({link.to, link.from, link.bandwidth, link.latency});
 }
@@ -291,13 +306,15 @@ Machine make_machine(std::string_view text) {
     const Piece whole(text, text);
     const Section network = read_section(whole.sub(text.substr(0, inside_at)));
     NodeInside inside;
-    if (inside_at != std::string_view::npos) inside = read_inside(read_section(whole.sub(text.substr(inside_at + 1))));
+    if (inside_at != std::string_view::npos)
+        inside = read_inside(read_section(whole.sub(text.substr(inside_at + 1))));
     const auto topology = [&]() -> AnyTopology {
         const std::string_view kind = network.name.text();
         if (kind == "torus" || kind == "mesh") return read_torus(network, kind == "torus");
         if (kind == "tree") return read_tree(network);
         if (kind == "graph") return read_graph(network);
-        fail(unknown_name("topology", shown(kind), {"torus", "mesh", "tree", "graph"}), " (in machine '", shown(text), "')");
+        fail(unknown_name("topology", shown(kind), {"torus", "mesh", "tree", "graph"}), " (in machine '",
+             shown(text), "')");
     };
     AnyTopology made = topology();
     return whole.build([&] { return Machine(std::move(made), std::move(inside), std::string(text)); });

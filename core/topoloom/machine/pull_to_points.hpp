@@ -12,13 +12,17 @@ namespace topoloom {
 template <class T>
 class PullToPoints {
    public:
-    PullToPoints(const T& topology, std::span<const typename T::Point> points, std::span<const std::uint64_t> weights)
-        : topology_(&topology), points_(points.begin(), points.end()), weights_(weights.begin(), weights.end()) {}
+    PullToPoints(const T& topology, std::span<const typename T::Point> points,
+                 std::span<const std::uint64_t> weights)
+        : topology_(&topology),
+          points_(points.begin(), points.end()),
+          weights_(weights.begin(), weights.end()) {}
 
     template <class Point>
     [[nodiscard]] std::uint64_t cost(const Point& p) const {
         std::uint64_t sum = 0;
-        for (std::size_t i = 0; i < points_.size(); ++i) sum += weights_[i] * topology_->distance(p, points_[i]);
+        for (std::size_t i = 0; i < points_.size(); ++i)
+            sum += weights_[i] * topology_->distance(p, points_[i]);
         return sum;
     }
     template <class Region>

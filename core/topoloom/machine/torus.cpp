@@ -20,7 +20,8 @@ std::string axis_name(std::uint32_t axis) {
 template <class T>
 void fill_or_check(std::vector<T>& values, std::size_t axes, const T& standard, std::string_view what) {
     if (values.empty()) values.assign(axes, standard);
-    if (values.size() != axes) fail("a torus of ", axes, " axes needs ", axes, " entries of ", what, ", not ", values.size());
+    if (values.size() != axes)
+        fail("a torus of ", axes, " axes needs ", axes, " entries of ", what, ", not ", values.size());
 }
 
 void complete(TorusSpec& spec, std::size_t width, std::uint32_t max_extent) {
@@ -29,7 +30,8 @@ void complete(TorusSpec& spec, std::size_t width, std::uint32_t max_extent) {
     if (spec.nodes_per_router == 0) fail("a torus needs at least 1 node per router");
     std::uint64_t nodes = spec.nodes_per_router;
     for (const std::uint32_t extent : spec.size) {
-        if (extent == 0 || extent > max_extent) fail("an axis of a torus has 1 to ", max_extent, " routers, not ", extent);
+        if (extent == 0 || extent > max_extent)
+            fail("an axis of a torus has 1 to ", max_extent, " routers, not ", extent);
         nodes *= extent;
         if (nodes > std::numeric_limits<std::int32_t>::max()) fail("the torus has more than 2^31 nodes");
     }
@@ -47,7 +49,8 @@ void complete(TorusSpec& spec, std::size_t width, std::uint32_t max_extent) {
     std::vector<std::uint32_t> sorted = spec.order;
     std::sort(sorted.begin(), sorted.end());
     for (std::uint32_t d = 0; d < sorted.size(); ++d) {
-        if (sorted.size() != axes || sorted[d] != d) fail("the routing order must name each axis of the torus once");
+        if (sorted.size() != axes || sorted[d] != d)
+            fail("the routing order must name each axis of the torus once");
     }
 }
 
@@ -101,7 +104,8 @@ std::uint32_t BasicTorus<Width>::router_at(const Point& p) const {
 template <std::size_t Width>
 std::uint32_t BasicTorus<Width>::diameter() const {
     std::uint32_t sum = 0;
-    for (std::uint32_t d = 0; d < axis_count(); ++d) sum += spec_.wrap[d] ? spec_.size[d] / 2 : spec_.size[d] - 1;
+    for (std::uint32_t d = 0; d < axis_count(); ++d)
+        sum += spec_.wrap[d] ? spec_.size[d] / 2 : spec_.size[d] - 1;
     return sum;
 }
 
@@ -111,7 +115,8 @@ void BasicTorus<Width>::settle(std::span<double> loads) const {
         const std::size_t step = lines_[axis].step[axis];
         const std::size_t block = step * lines_[axis].length;
         const std::size_t links = 2 * (lines_[axis].first[1] - lines_[axis].first[0]);
-        for (std::size_t begin = lines_[axis].first[0]; begin < lines_[axis].first[0] + links; begin += block) {
+        for (std::size_t begin = lines_[axis].first[0]; begin < lines_[axis].first[0] + links;
+             begin += block) {
             for (std::size_t i = begin + step; i < begin + block; ++i) loads[i] += loads[i - step];
         }
     }

@@ -21,12 +21,12 @@ namespace topoloom {
 /// How a torus or mesh is built. Vectors hold one entry per axis.
 struct TorusSpec {
     std::vector<std::uint32_t> size;
-    std::vector<bool> wrap;                               // empty: all axes are rings
-    std::uint32_t nodes_per_router = 1;                   // nodes of one router are 0 hops apart
-    std::vector<std::uint32_t> order;                     // axes in the order routing corrects them; empty: 0, 1, 2 ...
-    std::vector<std::array<BytesPerSecond, 2>> bandwidth; // of the + and - links; empty: 1 B/s
-    std::vector<std::array<Seconds, 2>> latency;          // empty: 0
-    bool split_ties = false;                              // half-way round a ring: half each way instead of all +
+    std::vector<bool> wrap;              // empty: all axes are rings
+    std::uint32_t nodes_per_router = 1;  // nodes of one router are 0 hops apart
+    std::vector<std::uint32_t> order;    // axes in the order routing corrects them; empty: 0, 1, 2 ...
+    std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // of the + and - links; empty: 1 B/s
+    std::vector<std::array<Seconds, 2>> latency;           // empty: 0
+    bool split_ties = false;  // half-way round a ring: half each way instead of all +
 };
 
 /// A torus or mesh of up to `Width` axes. Routers are numbered row-major (the last axis varies fastest), nodes
@@ -63,7 +63,8 @@ class BasicTorus {
             const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(apart < around ? apart : around);
             sums += halves[0] + halves[1];
         }
-        return static_cast<std::uint32_t>(sums * 0x0001'0001'0001'0001U >> 48);  // the sum of four 16-bit lanes
+        return static_cast<std::uint32_t>(sums * 0x0001'0001'0001'0001U >>
+                                          48);  // the sum of four 16-bit lanes
     }
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const { return hops(a, b); }
     [[nodiscard]] std::uint32_t diameter() const;
@@ -129,9 +130,9 @@ class BasicTorus {
     };
     /// The links along one axis.
     struct Lines {
-        std::array<std::size_t, 2> first{};      // id of the first link of each sign
-        std::uint32_t length = 0;                // of a line: a ring closes, and a router has no link to itself
-        std::int32_t ring = 0;                   // routers on a ring; 0: a line with two ends
+        std::array<std::size_t, 2> first{};  // id of the first link of each sign
+        std::uint32_t length = 0;            // of a line: a ring closes, and a router has no link to itself
+        std::int32_t ring = 0;               // routers on a ring; 0: a line with two ends
         std::array<std::uint32_t, Width> step{};  // what a step along an axis adds to a link's id
     };
     /// A run of links along one axis.
@@ -165,8 +166,8 @@ class BasicTorus {
 
     TorusSpec spec_;
     std::uint32_t router_count_ = 1;
-    Point ring_{};                                              // extent of a ring; so large on a line that it never matters
-    std::vector<Lines> lines_;                                  // by axis
+    Point ring_{};              // extent of a ring; so large on a line that it never matters
+    std::vector<Lines> lines_;  // by axis
     std::size_t link_count_ = 0;
 };
 
@@ -177,13 +178,16 @@ template <std::size_t Width>
 template <class Use>
 void BasicTorus<Width>::segments(std::uint32_t axis, std::int32_t x, std::int32_t y, const Use& use) const {
     const std::int32_t ring = lines_[axis].ring;
-    const std::int32_t up = y > x ? y - x : y - x + ring;  // links when going in the + direction; on a line <= 0: none
+    const std::int32_t up =
+        y > x ? y - x : y - x + ring;  // links when going in the + direction; on a line <= 0: none
     const std::int32_t down = ring - up;
     const bool plus = ring == 0 ? up > 0 : up <= down;
     const bool tie = up == down && spec_.split_ties;
     const double share = tie ? 0.5 : 1.0;
-    use(Segment{axis, plus ? 0U : 1U, static_cast<std::uint32_t>(plus ? x : y), static_cast<std::uint32_t>(plus ? up : down), share});
-    if (tie) [[unlikely]] use(Segment{axis, 1, static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(down), share});
+    use(Segment{axis, plus ? 0U : 1U, static_cast<std::uint32_t>(plus ? x : y),
+                static_cast<std::uint32_t>(plus ? up : down), share});
+    if (tie) [[unlikely]]
+        use(Segment{axis, 1, static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(down), share});
 }
 
 template <std::size_t Width>

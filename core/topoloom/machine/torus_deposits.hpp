@@ -43,7 +43,8 @@ class BasicTorus<Width>::Deposits {
         for (; k < order.size(); ++k) {
             const std::uint32_t axis = order[k];
             if (at.at[axis] == to_.at[axis]) continue;
-            torus_.segments(axis, at.at[axis], to_.at[axis], [&](const Segment& s) { put_down(s, at, bytes_[k]); });
+            torus_.segments(axis, at.at[axis], to_.at[axis],
+                            [&](const Segment& s) { put_down(s, at, bytes_[k]); });
             at.at[axis] = to_.at[axis];
         }
     }

@@ -14,7 +14,8 @@ namespace {
 template <class T>
 void fill_or_check(std::vector<T>& values, std::size_t levels, T standard, std::string_view what) {
     if (values.empty()) values.assign(levels, standard);
-    if (values.size() != levels) fail("a tree of ", levels, " levels needs ", levels, " entries of ", what, ", not ", values.size());
+    if (values.size() != levels)
+        fail("a tree of ", levels, " levels needs ", levels, " entries of ", what, ", not ", values.size());
 }
 
 }  // namespace
@@ -67,7 +68,8 @@ LinkEnds Tree::ends(Link link) const {
 std::vector<LinkRun> Tree::bandwidth_runs() const {
     std::vector<LinkRun> runs;
     for (std::size_t j = 0; j < spec_.arity.size(); ++j) {
-        runs.push_back({Link{2 * offset_[j]}, 2 * std::size_t{offset_[j + 1] - offset_[j]}, spec_.bandwidth[j]});
+        runs.push_back(
+            {Link{2 * offset_[j]}, 2 * std::size_t{offset_[j + 1] - offset_[j]}, spec_.bandwidth[j]});
     }
     return runs;
 }
@@ -102,7 +104,8 @@ std::vector<std::uint64_t> Tree::total_distances(std::span<const Point> points) 
     std::vector<std::uint64_t> totals(points.size(), 0);
     for (std::size_t i = 0; i < points.size(); ++i) {
         for (std::uint32_t j = 1; j <= count; ++j) {
-            const std::uint64_t here = members[j][group(points[i], j)] - members[j - 1][group(points[i], j - 1)];
+            const std::uint64_t here =
+                members[j][group(points[i], j)] - members[j - 1][group(points[i], j - 1)];
             totals[i] += here * spec_.distance[j - 1];
         }
     }

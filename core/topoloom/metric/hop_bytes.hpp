@@ -20,12 +20,13 @@ void require_placed(const CommGraph& graph, const Machine& machine, std::span<co
 
 /// Sum over directed edges of bytes times Machine::distance (Agarwal, Sharma, Kale, IPDPS 2006). Each message counts
 /// once. O(edges), on all cores.
-[[nodiscard]] std::int64_t hop_bytes(const CommGraph& graph, const Machine& machine, std::span<const Slot> slot_of_rank,
-                                     int threads = 0);
+[[nodiscard]] std::int64_t hop_bytes(const CommGraph& graph, const Machine& machine,
+                                     std::span<const Slot> slot_of_rank, int threads = 0);
 
 /// The points of all ranks: gathered once, so that loops over edges touch neither slots nor nodes.
 template <class Space>
-[[nodiscard]] std::vector<typename Space::Point> points_of(const Space& space, std::span<const Slot> slot_of_rank) {
+[[nodiscard]] std::vector<typename Space::Point> points_of(const Space& space,
+                                                           std::span<const Slot> slot_of_rank) {
     std::vector<typename Space::Point> points;
     points.reserve(slot_of_rank.size());
     for (const Slot slot : slot_of_rank) points.push_back(space.point(slot));

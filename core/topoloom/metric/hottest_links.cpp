@@ -33,12 +33,14 @@ std::vector<HotLink> most_congested(const Machine& machine, const Judgement& jud
         std::vector<std::uint32_t> order(congestion.size());
         std::iota(order.begin(), order.end(), 0U);
         const std::size_t kept = std::min(count, order.size());
-        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-                          [&](auto a, auto b) { return std::tuple(-congestion[a], a) < std::tuple(-congestion[b], b); });
+        std::partial_sort(
+            order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+            [&](auto a, auto b) { return std::tuple(-congestion[a], a) < std::tuple(-congestion[b], b); });
         std::vector<HotLink> hot;
         for (std::size_t i = 0; i < kept && judgement.loads[order[i]] > 0; ++i) {
             const Link link{order[i]};
-            hot.push_back({link, network.link_name(link), judgement.loads[order[i]], congestion[order[i]], {}});
+            hot.push_back(
+                {link, network.link_name(link), judgement.loads[order[i]], congestion[order[i]], {}});
         }
         return hot;
     });

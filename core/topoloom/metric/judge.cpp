@@ -54,7 +54,8 @@ void require_exact_dilation(const CommGraph& graph, const Machine& machine) {
 int affordable_workers(const CommGraph& graph, const Machine& machine, int threads) {
     const std::size_t graph_bytes = graph.edge_count() * 20 + graph.rank_count() * 8;
     const std::size_t tally_bytes = machine.link_count() * 8 + machine.node_count() * 32;
-    return std::clamp(static_cast<int>(std::min<std::size_t>(graph_bytes / tally_bytes, 1024)), 1, thread_count(threads));
+    return std::clamp(static_cast<int>(std::min<std::size_t>(graph_bytes / tally_bytes, 1024)), 1,
+                      thread_count(threads));
 }
 
 /// Adds to loads a little later than asked, so that the memory they lie in has been fetched by then: messages
@@ -108,7 +109,8 @@ template <std::size_t Width>
 class RouteLoads<BasicTorus<Width>> {
    public:
     using Point = typename BasicTorus<Width>::Point;
-    RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads) : loads_(loads), deposits_(torus, Add{&loads_}) {}
+    RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads)
+        : loads_(loads), deposits_(torus, Add{&loads_}) {}
     void from(Node, const Point& a) { deposits_.from(a); }
     void to(Node, const Point& b, double bytes) { deposits_.to(b, bytes); }
 
@@ -216,8 +218,10 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
 
     Judgement result;
     result.hop_bytes = all.hop_bytes;
-    result.hops_per_byte = ratio(static_cast<double>(all.hop_bytes), static_cast<double>(graph.total_bytes().value));
-    result.dilation_average = ratio(static_cast<double>(all.message_hops), static_cast<double>(graph.total_messages()));
+    result.hops_per_byte =
+        ratio(static_cast<double>(all.hop_bytes), static_cast<double>(graph.total_bytes().value));
+    result.dilation_average =
+        ratio(static_cast<double>(all.message_hops), static_cast<double>(graph.total_messages()));
     result.dilation_max = all.longest;
     result.inter_node_bytes = Bytes{all.inter_node_bytes};
     result.loads = std::move(all.loads);

@@ -13,15 +13,15 @@
 namespace topoloom {
 
 struct Judgement {
-    std::int64_t hop_bytes = 0;       // sum of bytes * distance, each message once
-    double hops_per_byte = 0;         // hop_bytes / all bytes between ranks
-    double dilation_average = 0;      // hops per message; messages within a node count with 0 hops
-    std::uint32_t dilation_max = 0;   // hops of the longest message
-    Bytes inter_node_bytes;           // bytes that leave a node
-    double traffic_average = 0;       // bytes on a link, averaged over the links that carry any
-    double congestion_max = 0;        // max over links of bytes / bandwidth
-    BigVector<double> loads;          // bytes on every link, by link id
-    std::vector<Bytes> bytes_out;     // per node of the machine, messages within the node excluded
+    std::int64_t hop_bytes = 0;      // sum of bytes * distance, each message once
+    double hops_per_byte = 0;        // hop_bytes / all bytes between ranks
+    double dilation_average = 0;     // hops per message; messages within a node count with 0 hops
+    std::uint32_t dilation_max = 0;  // hops of the longest message
+    Bytes inter_node_bytes;          // bytes that leave a node
+    double traffic_average = 0;      // bytes on a link, averaged over the links that carry any
+    double congestion_max = 0;       // max over links of bytes / bandwidth
+    BigVector<double> loads;         // bytes on every link, by link id
+    std::vector<Bytes> bytes_out;    // per node of the machine, messages within the node excluded
     std::vector<Bytes> bytes_in;
     std::vector<std::int64_t> messages_out;
     std::vector<std::int64_t> messages_in;
@@ -29,7 +29,8 @@ struct Judgement {
 
 /// Loads are exact while they stay below 2^53 bytes. Throws Error where hop-bytes would not fit 64 bits.
 /// O(edges * axes) on a torus, O(edges * hops) elsewhere.
-[[nodiscard]] Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement, int threads = 0);
+[[nodiscard]] Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement,
+                              int threads = 0);
 
 /// What one message adds to a link.
 struct Contribution {
@@ -47,7 +48,8 @@ struct HotLink {
 };
 
 /// The `count` links with the highest congestion, and who loads them most. O(edges * hops).
-[[nodiscard]] std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machine, const Placement& placement,
-                                                 const Judgement& judgement, std::size_t count = 10, int threads = 0);
+[[nodiscard]] std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machine,
+                                                 const Placement& placement, const Judgement& judgement,
+                                                 std::size_t count = 10, int threads = 0);
 
 }  // namespace topoloom

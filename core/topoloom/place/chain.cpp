@@ -59,10 +59,12 @@ std::vector<Stage> read_chain(std::string_view chain) {
     for (std::size_t i = 0; i < stages.size(); ++i) {
         const MapperEntry& mapper = *stages[i].mapper;
         if (i == 0 && !mapper.constructs()) {
-            fail("mapper '", mapper.name, "' improves a placement; put a constructor before it, as in block,", mapper.name);
+            fail("mapper '", mapper.name, "' improves a placement; put a constructor before it, as in block,",
+                 mapper.name);
         }
         if (i > 0 && mapper.constructs()) {
-            fail("mapper '", mapper.name, "' makes a placement from nothing; it can only come first in '", chain, "'");
+            fail("mapper '", mapper.name, "' makes a placement from nothing; it can only come first in '",
+                 chain, "'");
         }
     }
     return stages;
@@ -76,7 +78,8 @@ PlaceResult place(const Problem& problem, std::string_view chain, const Budget& 
     for (std::size_t i = 1; i < stages.size(); ++i) {
         improvers.push_back(stages[i].mapper->make_improve(stages[i].mapper->name, stages[i].options));
     }
-    const Construct construct = stages.front().mapper->make_construct(stages.front().mapper->name, stages.front().options);
+    const Construct construct =
+        stages.front().mapper->make_construct(stages.front().mapper->name, stages.front().options);
     Meter meter(budget);
     Placement placement = construct(problem, meter);
     for (const Improve& improve : improvers) {

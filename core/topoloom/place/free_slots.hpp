@@ -28,9 +28,8 @@ class FreeSlots {
         std::uint64_t evaluated = 0;  // slots and parts looked at
     };
 
-    FreeSlots(const Space& space, const Allocation& allocation) : order_(hilbert_order(allocation)),
-          is_free_(order_.size(), true),
-          free_(order_.size()) {
+    FreeSlots(const Space& space, const Allocation& allocation)
+        : order_(hilbert_order(allocation)), is_free_(order_.size(), true), free_(order_.size()) {
         place_in_order_.resize(order_.size());
         std::vector<typename Space::Network::Point> network;
         for (std::uint32_t i = 0; i < order_.size(); ++i) {
@@ -59,9 +58,9 @@ class FreeSlots {
     static constexpr std::uint32_t leaf_size = 8;
 
     struct Part {
-        std::uint32_t begin, end;    // in order_
-        std::uint32_t right;         // index of the second half; the first half is the next part; none: a leaf
-        std::uint32_t first;         // least position of a free slot; none: nothing free
+        std::uint32_t begin, end;  // in order_
+        std::uint32_t right;       // index of the second half; the first half is the next part; none: a leaf
+        std::uint32_t first;       // least position of a free slot; none: nothing free
         Region region;
     };
 

@@ -47,7 +47,8 @@ struct Ground {
           free(s, problem.allocation()),
           central(by_centrality(s, problem.allocation())) {
         for (const Rank u : ids<Rank>(graph.rank_count())) by_degree.push_back(u);
-        std::stable_sort(by_degree.begin(), by_degree.end(), [&](Rank a, Rank b) { return graph.degree(a) > graph.degree(b); });
+        std::stable_sort(by_degree.begin(), by_degree.end(),
+                         [&](Rank a, Rank b) { return graph.degree(a) > graph.degree(b); });
     }
 };
 
@@ -128,10 +129,12 @@ class Growth {
             for (std::size_t i = 0; i < peers.size(); ++i) {
                 if (!placed(peers[i])) continue;
                 near_.push_back(points_[peers[i].value]);
-                weights_.push_back(beside_ == Beside::all_partners ? 1 : static_cast<std::uint64_t>(bytes[i].value));
+                weights_.push_back(
+                    beside_ == Beside::all_partners ? 1 : static_cast<std::uint64_t>(bytes[i].value));
             }
         }
-        return free_.nearest(make_pull(ground_.space, std::span<const typename Space::Point>(near_), weights_));
+        return free_.nearest(
+            make_pull(ground_.space, std::span<const typename Space::Point>(near_), weights_));
     }
 
     std::vector<Slot> finish() {
@@ -165,12 +168,15 @@ Placement grow(const Problem& problem, Meter& meter, Beside beside) {
     return with_space(problem.machine(), [&]<class Space>(const Space& space) {
         const Ground<Space> ground(space, problem);
         Growth<Space> growth(ground, beside);
-        return Placement(problem.allocation(),
-                         growth.run(ground.by_degree.front(), [&](std::uint64_t work) { return meter.spend(work); }));
+        return Placement(problem.allocation(), growth.run(ground.by_degree.front(), [&](std::uint64_t work) {
+            return meter.spend(work);
+        }));
     });
 }
 
-Beside by(std::uint32_t weighted) { return weighted != 0 ? Beside::all_partners_by_bytes : Beside::all_partners; }
+Beside by(std::uint32_t weighted) {
+    return weighted != 0 ? Beside::all_partners_by_bytes : Beside::all_partners;
+}
 
 /// The i-th of `count` first ranks, spread evenly over all of them.
 Rank start_rank(const std::vector<Rank>& by_degree, std::size_t i, std::size_t count) {
@@ -179,7 +185,9 @@ Rank start_rank(const std::vector<Rank>& by_degree, std::size_t i, std::size_t c
 
 }  // namespace
 
-Placement place_gge(const Problem& problem, Meter& meter) { return grow(problem, meter, Beside::latest_partner); }
+Placement place_gge(const Problem& problem, Meter& meter) {
+    return grow(problem, meter, Beside::latest_partner);
+}
 
 Placement place_mahd(const Problem& problem, Meter& meter, const MahdOptions& options) {
     return grow(problem, meter, by(options.weighted));
@@ -193,7 +201,9 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     };
     // Rounds of a fixed size, so that a work budget ends the search at the same place for any number of threads.
     constexpr std::size_t round_size = 32;
-    const std::size_t starts = options.starts == 0 ? problem.rank_count() : std::min<std::size_t>(options.starts, problem.rank_count());
+    const std::size_t starts = options.starts == 0
+                                   ? problem.rank_count()
+                                   : std::min<std::size_t>(options.starts, problem.rank_count());
     return with_space(problem.machine(), [&]<class Space>(const Space& space) {
         const Ground<Space> ground(space, problem);
         Run best;
@@ -202,10 +212,11 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
             parallel_for(round.size(), problem.threads(), [&](std::size_t i, int) {
                 Growth<Space> growth(ground, by(options.weighted));
                 Run& run = round[i];
-                run.slots = growth.run(start_rank(ground.by_degree, begin + i, starts), [&](std::uint64_t work) {
-                    run.work += work;
-                    return true;
-                });
+                run.slots =
+                    growth.run(start_rank(ground.by_degree, begin + i, starts), [&](std::uint64_t work) {
+                        run.work += work;
+                        return true;
+                    });
                 run.value = hop_bytes(problem.graph(), problem.machine(), run.slots, 1);
             });
             for (Run& run : round) {

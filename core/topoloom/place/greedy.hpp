@@ -9,7 +9,8 @@ namespace topoloom {
 struct MahdOptions {
     std::uint32_t weighted = 0;
     void visit(auto& field) {
-        field("weighted", weighted, Range{0, 1}, "1: weigh the distance to each partner by the bytes exchanged with it");
+        field("weighted", weighted, Range{0, 1},
+              "1: weigh the distance to each partner by the bytes exchanged with it");
     }
 };
 
@@ -17,7 +18,8 @@ struct EmahdOptions {
     std::uint32_t weighted = 0;
     std::uint32_t starts = 0;
     void visit(auto& field) {
-        field("weighted", weighted, Range{0, 1}, "1: weigh the distance to each partner by the bytes exchanged with it");
+        field("weighted", weighted, Range{0, 1},
+              "1: weigh the distance to each partner by the bytes exchanged with it");
         field("starts", starts, Range{0, 1e9}, "first ranks to try, spread evenly; 0: every rank");
     }
 };

@@ -22,7 +22,8 @@ Construct construct_with(std::string_view name, const OptionValues& values) {
 
 template <class Options, auto function>
 Improve improve_with(std::string_view name, const OptionValues& values) {
-    return [options = read_options<Options>(name, values)](const Problem& problem, Placement start, Meter& meter) {
+    return [options = read_options<Options>(name, values)](const Problem& problem, Placement start,
+                                                           Meter& meter) {
         return function(problem, std::move(start), meter, options);
     };
 }
@@ -31,23 +32,25 @@ Improve improve_with(std::string_view name, const OptionValues& values) {
 
 const std::vector<MapperEntry>& mappers() {
     static const std::vector<MapperEntry> table{
-        {"block", "rank i on slot i: what launchers do by default", "", "nothing", construct_plain<place_block>},
+        {"block", "rank i on slot i: what launchers do by default", "", "nothing",
+         construct_plain<place_block>},
         {"round-robin", "rank i on node i mod n: ranks dealt to the nodes like cards", "", "nodes",
          construct_plain<place_round_robin>},
         {"folded", "like round-robin, but every other round runs backwards", "Karlsson 2012, ch. 4", "nodes",
          construct_plain<place_folded>},
         {"random", "a random permutation of the slots", "", "seed", construct_plain<place_random>},
-        {"hilbert", "ranks in order along a Hilbert curve through the nodes", "Skilling 2004; Sudheer 2012, sec. 5.5",
-         "coordinates", construct_plain<place_hilbert>},
+        {"hilbert", "ranks in order along a Hilbert curve through the nodes",
+         "Skilling 2004; Sudheer 2012, sec. 5.5", "coordinates", construct_plain<place_hilbert>},
         {"gge", "greedy graph embedding: beside the most recently placed partner", "Sudheer 2012, sec. 6.2",
          "graph, distances", construct_plain<place_gge>},
         {"mahd", "minimum average hop distance to all placed partners", "Sudheer 2012, ch. 6, alg. 1",
          "graph, distances", construct_with<MahdOptions, place_mahd>, nullptr, list_options<MahdOptions>},
         {"emahd", "mahd from every possible first rank, the best of them", "Sudheer 2012, sec. 6.2",
-         "graph, distances, time", construct_with<EmahdOptions, place_emahd>, nullptr, list_options<EmahdOptions>},
+         "graph, distances, time", construct_with<EmahdOptions, place_emahd>, nullptr,
+         list_options<EmahdOptions>},
         {"swap", "exchanges pairs of ranks, and ranks with free slots, until none helps",
-         "Brandfass, Alrutz, Gerhold 2013", "graph, distances", nullptr, improve_with<SwapOptions, improve_by_swaps>,
-         list_options<SwapOptions>},
+         "Brandfass, Alrutz, Gerhold 2013", "graph, distances", nullptr,
+         improve_with<SwapOptions, improve_by_swaps>, list_options<SwapOptions>},
     };
     return table;
 }

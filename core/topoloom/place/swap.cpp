@@ -18,7 +18,10 @@ class Arrangement {
     using Point = typename Space::Point;
 
     Arrangement(const Space& space, const CommGraph& symmetric, const Placement& start)
-        : space_(space), graph_(symmetric), slots_(start.slots().begin(), start.slots().end()), points_(points_of(space, slots_)) {
+        : space_(space),
+          graph_(symmetric),
+          slots_(start.slots().begin(), start.slots().end()),
+          points_(points_of(space, slots_)) {
         for (const Rank u : ids<Rank>(slots_.size())) cost_.push_back(cost_at(u, points_[u.value], u).sum);
     }
 
@@ -34,7 +37,8 @@ class Arrangement {
         const Sum u_there = cost_at(u, there, v);
         const Sum v_here = cost_at(v, here, u);
         // Both sums saw the other rank where it was: at distance 0. Together they keep their old distance.
-        const std::int64_t between = 2 * u_there.bytes_between * static_cast<std::int64_t>(space_.distance(here, there));
+        const std::int64_t between =
+            2 * u_there.bytes_between * static_cast<std::int64_t>(space_.distance(here, there));
         return cost_[u.value] + cost_[v.value] - u_there.sum - v_here.sum - between;
     }
 
@@ -61,7 +65,8 @@ class Arrangement {
         const std::span<const Rank> peers = graph_.peers(u);
         const std::span<const Bytes> bytes = graph_.bytes(u);
         for (std::size_t i = 0; i < peers.size(); ++i) {
-            result.sum += bytes[i].value * static_cast<std::int64_t>(space_.distance(p, points_[peers[i].value]));
+            result.sum +=
+                bytes[i].value * static_cast<std::int64_t>(space_.distance(p, points_[peers[i].value]));
             result.bytes_between += peers[i] == other ? bytes[i].value : 0;
         }
         return result;
@@ -73,7 +78,8 @@ class Arrangement {
         for (const Edge edge : graph_.sends(u)) {
             const Point& peer = points_[edge.peer.value];
             const std::int64_t now = edge.bytes.value * static_cast<std::int64_t>(space_.distance(to, peer));
-            cost_[edge.peer.value] += now - edge.bytes.value * static_cast<std::int64_t>(space_.distance(from, peer));
+            cost_[edge.peer.value] +=
+                now - edge.bytes.value * static_cast<std::int64_t>(space_.distance(from, peer));
             cost += now;
         }
         points_[u.value] = to;
@@ -133,7 +139,8 @@ class SwapSearch {
           free_(space, allocation_),
           position_of_slot_(problem.machine().slot_count()),
           waiting_(graph_.rank_count(), true) {
-        for (std::uint32_t i = 0; i < allocation_.slot_count(); ++i) position_of_slot_[allocation_.slots()[i].value] = i;
+        for (std::uint32_t i = 0; i < allocation_.slot_count(); ++i)
+            position_of_slot_[allocation_.slots()[i].value] = i;
         for (const Slot slot : start.slots()) free_.take(position_of_slot_[slot.value]);
         for (const Rank u : ids<Rank>(graph_.rank_count())) queue_.push_back(u);
     }
@@ -187,7 +194,8 @@ class SwapSearch {
             points_.push_back(state_.point(edge.peer));
             weights_.push_back(static_cast<std::uint64_t>(edge.bytes.value));
         }
-        const auto found = free_.nearest(make_pull(space_, std::span<const typename Space::Point>(points_), weights_));
+        const auto found =
+            free_.nearest(make_pull(space_, std::span<const typename Space::Point>(points_), weights_));
         meter.spend(found.evaluated);
         if (static_cast<std::int64_t>(found.cost) >= state_.cost(u)) return;
         free_.release(position_of_slot_[state_.slot(u).value]);
@@ -224,7 +232,8 @@ class SwapSearch {
 
 }  // namespace
 
-Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter, const SwapOptions& options) {
+Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter,
+                           const SwapOptions& options) {
     return with_space(problem.machine(), [&]<class Space>(const Space& space) {
         SwapSearch<Space> search(space, problem, start, options);
         return Placement(problem.allocation(), search.run(meter));

@@ -19,6 +19,7 @@ struct SwapOptions {
 /// surroundings changed until none is left (a local optimum of this neighborhood) or the budget ends.
 /// Partners are near in the communication graph (Brandfass, Alrutz, Gerhold, Computers & Fluids 80 (2013), sec. 4;
 /// Schulz, Traeff, ALENEX 2017). One evaluation costs O(degree of the two). Work counts evaluations.
-[[nodiscard]] Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter, const SwapOptions& options);
+[[nodiscard]] Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter,
+                                         const SwapOptions& options);
 
 }  // namespace topoloom

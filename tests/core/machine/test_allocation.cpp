@@ -15,7 +15,9 @@ std::vector<Slot> slots(std::initializer_list<int> values) {
     return list;
 }
 
-bool equal(std::span<const Slot> a, const std::vector<Slot>& b) { return std::vector<Slot>(a.begin(), a.end()) == b; }
+bool equal(std::span<const Slot> a, const std::vector<Slot>& b) {
+    return std::vector<Slot>(a.begin(), a.end()) == b;
+}
 
 }  // namespace
 
@@ -56,15 +58,18 @@ TEST_CASE("allocations that name no node, an unknown one or one twice are refuse
     CHECK_THROWS_WITH_AS(Allocation(machine, {}), "the allocation is empty; name at least one node", Error);
     CHECK_THROWS_WITH_AS(Allocation(machine, {Node{0}, Node{4}}),
                          "the allocation names node 4, but the machine has only 4 nodes", Error);
-    CHECK_THROWS_WITH_AS(Allocation(machine, {Node{1}, Node{0}, Node{1}}), "the allocation names node 1 twice", Error);
+    CHECK_THROWS_WITH_AS(Allocation(machine, {Node{1}, Node{0}, Node{1}}),
+                         "the allocation names node 1 twice", Error);
 }
 
 TEST_CASE("allocations of no slot, an unknown one or one twice are refused") {
     const Machine machine = make_machine("torus:2x2+node:2");
-    CHECK_THROWS_WITH_AS((void)Allocation::of_slots(machine, {}), "the allocation is empty; name at least one slot", Error);
+    CHECK_THROWS_WITH_AS((void)Allocation::of_slots(machine, {}),
+                         "the allocation is empty; name at least one slot", Error);
     CHECK_THROWS_WITH_AS((void)Allocation::of_slots(machine, slots({0, 8})),
                          "the allocation names slot 8, but the machine has only 8 slots", Error);
-    CHECK_THROWS_WITH_AS((void)Allocation::of_slots(machine, slots({3, 0, 3})), "the allocation names slot 3 twice", Error);
+    CHECK_THROWS_WITH_AS((void)Allocation::of_slots(machine, slots({3, 0, 3})),
+                         "the allocation names slot 3 twice", Error);
 }
 
 TEST_CASE("a placement keeps the slot of every rank") {
@@ -79,14 +84,15 @@ TEST_CASE("placements that do not fit their allocation are refused") {
     const Machine machine = make_machine("torus:2x2+node:2");
     const Allocation allocation = Allocation::of_slots(machine, slots({0, 6}));
     CHECK_THROWS_WITH_AS(Placement(allocation, {}), "there are no ranks to place", Error);
-    CHECK_THROWS_WITH_AS(Placement(allocation, slots({0, 6, 1})),
-                         "3 ranks do not fit on the 2 slots of 2 nodes; allocate more nodes or start fewer ranks",
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        Placement(allocation, slots({0, 6, 1})),
+        "3 ranks do not fit on the 2 slots of 2 nodes; allocate more nodes or start fewer ranks", Error);
     CHECK_THROWS_WITH_AS(Placement(allocation, slots({0, 1})),
                          "rank 1 is placed on slot 1, which is not part of the allocation", Error);
     CHECK_THROWS_WITH_AS(Placement(allocation, slots({2, 0})),
                          "rank 0 is placed on slot 2, which is not part of the allocation", Error);
     CHECK_THROWS_WITH_AS(Placement(allocation, slots({8, 0})),
                          "rank 0 is placed on slot 8, which is not part of the allocation", Error);
-    CHECK_THROWS_WITH_AS(Placement(allocation, slots({6, 6})), "rank 1 is placed on slot 6, which is taken", Error);
+    CHECK_THROWS_WITH_AS(Placement(allocation, slots({6, 6})), "rank 1 is placed on slot 6, which is taken",
+                         Error);
 }

@@ -63,7 +63,8 @@ TEST_CASE("graphs that cannot be machines are refused with the reason") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"graph:0", "a machine graph needs at least one node"},
         {"graph:2", "the machine is disconnected: node 1 has no route to node 0; add links between them"},
-        {"graph:4:0-1,2-3", "the machine is disconnected: node 2 has no route to node 0; add links between them"},
+        {"graph:4:0-1,2-3",
+         "the machine is disconnected: node 2 has no route to node 0; add links between them"},
         {"graph:2:0>1", "the machine is disconnected: node 1 has no route to node 0; add links between them"},
         {"graph:2:0-2", "link 0-2 names vertex 2, but there are only 2"},
         {"graph:2:0-1,1-1", "link 1-1 joins a vertex to itself"},
@@ -83,7 +84,8 @@ TEST_CASE("graphs that cannot be machines are refused with the reason") {
 }
 
 TEST_CASE("distances that memory cannot hold are refused before work starts") {
-    CHECK_THROWS_WITH_AS(make_machine("graph:2000000000:0-1"), doctest::Contains("Describe the machine as a torus"), Error);
+    CHECK_THROWS_WITH_AS(make_machine("graph:2000000000:0-1"),
+                         doctest::Contains("Describe the machine as a torus"), Error);
 }
 
 TEST_CASE("distances of more than 16 bits are refused") {
@@ -94,5 +96,6 @@ TEST_CASE("distances of more than 16 bits are refused") {
         spec.links.push_back({v, v + 1});
         spec.links.push_back({v + 1, v});
     }
-    CHECK_THROWS_WITH_AS(ExplicitGraph(std::move(spec)), "the machine graph has distances above 65534", Error);
+    CHECK_THROWS_WITH_AS(ExplicitGraph(std::move(spec)), "the machine graph has distances above 65534",
+                         Error);
 }

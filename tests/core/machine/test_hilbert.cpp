@@ -24,8 +24,9 @@ TEST_CASE("the order along a Hilbert curve is a permutation of the allocation's 
 }
 
 TEST_CASE("on a cube of a power of two the curve goes from neighbor to neighbor, in any dimension") {
-    for (const std::string text : {"mesh:2", "mesh:16", "mesh:4x4", "mesh:16x16", "mesh:2x2x2", "mesh:8x8x8", "mesh:4x4x4x4",
-                                   "mesh:2x2x2x2x2", "mesh:4x4x4x4x4", "mesh:2x2x2x2x2x2x2x2x2x2"}) {
+    for (const std::string text :
+         {"mesh:2", "mesh:16", "mesh:4x4", "mesh:16x16", "mesh:2x2x2", "mesh:8x8x8", "mesh:4x4x4x4",
+          "mesh:2x2x2x2x2", "mesh:4x4x4x4x4", "mesh:2x2x2x2x2x2x2x2x2x2"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation all = Allocation::whole(machine);
@@ -42,7 +43,8 @@ TEST_CASE("on part of a cube the curve keeps the order it has on the whole") {
     const Allocation part = fragmented_allocation(machine, 100, 4, 2);
     std::vector<Node> expected;
     for (const std::uint32_t node : whole) {
-        if (std::binary_search(part.nodes().begin(), part.nodes().end(), Node{node})) expected.push_back(Node{node});
+        if (std::binary_search(part.nodes().begin(), part.nodes().end(), Node{node}))
+            expected.push_back(Node{node});
     }
     std::vector<Node> found;
     for (const std::uint32_t position : hilbert_order(part)) found.push_back(part.nodes()[position]);
@@ -56,7 +58,8 @@ TEST_CASE("the curve does not depend on the order of the allocation's nodes") {
     const auto curve = [&] {
         const Allocation allocation(machine, nodes);
         std::vector<Node> along;
-        for (const std::uint32_t position : hilbert_order(allocation)) along.push_back(allocation.nodes()[position]);
+        for (const std::uint32_t position : hilbert_order(allocation))
+            along.push_back(allocation.nodes()[position]);
         return along;
     };
     const auto first = curve();

@@ -114,7 +114,8 @@ TEST_CASE("deposits on a torus settle to the loads of the routes") {
                     for (int message = 0; message < 10; ++message) {
                         const Node b{rng.below(nodes)};
                         const double bytes = rng.below(1U << 30);
-                        topology.route(a, b, [&](Link link, double share) { routed[link.value] += bytes * share; });
+                        topology.route(a, b,
+                                       [&](Link link, double share) { routed[link.value] += bytes * share; });
                         deposits.to(topology.point(b), bytes);
                     }
                 }

@@ -12,13 +12,16 @@ namespace {
 
 BytesPerSecond bandwidth_from(const Machine& machine, Node a, Node b) {
     BytesPerSecond found;
-    with_topology(machine, [&](const auto& t) { t.route(a, b, [&](Link link, double) { found = t.bandwidth(link); }); });
+    with_topology(machine, [&](const auto& t) {
+        t.route(a, b, [&](Link link, double) { found = t.bandwidth(link); });
+    });
     return found;
 }
 
 Seconds latency_from(const Machine& machine, Node a, Node b) {
     Seconds found;
-    with_topology(machine, [&](const auto& t) { t.route(a, b, [&](Link link, double) { found = t.latency(link); }); });
+    with_topology(machine,
+                  [&](const auto& t) { t.route(a, b, [&](Link link, double) { found = t.latency(link); }); });
     return found;
 }
 
@@ -64,8 +67,8 @@ TEST_CASE("the machine with two nodes a router and slow y links has 6528 nodes")
 }
 
 TEST_CASE("bandwidth and latency are set for all links, an axis or one direction, in any order") {
-    const Machine machine =
-        make_machine("torus:4x4,bandwidth.y-=double,latency=1.3us,bandwidth=9.4 GB/s,latency.0=90ns,bandwidth.x=75Gbit/s");
+    const Machine machine = make_machine(
+        "torus:4x4,bandwidth.y-=double,latency=1.3us,bandwidth=9.4 GB/s,latency.0=90ns,bandwidth.x=75Gbit/s");
     const Node origin = machine.node_at({1, 1});
     CHECK(bandwidth_from(machine, origin, machine.node_at({1, 2})).value == 9.4e9);
     CHECK(bandwidth_from(machine, origin, machine.node_at({1, 0})).value == 2 * 9.4e9);
@@ -121,8 +124,10 @@ TEST_CASE("links of a graph may have a bandwidth each, next to a default") {
 
 TEST_CASE("coordinates that do not exist are refused") {
     const Machine machine = make_machine("torus:4x5");
-    CHECK_THROWS_WITH_AS((void)machine.node_at({1, 5}), "coordinate 5 is outside 0..4 on axis 1 of the machine", Error);
-    CHECK_THROWS_WITH_AS((void)machine.node_at({1}), "coordinates of this machine have 2 numbers, not 1", Error);
+    CHECK_THROWS_WITH_AS((void)machine.node_at({1, 5}),
+                         "coordinate 5 is outside 0..4 on axis 1 of the machine", Error);
+    CHECK_THROWS_WITH_AS((void)machine.node_at({1}), "coordinates of this machine have 2 numbers, not 1",
+                         Error);
 }
 
 TEST_CASE("texts that cannot be read are refused with the column and what was expected there") {
@@ -143,30 +148,36 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
         {"torus:4x4,order=0:x", "expected a number at column 19"},
         {"torus:4x4,ties=minus", "expected plus or split at column 16"},
         {"torus:4x4,wrap=1", "expected a 0 or 1 for each of the 2 axes at column 16"},
-        {"torus:4x4,bandwidth.z=half", "expected one of the 2 axes (x, y, z, a ... or 0, 1, 2 ...) at column 21"},
-        {"torus:4x4,bandwidth.=half", "expected one of the 2 axes (x, y, z, a ... or 0, 1, 2 ...) at column 21"},
+        {"torus:4x4,bandwidth.z=half",
+         "expected one of the 2 axes (x, y, z, a ... or 0, 1, 2 ...) at column 21"},
+        {"torus:4x4,bandwidth.=half",
+         "expected one of the 2 axes (x, y, z, a ... or 0, 1, 2 ...) at column 21"},
         {"torus:4x4,bandwidth=9 furlongs",
          "cannot read bandwidth '9 furlongs': use B/s or bit/s, as in '9.4 GB/s'; at column 21"},
         {"torus:4x4,bandwidth=0", "bandwidth '0' must be positive; at column 21"},
-        {"torus:4x4,bandwidth=nan", "cannot read bandwidth 'nan': expected a number and a unit; at column 21"},
+        {"torus:4x4,bandwidth=nan",
+         "cannot read bandwidth 'nan': expected a number and a unit; at column 21"},
         {"torus:4x4,latency=-1us", "time '-1us' must not be negative; at column 19"},
         {"torus:4x4,nods=2",
-         "no option of torus 'nods'; did you mean 'nodes'?; there are: bandwidth, latency, nodes, order, ties, wrap; at column 11"},
-        {"mesh:4x4,wrap=11", "no option of mesh 'wrap'; there are: bandwidth, latency, nodes, order, ties; at column 10"},
+         "no option of torus 'nods'; did you mean 'nodes'?; there are: bandwidth, latency, nodes, order, "
+         "ties, wrap; at column 11"},
+        {"mesh:4x4,wrap=11",
+         "no option of mesh 'wrap'; there are: bandwidth, latency, nodes, order, ties; at column 10"},
         {"tree:4:8,distanze=1:2",
-         "no option of tree 'distanze'; did you mean 'distance'?; there are: distance, bandwidth, latency; at column 10"},
+         "no option of tree 'distanze'; did you mean 'distance'?; there are: distance, bandwidth, latency; "
+         "at column 10"},
         {"tree:4::8", "expected a number at column 8"},
         {"tree:4:8,1:10", "expected an option as key=value at column 10"},
         {"graph:", "expected a number at column 7"},
         {"graph:x:0-1", "expected a number at column 7"},
         {"graph:2:01", "expected a link as 0-1 or 0>1 at column 9"},
         {"graph:2:0-1,", "expected a link as 0-1 or 0>1 at column 13"},
-        {"graph:2:0-1@fast",
-         "cannot read bandwidth 'fast': expected a number and a unit; at column 13"},
+        {"graph:2:0-1@fast", "cannot read bandwidth 'fast': expected a number and a unit; at column 13"},
         {"graph:2:0-1,route=", "expected numbers separated by '>' at column 19"},
         {"torus:4x4+node:", "expected numbers separated by ':' at column 16"},
         {"torus:4x4+node:2+node:2", "expected a number at column 16"},
-        {"torus:4x4+node:2,distant=1", "no option of node 'distant'; did you mean 'distance'?; there are: distance; at column 18"},
+        {"torus:4x4+node:2,distant=1",
+         "no option of node 'distant'; did you mean 'distance'?; there are: distance; at column 18"},
         {"torus:4x4+nodes:2", "expected a number at column 9"},
     };
     for (const auto& [text, reason] : bad) {
@@ -192,7 +203,8 @@ TEST_CASE("machines that cannot be are refused by name") {
         {"tree:4:8,bandwidth=1GB/s:1GB/s:1GB/s", "a tree of 2 levels needs 2 entries of bandwidth, not 3"},
         {"tree:4:8,distance=1:4000000000", "distances of the machine exceed 2^31; use smaller weights"},
         {"torus:4x4+node:2,distance=4000000000", "distances of the machine exceed 2^31; use smaller weights"},
-        {"torus:4x4+node:2,distance=0:4000000000", "distances of the machine exceed 2^31; use smaller weights"},
+        {"torus:4x4+node:2,distance=0:4000000000",
+         "distances of the machine exceed 2^31; use smaller weights"},
         {"torus:4x4+node:0", "level 1 has arity 0; a group has at least one member"},
         {"torus:1024x1024+node:4096", "the machine has more than 2^31 slots"},
     };
@@ -207,14 +219,16 @@ TEST_CASE("machines that cannot be are refused by name") {
 
 TEST_CASE("an unknown topology is refused with the nearest name") {
     CHECK(complaint("tours:4x4") ==
-          "no topology 'tours'; did you mean 'torus'?; there are: torus, mesh, tree, graph (in machine 'tours:4x4')");
+          "no topology 'tours'; did you mean 'torus'?; there are: torus, mesh, tree, graph (in machine "
+          "'tours:4x4')");
     CHECK(complaint("hypercube:4") ==
           "no topology 'hypercube'; there are: torus, mesh, tree, graph (in machine 'hypercube:4')");
 }
 
 TEST_CASE("complaints stay on one short line whatever the bytes") {
     const std::string garbage = "torus:\n\x01\xff" + std::string(100000, '9') + "\nx";
-    for (const std::string& text : {garbage, garbage.substr(6), "mesh:4," + garbage, "torus:4," + garbage + "=1"}) {
+    for (const std::string& text :
+         {garbage, garbage.substr(6), "mesh:4," + garbage, "torus:4," + garbage + "=1"}) {
         const std::string line = complaint(text);
         CHECK(line.size() < 400);
         CHECK(line.find('\n') == std::string::npos);
@@ -226,7 +240,8 @@ TEST_CASE("complaints stay on one short line whatever the bytes") {
 TEST_CASE("random edits of a text either make a machine or an Error") {
     Rng rng(11);
     const std::string alphabet = "0123456789x:,=+-.@>ab\n\xff";
-    const std::vector<std::string> seeds{"torus:4x4,nodes=2,bandwidth.y=half", "tree:4:2,distance=1:10+node:2:2,distance=1:2:3",
+    const std::vector<std::string> seeds{"torus:4x4,nodes=2,bandwidth.y=half",
+                                         "tree:4:2,distance=1:10+node:2:2,distance=1:2:3",
                                          "graph:3+1:0-3,1-3,2>3,3>2@2GB/s,route=0>3>1"};
     for (int round = 0; round < 3000; ++round) {
         std::string text = seeds[static_cast<std::size_t>(round) % seeds.size()];

@@ -10,7 +10,9 @@ using namespace topoloom;
 
 namespace {
 
-bool takes_shortest_ways(const Machine& machine) { return machine.text().find("route=") == std::string::npos; }
+bool takes_shortest_ways(const Machine& machine) {
+    return machine.text().find("route=") == std::string::npos;
+}
 bool same_both_ways(const Machine& machine) { return machine.text().find('>') == std::string::npos; }
 bool splits(const Machine& machine) { return machine.text().find("ties=split") != std::string::npos; }
 
@@ -47,7 +49,8 @@ Matrix searched_hops(const T& topology) {
             }
         }
         hops.emplace_back();
-        for (const Node b : ids<Node>(topology.node_count())) hops.back().push_back(reached[topology.vertex(b)]);
+        for (const Node b : ids<Node>(topology.node_count()))
+            hops.back().push_back(reached[topology.vertex(b)]);
     }
     return hops;
 }
@@ -66,7 +69,8 @@ TEST_CASE("the shares of the links on a route sum to its hops") {
         for_each_pair(topology, [&](Node a, Node b) {
             double sum = 0;
             topology.route(a, b, [&](Link link, double share) {
-                if (link.value >= topology.link_count() || share <= 0 || share > 1) FAIL_CHECK("a link that is none");
+                if (link.value >= topology.link_count() || share <= 0 || share > 1)
+                    FAIL_CHECK("a link that is none");
                 sum += share;
             });
             if (sum != machine.hops(a, b)) FAIL_CHECK(a.value, " to ", b.value, ": ", sum);
@@ -97,7 +101,8 @@ TEST_CASE("routes that are not split visit their links in order") {
         for_each_pair(topology, [&](Node a, Node b) {
             std::uint32_t at = topology.vertex(a);
             topology.route(a, b, [&](Link link, double share) {
-                if (topology.ends(link).from != at || share != 1) FAIL_CHECK(a.value, " to ", b.value, " at ", at);
+                if (topology.ends(link).from != at || share != 1)
+                    FAIL_CHECK(a.value, " to ", b.value, " at ", at);
                 at = topology.ends(link).to;
             });
             if (at != topology.vertex(b)) FAIL_CHECK(a.value, " to ", b.value, " ends at ", at);
@@ -149,7 +154,8 @@ TEST_CASE("distances are the same both ways where links are") {
             const auto p = topology.point(a);
             const auto q = topology.point(b);
             if (topology.hops(p, q) != topology.hops(q, p)) FAIL_CHECK("hops ", a.value, " ", b.value);
-            if (topology.distance(p, q) != topology.distance(q, p)) FAIL_CHECK("distance ", a.value, " ", b.value);
+            if (topology.distance(p, q) != topology.distance(q, p))
+                FAIL_CHECK("distance ", a.value, " ", b.value);
         });
     });
 }
@@ -222,7 +228,8 @@ TEST_CASE("a pull costs the weighted distances to its points, and a bound is nev
             for (const auto& p : inside) {
                 if (bound > pull.cost(p)) FAIL_CHECK("bound ", bound, " above ", pull.cost(p));
             }
-            const std::vector<typename T::Point> one{points[rng.below(static_cast<std::uint32_t>(points.size()))]};
+            const std::vector<typename T::Point> one{
+                points[rng.below(static_cast<std::uint32_t>(points.size()))]};
             CHECK(pull.bound(topology.region(one)) <= pull.cost(one[0]));
         }
     });

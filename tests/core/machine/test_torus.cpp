@@ -43,7 +43,8 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("distances are sums over axes of the shorter way") {
-    for (const std::string text : {"torus:5x4x3", "mesh:5x4x3", "torus:6x5,wrap=01,nodes=2", "torus:2x3x2x3x2x2"}) {
+    for (const std::string text :
+         {"torus:5x4x3", "mesh:5x4x3", "torus:6x5,wrap=01,nodes=2", "torus:2x3x2x3x2x2"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         for (const Node a : ids<Node>(machine.node_count())) {
@@ -83,7 +84,8 @@ TEST_CASE("routes correct x, then y, the shorter way round") {
 
 TEST_CASE("routes correct the axes in the given order") {
     const Machine machine = make_machine("torus:5x5,order=1:0");
-    CHECK(route_names(machine, machine.node_at({0, 0}), machine.node_at({1, 4})) == Names{"(0,0) -y", "(0,4) +x"});
+    CHECK(route_names(machine, machine.node_at({0, 0}), machine.node_at({1, 4})) ==
+          Names{"(0,0) -y", "(0,4) +x"});
 }
 
 TEST_CASE("half-way round a ring goes in the positive direction") {
@@ -123,7 +125,8 @@ TEST_CASE("a torus specification that cannot be is refused") {
     CHECK_THROWS_WITH_AS(Torus{spec}, "a torus of 2 axes needs 2 entries of wrap, not 1", Error);
     spec.wrap = {};
     spec.bandwidth.assign(2, {BytesPerSecond{1}, BytesPerSecond{0}});
-    CHECK_THROWS_WITH_AS(Torus{spec}, "the bandwidth of a link must be positive and finite, not 0 B/s", Error);
+    CHECK_THROWS_WITH_AS(Torus{spec}, "the bandwidth of a link must be positive and finite, not 0 B/s",
+                         Error);
     spec.bandwidth = {};
     spec.order = {0, 0};
     CHECK_THROWS_WITH_AS(Torus{spec}, "the routing order must name each axis of the torus once", Error);

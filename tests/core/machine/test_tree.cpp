@@ -11,8 +11,8 @@ using namespace topoloom;
 namespace {
 
 /// 0 for the same member, else the distance of the lowest level j with p div (a1..aj) == q div (a1..aj).
-std::uint32_t defined_distance(const std::vector<std::uint32_t>& arity, const std::vector<std::uint32_t>& distance,
-                               std::uint32_t p, std::uint32_t q) {
+std::uint32_t defined_distance(const std::vector<std::uint32_t>& arity,
+                               const std::vector<std::uint32_t>& distance, std::uint32_t p, std::uint32_t q) {
     if (p == q) return 0;
     for (std::size_t j = 0; j < arity.size(); ++j) {
         p /= arity[j];
@@ -27,13 +27,14 @@ std::uint32_t defined_distance(const std::vector<std::uint32_t>& arity, const st
 
 TEST_CASE("levels are the mixed radix of KaHIP, the first arity fastest") {
     const std::vector<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> shapes{
-        {{4, 8, 2}, {1, 10, 100}}, {{1}, {0}},          {{3, 5, 7}, {1, 2, 3}},
+        {{4, 8, 2}, {1, 10, 100}},    {{1}, {0}},       {{3, 5, 7}, {1, 2, 3}},
         {{1, 6, 1, 2}, {1, 2, 3, 4}}, {{5, 1}, {0, 9}}, {{2, 2, 2, 2, 2, 2}, {0, 0, 1, 1, 5, 5}}};
     for (const auto& [arity, distance] : shapes) {
         const Levels levels(arity, distance);
         for (std::uint32_t p = 0; p < levels.size(); ++p) {
             for (std::uint32_t q = 0; q < levels.size(); ++q) {
-                if (levels.distance(levels.key(p), levels.key(q)) != defined_distance(arity, distance, p, q)) {
+                if (levels.distance(levels.key(p), levels.key(q)) !=
+                    defined_distance(arity, distance, p, q)) {
                     FAIL_CHECK(p, " and ", q, " in levels from ", arity[0], " up");
                 }
             }
@@ -65,7 +66,8 @@ TEST_CASE("links of a tree are named by their group and direction") {
     with_topology(machine, [&](const auto& t) {
         t.route(Node{1}, Node{2}, [&](Link link, double) { names.push_back(t.link_name(link)); });
     });
-    CHECK(names == std::vector<std::string>{"node 1 up", "level 1 group 0 up", "level 1 group 1 down", "node 2 down"});
+    CHECK(names ==
+          std::vector<std::string>{"node 1 up", "level 1 group 0 up", "level 1 group 1 down", "node 2 down"});
 }
 
 TEST_CASE("links above a level have that level's bandwidth") {
@@ -79,8 +81,10 @@ TEST_CASE("links above a level have that level's bandwidth") {
 
 TEST_CASE("levels that cannot be are refused") {
     CHECK_THROWS_WITH_AS(Levels({}, {}), "levels need at least one arity, as in 4:8:2", Error);
-    CHECK_THROWS_WITH_AS(Levels({4, 0}, {1, 2}), "level 2 has arity 0; a group has at least one member", Error);
+    CHECK_THROWS_WITH_AS(Levels({4, 0}, {1, 2}), "level 2 has arity 0; a group has at least one member",
+                         Error);
     CHECK_THROWS_WITH_AS(Levels({4, 8}, {10, 1}), "distances of levels must not shrink on the way up", Error);
-    CHECK_THROWS_WITH_AS(Levels({4, 8}, {1}), "there are 2 levels and 1 distances; give one distance per level", Error);
+    CHECK_THROWS_WITH_AS(Levels({4, 8}, {1}),
+                         "there are 2 levels and 1 distances; give one distance per level", Error);
     CHECK_THROWS_WITH_AS(Levels({65536, 65536}, {1, 2}), "the levels have more than 2^31 members", Error);
 }

@@ -25,7 +25,8 @@ inline topoloom::CommGraph random_pattern(std::size_t ranks, std::size_t edges, 
 }
 
 /// Ranks on random slots of the allocation.
-inline topoloom::Placement random_placement(const topoloom::Allocation& allocation, std::size_t ranks, topoloom::Rng& rng) {
+inline topoloom::Placement random_placement(const topoloom::Allocation& allocation, std::size_t ranks,
+                                            topoloom::Rng& rng) {
     std::vector<topoloom::Slot> slots(allocation.slots().begin(), allocation.slots().end());
     rng.shuffle(std::span(slots));
     slots.resize(ranks);

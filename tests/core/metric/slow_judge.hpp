@@ -36,7 +36,8 @@ inline std::vector<SlowMessage> all_pairs(const topoloom::CommGraph& graph) {
 }
 
 /// The share of a message from a to b that each link carries.
-inline std::map<std::uint32_t, double> shares(const topoloom::Machine& machine, topoloom::Node a, topoloom::Node b) {
+inline std::map<std::uint32_t, double> shares(const topoloom::Machine& machine, topoloom::Node a,
+                                              topoloom::Node b) {
     std::map<std::uint32_t, double> on_link;
     topoloom::with_topology(machine, [&](const auto& t) {
         t.route(a, b, [&](topoloom::Link link, double share) { on_link[link.value] += share; });
@@ -76,7 +77,8 @@ inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const to
             result.loads[link] += share * static_cast<double>(pair.bytes);
         }
         message_hops += hops * static_cast<double>(pair.messages);
-        if (pair.messages > 0) result.dilation_max = std::max(result.dilation_max, static_cast<std::uint32_t>(hops));
+        if (pair.messages > 0)
+            result.dilation_max = std::max(result.dilation_max, static_cast<std::uint32_t>(hops));
     }
     result.hops_per_byte = all_bytes > 0 ? static_cast<double>(result.hop_bytes) / all_bytes : 0;
     result.dilation_average = all_messages > 0 ? message_hops / all_messages : 0;

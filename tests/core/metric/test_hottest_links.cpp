@@ -23,17 +23,21 @@ std::vector<HotLink> slow_hottest(const CommGraph& graph, const Machine& machine
     with_topology(machine, [&](const auto& t) {
         for (const Link link : ids<Link>(machine.link_count())) {
             const double load = judgement.loads[link.value];
-            if (load > 0) links.push_back({link, t.link_name(link), load, load / t.bandwidth(link).value, {}});
+            if (load > 0)
+                links.push_back({link, t.link_name(link), load, load / t.bandwidth(link).value, {}});
         }
     });
-    std::stable_sort(links.begin(), links.end(), [](const auto& a, const auto& b) { return a.congestion > b.congestion; });
+    std::stable_sort(links.begin(), links.end(),
+                     [](const auto& a, const auto& b) { return a.congestion > b.congestion; });
     if (links.size() > count) links.resize(count);
     for (HotLink& hot : links) {
         for (const SlowMessage& pair : all_pairs(graph)) {
-            const auto on_link = shares(machine, machine.node(placement[pair.source]), machine.node(placement[pair.target]));
+            const auto on_link =
+                shares(machine, machine.node(placement[pair.source]), machine.node(placement[pair.target]));
             const auto share = on_link.find(hot.link.value);
             if (share == on_link.end() || pair.bytes == 0) continue;
-            hot.contributors.push_back({pair.source, pair.target, share->second * static_cast<double>(pair.bytes)});
+            hot.contributors.push_back(
+                {pair.source, pair.target, share->second * static_cast<double>(pair.bytes)});
         }
         std::stable_sort(hot.contributors.begin(), hot.contributors.end(),
                          [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
@@ -84,10 +88,12 @@ TEST_CASE("all links may be asked for, and only those that carry something are l
     const Placement placement = random_placement(Allocation::whole(machine), 512, rng);
     const Judgement judgement = judge(graph, machine, placement);
     const auto hot = hottest_links(graph, machine, placement, judgement, machine.link_count() + 5);
-    const auto loaded = std::count_if(judgement.loads.begin(), judgement.loads.end(), [](double load) { return load > 0; });
+    const auto loaded =
+        std::count_if(judgement.loads.begin(), judgement.loads.end(), [](double load) { return load > 0; });
     CHECK(hot.size() == static_cast<std::size_t>(loaded));
     CHECK(hot.size() > 255);
-    CHECK(std::all_of(hot.begin(), hot.end(), [](const HotLink& link) { return !link.contributors.empty(); }));
+    CHECK(
+        std::all_of(hot.begin(), hot.end(), [](const HotLink& link) { return !link.contributors.empty(); }));
     CHECK(hot.front().congestion == judgement.congestion_max);
 }
 

@@ -19,12 +19,13 @@ namespace {
 
 /// Rank i on slot i.
 Placement in_order(const Allocation& allocation, std::size_t ranks) {
-    return {allocation, {allocation.slots().begin(), allocation.slots().begin() + static_cast<std::ptrdiff_t>(ranks)}};
+    return {allocation,
+            {allocation.slots().begin(), allocation.slots().begin() + static_cast<std::ptrdiff_t>(ranks)}};
 }
 
 CommGraph one_message(std::size_t ranks, int from, int to, std::int64_t bytes, std::int64_t messages = 1) {
-    return CommGraph::from_edges(ranks, std::array{Rank{from}}, std::array{Rank{to}}, std::array{Bytes{bytes}},
-                                 std::array{messages});
+    return CommGraph::from_edges(ranks, std::array{Rank{from}}, std::array{Rank{to}},
+                                 std::array{Bytes{bytes}}, std::array{messages});
 }
 
 void check_equal(const Judgement& a, const Judgement& b) {
@@ -92,8 +93,8 @@ TEST_CASE("link loads sum to bytes times hops") {
 TEST_CASE("a stencil on its own torus costs one hop a message and loads every link alike") {
     const Machine machine = make_machine("torus:4x4x4");
     const std::array<GridAxis, 3> grid{{{4}, {4}, {4}}};
-    const Judgement result =
-        judge(stencil(grid, StencilShape::star, Bytes{10}), machine, in_order(Allocation::whole(machine), 64));
+    const Judgement result = judge(stencil(grid, StencilShape::star, Bytes{10}), machine,
+                                   in_order(Allocation::whole(machine), 64));
     CHECK(result.hop_bytes == 64 * 6 * 10);
     CHECK(result.hops_per_byte == 1);
     CHECK(result.dilation_average == 1);
@@ -122,7 +123,8 @@ TEST_CASE("messages within a node cost no hops but count in the averages") {
 
 TEST_CASE("messages to oneself are never counted") {
     const Machine machine = make_machine("torus:4");
-    const Judgement result = judge(one_message(2, 1, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+    const Judgement result =
+        judge(one_message(2, 1, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 0);
     CHECK(result.hops_per_byte == 0);
     CHECK(result.dilation_average == 0);
@@ -133,7 +135,8 @@ TEST_CASE("messages to oneself are never counted") {
 
 TEST_CASE("messages of one router's two nodes leave the node but use no link") {
     const Machine machine = make_machine("torus:4,nodes=2");
-    const Judgement result = judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+    const Judgement result =
+        judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 0);
     CHECK(result.congestion_max == 0);
     CHECK(result.inter_node_bytes == Bytes{1000});
@@ -156,7 +159,8 @@ TEST_CASE("congestion along a slow axis counts double") {
 
 TEST_CASE("congestion is bytes over bandwidth in seconds") {
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s");
-    const Judgement result = judge(one_message(2, 0, 1, 4'000'000'000), machine, in_order(Allocation::whole(machine), 2));
+    const Judgement result =
+        judge(one_message(2, 0, 1, 4'000'000'000), machine, in_order(Allocation::whole(machine), 2));
     CHECK(result.congestion_max == 2.0);
 }
 
@@ -167,8 +171,10 @@ TEST_CASE("bytes and messages that could overflow a sum are refused, the largest
     const std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
     CHECK(judge(one_message(2, 0, 1, most), machine, placement).hop_bytes == most * 4);
     const CommGraph more = one_message(2, 0, 1, most + 1);
-    CHECK_THROWS_WITH_AS((void)judge(more, machine, placement), doctest::Contains("Scale the bytes down"), Error);
-    CHECK_THROWS_WITH_AS((void)hop_bytes(more, machine, placement.slots()), doctest::Contains("Scale the bytes down"), Error);
+    CHECK_THROWS_WITH_AS((void)judge(more, machine, placement), doctest::Contains("Scale the bytes down"),
+                         Error);
+    CHECK_THROWS_WITH_AS((void)hop_bytes(more, machine, placement.slots()),
+                         doctest::Contains("Scale the bytes down"), Error);
     CHECK(judge(one_message(2, 0, 1, 1, most), machine, placement).dilation_average == 4);
     CHECK_THROWS_WITH_AS((void)judge(one_message(2, 0, 1, 1, most + 1), machine, placement),
                          doctest::Contains("Scale the messages down"), Error);
@@ -178,7 +184,8 @@ TEST_CASE("a placement of another pattern or machine is refused") {
     const Machine machine = make_machine("torus:8");
     const Placement placement = in_order(Allocation::whole(machine), 4);
     const CommGraph graph = ring(5, Bytes{1});
-    CHECK_THROWS_WITH_AS((void)judge(graph, machine, placement), "the pattern has 5 ranks, but the placement has 4", Error);
+    CHECK_THROWS_WITH_AS((void)judge(graph, machine, placement),
+                         "the pattern has 5 ranks, but the placement has 4", Error);
     CHECK_THROWS_WITH_AS((void)hop_bytes(graph, machine, placement.slots()),
                          "the pattern has 5 ranks, but the placement has 4", Error);
     CHECK_THROWS_WITH_AS((void)judge(ring(4, Bytes{1}), make_machine("torus:3"), placement),

@@ -18,7 +18,8 @@ namespace {
 using Cell = std::vector<std::uint32_t>;
 
 /// Hops summed over the directed messages of a periodic stencil whose point number i lives on node node_of[i].
-std::int64_t hop_count(const std::string& network, const std::vector<GridAxis>& grid, const std::vector<Node>& node_of) {
+std::int64_t hop_count(const std::string& network, const std::vector<GridAxis>& grid,
+                       const std::vector<Node>& node_of) {
     std::vector<std::uint32_t> on_node(make_machine(network).node_count(), 0);
     for (const Node node : node_of) ++on_node[node.value];
     const std::uint32_t most = *std::max_element(on_node.begin(), on_node.end());
@@ -49,14 +50,16 @@ std::int64_t boxes_on_mesh(const Cell& nodes, std::uint32_t chares_per_axis) {
     const std::vector<GridAxis> grid(3, {chares_per_axis});
     std::vector<Node> node_of;
     for_each_cell(grid, [&](const Cell& c) {
-        node_of.push_back(machine.node_at({c[0] * nodes[0] / chares_per_axis, c[1] * nodes[1] / chares_per_axis,
-                                           c[2] * nodes[2] / chares_per_axis}));
+        node_of.push_back(
+            machine.node_at({c[0] * nodes[0] / chares_per_axis, c[1] * nodes[1] / chares_per_axis,
+                             c[2] * nodes[2] / chares_per_axis}));
     });
     return hop_count(text, grid, node_of);
 }
 
 std::string torus_text(const Cell& shape) {
-    return "torus:" + std::to_string(shape[0]) + "x" + std::to_string(shape[1]) + "x" + std::to_string(shape[2]);
+    return "torus:" + std::to_string(shape[0]) + "x" + std::to_string(shape[1]) + "x" +
+           std::to_string(shape[2]);
 }
 
 /// A 2-D array on a 3-D torus: the short axis on x, the long one through the planes of z and y within each.
@@ -66,7 +69,8 @@ std::int64_t planes_on_torus(const Cell& shape, std::uint32_t wide, std::uint32_
     const std::uint32_t plane = tall / shape[2];
     std::vector<Node> node_of;
     for_each_cell(grid, [&](const Cell& c) {
-        node_of.push_back(machine.node_at({c[0] * shape[0] / wide, c[1] % plane * shape[1] / plane, c[1] / plane}));
+        node_of.push_back(
+            machine.node_at({c[0] * shape[0] / wide, c[1] % plane * shape[1] / plane, c[1] / plane}));
     });
     return hop_count(torus_text(shape), grid, node_of);
 }
@@ -78,7 +82,8 @@ std::int64_t dealt_on_torus(const Cell& shape, std::uint32_t wide, std::uint32_t
     std::vector<Node> node_of;
     for_each_cell(grid, [&](const Cell& c) {
         const std::uint32_t rank = number(c[0], c[1]) % (shape[0] * shape[1] * shape[2]);
-        node_of.push_back(machine.node_at({rank % shape[0], rank / shape[0] % shape[1], rank / shape[0] / shape[1]}));
+        node_of.push_back(
+            machine.node_at({rank % shape[0], rank / shape[0] % shape[1], rank / shape[0] / shape[1]}));
     });
     return hop_count(torus_text(shape), grid, node_of);
 }
@@ -109,7 +114,8 @@ TEST_CASE("round-robin takes the hops of Bhatele and Kale 2008, table 5, flat an
     CHECK(dealt_on_torus({8, 8, 8}, 32, 512, hashed) == 298736);
 }
 
-TEST_CASE("column groups of 48 load no link on one router chip, and 2 messages' worth across two (Aktulga 2012)") {
+TEST_CASE(
+    "column groups of 48 load no link on one router chip, and 2 messages' worth across two (Aktulga 2012)") {
     const Machine machine = make_machine("torus:17x8x24,nodes=2,bandwidth.y=half+node:24");
     const Allocation all = Allocation::whole(machine);
     const CommGraph group = binomial_tree(48, Bytes{25});  // s = 2.5, in tenths

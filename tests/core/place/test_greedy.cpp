@@ -21,7 +21,8 @@ namespace {
 enum class Rule { mahd, mahd_weighted, gge };
 
 /// Sudheer 2012, ch. 6, algorithm 1 word for word: every step looks at every rank and every slot.
-std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& allocation, Rule rule, Rank first) {
+std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& allocation, Rule rule,
+                              Rank first) {
     const CommGraph graph = directed.symmetric();
     const Machine& machine = allocation.machine();
     const std::size_t n = graph.rank_count();
@@ -57,7 +58,8 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
         std::size_t latest = 0;
         for (const Edge edge : graph.sends(s)) {
             if (!position[edge.peer.value]) continue;
-            const std::uint64_t d = machine.distance(allocation.slots()[p], allocation.slots()[*position[edge.peer.value]]);
+            const std::uint64_t d =
+                machine.distance(allocation.slots()[p], allocation.slots()[*position[edge.peer.value]]);
             if (rule == Rule::mahd) sum += d;
             if (rule == Rule::mahd_weighted) sum += d * static_cast<std::uint64_t>(edge.bytes.value);
             if (rule == Rule::gge && mapped_at[edge.peer.value] > latest) {
@@ -70,7 +72,8 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
     const auto highest_degree = [&](auto&& eligible) {
         std::optional<Rank> best;
         for (const Rank u : ids<Rank>(n)) {
-            if (!position[u.value] && eligible(u) && (!best || graph.degree(u) > graph.degree(*best))) best = u;
+            if (!position[u.value] && eligible(u) && (!best || graph.degree(u) > graph.degree(*best)))
+                best = u;
         }
         return best;
     };
@@ -115,8 +118,13 @@ CommGraph random_weights(std::size_t n, std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("the greedy constructors do what their paper says, slot for slot") {
-    const char* const machines[] = {"torus:4x5x3",   "mesh:6x6",       "torus:3x3x2,nodes=2", "tree:3:4:3,distance=1:5:20",
-                                    "torus:3x3+node:2:2,distance=1:2:3", "torus:3x4+node:3", "graph:7:0-1,1-2,2-3,3-4,4-5,5-6,6-0"};
+    const char* const machines[] = {"torus:4x5x3",
+                                    "mesh:6x6",
+                                    "torus:3x3x2,nodes=2",
+                                    "tree:3:4:3,distance=1:5:20",
+                                    "torus:3x3+node:2:2,distance=1:2:3",
+                                    "torus:3x4+node:3",
+                                    "graph:7:0-1,1-2,2-3,3-4,4-5,5-6,6-0"};
     for (const char* text : machines) {
         const Machine machine = make_machine(text);
         const Allocation whole = Allocation::whole(machine);
@@ -132,7 +140,8 @@ TEST_CASE("the greedy constructors do what their paper says, slot for slot") {
                 const Rank first = most_partners(graph);
                 const auto check = [&](const char* mapper, Rule rule) {
                     CAPTURE(mapper);
-                    CHECK(std::ranges::equal(place(problem, mapper).placement.slots(), slow_greedy(graph, allocation, rule, first)));
+                    CHECK(std::ranges::equal(place(problem, mapper).placement.slots(),
+                                             slow_greedy(graph, allocation, rule, first)));
                 };
                 check("mahd", Rule::mahd);
                 check("mahd(weighted=1)", Rule::mahd_weighted);
@@ -148,7 +157,8 @@ TEST_CASE("emahd is the best of mahd from every first rank") {
     const CommGraph graph = random_weights(17, 6);
     std::int64_t best = -1;
     for (const Rank first : ids<Rank>(graph.rank_count())) {
-        const std::int64_t value = hop_bytes(graph, machine, slow_greedy(graph, allocation, Rule::mahd, first));
+        const std::int64_t value =
+            hop_bytes(graph, machine, slow_greedy(graph, allocation, Rule::mahd, first));
         if (best < 0 || value < best) best = value;
     }
     const PlaceResult found = place(Problem(graph, allocation), "emahd");

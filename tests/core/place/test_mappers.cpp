@@ -59,8 +59,8 @@ std::vector<std::string> machines_up_to(std::size_t most) {
     for (const std::string& text : machine_texts()) {
         if (make_machine(text).slot_count() <= most) texts.push_back(text);
     }
-    for (const char* text : {"torus:3x3+node:2:2", "torus:3x3+node:2:2,distance=1:4:10", "tree:3:2,distance=5:9+node:4,distance=1",
-                             "graph:4:0-1,1-2,2-3,3-0+node:3"}) {
+    for (const char* text : {"torus:3x3+node:2:2", "torus:3x3+node:2:2,distance=1:4:10",
+                             "tree:3:2,distance=5:9+node:4,distance=1", "graph:4:0-1,1-2,2-3,3-0+node:3"}) {
         texts.emplace_back(text);
     }
     return texts;
@@ -100,7 +100,9 @@ TEST_CASE("every improver is never worse, and the same for any number of threads
                     CAPTURE(text);
                     const Problem problem(graph, allocation, 3, 1);
                     const std::string chain = start + "," + name;
-                    const auto value = [&](const Placement& p) { return hop_bytes(graph, machine, p.slots()); };
+                    const auto value = [&](const Placement& p) {
+                        return hop_bytes(graph, machine, p.slots());
+                    };
                     const PlaceResult better = place(problem, chain);
                     CHECK(value(better.placement) <= value(place(problem, start).placement));
                     const PlaceResult again = place(Problem(graph, allocation, 3, 2), chain);
@@ -166,5 +168,7 @@ TEST_CASE("chains that make no sense are refused with the reason") {
     says("mahd(weighted=1,weighted=0)", "twice");
     says("block(x=1)", "no options");
     const CommGraph more = ring(5, Bytes{1});
-    CHECK_THROWS_WITH_AS(Problem(more, allocation), "5 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes or start fewer ranks", Error);
+    CHECK_THROWS_WITH_AS(
+        Problem(more, allocation),
+        "5 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes or start fewer ranks", Error);
 }

@@ -23,7 +23,8 @@ std::int64_t value(const CommGraph& graph, const Machine& machine, const std::ve
 }  // namespace
 
 TEST_CASE("after swap no exchange of two communicating ranks and no move to a free slot helps") {
-    for (const std::string text : {"torus:4x4x4", "mesh:9x7", "tree:4:4:4,distance=1:10:100", "torus:3x3+node:3:2,distance=1:2:5"}) {
+    for (const std::string text :
+         {"torus:4x4x4", "mesh:9x7", "tree:4:4:4,distance=1:10:100", "torus:3x3+node:3:2,distance=1:2:5"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
@@ -54,9 +55,8 @@ TEST_CASE("swap unties a ring whose ranks were dealt out backwards in pairs") {
     const Machine machine = make_machine("torus:16");
     const Allocation allocation = Allocation::whole(machine);
     // Ranks 2i and 2i+1 stand on each other's slots: one exchange for each pair mends it.
-    const CommGraph graph = CommGraph::from_rows(16, [](Rank u, const auto& add) {
-        add(Edge{Rank{((u.value ^ 1U) + 1) % 16 ^ 1U}, Bytes{10}, 1});
-    });
+    const CommGraph graph = CommGraph::from_rows(
+        16, [](Rank u, const auto& add) { add(Edge{Rank{((u.value ^ 1U) + 1) % 16 ^ 1U}, Bytes{10}, 1}); });
     const PlaceResult result = place(Problem(graph, allocation), "block,swap");
     CHECK(hop_bytes(graph, machine, result.placement.slots()) == 16 * 10);
 }
