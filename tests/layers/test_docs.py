@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -51,8 +52,8 @@ def test_a_printed_command_has_a_real_verb_and_real_options(
 ) -> None:
     verb, *rest = words
     assert verb in VERBS, page
-    group = typer.main.get_command(app)
-    command = group.get_command(typer.Context(group), verb)  # type: ignore[attr-defined]
+    group: Any = typer.main.get_command(app)
+    command = group.get_command(typer.Context(group), verb)
     known = {option for p in command.params for option in [*p.opts, *p.secondary_opts]}
     ours = rest[: rest.index("--")] if "--" in rest else rest
     used = {word.partition("=")[0] for word in ours if re.match(r"--?[a-z]", word)}
