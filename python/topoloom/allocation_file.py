@@ -75,7 +75,11 @@ def load_allocation(machine: Machine, source: str | Path) -> AllocatedHosts:
     if not Path(source).exists() and ("[" in str(source) or "," in str(source)):
         with named("allocation"):
             return _read(machine, str(source).replace(";", "\n"))
-    text = read_text(source)
+    try:
+        text = read_text(source)
+    except FileNotFoundError as error:
+        error.strerror = f"{error.strerror} (one host is written as n[12])"
+        raise
     with named(source):
         return _read(machine, text)
 

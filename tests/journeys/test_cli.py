@@ -244,3 +244,10 @@ def test_graphs_come_from_every_format(topoloom: Command) -> None:
         with np.load("g.npz") as archive:
             assert archive["data"][0] == 7
         assert topoloom("map", file, "-m", "torus:2").status == 0
+
+
+def test_map_says_when_the_launchers_own_order_is_better(topoloom: Command) -> None:
+    topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")
+    done = topoloom("map", "p.npz", "-m", "torus:8x8", "--mapper", "random")
+    assert done.status == 0
+    assert "block placement" in done.err

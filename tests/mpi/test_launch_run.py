@@ -185,12 +185,13 @@ def test_run_refuses_what_it_cannot_apply_in_one_line(
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("profile", [["--profile", "ring4.npz"], []])
 def test_a_command_that_places_its_ranks_itself_is_left_alone(
-    several_hosts: SeveralHosts, folder: Path
+    several_hosts: SeveralHosts, folder: Path, profile: list[str]
 ) -> None:
     own = ["-ppn", 2] if several_hosts.mpi.is_hydra else ["--map-by", "node"]
     command = several_hosts.command(*own, "-n", 4, several_hosts.where)
-    done = run(*NODES, "--profile", "ring4.npz", "--", *command)
+    done = run(*NODES, *profile, "--", *command)
     assert done.returncode == 2
     assert done.stdout == b""
     assert b"the command places its ranks itself" in done.stderr

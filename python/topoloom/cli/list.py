@@ -17,7 +17,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="[KIND]",
-            help="mappers, patterns, topologies, machines or formats.",
+            help="mappers, patterns, topologies, machines, formats or exports.",
             autocompletion=complete.kinds,
         ),
     ] = None,
@@ -89,12 +89,22 @@ def _formats() -> list[dict[str, Any]]:
     ]
 
 
+def _exports() -> list[dict[str, Any]]:
+    from topoloom.launch.formats import FORMATS
+
+    return [
+        {"name": entry.NAME, "summary": entry.SUMMARY, "use": entry.USE}
+        for entry in FORMATS
+    ]
+
+
 KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "mappers": _mappers,
     "patterns": _patterns,
     "topologies": _topologies,
     "machines": _machines,
     "formats": _formats,
+    "exports": _exports,
 }
 
 
@@ -105,6 +115,7 @@ def _columns(kind: str) -> list[str]:
         "topologies": ["name", "summary", "example"],
         "machines": ["name", "summary", "text"],
         "formats": ["name", "summary", "files"],
+        "exports": ["name", "summary"],
     }[kind]
 
 

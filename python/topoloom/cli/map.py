@@ -115,7 +115,7 @@ def command(
 
 def _print(problem: Any, result: Any, took: float, output: Path | None) -> None:
     from topoloom import judge, place
-    from topoloom.cli.console import print_facts, print_table
+    from topoloom.cli.console import note, print_facts, print_table
     from topoloom.cli.problem import gain, measures, percent
     from topoloom.units import format_count
 
@@ -131,6 +131,11 @@ def _print(problem: Any, result: Any, took: float, output: Path | None) -> None:
         for name, after in result.values.items()
     ]
     print_table(["", "block (default)", result.mapper, "gain"], rows)
+    if result.values["hop_bytes"] > before["hop_bytes"]:
+        note(
+            "topoloom: block placement, what the launcher does by itself, has fewer "
+            "hop-bytes here; `topoloom compare` finds a better mapper"
+        )
     facts = [("search", f"{result.work:,} candidates in {took:.2f} s")]
     if output is not None:
         facts.append(("written", str(output)))

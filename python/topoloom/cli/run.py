@@ -12,6 +12,9 @@ from topoloom.cli.export import CoresPerSlot, Hosts
 from topoloom.cli.options import AllocationText, MachineText, Seconds, Seed
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from topoloom import AllocatedHosts, CommGraph, PlacementFile
     from topoloom.launch.launch import Launch
     from topoloom.launch.launchers import ReadCommand
@@ -64,7 +67,8 @@ def command(
 
     Standard input, output and the exit status are the program's; reports go to
     stderr. The placement is tried with an empty program first: if the launcher cannot
-    apply it, nothing of yours is started and the exit status is 2.
+    apply it, your program is not started as placed and the exit status is 2. A command
+    that places its ranks by itself is refused before anything runs.
 
     The hosts of the nodes are those of --hosts, else of the allocation (a host list
     keeps its names), else those that the command names.
@@ -98,6 +102,7 @@ def command(
         graph, name = load_graph(str(profile)), str(profile)
         _check_ranks(read, graph.rank_count, name)
     else:
+        _refuse_early(read, where, cores_per_slot)
         recorded = _recorded(program, collectives, standard_input, spent)
         if isinstance(recorded, int):
             return recorded
@@ -107,9 +112,12 @@ def command(
     if output is not None:
         save_placement(output, result)
     with tempfile.TemporaryDirectory(prefix="topoloom-run-") as directory:
-        empty = _launch(read.starting(EMPTY_PROGRAM), result, cores_per_slot, directory)
+        slots = result.placement.slots
+        empty = _launch(
+            read.starting(EMPTY_PROGRAM), where, slots, cores_per_slot, directory
+        )
         check_launch(empty)
-        launch = _launch(read, result, cores_per_slot, directory)
+        launch = _launch(read, where, slots, cores_per_slot, directory)
         if not as_json:
             _announce(result, block, launch)
         status = _run(launch, standard_input, spent)
@@ -149,6 +157,22 @@ def _check_ranks(read: ReadCommand, ranks: int, name: str) -> None:
     asked = read.line.rank_count()
     if asked is not None and asked != ranks:
         raise Error(f"the command starts {asked} ranks, but {name} has {ranks}")
+
+
+def _refuse_early(read: ReadCommand, where: AllocatedHosts, cores: int) -> None:
+    """Refuse what no placement could be applied to, before the program runs."""
+    import tempfile
+
+    from topoloom import Error
+
+    ranks = read.line.rank_count()
+    if ranks is None:
+        return
+    slots = where.allocation.slots
+    if ranks > len(slots):
+        raise Error(f"{ranks} ranks do not fit on {len(slots)} slots")
+    with tempfile.TemporaryDirectory(prefix="topoloom-run-") as directory:
+        _launch(read, where, slots[:ranks], cores, directory)
 
 
 def _recorded(
@@ -204,16 +228,17 @@ def _place(
 
 
 def _launch(
-    read: ReadCommand, result: PlacementFile, cores_per_slot: int, directory: str
+    read: ReadCommand,
+    where: AllocatedHosts,
+    slots: NDArray[np.uint32],
+    cores_per_slot: int,
+    directory: str,
 ) -> Launch:
     from topoloom.launch.host_placement import host_placement
 
+    allocation = where.allocation
     placed = host_placement(
-        result.machine,
-        result.allocation.nodes,
-        result.placement.slots,
-        result.hosts,
-        cores_per_slot,
+        allocation.machine, allocation.nodes, slots, where.hosts, cores_per_slot
     )
     return read.placed(placed, Path(directory))
 

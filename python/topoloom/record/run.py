@@ -118,14 +118,21 @@ def read_recording(folder: str | Path, exit_status: int = 0) -> Profile:
         )
     files = whole or parts
     if not files:
-        raise NothingRecorded(
-            f"nothing was recorded (exit status {exit_status}): the command ran no MPI "
-            "program, or one that is linked statically, or with another MPI "
-            "(name its compiler with --mpicc)",
-            exit_status,
-        )
+        raise NothingRecorded(_why_nothing(exit_status), exit_status)
     blocks = {block.rank: block for file in files for block in read_blocks(file)}
     return _profile(list(blocks.values()), exit_status)
+
+
+def _why_nothing(exit_status: int) -> str:
+    if exit_status != 0:
+        return (
+            f"nothing was recorded: the command ended with status {exit_status} and "
+            "ran no MPI program, or none that came to MPI_Init; see what it printed"
+        )
+    return (
+        "nothing was recorded: the command ran no MPI program, or one that is linked "
+        "statically, or with another MPI (name its compiler with --mpicc)"
+    )
 
 
 def _profile(blocks: list[Block], exit_status: int) -> Profile:
