@@ -209,7 +209,7 @@ def test_machines_are_shown_and_described(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["mappers", "patterns", "topologies", "machines", "formats"]
+    "kind", ["mappers", "patterns", "topologies", "machines", "formats", "exports"]
 )
 def test_lists_name_things_with_a_line_each(topoloom: Command, kind: str) -> None:
     entries = topoloom("list", kind, "--json").json
@@ -227,6 +227,7 @@ def test_one_list_holds_everything(topoloom: Command) -> None:
         "topologies",
         "machines",
         "formats",
+        "exports",
     }
 
 
