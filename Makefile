@@ -48,7 +48,7 @@ fmt: $(stamps)/test-tools    ## format everything
 lint: $(stamps)/test-tools   ## formatting, style, types, spelling
 	ruff format --check $(python)
 	ruff check $(python)
-	clang-format --dry-run --Werror $(cpp)
+	@clang-format --dry-run --Werror $(cpp)
 	codespell core bindings mpi apps python tests bench docs machines README.md CHANGELOG.md CONTRIBUTING.md
 	mypy
 
