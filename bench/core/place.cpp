@@ -35,7 +35,7 @@ void run(benchmark::State& state, const char* chain) {
     state.counters["work_rate"] = benchmark::Counter(static_cast<double>(work), benchmark::Counter::kIsRate);
 }
 
-// 16^3 = 4,096 ranks; 40 * 40 * 41 is nearly 65,536: 40^3 = 64,000 and 41^3 = 68,921 stand for it.
+// 16^3 = 4,096 ranks; 41^3 = 68,921 stands for 65,536.
 BENCHMARK_CAPTURE(run, gge, "gge")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, mahd, "mahd")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, hilbert, "hilbert")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
