@@ -11,5 +11,5 @@ def unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
     """Say that `given` is no `kind`, name the nearest one, and list all there are."""
     names = list(known)
     nearest = difflib.get_close_matches(given.lower(), names, n=1, cutoff=0.5)
-    hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
+    hint = f" (did you mean '{nearest[0]}'?)" if nearest else ""
     return f"no {kind} '{given}'{hint}; there are: {', '.join(names)}"

@@ -116,7 +116,7 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
         "-m",
         "torus:200x200",
         "--mapper",
-        "random,swap",
+        "random,swap(reach=100,candidates=100000)",
         "-o",
         "x.json",
     ]

@@ -58,5 +58,5 @@ def test_errors_get_the_name_of_the_file_and_the_line(tmp_path: Path) -> None:
 
 def test_unknown_names_suggest_the_nearest_and_list_all() -> None:
     text = unknown_name("mapper", "mahdd", ["gge", "mahd"])
-    assert text == "no mapper 'mahdd'; did you mean 'mahd'?; there are: gge, mahd"
+    assert text == "no mapper 'mahdd' (did you mean 'mahd'?); there are: gge, mahd"
     assert "did you mean" not in unknown_name("mapper", "zzz", ["gge", "mahd"])

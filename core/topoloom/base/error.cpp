@@ -34,7 +34,7 @@ std::string unknown_name(std::string_view kind, std::string_view given,
         return edit_distance(given, a) < edit_distance(given, b);
     });
     if (nearest != known.end() && edit_distance(given, *nearest) <= 1 + given.size() / 3) {
-        text << "; did you mean '" << *nearest << "'?";
+        text << " (did you mean '" << *nearest << "'?)";
     }
     text << (known.empty() ? "" : "; there are: ");
     for (std::size_t i = 0; i < known.size(); ++i) text << (i == 0 ? "" : ", ") << known[i];

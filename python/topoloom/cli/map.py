@@ -67,7 +67,7 @@ def command(
     from time import perf_counter
 
     from topoloom import PlacementFile, judge, place, save_placement
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import note, print_json, watching
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import at_least, load_problem, measures
     from topoloom.units import parse_duration
@@ -107,15 +107,22 @@ def command(
     if as_json:
         print_json(result.document())
     else:
-        _print(problem, result, took, output)
+        before = _print(problem, result, took, output)
+        if result.values["hop_bytes"] > before["hop_bytes"] and not watch.interrupted:
+            note(
+                "topoloom: block placement, what the launcher does by itself, has "
+                "fewer hop-bytes here; `topoloom compare` finds a better mapper"
+            )
     if watch.interrupted:
         where = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{where}")
 
 
-def _print(problem: Any, result: Any, took: float, output: Path | None) -> None:
+def _print(
+    problem: Any, result: Any, took: float, output: Path | None
+) -> dict[str, float]:
     from topoloom import judge, place
-    from topoloom.cli.console import note, print_facts, print_table
+    from topoloom.cli.console import print_facts, print_table
     from topoloom.cli.problem import gain, measures, percent
     from topoloom.units import format_count
 
@@ -131,12 +138,8 @@ def _print(problem: Any, result: Any, took: float, output: Path | None) -> None:
         for name, after in result.values.items()
     ]
     print_table(["", "block (default)", result.mapper, "gain"], rows)
-    if result.values["hop_bytes"] > before["hop_bytes"]:
-        note(
-            "topoloom: block placement, what the launcher does by itself, has fewer "
-            "hop-bytes here; `topoloom compare` finds a better mapper"
-        )
     facts = [("search", f"{result.work:,} candidates in {took:.2f} s")]
     if output is not None:
         facts.append(("written", str(output)))
     print_facts(facts)
+    return before

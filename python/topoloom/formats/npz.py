@@ -96,7 +96,9 @@ def _read_arrays(path: str | Path) -> _Arrays:
         ) as error:
             if isinstance(error, Error):
                 raise
-            raise Error(f"{path}: not a readable .npz archive ({error})") from None
+            raise Error(
+                f"{path}: not a readable .npz archive, or one cut short"
+            ) from None
 
 
 def _check_format(arrays: _Arrays) -> None:

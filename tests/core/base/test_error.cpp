@@ -13,9 +13,9 @@ TEST_CASE("an error is its parts one after the other, with the line in front whe
 TEST_CASE("an unknown name lists those known and suggests the nearest one") {
     const std::vector<std::string> known{"block", "random", "hilbert", "mahd"};
     CHECK(unknown_name("mapper", "hillbert", known) ==
-          "no mapper 'hillbert'; did you mean 'hilbert'?; there are: block, random, hilbert, mahd");
+          "no mapper 'hillbert' (did you mean 'hilbert'?); there are: block, random, hilbert, mahd");
     CHECK(unknown_name("mapper", "madh", known) ==
-          "no mapper 'madh'; did you mean 'mahd'?; there are: block, random, hilbert, mahd");
+          "no mapper 'madh' (did you mean 'mahd'?); there are: block, random, hilbert, mahd");
     CHECK(unknown_name("mapper", "zzzzzzzz", known) ==
           "no mapper 'zzzzzzzz'; there are: block, random, hilbert, mahd");
     CHECK(unknown_name("machine", "anything", {}) == "no machine 'anything'");

@@ -159,12 +159,12 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
          "cannot read bandwidth 'nan': expected a number and a unit; at column 21"},
         {"torus:4x4,latency=-1us", "time '-1us' must not be negative; at column 19"},
         {"torus:4x4,nods=2",
-         "no option of torus 'nods'; did you mean 'nodes'?; there are: bandwidth, latency, nodes, order, "
+         "no option of torus 'nods' (did you mean 'nodes'?); there are: bandwidth, latency, nodes, order, "
          "ties, wrap; at column 11"},
         {"mesh:4x4,wrap=11",
          "no option of mesh 'wrap'; there are: bandwidth, latency, nodes, order, ties; at column 10"},
         {"tree:4:8,distanze=1:2",
-         "no option of tree 'distanze'; did you mean 'distance'?; there are: distance, bandwidth, latency; "
+         "no option of tree 'distanze' (did you mean 'distance'?); there are: distance, bandwidth, latency; "
          "at column 10"},
         {"tree:4::8", "expected a number at column 8"},
         {"tree:4:8,1:10", "expected an option as key=value at column 10"},
@@ -177,7 +177,7 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
         {"torus:4x4+node:", "expected numbers separated by ':' at column 16"},
         {"torus:4x4+node:2+node:2", "expected a number at column 16"},
         {"torus:4x4+node:2,distant=1",
-         "no option of node 'distant'; did you mean 'distance'?; there are: distance; at column 18"},
+         "no option of node 'distant' (did you mean 'distance'?); there are: distance; at column 18"},
         {"torus:4x4+nodes:2", "expected a number at column 9"},
     };
     for (const auto& [text, reason] : bad) {
@@ -219,7 +219,7 @@ TEST_CASE("machines that cannot be are refused by name") {
 
 TEST_CASE("an unknown topology is refused with the nearest name") {
     CHECK(complaint("tours:4x4") ==
-          "no topology 'tours'; did you mean 'torus'?; there are: torus, mesh, tree, graph (in machine "
+          "no topology 'tours' (did you mean 'torus'?); there are: torus, mesh, tree, graph (in machine "
           "'tours:4x4')");
     CHECK(complaint("hypercube:4") ==
           "no topology 'hypercube'; there are: torus, mesh, tree, graph (in machine 'hypercube:4')");
