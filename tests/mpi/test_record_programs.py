@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 from recorded import HALO3D, MPIS, OPEN_MPI_4, Mpi, built, need, pairs, recorded
 
 from topoloom.record import load_profile
@@ -146,11 +147,10 @@ def test_netpipe_agrees_with_open_mpis_own_count(tmp_path: Path) -> None:
 
 
 def test_a_profile_is_saved_whole_and_scipy_reads_its_graph(tmp_path: Path) -> None:
-    sparse = pytest.importorskip("scipy.sparse")
     program = built(OPEN_MPI_4, HALO3D, tmp_path)
     profile = recorded(OPEN_MPI_4, 8, program, "--steps", 3, folder=tmp_path)
     profile.save(tmp_path / "halo.npz", "keep")
-    matrix = sparse.load_npz(tmp_path / "halo.npz")
+    matrix = scipy.sparse.load_npz(tmp_path / "halo.npz")
     assert matrix.shape == (8, 8)
     assert matrix.sum() == profile.point_to_point().bytes.sum()
     again = load_profile(tmp_path / "halo.npz")

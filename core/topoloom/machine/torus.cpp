@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/spec_list.hpp"
 
 namespace topoloom {
 
@@ -15,13 +16,6 @@ constexpr std::string_view axis_letters = "xyzabcdefghijklmnopqrstuvw";
 
 std::string axis_name(std::uint32_t axis) {
     return axis < axis_letters.size() ? std::string(1, axis_letters[axis]) : "axis" + std::to_string(axis);
-}
-
-template <class T>
-void fill_or_check(std::vector<T>& values, std::size_t axes, const T& standard, std::string_view what) {
-    if (values.empty()) values.assign(axes, standard);
-    if (values.size() != axes)
-        fail("a torus of ", axes, " axes needs ", axes, " entries of ", what, ", not ", values.size());
 }
 
 void complete(TorusSpec& spec, std::size_t width, std::uint32_t max_extent) {
@@ -35,9 +29,9 @@ void complete(TorusSpec& spec, std::size_t width, std::uint32_t max_extent) {
         nodes *= extent;
         if (nodes > std::numeric_limits<std::int32_t>::max()) fail("the torus has more than 2^31 nodes");
     }
-    fill_or_check(spec.wrap, axes, true, "wrap");
-    fill_or_check(spec.bandwidth, axes, {BytesPerSecond{1}, BytesPerSecond{1}}, "bandwidth");
-    fill_or_check(spec.latency, axes, {Seconds{0}, Seconds{0}}, "latency");
+    complete_list(spec.wrap, axes, true, "wrap", "torus", "axes");
+    complete_list(spec.bandwidth, axes, {BytesPerSecond{1}, BytesPerSecond{1}}, "bandwidth", "torus", "axes");
+    complete_list(spec.latency, axes, {Seconds{0}, Seconds{0}}, "latency", "torus", "axes");
     for (const auto& [up, down] : spec.bandwidth) {
         require_bandwidth(up);
         require_bandwidth(down);

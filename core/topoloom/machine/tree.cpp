@@ -5,20 +5,9 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "topoloom/base/error.hpp"
+#include "topoloom/machine/spec_list.hpp"
 
 namespace topoloom {
-
-namespace {
-
-template <class T>
-void fill_or_check(std::vector<T>& values, std::size_t levels, T standard, std::string_view what) {
-    if (values.empty()) values.assign(levels, standard);
-    if (values.size() != levels)
-        fail("a tree of ", levels, " levels needs ", levels, " entries of ", what, ", not ", values.size());
-}
-
-}  // namespace
 
 Tree::Tree(TreeSpec spec) : spec_(std::move(spec)) {
     const std::size_t count = spec_.arity.size();
@@ -26,8 +15,8 @@ Tree::Tree(TreeSpec spec) : spec_(std::move(spec)) {
         for (std::uint32_t j = 1; j <= count; ++j) spec_.distance.push_back(2 * j);
     }
     levels_ = Levels(spec_.arity, spec_.distance);
-    fill_or_check(spec_.bandwidth, count, BytesPerSecond{1}, "bandwidth");
-    fill_or_check(spec_.latency, count, Seconds{0}, "latency");
+    complete_list(spec_.bandwidth, count, BytesPerSecond{1}, "bandwidth", "tree", "levels");
+    complete_list(spec_.latency, count, Seconds{0}, "latency", "tree", "levels");
     for (const BytesPerSecond bandwidth : spec_.bandwidth) require_bandwidth(bandwidth);
     std::uint64_t link_count = 0;
     std::uint64_t groups = levels_.size();
