@@ -68,6 +68,12 @@ void everything(benchmark::State& state) {
 
 BENCHMARK(read_graph_once)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(only_hop_bytes)->ArgName("random")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(everything)->ArgName("random")->Arg(0)->Arg(1)->Iterations(7)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(everything)
+    ->ArgName("random")
+    ->Arg(0)
+    ->Arg(1)
+    ->Iterations(7)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 }  // namespace
