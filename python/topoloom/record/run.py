@@ -124,14 +124,11 @@ def read_recording(folder: str | Path, exit_status: int = 0) -> Profile:
 
 
 def _why_nothing(exit_status: int) -> str:
-    if exit_status != 0:
-        return (
-            f"nothing was recorded: the command ended with status {exit_status} and "
-            "ran no MPI program, or none that came to MPI_Init; see what it printed"
-        )
+    failed = "failed before MPI_Init (see what it printed), " if exit_status else ""
     return (
-        "nothing was recorded: the command ran no MPI program, or one that is linked "
-        "statically, or with another MPI (name its compiler with --mpicc)"
+        f"nothing was recorded (exit status {exit_status}): the command {failed}ran no "
+        "MPI program, or one that is linked statically, or with another MPI "
+        "(name its compiler with --mpicc)"
     )
 
 
