@@ -53,17 +53,13 @@ Allocation Allocation::whole(const Machine& machine) {
     return {machine, std::vector<Node>(all.begin(), all.end())};
 }
 
-void require_room(std::size_t rank_count, const Allocation& allocation) {
-    if (rank_count == 0) fail("there are no ranks to place");
-    if (rank_count > allocation.slot_count()) {
-        fail(rank_count, " ranks do not fit on the ", allocation.slot_count(), " slots of ",
+Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use)
+    : slots_(std::move(slot_of_rank)) {
+    if (slots_.empty()) fail("there are no ranks to place");
+    if (use == SlotUse::one_rank && slots_.size() > allocation.slot_count()) {
+        fail(slots_.size(), " ranks do not fit one by one on the ", allocation.slot_count(), " slots of ",
              allocation.nodes().size(), " nodes; allocate more nodes or start fewer ranks");
     }
-}
-
-Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank)
-    : slots_(std::move(slot_of_rank)) {
-    require_room(slots_.size(), allocation);
     enum : char { not_allocated, open, taken };
     std::vector<char> state(allocation.machine().slot_count(), not_allocated);
     for (const Slot slot : allocation.slots()) state[slot.value] = open;
@@ -75,7 +71,7 @@ Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_ran
         }
         if (state[slot.value] == taken)
             fail("rank ", rank.value, " is placed on slot ", slot.value, ", which is taken");
-        state[slot.value] = taken;
+        if (use == SlotUse::one_rank) state[slot.value] = taken;
     }
 }
 

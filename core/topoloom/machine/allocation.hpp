@@ -40,11 +40,15 @@ class Allocation {
     std::vector<std::uint32_t> node_of_slot_;
 };
 
-/// rank → slot, at most one rank on a slot, every slot in the allocation: valid from the moment it exists.
+/// Whether several ranks may sit on one slot.
+enum class SlotUse { one_rank, shared };
+
+/// rank → slot, every slot in the allocation and, unless slots are shared, at most one rank on it: valid from the
+/// moment it exists.
 class Placement {
    public:
-    /// Throws Error if ranks outnumber slots, or a slot is not allocated or used twice.
-    Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank);
+    /// Throws Error if there are no ranks, a slot is not allocated, or a slot that is not shared is used twice.
+    Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use = SlotUse::one_rank);
 
     [[nodiscard]] std::size_t rank_count() const { return slots_.size(); }
     Slot operator[](Rank rank) const { return slots_[rank.value]; }
@@ -53,8 +57,5 @@ class Placement {
    private:
     std::vector<Slot> slots_;
 };
-
-/// Throws Error, saying what to do, unless the allocation has a slot for every rank and there is at least one rank.
-void require_room(std::size_t rank_count, const Allocation& allocation);
 
 }  // namespace topoloom

@@ -164,6 +164,19 @@ std::vector<std::uint64_t> ExplicitGraph::total_distances(std::span<const Point>
     return totals;
 }
 
+std::vector<SplitKey> ExplicitGraph::split_keys(std::span<const Point> points) const {
+    const auto farthest_from = [&](Point from) {
+        return *std::max_element(points.begin(), points.end(),
+                                 [&](Point a, Point b) { return hops(from, a) < hops(from, b); });
+    };
+    const Point left = farthest_from(points.front());
+    const Point right = farthest_from(left);
+    std::vector<SplitKey> keys;
+    keys.reserve(points.size());
+    for (const Point p : points) keys.push_back({diameter() + hops(left, p) - hops(right, p), hops(left, p)});
+    return keys;
+}
+
 std::string ExplicitGraph::describe() const {
     std::ostringstream text;
     text << "graph of " << spec_.nodes << " nodes";

@@ -12,6 +12,7 @@
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/link.hpp"
 #include "topoloom/machine/pull_to_points.hpp"
+#include "topoloom/machine/split_key.hpp"
 
 namespace topoloom {
 
@@ -85,6 +86,8 @@ class ExplicitGraph {
     [[nodiscard]] const ExplicitGraphSpec& spec() const { return spec_; }
 
     [[nodiscard]] Region region(std::span<const Point>) const { return {}; }
+    /// By how much nearer a point is to one of two far ends than to the other.
+    [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
     [[nodiscard]] std::uint32_t distance_from(const Region&, Point) const { return 0; }
 
    private:

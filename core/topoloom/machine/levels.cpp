@@ -44,4 +44,15 @@ Levels::Key Levels::key(std::uint32_t member) const {
     return key;
 }
 
+std::vector<SplitKey> Levels::split_keys(std::span<const Key> keys) const {
+    Key differing = 0;
+    for (const Key key : keys) differing |= key ^ keys.front();
+    const std::uint32_t level = common_level(differing, 0);
+    std::vector<SplitKey> split;
+    split.reserve(keys.size());
+    for (const Key key : keys)
+        split.push_back({static_cast<std::uint32_t>(level == 0 ? 0 : key >> shift_[level - 1]), key});
+    return split;
+}
+
 }  // namespace topoloom

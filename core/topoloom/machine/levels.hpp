@@ -5,7 +5,10 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "topoloom/machine/split_key.hpp"
 
 namespace topoloom {
 
@@ -30,6 +33,9 @@ class Levels {
     /// 0 for the same member, else 1 .. count().
     [[nodiscard]] std::uint32_t common_level(Key a, Key b) const { return level_of_width_[width(a, b)]; }
     [[nodiscard]] std::uint32_t distance(Key a, Key b) const { return distance_of_width_[width(a, b)]; }
+
+    /// The members of the largest group that holds all keys.
+    [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Key> keys) const;
 
    private:
     static std::size_t width(Key a, Key b) { return static_cast<std::size_t>(std::bit_width(a ^ b)); }

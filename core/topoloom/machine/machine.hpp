@@ -42,6 +42,9 @@ class FlatSpace {
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
         return network_->distance(a, b);
     }
+    [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const {
+        return network_->split_keys(points);
+    }
     [[nodiscard]] static const Point& on_network(const Point& p) { return p; }
     [[nodiscard]] static constexpr std::uint32_t hop_weight() { return 1; }
     static constexpr bool has_inside = false;
@@ -72,6 +75,18 @@ class LeveledSpace {
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
         if (a.node == b.node) return inside_->levels.distance(a.inside, b.inside);
         return inside_->hop_weight * network_->distance(a.network, b.network);
+    }
+    /// Of the nodes; of the slots where all are on one node.
+    [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const {
+        std::vector<typename T::Point> network;
+        std::vector<Levels::Key> inside;
+        bool one_node = true;
+        for (const Point& p : points) {
+            network.push_back(p.network);
+            inside.push_back(p.inside);
+            one_node = one_node && p.node == points.front().node;
+        }
+        return one_node ? inside_->levels.split_keys(inside) : network_->split_keys(network);
     }
     [[nodiscard]] static const typename T::Point& on_network(const Point& p) { return p.network; }
     [[nodiscard]] std::uint32_t hop_weight() const { return inside_->hop_weight; }

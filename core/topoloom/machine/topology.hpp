@@ -12,6 +12,7 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/link.hpp"
+#include "topoloom/machine/split_key.hpp"
 
 namespace topoloom {
 
@@ -22,6 +23,7 @@ namespace topoloom {
 /// route     visits the links from a to b in order; share < 1 where traffic is split over equal paths
 /// vertex    the router (or switch) that a node is attached to; ends(link) are the vertices that a link joins
 /// grid      extents of the coordinates; wraps(axis) tells rings from lines. A topology without geometry is a line.
+/// split_keys  an order of points in which the two halves lie apart; see SplitKey
 /// Region    a set of points with a lower bound on the distance from outside; prunes searches for near slots
 /// Pull      sum of weighted distances to given points, for any point (cost) or at least for a region (bound)
 template <class T>
@@ -46,6 +48,7 @@ concept Topology = requires(const T& t, Node node, typename T::Point point, cons
     { t.wraps(axis) } -> std::same_as<bool>;
     { t.coordinates(node) } -> std::same_as<std::vector<std::uint32_t>>;
     { t.total_distances(std::span<const typename T::Point>{}) } -> std::same_as<std::vector<std::uint64_t>>;
+    { t.split_keys(std::span<const typename T::Point>{}) } -> std::same_as<std::vector<SplitKey>>;
     { t.region(std::span<const typename T::Point>{}) } -> std::same_as<typename T::Region>;
     { pull.cost(point) } -> std::same_as<std::uint64_t>;
     { pull.bound(region) } -> std::same_as<std::uint64_t>;

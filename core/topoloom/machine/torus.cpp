@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/machine/torus.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <sstream>
@@ -203,6 +204,56 @@ auto BasicTorus<Width>::region(std::span<const Point> points) const -> Region {
         }
     }
     return box;
+}
+
+template <std::size_t Width>
+auto BasicTorus<Width>::reach_along(std::uint32_t axis, std::span<const Point> points) const -> Reach {
+    std::vector<char> used(spec_.size[axis], 0);
+    for (const Point& p : points) used[static_cast<std::size_t>(p.at[axis])] = 1;
+    const auto size = static_cast<std::uint32_t>(used.size());
+    const auto first = static_cast<std::uint32_t>(std::ranges::find(used, 1) - used.begin());
+    const auto last =
+        size - 1 - static_cast<std::uint32_t>(std::find(used.rbegin(), used.rend(), 1) - used.rbegin());
+    Reach reach{first, last - first};
+    if (!spec_.wrap[axis]) return reach;
+    std::uint32_t widest = size - reach.length;  // the gap through the end of the ring
+    for (std::uint32_t x = first; x < last;) {
+        std::uint32_t next = x + 1;
+        while (used[next] == 0) ++next;
+        if (next - x > widest) {
+            widest = next - x;
+            reach = {next, size - widest};
+        }
+        x = next;
+    }
+    return reach;
+}
+
+template <std::size_t Width>
+std::vector<SplitKey> BasicTorus<Width>::split_keys(std::span<const Point> points) const {
+    std::vector<Reach> reach;
+    std::vector<std::uint32_t> axes;
+    for (std::uint32_t d = 0; d < axis_count(); ++d) {
+        reach.push_back(reach_along(d, points));
+        axes.push_back(d);
+    }
+    // No two routers of a ring are farther apart than half of it.
+    const auto farthest = [&](std::uint32_t d) {
+        return spec_.wrap[d] ? std::min(reach[d].length, spec_.size[d] / 2) : reach[d].length;
+    };
+    std::stable_sort(axes.begin(), axes.end(), [&](auto a, auto b) { return farthest(a) > farthest(b); });
+    const auto along = [&](const Point& p, std::uint32_t d) {
+        const auto x = static_cast<std::uint32_t>(p.at[d]);
+        return x >= reach[d].start ? x - reach[d].start : x + spec_.size[d] - reach[d].start;
+    };
+    std::vector<SplitKey> keys;
+    keys.reserve(points.size());
+    for (const Point& p : points) {
+        SplitKey key{axes.empty() ? 0 : along(p, axes.front()), 0};
+        for (const std::uint32_t d : axes) key.minor = key.minor * spec_.size[d] + along(p, d);
+        keys.push_back(key);
+    }
+    return keys;
 }
 
 template <std::size_t Width>

@@ -15,6 +15,7 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/link.hpp"
+#include "topoloom/machine/split_key.hpp"
 
 namespace topoloom {
 
@@ -96,6 +97,9 @@ class BasicTorus {
     };
     [[nodiscard]] Region region(std::span<const Point> points) const;
 
+    /// Planes across the axis along which the points reach farthest; a ring is opened at its widest gap.
+    [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
+
     /// Distances on a torus are sums over axes, so a sum over many points is one table per axis.
     class Pull {
        public:
@@ -114,6 +118,14 @@ class BasicTorus {
     class Deposits;
 
    private:
+    /// The positions start .. start + length, round the end of a ring.
+    struct Reach {
+        std::uint32_t start;
+        std::uint32_t length;
+    };
+    /// The least stretch of an axis that holds all points.
+    [[nodiscard]] Reach reach_along(std::uint32_t axis, std::span<const Point> points) const;
+
     static constexpr std::size_t lanes = 8;
     using Lanes [[gnu::vector_size(lanes * sizeof(Coordinate))]] = Coordinate;
 

@@ -75,6 +75,9 @@ class Tree {
     [[nodiscard]] const TreeSpec& spec() const { return spec_; }
 
     [[nodiscard]] Region region(std::span<const Point> points) const;
+    [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const {
+        return levels_.split_keys(points);
+    }
     /// Keys are ordered like leaves, so the nearest leaf of a range is one of its ends.
     [[nodiscard]] std::uint32_t distance_from(const Region& range, Point p) const {
         if (range.low <= p && p <= range.high) return 0;

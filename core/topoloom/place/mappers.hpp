@@ -3,5 +3,6 @@
 #pragma once
 
 #include "topoloom/place/greedy.hpp"
+#include "topoloom/place/multisection.hpp"
 #include "topoloom/place/simple.hpp"
 #include "topoloom/place/swap.hpp"

@@ -5,9 +5,13 @@
 
 namespace topoloom {
 
-Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint64_t seed, int threads)
-    : graph_(graph), allocation_(allocation), seed_(seed), threads_(threads) {
-    require_room(graph.rank_count(), allocation);
+Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint64_t seed, int threads,
+                 const Sharing& sharing)
+    : graph_(graph),
+      allocation_(allocation),
+      room_(graph, allocation, sharing),
+      seed_(seed),
+      threads_(threads) {
     require_exact_hop_bytes(graph, allocation.machine());
 }
 

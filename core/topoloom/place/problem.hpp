@@ -8,18 +8,21 @@
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
+#include "topoloom/place/room.hpp"
 
 namespace topoloom {
 
 class Problem {
    public:
-    /// Refers to graph and allocation, which must live longer. Throws Error unless every rank can have a slot and
+    /// Refers to graph and allocation, which must live longer. Throws Error unless the ranks fit, see Room, and
     /// hop-bytes are exact in 64 bits.
-    Problem(const CommGraph& graph, const Allocation& allocation, std::uint64_t seed = 1, int threads = 0);
+    Problem(const CommGraph& graph, const Allocation& allocation, std::uint64_t seed = 1, int threads = 0,
+            const Sharing& sharing = {});
 
     [[nodiscard]] const CommGraph& graph() const { return graph_; }
     [[nodiscard]] const Allocation& allocation() const { return allocation_; }
     [[nodiscard]] const Machine& machine() const { return allocation_.machine(); }
+    [[nodiscard]] const Room& room() const { return room_; }
     [[nodiscard]] std::size_t rank_count() const { return graph_.rank_count(); }
     [[nodiscard]] std::uint64_t seed() const { return seed_; }
     [[nodiscard]] int threads() const { return threads_; }
@@ -30,6 +33,7 @@ class Problem {
    private:
     const CommGraph& graph_;
     const Allocation& allocation_;
+    Room room_;
     std::uint64_t seed_;
     int threads_;
     mutable std::optional<CommGraph> symmetric_;

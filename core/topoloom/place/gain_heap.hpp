@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Vertices by the gain of moving them, the highest first; gains may change while they wait.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace topoloom {
+
+/// A 4-ary heap that knows where each vertex is. Among equal gains the one changed last comes first: that keeps a
+/// search in one place (Hagen, Huang, Kahng, IEEE TCAD 16 (1997)). All changes O(log size).
+class GainHeap {
+   public:
+    explicit GainHeap(std::size_t vertices) : position_(vertices, absent) {}
+
+    [[nodiscard]] bool empty() const { return heap_.empty(); }
+    [[nodiscard]] bool contains(std::uint32_t v) const { return position_[v] != absent; }
+    [[nodiscard]] std::uint32_t top() const { return heap_.front().vertex; }
+    [[nodiscard]] std::int64_t top_gain() const { return heap_.front().gain; }
+
+    /// Adds the vertex, or changes its gain.
+    void set(std::uint32_t v, std::int64_t gain) {
+        const Entry entry{gain, ++stamp_, v};
+        if (contains(v)) {
+            const std::uint32_t at = position_[v];
+            const bool up = heap_[at] < entry;
+            up ? sift_up(at, entry) : sift_down(at, entry);
+        } else {
+            heap_.push_back(entry);
+            sift_up(static_cast<std::uint32_t>(heap_.size() - 1), entry);
+        }
+    }
+    void erase(std::uint32_t v) {
+        const std::uint32_t at = position_[v];
+        position_[v] = absent;
+        const Entry last = heap_.back();
+        heap_.pop_back();
+        if (at == heap_.size()) return;
+        if (at > 0 && heap_[(at - 1) / arity] < last) {
+            sift_up(at, last);
+        } else {
+            sift_down(at, last);
+        }
+    }
+    void clear() {
+        for (const Entry& entry : heap_) position_[entry.vertex] = absent;
+        heap_.clear();
+    }
+
+   private:
+    static constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t arity = 4;
+
+    struct Entry {
+        std::int64_t gain;
+        std::uint32_t stamp;
+        std::uint32_t vertex;
+        friend bool operator<(const Entry& a, const Entry& b) {
+            return a.gain != b.gain ? a.gain < b.gain : a.stamp < b.stamp;
+        }
+    };
+
+    void put(std::uint32_t at, const Entry& entry) {
+        heap_[at] = entry;
+        position_[entry.vertex] = at;
+    }
+    void sift_up(std::uint32_t at, const Entry& entry) {
+        while (at > 0) {
+            const std::uint32_t parent = (at - 1) / arity;
+            if (!(heap_[parent] < entry)) break;
+            put(at, heap_[parent]);
+            at = parent;
+        }
+        put(at, entry);
+    }
+    void sift_down(std::uint32_t at, const Entry& entry) {
+        const auto size = static_cast<std::uint32_t>(heap_.size());
+        for (;;) {
+            const std::uint32_t first = arity * at + 1;
+            if (first >= size) break;
+            std::uint32_t best = first;
+            for (std::uint32_t child = first + 1; child < size && child < first + arity; ++child) {
+                if (heap_[best] < heap_[child]) best = child;
+            }
+            if (!(entry < heap_[best])) break;
+            put(at, heap_[best]);
+            at = best;
+        }
+        put(at, entry);
+    }
+
+    std::vector<Entry> heap_;
+    std::vector<std::uint32_t> position_;
+    std::uint32_t stamp_ = 0;
+};
+
+}  // namespace topoloom

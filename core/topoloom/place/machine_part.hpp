@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pieces of an allocation that are halved again and again, and how far apart two pieces are.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/split_key.hpp"
+
+namespace topoloom {
+
+/// The places begin .. end of a list that is shared by all parts.
+struct MachinePart {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::int64_t capacity = 0;
+    [[nodiscard]] std::uint32_t size() const { return end - begin; }
+};
+
+/// An allocation as a list of places, in an order that halving rearranges.
+template <class Space>
+class MachineParts {
+   public:
+    using Point = typename Space::Point;
+
+    MachineParts(const Space& space, const Allocation& allocation, std::span<const std::int64_t> capacity)
+        : space_(space), capacity_(capacity), place_(allocation.slot_count()) {
+        std::iota(place_.begin(), place_.end(), 0U);
+        for (const Slot slot : allocation.slots()) point_.push_back(space.point(slot));
+    }
+
+    [[nodiscard]] MachinePart whole() const {
+        return {0, static_cast<std::uint32_t>(place_.size()),
+                std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0})};
+    }
+    [[nodiscard]] std::span<const std::uint32_t> places(const MachinePart& part) const {
+        return {place_.data() + part.begin, part.size()};
+    }
+    /// No two places of the part are apart: it needs no further halving.
+    [[nodiscard]] bool is_point(const MachinePart& part) const {
+        const Point& first = point_[place_[part.begin]];
+        return std::ranges::all_of(places(part),
+                                   [&](std::uint32_t p) { return space_.distance(first, point_[p]) == 0; });
+    }
+
+    /// Cuts a part of several places where it falls apart most naturally, near the middle.
+    std::array<MachinePart, 2> halve(const MachinePart& part) {
+        std::vector<Point> points;
+        for (const std::uint32_t p : places(part)) points.push_back(point_[p]);
+        const std::vector<SplitKey> keys = space_.split_keys(points);
+        std::vector<std::uint32_t> order(part.size());
+        std::iota(order.begin(), order.end(), 0U);
+        // Places of one node have the same key and neighboring numbers.
+        const std::span<std::uint32_t> mine(place_.data() + part.begin, part.size());
+        std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+            return keys[a] != keys[b] ? keys[a] < keys[b] : mine[a] < mine[b];
+        });
+        const std::uint32_t cut = choose_cut(keys, order, mine, part.capacity);
+        std::vector<std::uint32_t> sorted;
+        for (const std::uint32_t i : order) sorted.push_back(mine[i]);
+        std::ranges::copy(sorted, mine.begin());
+        std::array<MachinePart, 2> halves{{{part.begin, part.begin + cut}, {part.begin + cut, part.end}}};
+        for (MachinePart& half : halves) {
+            for (const std::uint32_t p : places(half)) half.capacity += capacity_[p];
+        }
+        return halves;
+    }
+
+    /// A few points that stand for a part; the first is its middle.
+    static constexpr std::size_t samples = 4;
+    using Sample = std::array<Point, samples>;
+    [[nodiscard]] Sample sample(const MachinePart& part) const {
+        Sample sample;
+        for (std::size_t i = 0; i < samples; ++i)
+            sample[i] = point_[place_[part.begin + (2 * i + 1) * part.size() / (2 * samples)]];
+        return sample;
+    }
+    /// The sum of the distances between the points of two samples.
+    [[nodiscard]] std::int64_t distance(const Sample& a, const Sample& b) const {
+        std::int64_t sum = 0;
+        for (const Point& p : a) {
+            for (const Point& q : b) sum += space_.distance(p, q);
+        }
+        return sum;
+    }
+
+   private:
+    /// After how many places of the order to cut.
+    [[nodiscard]] std::uint32_t choose_cut(std::span<const SplitKey> keys,
+                                           std::span<const std::uint32_t> order,
+                                           std::span<const std::uint32_t> places,
+                                           std::int64_t capacity) const {
+        struct Cut {
+            std::uint32_t at = 0;
+            std::int64_t unevenness = std::numeric_limits<std::int64_t>::max();
+            void offer(std::uint32_t where, std::int64_t u) {
+                if (u < unevenness) *this = {where, u};
+            }
+        };
+        Cut between_groups;  // different majors
+        Cut between_keys;
+        Cut anywhere;
+        std::int64_t left = 0;
+        for (std::uint32_t i = 1; i < order.size(); ++i) {
+            left += capacity_[places[order[i - 1]]];
+            const std::int64_t unevenness = std::abs(capacity - 2 * left);
+            const SplitKey& before = keys[order[i - 1]];
+            const SplitKey& after = keys[order[i]];
+            anywhere.offer(i, unevenness);
+            if (before != after) between_keys.offer(i, unevenness);
+            if (before.major != after.major) between_groups.offer(i, unevenness);
+        }
+        // Natural borders are worth up to one part to three; the middle is worth more than that.
+        for (const Cut& cut : {between_groups, between_keys}) {
+            if (cut.at > 0 && 2 * cut.unevenness <= capacity) return cut.at;
+        }
+        return between_keys.at > 0 ? between_keys.at : anywhere.at;
+    }
+
+    const Space& space_;
+    std::span<const std::int64_t> capacity_;
+    std::vector<std::uint32_t> place_;
+    std::vector<Point> point_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Multilevel multisection: the graph is split along the machine, again and again.
+#pragma once
+
+#include "topoloom/place/mapper.hpp"
+
+namespace topoloom {
+
+struct MultisectionOptions {
+    std::uint32_t starts = 4;
+    std::uint32_t cycles = 0;
+    void visit(auto& field) {
+        field("starts", starts, Range{1, 1000}, "first splits tried for every part of the machine");
+        field("cycles", cycles, Range{0, 1000}, "times that every split is coarsened and refined once more");
+    }
+};
+
+/// Halves the allocation where it falls apart most naturally (levels of a tree, planes of a torus) and the ranks with
+/// it, so that what crosses the cut, and what each rank exchanges with ranks elsewhere on the machine, travels least:
+/// dual recursive bipartitioning (Pellegrini, Roman, HPCN 1996) with a multilevel bisection at every step, all parts of
+/// a step at once. Needs no distances of all pairs. Ranks and slots are matched exactly; with more ranks than slots
+/// the ranks are partitioned at the same time. About O(edges * log slots).
+[[nodiscard]] Placement place_multisection(const Problem& problem, Meter& meter,
+                                           const MultisectionOptions& options);
+
+}  // namespace topoloom
