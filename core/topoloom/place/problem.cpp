@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/problem.hpp"
 
+#include <memory>
+
 #include "topoloom/metric/hop_bytes.hpp"
 
 namespace topoloom {
@@ -15,8 +17,15 @@ Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint
     require_exact_hop_bytes(graph, allocation.machine());
 }
 
+Problem Problem::with_seed(std::uint64_t seed) const {
+    Problem other = *this;
+    other.seed_ = seed;
+    other.threads_ = 1;
+    return other;
+}
+
 const CommGraph& Problem::symmetric() const {
-    if (!symmetric_) symmetric_ = graph_.symmetric();
+    if (!symmetric_) symmetric_ = std::make_shared<const CommGraph>(graph_.symmetric());
     return *symmetric_;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocation.hpp"
@@ -25,6 +25,8 @@ class Problem {
     [[nodiscard]] const Room& room() const { return room_; }
     [[nodiscard]] std::size_t rank_count() const { return graph_.rank_count(); }
     [[nodiscard]] std::uint64_t seed() const { return seed_; }
+    /// The same problem with another seed, for one thread: for searches side by side.
+    [[nodiscard]] Problem with_seed(std::uint64_t seed) const;
     [[nodiscard]] int threads() const { return threads_; }
 
     /// graph().symmetric(), made when first asked for. Not for several threads at once.
@@ -36,7 +38,7 @@ class Problem {
     Room room_;
     std::uint64_t seed_;
     int threads_;
-    mutable std::optional<CommGraph> symmetric_;
+    mutable std::shared_ptr<const CommGraph> symmetric_;
 };
 
 }  // namespace topoloom

@@ -54,6 +54,9 @@ const std::vector<MapperEntry>& mappers() {
         {"swap", "exchanges pairs of ranks, and ranks with free slots, until none helps",
          "Brandfass, Alrutz, Gerhold 2013", "graph, distances", nullptr,
          improve_with<SwapOptions, improve_by_swaps>, list_options<SwapOptions>},
+        {"refine", "moves ranks between shared slots on many scales; for more ranks than slots",
+         "Walshaw 2004; Sanders, Schulz 2012", "graph, distances, shared slots", nullptr,
+         improve_with<RefineOptions, refine_shared>, list_options<RefineOptions>},
     };
     return table;
 }
