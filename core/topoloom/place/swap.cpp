@@ -6,35 +6,35 @@
 #include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/free_slots.hpp"
 #include "topoloom/place/neighborhood.hpp"
+#include "topoloom/place/offset_space.hpp"
 #include "topoloom/place/space_pull.hpp"
 
 namespace topoloom {
 
 namespace {
 
-template <class Space>
+template <class Space, class Quick>
 class SwapSearch {
    public:
-    SwapSearch(const Space& space, const Problem& problem, const Placement& start, const SwapOptions& options)
+    SwapSearch(const Space& space, const Quick& quick, const Problem& problem, const Placement& start,
+               const SwapOptions& options)
         : space_(space),
           graph_(problem.symmetric()),
-          allocation_(problem.allocation()),
-          state_(space, graph_, start),
+          slots_(slot_points(space, problem.allocation())),
+          quick_slots_(slot_points(quick, problem.allocation())),
+          state_(quick, quick_slots_, graph_, positions_of(problem.allocation(), start.slots())),
           neighborhood_(graph_, options.reach, options.candidates),
-          free_(space, allocation_),
-          position_of_slot_(problem.machine().slot_count()),
+          free_(space, problem.allocation()),
           waiting_(graph_.rank_count(), true) {
-        for (std::uint32_t i = 0; i < allocation_.slot_count(); ++i)
-            position_of_slot_[allocation_.slots()[i].value] = i;
-        for (const Slot slot : start.slots()) free_.take(position_of_slot_[slot.value]);
+        for (const std::uint32_t position : state_.positions()) free_.take(position);
         for (const Rank u : ids<Rank>(graph_.rank_count())) queue_.push_back(u);
     }
 
-    std::vector<Slot> run(Meter& meter) {
+    std::vector<std::uint32_t> run(Meter& meter) {
         do {
             drain(meter);
         } while (fill_freed_slots(meter));
-        return state_.slots();
+        return state_.positions();
     }
 
    private:
@@ -76,16 +76,16 @@ class SwapSearch {
         points_.clear();
         weights_.clear();
         for (const Edge edge : graph_.sends(u)) {
-            points_.push_back(state_.point(edge.peer));
+            points_.push_back(slots_[state_.position(edge.peer)]);
             weights_.push_back(static_cast<std::uint64_t>(edge.bytes.value));
         }
         const auto found =
             free_.nearest(make_pull(space_, std::span<const typename Space::Point>(points_), weights_));
         meter.spend(found.evaluated);
         if (static_cast<std::int64_t>(found.cost) >= state_.cost(u)) return;
-        free_.release(position_of_slot_[state_.slot(u).value]);
+        free_.release(state_.position(u));
         free_.take(found.position);
-        state_.move(u, allocation_.slots()[found.position]);
+        state_.move(u, found.position);
         slots_freed_ = true;
         wake(u);
     }
@@ -103,11 +103,11 @@ class SwapSearch {
 
     const Space& space_;
     const CommGraph& graph_;
-    const Allocation& allocation_;
-    Arrangement<Space> state_;
+    std::vector<typename Space::Point> slots_;
+    std::vector<typename Quick::Point> quick_slots_;
+    Arrangement<Quick> state_;
     Neighborhood neighborhood_;
     FreeSlots<Space> free_;
-    std::vector<std::uint32_t> position_of_slot_;
     std::vector<char> waiting_;
     std::vector<Rank> queue_;
     bool slots_freed_ = false;
@@ -119,10 +119,11 @@ class SwapSearch {
 
 Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter,
                            const SwapOptions& options) {
-    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
-        SwapSearch<Space> search(space, problem, start, options);
-        return Placement(problem.allocation(), search.run(meter));
-    });
+    return with_quick_space(problem.machine(),
+                            [&]<class Space, class Quick>(const Space& space, const Quick& quick) {
+                                SwapSearch<Space, Quick> search(space, quick, problem, start, options);
+                                return placement_at(problem.allocation(), search.run(meter));
+                            });
 }
 
 }  // namespace topoloom
