@@ -143,10 +143,14 @@ void bind_machine(nb::module_& m) {
     nb::class_<Placement>(m, "Placement", "rank -> slot; every placement that exists is valid.")
         .def(
             "__init__",
-            [](Placement* self, const Allocation& allocation, const Ids& slots) {
-                new (self) Placement(allocation, copy_of<Slot>(slots));
+            [](Placement* self, const Allocation& allocation, const Ids& slots, bool shared) {
+                new (self) Placement(allocation, copy_of<Slot>(slots),
+                                     shared ? SlotUse::shared : SlotUse::one_rank);
             },
-            "allocation"_a, "slots"_a)
+            "allocation"_a, "slots"_a, "shared"_a = false)
+        .def_prop_ro(
+            "shared", [](const Placement& p) { return p.use() == SlotUse::shared; },
+            "Whether several ranks may sit on one slot.")
         .def_prop_ro(
             "slots", [](nb::handle_t<Placement> p) { return view(nb::cast<const Placement&>(p).slots(), p); },
             "uint32 array, the slot of every rank.");

@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "arrays.hpp"
 #include "rooms.hpp"
 #include "topoloom/place/mapper.hpp"
 
@@ -42,7 +43,11 @@ class Watch {
 std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation& allocation,
                                         std::string_view mapper, std::uint64_t seed,
                                         std::optional<double> seconds, std::optional<std::uint64_t> work,
-                                        int threads, const std::optional<Progress>& progress) {
+                                        int threads, std::optional<double> imbalance,
+                                        const std::optional<Numbers>& capacities,
+                                        const std::optional<Progress>& progress) {
+    Sharing sharing{.imbalance = imbalance};
+    if (capacities) sharing.capacity = copy_of<double>(*capacities);
     Watch watch(progress);
     Budget budget;
     if (seconds) budget.seconds = *seconds;
@@ -50,7 +55,7 @@ std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation
     budget.keep_going = std::ref(watch);
     const auto search = [&] {
         const nb::gil_scoped_release released;
-        return place(Problem(graph, allocation, seed, threads), mapper, budget);
+        return place(Problem(graph, allocation, seed, threads, sharing), mapper, budget);
     };
     PlaceResult result = search();
     if (watch.raised()) throw nb::python_error();
@@ -84,9 +89,11 @@ nb::list list_mappers() {
 }  // namespace
 
 void bind_place(nb::module_& m) {
-    m.def("place", &run, "graph"_a, "allocation"_a, "mapper"_a = "mahd,swap", nb::kw_only(), "seed"_a = 1,
-          "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
+    m.def("place", &run, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(), "seed"_a = 1,
+          "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "imbalance"_a = nb::none(), "capacities"_a = nb::none(), "progress"_a = nb::none(),
           "Places the ranks with a chain of mappers; returns (placement, work done).\n\n"
+          "Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how\n"
+          "much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.\n"
           "progress(work) is called now and then; when it returns False the best placement so far is "
           "returned.");
     m.def("mappers", &list_mappers, "All mappers with their options.",

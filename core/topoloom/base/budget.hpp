@@ -2,6 +2,7 @@
 // How long a search may run: work units, seconds, or until someone says stop.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -31,6 +32,12 @@ class Meter {
     }
     [[nodiscard]] bool exhausted() const { return exhausted_; }
     [[nodiscard]] std::uint64_t done() const { return done_; }
+    /// What is left, for searches side by side; they can't ask the caller whether to go on.
+    [[nodiscard]] Budget rest() const {
+        const std::chrono::duration<double> passed = Clock::now() - start_;
+        return {.work = budget_.work - std::min(done_, budget_.work),
+                .seconds = budget_.seconds - passed.count()};
+    }
 
    private:
     using Clock = std::chrono::steady_clock;

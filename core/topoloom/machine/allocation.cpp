@@ -54,7 +54,7 @@ Allocation Allocation::whole(const Machine& machine) {
 }
 
 Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use)
-    : slots_(std::move(slot_of_rank)) {
+    : slots_(std::move(slot_of_rank)), use_(use) {
     if (slots_.empty()) fail("there are no ranks to place");
     if (use == SlotUse::one_rank && slots_.size() > allocation.slot_count()) {
         fail(slots_.size(), " ranks do not fit one by one on the ", allocation.slot_count(), " slots of ",

@@ -51,11 +51,13 @@ class Placement {
     Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use = SlotUse::one_rank);
 
     [[nodiscard]] std::size_t rank_count() const { return slots_.size(); }
+    [[nodiscard]] SlotUse use() const { return use_; }
     Slot operator[](Rank rank) const { return slots_[rank.value]; }
     [[nodiscard]] std::span<const Slot> slots() const { return slots_; }
 
    private:
     std::vector<Slot> slots_;
+    SlotUse use_;
 };
 
 }  // namespace topoloom

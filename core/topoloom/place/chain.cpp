@@ -70,17 +70,31 @@ std::vector<Stage> read_chain(std::string_view chain) {
     return stages;
 }
 
+/// Throws Error for a mapper that cannot place this problem's ranks.
+void check_service(const Problem& problem, const std::vector<Stage>& stages) {
+    const bool alone = problem.room().one_rank_per_slot();
+    for (const Stage& stage : stages) {
+        const Serves serves = stage.mapper->serves;
+        if (serves == Serves::both || serves == (alone ? Serves::alone : Serves::shared)) continue;
+        fail("mapper '", stage.mapper->name,
+             alone
+                 ? "' is for ranks that share slots; here each has one of its own, so use swap or anneal"
+                 : "' gives each rank a slot of its own; for ranks that share slots use auto, multisection, "
+                   "refine or block");
+    }
+}
+
 }  // namespace
 
-PlaceResult place(const Problem& problem, std::string_view chain, const Budget& budget) {
+Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
     const std::vector<Stage> stages = read_chain(chain);
+    check_service(problem, stages);
     std::vector<Improve> improvers;  // made first, so that a bad option is found before any work is done
     for (std::size_t i = 1; i < stages.size(); ++i) {
         improvers.push_back(stages[i].mapper->make_improve(stages[i].mapper->name, stages[i].options));
     }
     const Construct construct =
         stages.front().mapper->make_construct(stages.front().mapper->name, stages.front().options);
-    Meter meter(budget);
     Placement placement = construct(problem, meter);
     for (const Improve& improve : improvers) {
         const auto value = [&](const Placement& p) {
@@ -90,6 +104,12 @@ PlaceResult place(const Problem& problem, std::string_view chain, const Budget& 
         // Searches treat distances as symmetric; where given routes are not, only the true value decides.
         if (value(better) <= value(placement)) placement = std::move(better);
     }
+    return placement;
+}
+
+PlaceResult place(const Problem& problem, std::string_view chain, const Budget& budget) {
+    Meter meter(budget);
+    Placement placement = place(problem, chain, meter);
     return {std::move(placement), meter.done(), meter.exhausted()};
 }
 

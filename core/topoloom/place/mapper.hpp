@@ -19,12 +19,16 @@ using Construct = std::function<Placement(const Problem&, Meter&)>;
 /// Returns a placement that is never worse; the given one at the least.
 using Improve = std::function<Placement(const Problem&, Placement, Meter&)>;
 
+/// What a mapper can place: ranks alone on their slots, ranks that share slots, or both.
+enum class Serves { alone, shared, both };
+
 /// One line of the registry. Exactly one of the two makers is set.
 struct MapperEntry {
     std::string_view name;
     std::string_view summary;
     std::string_view source;  // paper and section; empty for folklore
     std::string_view needs;   // what it uses of problem and machine
+    Serves serves;
     Construct (*make_construct)(std::string_view name, const OptionValues&) = nullptr;
     Improve (*make_improve)(std::string_view name, const OptionValues&) = nullptr;
     std::vector<OptionInfo> (*options)() = list_options<NoOptions>;
@@ -45,5 +49,8 @@ struct PlaceResult {
 /// seed and work budget the result is the same for any number of threads.
 /// Throws Error for unknown names, options out of range, and chains that do not start with a constructor.
 [[nodiscard]] PlaceResult place(const Problem& problem, std::string_view chain, const Budget& budget = {});
+
+/// The same as part of a larger search, whose meter it shares.
+[[nodiscard]] Placement place(const Problem& problem, std::string_view chain, Meter& meter);
 
 }  // namespace topoloom

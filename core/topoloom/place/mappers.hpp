@@ -2,6 +2,7 @@
 // The mappers that the registry lists; each is defined in the file of its name.
 #pragma once
 
+#include "topoloom/place/auto.hpp"
 #include "topoloom/place/greedy.hpp"
 #include "topoloom/place/multisection.hpp"
 #include "topoloom/place/refine.hpp"

@@ -59,7 +59,8 @@ class Refinement {
     }
 
     /// Coarsens within the labels, then refines from the coarsest graph to the finest.
-    Member cycle(const Member& start, Rng rng, std::span<const std::uint32_t> label, std::uint64_t& work) const {
+    Member cycle(const Member& start, Rng rng, std::span<const std::uint32_t> label,
+                 std::uint64_t& work) const {
         struct Level {
             Coarsening step;
             Places finer;  // where the vertices one level finer are
@@ -110,7 +111,8 @@ class Refinement {
     }
 
    private:
-    static constexpr std::size_t brood = 2;  // children of one round: made at the same time, whatever the threads
+    static constexpr std::size_t brood =
+        2;  // children of one round: made at the same time, whatever the threads
 
     /// Makes the other members, and gives all a first refinement.
     void breed(std::vector<Member>& family, Meter& meter) {
@@ -166,8 +168,9 @@ class Refinement {
             child.mother = rng.below(size);
             child.father = size == 1 ? 0 : (child.mother + 1 + rng.below(size - 1)) % size;
             if (family[child.father].cost < family[child.mother].cost) std::swap(child.mother, child.father);
-            child.member = cycle(family[child.mother], rng,
-                                 common_labels(family[child.mother].places, family[child.father].places), child.work);
+            child.member =
+                cycle(family[child.mother], rng,
+                      common_labels(family[child.mother].places, family[child.father].places), child.work);
         });
         for (Child& child : children) {
             meter.spend(child.work);
@@ -190,7 +193,8 @@ class Refinement {
         labels.reserve(a.size());
         for (std::size_t v = 0; v < a.size(); ++v) {
             const std::uint64_t both = std::uint64_t{a[v]} << 32 | b[v];
-            labels.push_back(label_of.emplace(both, static_cast<std::uint32_t>(label_of.size())).first->second);
+            labels.push_back(
+                label_of.emplace(both, static_cast<std::uint32_t>(label_of.size())).first->second);
         }
         return labels;
     }

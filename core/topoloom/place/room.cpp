@@ -14,8 +14,8 @@ namespace {
 constexpr double exact_limit = 0x1.0p52;  // sums of whole numbers up to here are exact in a double
 
 void check(const Sharing& sharing, std::size_t slot_count) {
-    if (!std::isfinite(sharing.imbalance) || sharing.imbalance < 0)
-        fail("the imbalance is ", sharing.imbalance, "; it must be 0 or more, as in 0.03 for 3 %");
+    if (sharing.imbalance && !(std::isfinite(*sharing.imbalance) && *sharing.imbalance >= 0))
+        fail("the imbalance is ", *sharing.imbalance, "; it must be 0 or more, as in 0.03 for 3 %");
     if (sharing.capacity.empty()) return;
     if (sharing.capacity.size() != slot_count)
         fail("there are ", sharing.capacity.size(), " capacities for ", slot_count,
@@ -33,6 +33,10 @@ Room::Room(const CommGraph& graph, const Allocation& allocation, const Sharing& 
     const std::size_t slots = allocation.slot_count();
     if (ranks == 0) fail("there are no ranks to place");
     check(sharing, slots);
+    if (ranks > slots && !sharing.imbalance && sharing.capacity.empty()) {
+        fail(ranks, " ranks do not fit on the ", slots, " slots of ", allocation.nodes().size(),
+             " nodes; allocate more nodes, start fewer ranks, or let ranks share slots with --imbalance 0");
+    }
     one_rank_per_slot_ = ranks <= slots && sharing.capacity.empty();
     if (one_rank_per_slot_) {
         mass_.assign(ranks, 1);
@@ -57,7 +61,8 @@ Room::Room(const CommGraph& graph, const Allocation& allocation, const Sharing& 
     if (sharing.capacity.empty()) {
         const auto count = static_cast<std::int64_t>(slots);
         const auto share = static_cast<double>((mass + count - 1) / count);
-        capacity_.assign(slots, static_cast<std::int64_t>((1 + sharing.imbalance) * share + 1e-9));
+        capacity_.assign(slots,
+                         static_cast<std::int64_t>((1 + sharing.imbalance.value_or(0)) * share + 1e-9));
         if (heaviest * scale > static_cast<double>(capacity_.front())) {
             fail("a rank has load ", heaviest, ", but with ", slots, " slots each may hold only ",
                  static_cast<double>(capacity_.front()) / scale, "; give --imbalance ",

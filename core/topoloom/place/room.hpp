@@ -12,12 +12,12 @@
 
 namespace topoloom {
 
-/// What the caller says about sharing slots. Nothing: one rank a slot where ranks do not outnumber slots, else the
-/// same load on every slot, as nearly as whole ranks allow.
+/// What the caller says about sharing slots. Nothing: one rank a slot.
 struct Sharing {
-    double imbalance = 0;  ///< a slot may hold (1 + imbalance) times its share of the load
-    std::vector<double>
-        capacity;  ///< the load that each slot of the allocation may hold; empty: equal shares
+    /// Where ranks outnumber slots, a slot may hold (1 + imbalance) times its share of the load.
+    std::optional<double> imbalance = std::nullopt;
+    /// The load that each slot of the allocation may hold, however many ranks that is; empty: equal shares.
+    std::vector<double> capacity = {};
 };
 
 /// Masses of ranks and capacities of slots as integers, so that "fits" is exact. Loads that are whole numbers stay

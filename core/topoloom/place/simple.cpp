@@ -2,7 +2,9 @@
 #include "topoloom/place/simple.hpp"
 
 #include <algorithm>
+#include <numeric>
 
+#include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/hilbert.hpp"
 
@@ -14,6 +16,44 @@ namespace {
 Placement take_first(const Problem& problem, std::vector<Slot> slots) {
     slots.resize(problem.rank_count());
     return {problem.allocation(), std::move(slots)};
+}
+
+/// Ranks in order on slots in order, each slot filled to the same part of its capacity; what that leaves over goes to
+/// the first slot with room.
+Placement share_in_order(const Problem& problem) {
+    const auto mass = problem.room().masses();
+    std::vector<std::int64_t> room(problem.room().capacities().begin(), problem.room().capacities().end());
+    const auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
+    const auto all_room = static_cast<double>(std::accumulate(room.begin(), room.end(), std::int64_t{0}));
+    std::vector<std::uint32_t> place(mass.size());
+    std::vector<std::uint32_t> left_over;
+    std::uint32_t at = 0;
+    auto passed = static_cast<double>(room[0]);  // capacity of the slots up to this one
+    double placed = 0;
+    for (std::uint32_t u = 0; u < mass.size(); ++u) {
+        placed += static_cast<double>(mass[u]);
+        while (at + 1 < room.size() && placed * all_room > passed * all_mass * (1 + 1e-12))
+            passed += static_cast<double>(room[++at]);
+        if (room[at] >= mass[u]) {
+            room[at] -= mass[u];
+            place[u] = at;
+        } else {
+            left_over.push_back(u);
+        }
+    }
+    std::ranges::stable_sort(left_over, [&](auto a, auto b) { return mass[a] > mass[b]; });
+    for (const std::uint32_t u : left_over) {
+        const auto fits = std::ranges::find_if(room, [&](std::int64_t r) { return r >= mass[u]; });
+        if (fits == room.end()) {
+            fail("rank ", u, " of load ", problem.graph().load(Rank{u}),
+                 " fits on no slot any more; allow more imbalance or larger capacities");
+        }
+        *fits -= mass[u];
+        place[u] = static_cast<std::uint32_t>(fits - room.begin());
+    }
+    std::vector<Slot> slots;
+    for (const std::uint32_t p : place) slots.push_back(problem.allocation().slots()[p]);
+    return {problem.allocation(), std::move(slots), SlotUse::shared};
 }
 
 Placement deal_to_nodes(const Problem& problem, bool fold) {
@@ -35,6 +75,7 @@ Placement deal_to_nodes(const Problem& problem, bool fold) {
 }  // namespace
 
 Placement place_block(const Problem& problem, Meter&) {
+    if (!problem.room().one_rank_per_slot()) return share_in_order(problem);
     const auto slots = problem.allocation().slots();
     return take_first(problem, {slots.begin(), slots.end()});
 }
