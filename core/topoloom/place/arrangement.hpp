@@ -37,11 +37,12 @@ template <class Space>
 
 /// The inverse of positions_of().
 [[nodiscard]] inline Placement placement_at(const Allocation& allocation,
-                                            std::span<const std::uint32_t> position_of_rank) {
+                                            std::span<const std::uint32_t> position_of_rank,
+                                            SlotUse use = SlotUse::one_rank) {
     std::vector<Slot> slots;
     slots.reserve(position_of_rank.size());
     for (const std::uint32_t position : position_of_rank) slots.push_back(allocation.slots()[position]);
-    return {allocation, std::move(slots)};
+    return {allocation, std::move(slots), use};
 }
 
 /// One rank on a slot; slots are named by their position in the allocation. `Graph` is symmetric, so that each pair of

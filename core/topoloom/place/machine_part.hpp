@@ -50,25 +50,21 @@ class MachineParts {
 
     /// Cuts a part of several places where it falls apart most naturally, near the middle.
     std::array<MachinePart, 2> halve(const MachinePart& part) {
-        std::vector<Point> points;
-        for (const std::uint32_t p : places(part)) points.push_back(point_[p]);
-        const std::vector<SplitKey> keys = space_.split_keys(points);
-        std::vector<std::uint32_t> order(part.size());
-        std::iota(order.begin(), order.end(), 0U);
-        // Places of one node have the same key and neighboring numbers.
-        const std::span<std::uint32_t> mine(place_.data() + part.begin, part.size());
-        std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-            return keys[a] != keys[b] ? keys[a] < keys[b] : mine[a] < mine[b];
-        });
-        const std::uint32_t cut = choose_cut(keys, order, mine, part.capacity);
-        std::vector<std::uint32_t> sorted;
-        for (const std::uint32_t i : order) sorted.push_back(mine[i]);
-        std::ranges::copy(sorted, mine.begin());
+        const std::uint32_t cut = choose_cut(sort(part), part);
         std::array<MachinePart, 2> halves{{{part.begin, part.begin + cut}, {part.begin + cut, part.end}}};
         for (MachinePart& half : halves) {
             for (const std::uint32_t p : places(half)) half.capacity += capacity_[p];
         }
         return halves;
+    }
+
+    /// Cuts a part between all its groups at once where these are equally far from each other, as those of a tree are;
+    /// else in halves.
+    std::vector<MachinePart> divide(const MachinePart& part) {
+        std::vector<MachinePart> groups = this->groups(part);
+        if (groups.size() > 2 && groups.size() <= most_groups && equidistant(groups)) return groups;
+        const auto halves = halve(part);
+        return {halves.begin(), halves.end()};
     }
 
     /// A few points that stand for a part; the first is its middle.
@@ -90,11 +86,55 @@ class MachineParts {
     }
 
    private:
+    static constexpr std::size_t most_groups = 64;
+
+    /// Sorts the places of a part by their keys; returns the keys in that order.
+    std::vector<SplitKey> sort(const MachinePart& part) {
+        std::vector<Point> points;
+        for (const std::uint32_t p : places(part)) points.push_back(point_[p]);
+        const std::vector<SplitKey> keys = space_.split_keys(points);
+        std::vector<std::uint32_t> order(part.size());
+        std::iota(order.begin(), order.end(), 0U);
+        // Places of one node have the same key and neighboring numbers.
+        const std::span<std::uint32_t> mine(place_.data() + part.begin, part.size());
+        std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+            return keys[a] != keys[b] ? keys[a] < keys[b] : mine[a] < mine[b];
+        });
+        std::vector<std::uint32_t> sorted_places;
+        std::vector<SplitKey> sorted_keys;
+        for (const std::uint32_t i : order) {
+            sorted_places.push_back(mine[i]);
+            sorted_keys.push_back(keys[i]);
+        }
+        std::ranges::copy(sorted_places, mine.begin());
+        return sorted_keys;
+    }
+
+    /// A part cut wherever the major key changes.
+    std::vector<MachinePart> groups(const MachinePart& part) {
+        const std::vector<SplitKey> keys = sort(part);
+        std::vector<MachinePart> groups;
+        for (std::uint32_t i = 0; i < part.size(); ++i) {
+            if (i == 0 || keys[i].major != keys[i - 1].major)
+                groups.push_back({part.begin + i, part.begin + i});
+            ++groups.back().end;
+            groups.back().capacity += capacity_[place_[part.begin + i]];
+        }
+        return groups;
+    }
+    [[nodiscard]] bool equidistant(std::span<const MachinePart> groups) const {
+        const auto middle = [&](const MachinePart& g) { return point_[place_[g.begin + g.size() / 2]]; };
+        const auto apart = space_.distance(middle(groups[0]), middle(groups[1]));
+        for (std::size_t a = 0; a < groups.size(); ++a) {
+            for (std::size_t b = a + 1; b < groups.size(); ++b) {
+                if (space_.distance(middle(groups[a]), middle(groups[b])) != apart) return false;
+            }
+        }
+        return true;
+    }
+
     /// After how many places of the order to cut.
-    [[nodiscard]] std::uint32_t choose_cut(std::span<const SplitKey> keys,
-                                           std::span<const std::uint32_t> order,
-                                           std::span<const std::uint32_t> places,
-                                           std::int64_t capacity) const {
+    [[nodiscard]] std::uint32_t choose_cut(std::span<const SplitKey> keys, const MachinePart& part) const {
         struct Cut {
             std::uint32_t at = 0;
             std::int64_t unevenness = std::numeric_limits<std::int64_t>::max();
@@ -106,18 +146,16 @@ class MachineParts {
         Cut between_keys;
         Cut anywhere;
         std::int64_t left = 0;
-        for (std::uint32_t i = 1; i < order.size(); ++i) {
-            left += capacity_[places[order[i - 1]]];
-            const std::int64_t unevenness = std::abs(capacity - 2 * left);
-            const SplitKey& before = keys[order[i - 1]];
-            const SplitKey& after = keys[order[i]];
+        for (std::uint32_t i = 1; i < part.size(); ++i) {
+            left += capacity_[place_[part.begin + i - 1]];
+            const std::int64_t unevenness = std::abs(part.capacity - 2 * left);
             anywhere.offer(i, unevenness);
-            if (before != after) between_keys.offer(i, unevenness);
-            if (before.major != after.major) between_groups.offer(i, unevenness);
+            if (keys[i - 1] != keys[i]) between_keys.offer(i, unevenness);
+            if (keys[i - 1].major != keys[i].major) between_groups.offer(i, unevenness);
         }
         // Natural borders are worth up to one part to three; the middle is worth more than that.
         for (const Cut& cut : {between_groups, between_keys}) {
-            if (cut.at > 0 && 2 * cut.unevenness <= capacity) return cut.at;
+            if (cut.at > 0 && 2 * cut.unevenness <= part.capacity) return cut.at;
         }
         return between_keys.at > 0 ? between_keys.at : anywhere.at;
     }

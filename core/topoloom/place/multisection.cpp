@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/multisection.hpp"
 
-#include <bit>
 #include <cmath>
 
 #include "topoloom/place/bisection.hpp"
+#include "topoloom/place/group_split.hpp"
 #include "topoloom/place/machine_part.hpp"
 
 namespace topoloom {
@@ -26,7 +26,8 @@ class Multisection {
    public:
     Multisection(const Space& space, const Problem& problem, const MultisectionOptions& options)
         : problem_(problem),
-          options_{.starts = options.starts, .passes = 2, .cycles = options.cycles},
+          bisection_{.starts = options.starts, .passes = 2, .cycles = options.cycles},
+          evolution_{.family = options.family, .cycles = options.family > 1 ? 3 * options.family : 0},
           graph_(problem.symmetric()),
           mass_(problem.room().masses()),
           machine_(space, problem.allocation(), problem.room().capacities()),
@@ -58,110 +59,143 @@ class Multisection {
         return std::ranges::all_of(parts_, [](const Part& part) { return part.finished; });
     }
 
-    /// Halves every part that still has somewhere to go.
+    /// Divides every part that still has somewhere to go.
     void step(std::uint64_t level, Meter& meter) {
-        std::vector<std::array<MachinePart, 2>> halves(parts_.size());
+        std::vector<std::vector<MachinePart>> pieces(parts_.size());
         parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
             Part& part = parts_[p];
             part.finished = part.finished || part.size() == 0 || part.machine.size() == 1 ||
                             machine_.is_point(part.machine);
-            if (!part.finished) halves[p] = machine_.halve(part.machine);
+            if (!part.finished) pieces[p] = pieces_of(part.machine);
         });
         std::vector<std::uint32_t> first_child(parts_.size());
         std::uint32_t children = 0;
         samples_.clear();
         for (std::size_t p = 0; p < parts_.size(); ++p) {
             first_child[p] = children;
-            children += parts_[p].finished ? 1 : 2;
+            children += parts_[p].finished ? 1 : static_cast<std::uint32_t>(pieces[p].size());
             samples_.push_back(machine_.sample(parts_[p].machine));
         }
         std::vector<Part> next(children);
         std::vector<std::uint64_t> work(parts_.size(), 0);
         const bool hurry = meter.exhausted();
+        const int inner_threads = parts_.size() == 1 ? problem_.threads() : 1;
         parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
             if (parts_[p].finished) {
                 next[first_child[p]] = parts_[p];
                 for (const std::uint32_t u : ranks(parts_[p])) next_part_of_[u] = first_child[p];
                 return;
             }
-            const auto [left, right] = divide(static_cast<std::uint32_t>(p), halves[p],
-                                              Rng(problem_.seed(), level << 32 | p), hurry, work[p]);
-            next[first_child[p]] = left;
-            next[first_child[p] + 1] = right;
-            for (const std::uint32_t u : ranks(left)) next_part_of_[u] = first_child[p];
-            for (const std::uint32_t u : ranks(right)) next_part_of_[u] = first_child[p] + 1;
+            Divider divider{pieces[p], capacities(parts_[p], pieces[p]), level << 32 | p, inner_threads};
+            const std::vector<Part> divided = divide(static_cast<std::uint32_t>(p), divider, hurry, work[p]);
+            for (std::uint32_t i = 0; i < divided.size(); ++i) {
+                next[first_child[p] + i] = divided[i];
+                for (const std::uint32_t u : ranks(divided[i])) next_part_of_[u] = first_child[p] + i;
+            }
         });
         parts_ = std::move(next);
         std::swap(part_of_, next_part_of_);
         meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
     }
 
+    /// Ranks that have a slot each are balanced to the last one, which bisections do better than groups at once.
+    std::vector<MachinePart> pieces_of(const MachinePart& part) {
+        if (!problem_.room().one_rank_per_slot()) return machine_.divide(part);
+        const auto halves = machine_.halve(part);
+        return {halves.begin(), halves.end()};
+    }
+
     [[nodiscard]] std::span<std::uint32_t> ranks(const Part& part) {
         return {ranks_.data() + part.begin, part.size()};
     }
 
-    /// Ranks of a part for its two halves; reorders them.
-    std::array<Part, 2> divide(std::uint32_t p, const std::array<MachinePart, 2>& halves, Rng rng, bool hurry,
-                               std::uint64_t& work) {
+    /// How a part is to be divided.
+    struct Divider {
+        std::span<const MachinePart> pieces;
+        std::vector<std::int64_t> capacity;
+        std::uint64_t stream;
+        int threads;
+    };
+
+    /// Deals the ranks of a part to its pieces; reorders them.
+    std::vector<Part> divide(std::uint32_t p, const Divider& divider, bool hurry, std::uint64_t& work) {
         const Part part = parts_[p];
         const std::span<std::uint32_t> mine = ranks(part);
-        const std::array<std::int64_t, 2> capacity = shares(part, halves);
-        std::vector<char> side(part.size(), 0);
-        if (hurry) {
-            std::int64_t filled = 0;
-            for (std::size_t i = 0; i < side.size(); ++i) {
-                side[i] = static_cast<char>(filled + mass_[mine[i]] > capacity[0] ? 1 : 0);
-                filled += side[i] == 0 ? mass_[mine[i]] : 0;
+        const std::vector<std::uint32_t> piece_of =
+            hurry ? fill_in_order(mine, divider.capacity) : split(p, divider, work);
+        std::vector<Part> divided;
+        std::vector<std::uint32_t> sorted;
+        for (std::uint32_t i = 0; i < divider.pieces.size(); ++i) {
+            Part piece{divider.pieces[i], part.begin + static_cast<std::uint32_t>(sorted.size())};
+            for (std::size_t k = 0; k < mine.size(); ++k) {
+                if (piece_of[k] != i) continue;
+                sorted.push_back(mine[k]);
+                piece.mass += mass_[mine[k]];
             }
-        } else {
-            std::vector<std::int64_t> bias;
-            const WeightedGraph sub = extract(p, halves, bias);
-            Bisection split = bisect(sub, bias, capacity, options_, rng);
-            work = split.work;
-            side = std::move(split.side);
+            piece.end = part.begin + static_cast<std::uint32_t>(sorted.size());
+            divided.push_back(piece);
         }
-        std::array<Part, 2> result{Part{halves[0], part.begin, part.begin},
-                                   Part{halves[1], part.end, part.end}};
-        std::vector<std::uint32_t> right;
-        for (std::size_t i = 0; i < side.size(); ++i) {
-            const std::uint32_t u = mine[i];
-            result[static_cast<std::size_t>(side[i])].mass += mass_[u];
-            if (side[i] == 0) {
-                mine[result[0].end++ - part.begin] = u;
-            } else {
-                right.push_back(u);
-            }
-        }
-        std::ranges::copy(right, mine.begin() + (result[0].end - part.begin));
-        result[1].begin = result[0].end;
-        return result;
+        std::ranges::copy(sorted, mine.begin());
+        return divided;
     }
 
-    /// What each half may take. Spare room beyond one rank a slot is left to the cut; an allowed imbalance is spent
+    [[nodiscard]] std::vector<std::uint32_t> split(std::uint32_t p, const Divider& divider,
+                                                   std::uint64_t& work) {
+        std::vector<std::int64_t> bias;
+        const WeightedGraph sub = extract(p, divider.pieces, bias);
+        const std::uint64_t seed = Rng(problem_.seed(), divider.stream).next();
+        if (divider.pieces.size() == 2 && (!bias.empty() || evolution_.cycles == 0)) {
+            const Bisection halves =
+                bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_, Rng(seed));
+            work = halves.work;
+            return {halves.side.begin(), halves.side.end()};
+        }
+        GroupSplit groups =
+            split_in_groups(sub, divider.capacity, bisection_, evolution_, seed, divider.threads);
+        work = groups.work;
+        return std::move(groups.group);
+    }
+
+    /// The cheapest way, for when time is up.
+    [[nodiscard]] std::vector<std::uint32_t> fill_in_order(std::span<const std::uint32_t> ranks,
+                                                           std::vector<std::int64_t> room) const {
+        std::vector<std::uint32_t> piece_of;
+        std::uint32_t at = 0;
+        for (const std::uint32_t u : ranks) {
+            while (at + 1 < room.size() && room[at] < mass_[u]) ++at;
+            room[at] -= mass_[u];
+            piece_of.push_back(at);
+        }
+        return piece_of;
+    }
+
+    /// What each piece may take. Spare room beyond one rank a slot is left to the cut; an allowed imbalance is spent
     /// evenly over the steps to come, so that the last ones have some too.
-    [[nodiscard]] std::array<std::int64_t, 2> shares(const Part& part,
-                                                     const std::array<MachinePart, 2>& halves) const {
-        std::array<std::int64_t, 2> capacity{halves[0].capacity, halves[1].capacity};
+    [[nodiscard]] std::vector<std::int64_t> capacities(const Part& part,
+                                                       std::span<const MachinePart> pieces) const {
+        std::vector<std::int64_t> capacity;
+        for (const MachinePart& piece : pieces) capacity.push_back(piece.capacity);
         if (problem_.room().one_rank_per_slot() || part.mass == 0) return capacity;
         const double spare = static_cast<double>(part.machine.capacity) / static_cast<double>(part.mass);
-        const double steps = std::bit_width(part.machine.size() - 1);
+        // As if all steps to come divided by as much as this one.
+        const double steps =
+            std::ceil(std::log(part.machine.size()) / std::log(static_cast<double>(pieces.size())) - 1e-9);
         const double share = std::pow(spare, 1 / std::max(1.0, steps)) / spare;
-        for (std::size_t s : {0U, 1U}) {
-            const auto wanted =
-                static_cast<std::int64_t>(std::ceil(share * static_cast<double>(capacity[s])));
-            const std::int64_t least = part.mass - halves[1 - s].capacity;
-            capacity[s] = std::min(capacity[s], std::max(wanted, least));
+        for (std::int64_t& c : capacity) {
+            const auto wanted = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(c)));
+            const std::int64_t least = part.mass - (part.machine.capacity - c);
+            c = std::min(c, std::max(wanted, least));
         }
         return capacity;
     }
 
-    /// The graph between the ranks of a part, edges priced by the distance between its halves, and what every rank's
-    /// partners in other parts make the right half cost more than the left one.
-    WeightedGraph extract(std::uint32_t p, const std::array<MachinePart, 2>& halves,
+    /// The graph between the ranks of a part, edges priced by the distance between its pieces, and, of two pieces, what
+    /// every rank's partners in other parts make the second cost more than the first.
+    WeightedGraph extract(std::uint32_t p, std::span<const MachinePart> pieces,
                           std::vector<std::int64_t>& bias) {
-        const std::array<typename Parts::Sample, 2> ends{machine_.sample(halves[0]),
-                                                         machine_.sample(halves[1])};
-        // Ranks that stay together are as far apart as their half is wide.
+        const std::array<typename Parts::Sample, 2> ends{machine_.sample(pieces[0]),
+                                                         machine_.sample(pieces[1])};
+        // Ranks that stay together are as far apart as their piece is wide.
         const std::int64_t apart =
             machine_.distance(ends[0], ends[1]) -
             (machine_.distance(ends[0], ends[0]) + machine_.distance(ends[1], ends[1])) / 2;
@@ -216,7 +250,8 @@ class Multisection {
     }
 
     const Problem& problem_;
-    BisectionOptions options_;
+    BisectionOptions bisection_;
+    EvolutionOptions evolution_;
     const CommGraph& graph_;
     std::span<const std::int64_t> mass_;
     Parts machine_;

@@ -9,9 +9,11 @@ namespace topoloom {
 struct MultisectionOptions {
     std::uint32_t starts = 4;
     std::uint32_t cycles = 0;
+    std::uint32_t family = 1;
     void visit(auto& field) {
         field("starts", starts, Range{1, 1000}, "first splits tried for every part of the machine");
         field("cycles", cycles, Range{0, 1000}, "times that every split is coarsened and refined once more");
+        field("family", family, Range{1, 1000}, "splits of shared slots' groups that evolve together");
     }
 };
 

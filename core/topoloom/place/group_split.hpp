@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Splitting a weighted graph in several groups that are all equally far from each other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/place/bisection.hpp"
+#include "topoloom/place/evolution.hpp"
+#include "topoloom/place/weighted_graph.hpp"
+
+namespace topoloom {
+
+struct GroupSplit {
+    std::vector<std::uint32_t> group;  // by vertex
+    std::uint64_t work = 0;
+};
+
+/// Recursive bisections, then evolution of the whole split, on the weight of the edges between groups. Groups stay
+/// within their capacities, which must hold all mass, wherever the masses allow it.
+[[nodiscard]] GroupSplit split_in_groups(const WeightedGraph& graph, std::span<const std::int64_t> capacity,
+                                         const BisectionOptions& bisection, const EvolutionOptions& evolution,
+                                         std::uint64_t seed, int threads);
+
+/// The part of a graph whose vertices are listed; `local` is scratch for all vertices of the graph.
+[[nodiscard]] WeightedGraph subgraph(const WeightedGraph& graph, std::span<const std::uint32_t> vertices,
+                                     std::vector<std::uint32_t>& local);
+
+}  // namespace topoloom
