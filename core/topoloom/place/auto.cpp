@@ -6,7 +6,6 @@
 #include <functional>
 #include <optional>
 
-#include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/place/mappers.hpp"
 
 namespace topoloom {
@@ -19,8 +18,7 @@ class Best {
     explicit Best(const Problem& problem) : problem_(problem) {}
 
     void offer(Placement placement) {
-        const std::int64_t value =
-            hop_bytes(problem_.graph(), problem_.machine(), placement.slots(), problem_.threads());
+        const std::int64_t value = problem_.value(placement.slots());
         if (placement_ && value >= value_) return;
         placement_ = std::move(placement);
         value_ = value;

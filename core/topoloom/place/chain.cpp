@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/place/mapper.hpp"
 
 namespace topoloom {
@@ -97,12 +96,9 @@ Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
         stages.front().mapper->make_construct(stages.front().mapper->name, stages.front().options);
     Placement placement = construct(problem, meter);
     for (const Improve& improve : improvers) {
-        const auto value = [&](const Placement& p) {
-            return hop_bytes(problem.graph(), problem.machine(), p.slots(), problem.threads());
-        };
         Placement better = improve(problem, placement, meter);
         // Searches treat distances as symmetric; where given routes are not, only the true value decides.
-        if (value(better) <= value(placement)) placement = std::move(better);
+        if (problem.value(better.slots()) <= problem.value(placement.slots())) placement = std::move(better);
     }
     return placement;
 }

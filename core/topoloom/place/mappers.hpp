@@ -6,5 +6,6 @@
 #include "topoloom/place/greedy.hpp"
 #include "topoloom/place/multisection.hpp"
 #include "topoloom/place/refine.hpp"
+#include "topoloom/place/resettle.hpp"
 #include "topoloom/place/simple.hpp"
 #include "topoloom/place/swap.hpp"

@@ -8,6 +8,7 @@
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
+#include "topoloom/place/migration.hpp"
 #include "topoloom/place/room.hpp"
 
 namespace topoloom {
@@ -27,6 +28,12 @@ class Problem {
     [[nodiscard]] std::uint64_t seed() const { return seed_; }
     /// The same problem with another seed, for one thread: for searches side by side.
     [[nodiscard]] Problem with_seed(std::uint64_t seed) const;
+    /// The same problem, coming from an earlier placement. Throws Error as migration_cost() does.
+    [[nodiscard]] Problem with_migration(Migration migration) const;
+    /// Null where there was no earlier placement.
+    [[nodiscard]] const Migration* migration() const { return migration_.get(); }
+    /// What mappers minimize: hop-bytes, and those of moving the ranks. O(edges), on all cores.
+    [[nodiscard]] std::int64_t value(std::span<const Slot> slot_of_rank) const;
     [[nodiscard]] int threads() const { return threads_; }
 
     /// graph().symmetric(), made when first asked for. Not for several threads at once.
@@ -38,6 +45,7 @@ class Problem {
     Room room_;
     std::uint64_t seed_;
     int threads_;
+    std::shared_ptr<const Migration> migration_;
     mutable std::shared_ptr<const CommGraph> symmetric_;
 };
 

@@ -20,6 +20,12 @@ Construct construct_with(std::string_view name, const OptionValues& values) {
     };
 }
 
+template <auto function>
+Improve improve_plain(std::string_view name, const OptionValues& values) {
+    (void)read_options<NoOptions>(name, values);
+    return function;
+}
+
 template <class Options, auto function>
 Improve improve_with(std::string_view name, const OptionValues& values) {
     return [options = read_options<Options>(name, values)](const Problem& problem, Placement start,
@@ -36,6 +42,8 @@ const std::vector<MapperEntry>& mappers() {
          construct_with<AutoOptions, place_auto>, nullptr, list_options<AutoOptions>},
         {"block", "rank i on slot i: what launchers do by default", "", "nothing", Serves::both,
          construct_plain<place_block>},
+        {"previous", "where the ranks were before; the others beside their partners", "", "earlier placement",
+         Serves::both, construct_plain<place_previous>},
         {"round-robin", "rank i on node i mod n: ranks dealt to the nodes like cards", "", "nodes",
          Serves::alone, construct_plain<place_round_robin>},
         {"folded", "like round-robin, but every other round runs backwards", "Karlsson 2012, ch. 4", "nodes",
@@ -62,6 +70,8 @@ const std::vector<MapperEntry>& mappers() {
         {"refine", "moves ranks between shared slots on many scales; for more ranks than slots",
          "Walshaw 2004; Sanders, Schulz 2012", "graph, distances, shared slots", Serves::shared, nullptr,
          improve_with<RefineOptions, refine_shared>, list_options<RefineOptions>},
+        {"resettle", "exchanges that pay for what they move from where it was", "",
+         "graph, distances, earlier placement", Serves::alone, nullptr, improve_plain<improve_by_resettling>},
     };
     return table;
 }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where ranks are now, and what it costs to move them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/unit.hpp"
+#include "topoloom/machine/allocation.hpp"
+
+namespace topoloom {
+
+/// An earlier placement that a new one is weighed against: moving a rank costs `bytes_per_rank` times the distance from
+/// its old slot, in the same hop-bytes that its messages cost.
+struct Migration {
+    std::vector<std::optional<Slot>> from;  // by rank; none: the rank is new, or its slot is gone
+    Bytes bytes_per_rank{0};
+};
+
+/// Hop-bytes of all moves. Throws Error unless `from` names a slot of the machine or none for every rank.
+[[nodiscard]] std::int64_t migration_cost(const Migration& migration, const Machine& machine,
+                                          std::span<const Slot> slot_of_rank);
+
+}  // namespace topoloom
