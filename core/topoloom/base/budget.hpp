@@ -30,6 +30,19 @@ class Meter {
         if (done_ >= next_look_ && !exhausted_) look();
         return !exhausted_;
     }
+    /// What share of the budget is used up, of work or of time, whichever is more; 0 where nothing is limited. By
+    /// the clock now, so the same on every run only if the budget is one of work.
+    [[nodiscard]] double share() const {
+        const std::chrono::duration<double> passed = Clock::now() - start_;
+        const double by_time = passed.count() / budget_.seconds;
+        return budget_.work == std::numeric_limits<std::uint64_t>::max()
+                   ? by_time
+                   : std::max(by_time, static_cast<double>(done_) / static_cast<double>(budget_.work));
+    }
+    [[nodiscard]] bool limited() const {
+        return budget_.work != std::numeric_limits<std::uint64_t>::max() ||
+               budget_.seconds != std::numeric_limits<double>::infinity();
+    }
     [[nodiscard]] bool exhausted() const { return exhausted_; }
     [[nodiscard]] std::uint64_t done() const { return done_; }
     /// What is left, for searches side by side; they can't ask the caller whether to go on.

@@ -2,10 +2,12 @@
 // The mappers that the registry lists; each is defined in the file of its name.
 #pragma once
 
+#include "topoloom/place/anneal.hpp"
 #include "topoloom/place/auto.hpp"
 #include "topoloom/place/greedy.hpp"
 #include "topoloom/place/multisection.hpp"
 #include "topoloom/place/refine.hpp"
 #include "topoloom/place/resettle.hpp"
+#include "topoloom/place/rotate.hpp"
 #include "topoloom/place/simple.hpp"
 #include "topoloom/place/swap.hpp"

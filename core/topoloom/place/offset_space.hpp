@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "topoloom/machine/machine.hpp"
@@ -77,17 +75,5 @@ class OffsetSpace {
     std::vector<std::uint8_t> distance_;
     const std::uint8_t* origin_;
 };
-
-/// Calls use(space, quick): the machine's space, and one with the same distances that is quicker to compare points in.
-template <class Use>
-decltype(auto) with_quick_space(const Machine& machine, Use&& use) {
-    return with_space(machine, [&]<class Space>(const Space& space) {
-        if constexpr (std::is_same_v<Space, FlatSpace<Torus>>) {
-            if (OffsetSpace::fits(space.network()))
-                return use(space, OffsetSpace(space.network(), machine.slots_per_node()));
-        }
-        return use(space, space);
-    });
-}
 
 }  // namespace topoloom

@@ -6,7 +6,7 @@
 #include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/free_slots.hpp"
 #include "topoloom/place/neighborhood.hpp"
-#include "topoloom/place/offset_space.hpp"
+#include "topoloom/place/quick_space.hpp"
 #include "topoloom/place/space_pull.hpp"
 
 namespace topoloom {
@@ -16,13 +16,13 @@ namespace {
 template <class Space, class Quick>
 class SwapSearch {
    public:
-    SwapSearch(const Space& space, const Quick& quick, const Problem& problem, const Placement& start,
-               const SwapOptions& options)
+    SwapSearch(const Space& space, std::span<const typename Space::Point> slots, const Quick& quick,
+               std::span<const typename Quick::Point> quick_slots, const Problem& problem,
+               const Placement& start, const SwapOptions& options)
         : space_(space),
           graph_(problem.symmetric()),
-          slots_(slot_points(space, problem.allocation())),
-          quick_slots_(slot_points(quick, problem.allocation())),
-          state_(quick, quick_slots_, graph_, positions_of(problem.allocation(), start.slots())),
+          slots_(slots),
+          state_(quick, quick_slots, graph_, positions_of(problem.allocation(), start.slots())),
           neighborhood_(graph_, options.reach, options.candidates),
           free_(space, problem.allocation()),
           waiting_(graph_.rank_count(), true) {
@@ -103,8 +103,7 @@ class SwapSearch {
 
     const Space& space_;
     const CommGraph& graph_;
-    std::vector<typename Space::Point> slots_;
-    std::vector<typename Quick::Point> quick_slots_;
+    std::span<const typename Space::Point> slots_;
     Arrangement<Quick> state_;
     Neighborhood neighborhood_;
     FreeSlots<Space> free_;
@@ -119,11 +118,12 @@ class SwapSearch {
 
 Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter,
                            const SwapOptions& options) {
-    return with_quick_space(problem.machine(),
-                            [&]<class Space, class Quick>(const Space& space, const Quick& quick) {
-                                SwapSearch<Space, Quick> search(space, quick, problem, start, options);
-                                return placement_at(problem.allocation(), search.run(meter));
-                            });
+    return with_quick_space(
+        problem.allocation(), [&]<class Space, class Quick>(const Space& space, const auto& slots,
+                                                            const Quick& quick, const auto& quick_slots) {
+            SwapSearch<Space, Quick> search(space, slots, quick, quick_slots, problem, start, options);
+            return placement_at(problem.allocation(), search.run(meter));
+        });
 }
 
 }  // namespace topoloom

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/rotate.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "topoloom/place/arrangement.hpp"
+#include "topoloom/place/near_slots.hpp"
+#include "topoloom/place/quick_space.hpp"
+
+namespace topoloom {
+
+namespace {
+
+template <class Space, class Near>
+class RotateSearch {
+   public:
+    RotateSearch(const Space& space, std::span<const typename Space::Point> slots, const Near& near,
+                 const Problem& problem, const Placement& start, const RotateOptions& options)
+        : graph_(problem.symmetric()),
+          near_(near),
+          length_(options.length),
+          state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
+          waiting_(graph_.rank_count(), true) {
+        for (const Rank u : ids<Rank>(graph_.rank_count())) queue_.push_back(u);
+    }
+
+    std::vector<std::uint32_t> run(Meter& meter) {
+        while (!queue_.empty() && !meter.exhausted()) {
+            std::vector<Rank> round;
+            round.swap(queue_);
+            for (const Rank u : round) {
+                waiting_[u.value] = false;
+                visit(u, meter);
+                if (meter.exhausted()) break;
+            }
+        }
+        return state_.positions();
+    }
+
+   private:
+    using State = Arrangement<Space>;
+
+    /// A rank on a new slot; whoever was there is where the rank was.
+    struct Step {
+        Rank rank;
+        Rank ejected;
+        std::uint32_t from;
+        std::uint32_t to;
+    };
+
+    void visit(Rank u, Meter& meter) {
+        for (const Rank partner : graph_.peers(u)) {
+            for (const std::uint32_t to : near_.near(state_.position(partner))) {
+                if (to == state_.position(u)) continue;
+                if (!meter.spend(1)) return;
+                // The rank itself must be better off, or the others have nothing to share.
+                if (state_.move_gain(u, to) <= 0) continue;
+                if (rotate(u, to, meter)) wake();
+                if (meter.exhausted()) return;
+            }
+        }
+    }
+
+    /// Starts a cycle by moving u. True if it was worth it; else all is as it was.
+    bool rotate(Rank u, std::uint32_t to, Meter& meter) {
+        path_.clear();
+        std::int64_t gain = step(u, to);
+        while (gain <= 0 && path_.back().ejected != State::nobody && path_.size() + 1 < length_) {
+            // The last one ejected sits where u was.
+            const Rank v = path_.back().ejected;
+            const std::uint32_t best = best_slot(v, meter);
+            if (best == state_.position(v)) break;
+            gain += step(v, best);
+        }
+        if (gain > 0) return true;
+        while (!path_.empty()) take_back();
+        return false;
+    }
+
+    /// Returns by how much the total fell.
+    std::int64_t step(Rank u, std::uint32_t to) {
+        const Rank v = state_.occupant(to);
+        path_.push_back({u, v, state_.position(u), to});
+        if (v == State::nobody) {
+            const std::int64_t gain = state_.move_gain(u, to);
+            state_.move(u, to);
+            return gain;
+        }
+        const std::int64_t gain = state_.exchange_gain(u, v);
+        state_.exchange(u, v);
+        return gain;
+    }
+
+    void take_back() {
+        const Step last = path_.back();
+        path_.pop_back();
+        if (last.ejected == State::nobody) {
+            state_.move(last.rank, last.from);
+        } else {
+            state_.exchange(last.rank, last.ejected);
+        }
+    }
+
+    /// Where v should go from here, among the slots near its partners that are not in the cycle yet; its own if there
+    /// is none.
+    std::uint32_t best_slot(Rank v, Meter& meter) {
+        std::uint32_t best = state_.position(v);
+        std::int64_t most = std::numeric_limits<std::int64_t>::min();
+        for (const Rank partner : graph_.peers(v)) {
+            for (const std::uint32_t to : near_.near(state_.position(partner))) {
+                if (to == state_.position(v) || in_path(to)) continue;
+                meter.spend(1);
+                const Rank x = state_.occupant(to);
+                const std::int64_t gain =
+                    x == State::nobody ? state_.move_gain(v, to) : state_.exchange_gain(v, x);
+                if (gain > most) {
+                    most = gain;
+                    best = to;
+                }
+            }
+        }
+        return best;
+    }
+    [[nodiscard]] bool in_path(std::uint32_t position) const {
+        for (const Step& step : path_) {
+            if (step.to == position) return true;
+        }
+        return false;
+    }
+
+    /// The ranks that moved and their partners have new surroundings: look at them again.
+    void wake() {
+        for (const Step& step : path_) {
+            wake(step.rank);
+            if (step.ejected != State::nobody) wake(step.ejected);
+        }
+    }
+    void wake(Rank u) {
+        const auto enqueue = [&](Rank v) {
+            if (waiting_[v.value]) return;
+            waiting_[v.value] = true;
+            queue_.push_back(v);
+        };
+        enqueue(u);
+        for (const Rank v : graph_.peers(u)) enqueue(v);
+    }
+
+    const CommGraph& graph_;
+    const Near& near_;
+    std::uint32_t length_;
+    State state_;
+    std::vector<char> waiting_;
+    std::vector<Rank> queue_;
+    std::vector<Step> path_;
+};
+
+}  // namespace
+
+Placement improve_by_rotations(const Problem& problem, Placement start, Meter& meter,
+                               const RotateOptions& options) {
+    const Allocation& allocation = problem.allocation();
+    if (allocation.slot_count() < 2 || meter.exhausted()) return start;
+    return with_quick_space(allocation, [&]<class Space, class Quick>(const Space& space, const auto&,
+                                                                      const Quick& quick, const auto& slots) {
+        const NearSlots<Space> near(space, allocation, options.near, problem.threads());
+        RotateSearch<Quick, NearSlots<Space>> search(quick, slots, near, problem, start, options);
+        return placement_at(allocation, search.run(meter));
+    });
+}
+
+}  // namespace topoloom

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Cyclic exchanges of a few ranks: the way out where no exchange of two helps.
+#pragma once
+
+#include "topoloom/place/mapper.hpp"
+
+namespace topoloom {
+
+struct RotateOptions {
+    std::uint32_t length = 4;
+    std::uint32_t near = 8;
+    void visit(auto& field) {
+        field("length", length, Range{2, 100}, "ranks that change places in one cycle at the most");
+        field("near", near, Range{1, 1000}, "slots tried near each partner of a rank");
+    }
+};
+
+/// Moves a rank to a slot near a partner, where it is better off; whoever was there goes to the best slot near its own
+/// partners, or to the slot that became free, and so on: a cycle of at most `length` ranks, or a chain that ends on a
+/// free slot, is kept as soon as it lowers hop-bytes, else taken back. Visits the ranks whose surroundings changed until
+/// none is left or the budget ends. This is ejection chains with the gain criterion of Lin and Kernighan (Glover, Ejection
+/// chains, reference structures and alternating path methods, Discrete Applied Mathematics 65 (1996)). A visit costs
+/// O(partners * near) evaluations of O(degree), and one such search more for each rank that is ejected. Work counts
+/// evaluations.
+[[nodiscard]] Placement improve_by_rotations(const Problem& problem, Placement start, Meter& meter,
+                                             const RotateOptions& options);
+
+}  // namespace topoloom

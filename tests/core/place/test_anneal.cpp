@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Annealing, and what it and the other local searches stand on: exact gains, quick distances, lists of near slots.
+#include <doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "../machine/machines.hpp"
+#include "../metric/random_problem.hpp"
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/mapper.hpp"
+#include "topoloom/place/near_slots.hpp"
+#include "topoloom/place/packed_graph.hpp"
+#include "topoloom/place/quick_space.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+/// Machines on which distances are the same both ways.
+const std::vector<std::string>& texts() {
+    static const std::vector<std::string> all{"torus:4x4x4",
+                                              "mesh:9x7",
+                                              "torus:5x3x2x3",
+                                              "mesh:40",
+                                              "torus:300x2",
+                                              "tree:4:4:4,distance=1:10:100",
+                                              "torus:3x5+node:3:2,distance=1:2:5",
+                                              random_graph(30, 5, 1)};
+    return all;
+}
+
+Allocation scattered(const Machine& machine, std::uint64_t seed) {
+    const Allocation whole = Allocation::whole(machine);
+    std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
+    Rng(seed).shuffle(std::span<Slot>(slots));
+    slots.resize(slots.size() * 4 / 5);
+    return Allocation::of_slots(machine, std::move(slots));
+}
+
+std::int64_t value(const Problem& problem, std::string_view chain, const Budget& budget = {}) {
+    return hop_bytes(problem.graph(), problem.machine(), place(problem, chain, budget).placement.slots());
+}
+
+}  // namespace
+
+TEST_CASE("quick distances are those of the machine") {
+    for (const std::string& text : texts()) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = scattered(machine, 1);
+        with_quick_space(allocation, [&](const auto&, const auto&, const auto& quick, const auto& points) {
+            bool equal = true;
+            for (std::size_t a = 0; a < points.size(); ++a) {
+                for (std::size_t b = 0; b < points.size(); ++b)
+                    equal &= quick.distance(points[a], points[b]) ==
+                             machine.distance(allocation.slots()[a], allocation.slots()[b]);
+            }
+            CHECK(equal);
+        });
+    }
+}
+
+TEST_CASE("near slots are those that sorting all of them finds") {
+    for (const std::string& text : texts()) {
+        const Machine machine = make_machine(text);
+        const Allocation allocation = scattered(machine, 2);
+        for (const std::uint32_t count : {1U, 7U, 24U, 5000U}) {
+            CAPTURE(text);
+            CAPTURE(count);
+            with_space(machine, [&]<class Space>(const Space& space) {
+                const NearSlots<Space> near(space, allocation, count, 2);
+                bool equal = true;
+                for (std::uint32_t i = 0; i < allocation.slot_count(); ++i) {
+                    const auto apart = [&](std::uint32_t j) {
+                        return machine.distance(allocation.slots()[i], allocation.slots()[j]);
+                    };
+                    std::vector<std::uint32_t> expected;
+                    for (std::uint32_t j = 0; j < allocation.slot_count(); ++j) {
+                        if (j != i) expected.push_back(apart(j));
+                    }
+                    std::ranges::sort(expected);
+                    expected.resize(std::min<std::size_t>(count, expected.size()));
+                    std::vector<std::uint32_t> found;
+                    for (const std::uint32_t j : near.near(i)) found.push_back(apart(j));
+                    equal &= found == expected;
+                    std::vector<std::uint32_t> once(near.near(i).begin(), near.near(i).end());
+                    std::ranges::sort(once);
+                    equal &= std::ranges::adjacent_find(once) == once.end();
+                }
+                CHECK(equal);
+            });
+        }
+    }
+}
+
+TEST_CASE("the gains of an arrangement are differences of its whole value, and taking back restores it") {
+    Rng rng(4);
+    for (const std::string& text : texts()) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = scattered(machine, 3);
+        const std::size_t ranks = allocation.slot_count() - 3;
+        const CommGraph graph = random_pattern(ranks, 6 * ranks, rng);
+        const CommGraph symmetric = graph.symmetric();
+        const std::vector<std::uint32_t> start =
+            positions_of(allocation, random_placement(allocation, ranks, rng).slots());
+        with_quick_space(allocation, [&]<class Space, class Quick>(const Space&, const auto&,
+                                                                   const Quick& quick, const auto& points) {
+            Arrangement<Quick> state(quick, points, symmetric, start);
+            const auto measured = [&] {
+                return hop_bytes(graph, machine, placement_at(allocation, state.positions()).slots(), 1);
+            };
+            REQUIRE(state.total() == measured());
+            for (int i = 0; i < 200; ++i) {
+                const Rank u{rng.below(static_cast<std::uint32_t>(ranks))};
+                const std::uint32_t to = rng.below(static_cast<std::uint32_t>(allocation.slot_count()));
+                const std::uint32_t from = state.position(u);
+                const Rank v = state.occupant(to);
+                if (v == u) continue;
+                const bool free = v == Arrangement<Quick>::nobody;
+                const std::int64_t before = state.total();
+                const std::int64_t gain = free ? state.move_gain(u, to) : state.exchange_gain(u, v);
+                free ? state.move(u, to) : state.exchange(u, v);
+                REQUIRE(state.total() == before - gain);
+                REQUIRE(state.total() == measured());
+                if (i % 2 == 0) continue;
+                free ? state.move(u, from) : state.exchange(u, v);
+                REQUIRE(state.total() == before);
+            }
+        });
+    }
+}
+
+TEST_CASE("a packed graph has the edges of the graph in other names, without those of no bytes") {
+    Rng rng(5);
+    const CommGraph graph = random_pattern(40, 300, rng).symmetric();
+    std::vector<Rank> order;
+    for (const Rank u : ids<Rank>(40)) order.push_back(u);
+    rng.shuffle(std::span(order));
+    for (const std::int64_t factor : {std::int64_t{1}, std::int64_t{1} << 30}) {
+        std::vector<Bytes> bytes;
+        for (const Bytes b : graph.all_bytes()) bytes.emplace_back(b.value * factor);
+        bytes.back() =
+            Bytes{bytes.back().value + (factor > 1 ? 1 : 0)};  // then no divisor makes them fit 32 bits
+        const CommGraph big = CommGraph::from_csr(graph.first(), graph.all_peers(), bytes);
+        const std::int64_t divisor = std::max<std::int64_t>(1, common_divisor(big));
+        with_packed_graph(big, order, [&](const auto& packed) {
+            for (const Rank u : ids<Rank>(40)) {
+                std::vector<std::pair<Rank, std::int64_t>> expected;
+                for (const Edge edge : big.sends(order[u.value])) {
+                    if (edge.bytes.value > 0) expected.emplace_back(edge.peer, edge.bytes.value);
+                }
+                std::vector<std::pair<Rank, std::int64_t>> found;
+                for (const auto edge : packed.sends(u))
+                    found.emplace_back(order[edge.peer.value], edge.bytes.value * divisor);
+                CHECK(found == expected);
+            }
+        });
+    }
+}
+
+TEST_CASE("anneal finds a ring on a ring and a torus on a torus") {
+    const Machine circle = make_machine("torus:16");
+    const Allocation on_circle = Allocation::whole(circle);
+    const CommGraph round = ring(16, Bytes{10});
+    CHECK(value(Problem(round, on_circle, 1), "random,anneal(sweeps=1000,heat=1000,chains=4)") == 16 * 10);
+
+    const Machine cube = make_machine("torus:4x4x4");
+    const Allocation in_cube = Allocation::whole(cube);
+    const std::vector<GridAxis> axes(3, GridAxis{4, true});
+    const CommGraph halo = stencil(axes, StencilShape::star, Bytes{10});
+    CHECK(value(Problem(halo, in_cube, 1), "random,anneal(sweeps=4000,heat=1000,chains=8)") == 64 * 6 * 10);
+}
+
+TEST_CASE("anneal is the same on any number of threads, never worse than swap, and uses free slots") {
+    const Machine machine = make_machine("torus:12x12x12");
+    const Allocation allocation = fragmented_allocation(machine, 220, 4, 2);
+    const CommGraph graph = random_geometric(200, Bytes{100}, 3, 8);
+    const std::string anneal = "random,swap,anneal(sweeps=60,heat=500,chains=3)";
+    const PlaceResult one = place(Problem(graph, allocation, 5, 1), anneal);
+    const PlaceResult three = place(Problem(graph, allocation, 5, 3), anneal);
+    CHECK(std::ranges::equal(one.placement.slots(), three.placement.slots()));
+    CHECK(one.work == three.work);
+    const Problem problem(graph, allocation, 5);
+    CHECK(value(problem, anneal) < value(problem, "random,swap"));
+    CHECK(value(problem, "random,swap,anneal(heat=0)") <= value(problem, "random,swap"));
+}
+
+TEST_CASE("with sweeps=0 annealing spends its budget of work, and no more") {
+    const Machine machine = make_machine("torus:8x8x8");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = random_geometric(512, Bytes{1}, 3, 8);
+    Budget budget;
+    budget.work = 2'000'000;
+    const PlaceResult one =
+        place(Problem(graph, allocation, 1, 1), "random,anneal(sweeps=0,heat=500)", budget);
+    const PlaceResult two =
+        place(Problem(graph, allocation, 1, 2), "random,anneal(sweeps=0,heat=500)", budget);
+    CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
+    CHECK(one.work == two.work);
+    CHECK(one.work > 1'700'000);
+    CHECK(one.work < 2'400'000);  // a round of every chain may be begun
+}
+
+TEST_CASE("annealing stops when it is told to") {
+    const Machine machine = make_machine("torus:10x10x10");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = random_geometric(1000, Bytes{1}, 1, 8);
+    Budget budget;
+    int asked = 0;
+    budget.keep_going = [&](std::uint64_t) { return ++asked < 3; };
+    const PlaceResult result = place(Problem(graph, allocation), "block,anneal(sweeps=1000000000)", budget);
+    CHECK(result.exhausted);
+    CHECK(asked == 3);
+}
