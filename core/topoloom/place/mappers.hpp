@@ -10,4 +10,5 @@
 #include "topoloom/place/resettle.hpp"
 #include "topoloom/place/rotate.hpp"
 #include "topoloom/place/simple.hpp"
+#include "topoloom/place/structure.hpp"
 #include "topoloom/place/swap.hpp"

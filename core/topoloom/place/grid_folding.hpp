@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A grid folded onto a torus or mesh: axes assigned to axes, long ones split over several, short ones sharing one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "topoloom/place/grid_pattern.hpp"
+
+namespace topoloom {
+
+/// What is to be folded: an axis of the pattern, in blocks of ranks that share a router.
+struct FoldedAxis {
+    std::uint32_t extent;  // in blocks
+    AxisKind kind;
+    double bytes;  // of all messages that leave their block along this axis
+};
+
+/// Every axis of the pattern is written in digits, each of which lies on an axis of the machine; several digits on one
+/// machine axis are nested. Every other row runs backwards, so that a step always changes just one digit by one.
+class Folding {
+   public:
+    struct Digit {
+        std::uint32_t pattern_axis;
+        std::uint32_t machine_axis;
+        std::uint32_t size;
+        std::uint32_t below = 1;   // product of the lower digits of its pattern axis
+        std::uint32_t stride = 1;  // product of the digits nested inside it on its machine axis
+    };
+
+    std::vector<Digit> digits;  // of every pattern axis from the lowest to the highest
+    double score = 0;           // estimated hop-bytes
+
+    /// Whether a machine axis holds several digits.
+    [[nodiscard]] bool nests() const;
+
+    /// Position on every machine axis of the block at these coordinates. With `reflect` also nested digits run
+    /// backwards every other time, as Gray codes do.
+    void place(const std::vector<std::uint32_t>& block, bool reflect,
+               std::vector<std::uint32_t>& position) const;
+};
+
+/// Ways of folding that fit, the most promising first: at most `keep` of them, out of `most` that are looked at. Empty
+/// if extents do not divide suitably. Deterministic.
+[[nodiscard]] std::vector<Folding> list_foldings(const std::vector<FoldedAxis>& axes,
+                                                 const std::vector<std::uint32_t>& extent,
+                                                 const std::vector<bool>& wraps, std::size_t keep,
+                                                 std::size_t most);
+
+}  // namespace topoloom

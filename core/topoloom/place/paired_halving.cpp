@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/paired_halving.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "topoloom/machine/hilbert.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Slots or cells as points with whole coordinates, one array of them.
+class Points {
+   public:
+    Points(std::size_t axes, std::size_t count) : axes_(axes), at_(axes * count) {}
+    [[nodiscard]] std::size_t axes() const { return axes_; }
+    std::uint32_t* operator[](std::size_t point) { return at_.data() + point * axes_; }
+    const std::uint32_t* operator[](std::size_t point) const { return at_.data() + point * axes_; }
+
+    /// Least and greatest coordinate on every axis.
+    void bounds(std::span<const std::uint32_t> points, std::vector<std::uint32_t>& low,
+                std::vector<std::uint32_t>& high) const {
+        low.assign(axes_, std::numeric_limits<std::uint32_t>::max());
+        high.assign(axes_, 0);
+        for (const std::uint32_t p : points) {
+            const std::uint32_t* at = (*this)[p];
+            for (std::size_t i = 0; i < axes_; ++i) {
+                low[i] = std::min(low[i], at[i]);
+                high[i] = std::max(high[i], at[i]);
+            }
+        }
+    }
+
+    /// Puts the `count` lowest on `axis` first; equal ones by the other axes in turn.
+    void part(std::span<std::uint32_t> points, std::size_t axis, std::size_t count) const {
+        std::nth_element(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(count), points.end(),
+                         [&](std::uint32_t a, std::uint32_t b) {
+                             const std::uint32_t* x = (*this)[a];
+                             const std::uint32_t* y = (*this)[b];
+                             for (std::size_t i = 0; i < axes_; ++i) {
+                                 const std::size_t d = (axis + i) % axes_;
+                                 if (x[d] != y[d]) return x[d] < y[d];
+                             }
+                             return a < b;
+                         });
+    }
+
+    /// The count nearest to half that ends between two planes, if it is nearer than a quarter; else half.
+    [[nodiscard]] std::size_t even_count(std::span<const std::uint32_t> points, std::size_t axis,
+                                         std::uint32_t low, std::uint32_t high) const {
+        std::vector<std::size_t> in_plane(high - low + 1, 0);
+        for (const std::uint32_t p : points) ++in_plane[(*this)[p][axis] - low];
+        const std::size_t half = points.size() / 2;
+        std::size_t best = half;
+        std::size_t least = half / 2;
+        std::size_t below = 0;
+        for (const std::size_t count : in_plane) {
+            below += count;
+            const std::size_t off = below < half ? half - below : below - half;
+            if (off < least) {
+                least = off;
+                best = below;
+            }
+        }
+        return best;
+    }
+
+   private:
+    std::size_t axes_;
+    std::vector<std::uint32_t> at_;
+};
+
+class Halving {
+   public:
+    Halving(const GridPattern& pattern, const Allocation& allocation, SlotChoice choice)
+        : pattern_(pattern),
+          machine_(allocation.machine()),
+          cells_(pattern.axes.size(), pattern.rank_of_cell.size()),
+          slots_(machine_.grid().size(), pattern.rank_of_cell.size()),
+          has_axes_(with_topology(machine_, []<class T>(const T&) {
+              return !std::is_same_v<T, Tree> && !std::is_same_v<T, ExplicitGraph>;
+          })) {
+        take_slots(allocation, choice);
+        if (has_axes_) locate_slots();
+        const std::vector<std::uint32_t> stride = strides_of(pattern.axes);
+        for (std::uint32_t cell = 0; cell < pattern.rank_of_cell.size(); ++cell) {
+            std::uint32_t rest = cell;
+            for (std::size_t i = 0; i < stride.size(); ++i) {
+                cells_[cell][i] = rest / stride[i];
+                rest %= stride[i];
+            }
+        }
+        for (std::size_t i = 0; i < pattern.axes.size(); ++i) plane_bytes_.push_back(bytes_across(i));
+    }
+
+    std::vector<Slot> run() {
+        const std::size_t n = pattern_.rank_of_cell.size();
+        std::vector<std::uint32_t> cells(n);
+        std::vector<std::uint32_t> slots(n);
+        std::iota(cells.begin(), cells.end(), 0U);
+        std::iota(slots.begin(), slots.end(), 0U);
+        placed_.resize(n);
+        halve(cells, slots);
+        return std::move(placed_);
+    }
+
+   private:
+    void take_slots(const Allocation& allocation, SlotChoice choice) {
+        const std::size_t n = pattern_.rank_of_cell.size();
+        if (choice == SlotChoice::hilbert) {
+            const std::vector<std::uint32_t> order = hilbert_order(allocation);
+            for (std::size_t i = 0; i < n; ++i) taken_.push_back(allocation.slots()[order[i]]);
+            std::sort(taken_.begin(), taken_.end());
+        } else {
+            taken_.assign(allocation.slots().begin(), allocation.slots().end());
+            std::sort(taken_.begin(), taken_.end());
+            taken_.resize(n);
+        }
+    }
+
+    /// Coordinates of the slots; those of a ring counted from behind its largest gap.
+    void locate_slots() {
+        const std::vector<std::uint32_t> extent = machine_.grid();
+        const std::vector<bool> wraps = machine_.wraps();
+        for (std::size_t s = 0; s < taken_.size(); ++s) {
+            const std::vector<std::uint32_t> at = machine_.coordinates(machine_.node(taken_[s]));
+            std::copy(at.begin(), at.end(), slots_[s]);
+        }
+        for (std::size_t d = 0; d < extent.size(); ++d) {
+            if (!wraps[d]) continue;
+            std::vector<char> used(extent[d], 0);
+            for (std::size_t s = 0; s < taken_.size(); ++s) used[slots_[s][d]] = 1;
+            std::uint32_t begin = 0;
+            std::uint32_t widest = 0;
+            for (std::uint32_t x = 0; x < extent[d]; ++x) {
+                std::uint32_t gap = 0;
+                while (gap < extent[d] && used[(x + gap) % extent[d]] == 0) ++gap;
+                if (gap > widest) {
+                    widest = gap;
+                    begin = (x + gap) % extent[d];
+                }
+            }
+            for (std::size_t s = 0; s < taken_.size(); ++s) {
+                slots_[s][d] = (slots_[s][d] + extent[d] - begin) % extent[d];
+            }
+        }
+    }
+
+    /// Bytes of all messages along an axis, per step that they could be cut at and rank in a plane.
+    [[nodiscard]] double bytes_across(std::size_t axis) const {
+        const AxisKind kind = pattern_.axes[axis].kind;
+        if (kind == AxisKind::apart) return 0;
+        double weight = 0;
+        for (std::size_t c = 0; c < pattern_.weight.size(); ++c) {
+            const bool along = pattern_.shape == StencilShape::star ? c == axis : (c >> axis & 1U) != 0;
+            if (along) weight += pattern_.weight[c];
+        }
+        return kind == AxisKind::clique ? weight * pattern_.axes[axis].extent / 2 : weight;
+    }
+
+    /// The axis along which a cut of the cells parts the fewest bytes.
+    [[nodiscard]] std::size_t axis_of_cells(std::span<const std::uint32_t> cells) {
+        cells_.bounds(cells, low_, high_);
+        std::size_t best = 0;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < cells_.axes(); ++i) {
+            const std::uint32_t extent = high_[i] - low_[i] + 1;
+            if (extent == 1) continue;
+            const double bytes = plane_bytes_[i] / extent;
+            if (bytes < least) {
+                least = bytes;
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    /// Orders the slots and says how many come first.
+    std::size_t part_slots(std::span<std::uint32_t> slots) {
+        if (has_axes_) {
+            slots_.bounds(slots, low_, high_);
+            std::size_t axis = 0;
+            for (std::size_t d = 1; d < slots_.axes(); ++d) {
+                if (high_[d] - low_[d] > high_[axis] - low_[axis]) axis = d;
+            }
+            if (high_[axis] > low_[axis]) {
+                const std::size_t count = slots_.even_count(slots, axis, low_[axis], high_[axis]);
+                slots_.part(slots, axis, count);
+                return count;
+            }
+        }
+        // By number, between the two neighbors that are farthest apart; of several the nearest to the middle.
+        std::sort(slots.begin(), slots.end());
+        const std::size_t half = slots.size() / 2;
+        std::size_t best = half;
+        std::uint32_t farthest = 0;
+        for (std::size_t k = 0; k < slots.size() - 1; ++k) {
+            const std::size_t i = half + (k % 2 == 0 ? k / 2 : slots.size() - (k + 1) / 2);
+            const std::size_t at = i >= slots.size() ? i - slots.size() : i;
+            if (at == 0) continue;
+            const std::uint32_t apart = machine_.distance(taken_[slots[at - 1]], taken_[slots[at]]);
+            if (apart > farthest) {
+                farthest = apart;
+                best = at;
+            }
+        }
+        return best;
+    }
+
+    void halve(std::span<std::uint32_t> cells, std::span<std::uint32_t> slots) {
+        if (cells.size() == 1) {
+            placed_[pattern_.rank_of_cell[cells[0]].value] = taken_[slots[0]];
+            return;
+        }
+        const std::size_t count = part_slots(slots);
+        cells_.part(cells, axis_of_cells(cells), count);
+        halve(cells.first(count), slots.first(count));
+        halve(cells.subspan(count), slots.subspan(count));
+    }
+
+    const GridPattern& pattern_;
+    const Machine& machine_;
+    Points cells_;
+    Points slots_;
+    bool has_axes_;
+    std::vector<Slot> taken_;  // the slots that are used, ascending
+    std::vector<double> plane_bytes_;
+    std::vector<std::uint32_t> low_;  // kept to save allocations
+    std::vector<std::uint32_t> high_;
+    std::vector<Slot> placed_;
+};
+
+}  // namespace
+
+std::vector<Slot> place_by_halving(const GridPattern& pattern, const Allocation& allocation,
+                                   SlotChoice choice) {
+    return Halving(pattern, allocation, choice).run();
+}
+
+}  // namespace topoloom

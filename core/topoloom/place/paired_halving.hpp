@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A grid and an allocation of any shape, halved side by side until single ranks meet single slots.
+#pragma once
+
+#include <vector>
+
+#include "topoloom/machine/allocation.hpp"
+#include "topoloom/place/grid_pattern.hpp"
+
+namespace topoloom {
+
+/// Which slots the halving uses when there are more than ranks: the first along the Hilbert curve or in the order of
+/// the machine, so that they lie together.
+enum class SlotChoice { hilbert, by_number };
+
+/// Slots are halved along the longest axis of what is left of them, or between the groups that are farthest apart where
+/// the machine has no axes; the cells of the grid along the axis with the least bytes across, at the same count, lower
+/// half to lower half. O(n log n). The orthogonal recursive bisection of Ercal, Ramanujam, Sadayappan, Task allocation
+/// onto a hypercube by recursive mincut bipartitioning, JPDC 10 (1990), with planes for cuts.
+[[nodiscard]] std::vector<Slot> place_by_halving(const GridPattern& pattern, const Allocation& allocation,
+                                                 SlotChoice choice);
+
+}  // namespace topoloom

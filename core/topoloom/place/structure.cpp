@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/structure.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/grid_folding.hpp"
+#include "topoloom/place/paired_halving.hpp"
+#include "topoloom/place/recognize.hpp"
+#include "topoloom/place/simple.hpp"
+#include "topoloom/place/slot_grid.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Keeps the best of the placements that are tried.
+class Best {
+   public:
+    Best(const Problem& problem, Meter& meter)
+        : problem_(problem),
+          meter_(meter),
+          bound_(problem.graph().total_bytes().value * std::int64_t{least_distance(problem.machine())}) {}
+
+    void try_slots(std::vector<Slot> slots) {
+        // Threads cost more than they bring where little is to be added up.
+        const int threads = problem_.graph().edge_count() < 100'000 ? 1 : problem_.threads();
+        const std::int64_t value = hop_bytes(problem_.graph(), problem_.machine(), slots, threads);
+        meter_.spend(slots.size());
+        if (value >= value_) return;
+        value_ = value;
+        slots_ = std::move(slots);
+    }
+    /// Whether more attempts make no sense.
+    [[nodiscard]] bool done() const { return value_ <= bound_ || meter_.exhausted(); }
+    [[nodiscard]] bool optimal() const { return value_ <= bound_; }
+    [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
+
+   private:
+    const Problem& problem_;
+    Meter& meter_;
+    std::int64_t bound_;  // every message over the shortest distance that there is
+    std::int64_t value_ = std::numeric_limits<std::int64_t>::max();
+    std::vector<Slot> slots_;
+};
+
+/// A pattern in equal blocks, one for each router, and the routers folded upon.
+class BlocksOnRouters {
+   public:
+    BlocksOnRouters(const GridPattern& pattern, const SlotGrid& grid)
+        : pattern_(pattern),
+          grid_(grid),
+          blocking_(pattern, grid.inside),
+          stride_(strides_of(pattern.axes)) {}
+
+    /// Tries up to `tries` ways, those of the best estimate first.
+    void try_all(std::size_t tries, Best& best) {
+        std::vector<std::uint32_t> block;
+        list_blocks(block, grid_.slots_per_router, tries);
+        std::stable_sort(ways_.begin(), ways_.end(),
+                         [](const Way& a, const Way& b) { return a.estimate < b.estimate; });
+        if (ways_.size() > tries) ways_.resize(tries);
+        for (const Way& way : ways_) {
+            if (best.done()) return;
+            best.try_slots(slots_of(way, false));
+            if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, true));
+        }
+    }
+
+   private:
+    struct Way {
+        std::vector<std::uint32_t> block;
+        Folding folding;
+        double estimate;
+    };
+
+    /// All blocks with so many ranks whose extents divide those of the pattern.
+    void list_blocks(std::vector<std::uint32_t>& block, std::uint64_t ranks, std::size_t tries) {
+        const std::size_t i = block.size();
+        if (i == pattern_.axes.size()) {
+            if (ranks == 1) add_ways(block, tries);
+            return;
+        }
+        const std::uint32_t extent = pattern_.axes[i].extent;
+        for (std::uint32_t size = 1; size <= std::min<std::uint64_t>(extent, ranks); ++size) {
+            if (extent % size != 0 || ranks % size != 0) continue;
+            block.push_back(size);
+            list_blocks(block, ranks / size, tries);
+            block.pop_back();
+        }
+    }
+
+    void add_ways(const std::vector<std::uint32_t>& block, std::size_t tries) {
+        if (++blocks_seen_ > most_blocks) return;
+        const std::optional<double> inside = blocking_.cost(block);
+        if (!inside) return;
+        std::vector<FoldedAxis> axes;
+        double blocks = 1;
+        for (std::size_t i = 0; i < block.size(); ++i) {
+            const auto [extent, kind] = pattern_.axes[i];
+            const std::uint32_t count = extent / block[i];
+            blocks *= count;
+            const AxisKind folded = kind == AxisKind::ring && count == 2 ? AxisKind::path : kind;
+            axes.push_back({count, folded, bytes_leaving(i, block[i])});
+        }
+        const std::size_t most = std::clamp<std::size_t>(pattern_.rank_of_cell.size(), 600, 20'000);
+        for (Folding& folding : list_foldings(axes, grid_.extent, grid_.wraps, tries, most)) {
+            const double estimate = folding.score + *inside * blocks;
+            ways_.push_back({block, std::move(folding), estimate});
+        }
+    }
+
+    /// Bytes of all messages along an axis between blocks of this extent.
+    [[nodiscard]] double bytes_leaving(std::size_t axis, std::uint32_t block) const {
+        const PatternAxis& own = pattern_.axes[axis];
+        double bytes = 0;
+        for (std::size_t c = 0; c < pattern_.weight.size(); ++c) {
+            const auto moves = [&](std::size_t i) {
+                return pattern_.shape == StencilShape::star ? c == i : (c >> i & 1U) != 0;
+            };
+            if (!moves(axis)) continue;
+            double pairs = pattern_.weight[c];
+            for (std::size_t i = 0; i < pattern_.axes.size(); ++i) {
+                const auto [extent, kind] = pattern_.axes[i];
+                if (i != axis) pairs *= moves(i) ? partner_pairs(kind, extent, true) : extent;
+            }
+            bytes += pairs;
+        }
+        const double all = partner_pairs(own.kind, own.extent, true);
+        const double inside = partner_pairs(own.kind, block, block == own.extent);
+        return bytes * (all - inside * own.extent / block);
+    }
+
+    [[nodiscard]] std::vector<Slot> slots_of(const Way& way, bool reflect) const {
+        std::vector<std::uint32_t> inside;  // cells of the first block in the order of its slots
+        blocking_.list_cells(way.block, 0, inside);
+        std::vector<Slot> slots(pattern_.rank_of_cell.size());
+        std::vector<std::uint32_t> at(way.block.size(), 0);
+        std::vector<std::uint32_t> position(grid_.extent.size(), 0);
+        for (std::size_t blocks = slots.size() / inside.size(); blocks > 0; --blocks) {
+            way.folding.place(at, reflect, position);
+            std::uint64_t router = 0;
+            for (std::size_t d = 0; d < position.size(); ++d) router = router * grid_.extent[d] + position[d];
+            std::uint32_t origin = 0;
+            for (std::size_t i = 0; i < at.size(); ++i) origin += at[i] * way.block[i] * stride_[i];
+            for (std::size_t k = 0; k < inside.size(); ++k) {
+                const Rank rank = pattern_.rank_of_cell[origin + inside[k]];
+                slots[rank.value] = grid_.slots[router * grid_.slots_per_router + k];
+            }
+            for (std::size_t i = at.size(); i-- > 0;) {
+                if (++at[i] < pattern_.axes[i].extent / way.block[i]) break;
+                at[i] = 0;
+            }
+        }
+        return slots;
+    }
+
+    static constexpr std::size_t most_blocks = 200;
+
+    const GridPattern& pattern_;
+    const SlotGrid& grid_;
+    BoxBlocking blocking_;
+    std::vector<std::uint32_t> stride_;
+    std::vector<Way> ways_;
+    std::size_t blocks_seen_ = 0;
+};
+
+/// All-to-all with the same bytes everywhere and no slot to spare: every placement is as good.
+bool nothing_to_gain(const Problem& problem, const GridPattern& pattern) {
+    return pattern.axes.size() == 1 && pattern.axes[0].kind == AxisKind::clique && pattern.uniform &&
+           problem.rank_count() == problem.allocation().slot_count();
+}
+
+}  // namespace
+
+std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Meter& meter) {
+    const std::optional<GridPattern> pattern = recognize(problem.symmetric(), problem.threads());
+    if (!pattern) return std::nullopt;
+    Best best(problem, meter);
+    const auto block = problem.allocation().slots().first(problem.rank_count());
+    best.try_slots({block.begin(), block.end()});
+    if (nothing_to_gain(problem, *pattern))
+        return StructuredPlacement{best.placement(), pattern->text(), true};
+    const std::size_t tries = std::clamp<std::size_t>(2'000'000 / problem.graph().edge_count(), 2, 64);
+    if (const auto grid = slot_grid(problem.allocation(), problem.rank_count()); grid && !best.done()) {
+        BlocksOnRouters(*pattern, *grid).try_all(tries, best);
+    }
+    if (!best.done()) {
+        best.try_slots(place_by_halving(*pattern, problem.allocation(), SlotChoice::by_number));
+    }
+    if (!best.done() && problem.rank_count() < problem.allocation().slot_count()) {
+        best.try_slots(place_by_halving(*pattern, problem.allocation(), SlotChoice::hilbert));
+    }
+    const bool optimal = best.optimal();
+    return StructuredPlacement{best.placement(), pattern->text(), optimal};
+}
+
+Placement place_structure(const Problem& problem, Meter& meter) {
+    std::optional<StructuredPlacement> found = place_by_structure(problem, meter);
+    return found ? std::move(found->placement) : place_block(problem, meter);
+}
+
+}  // namespace topoloom
