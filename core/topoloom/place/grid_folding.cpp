@@ -185,6 +185,13 @@ bool Folding::nests() const {
     return std::any_of(digits.begin(), digits.end(), [](const Digit& digit) { return digit.stride > 1; });
 }
 
+bool Folding::is_plain() const {
+    for (std::size_t k = 1; k < digits.size(); ++k) {
+        if (digits[k].pattern_axis == digits[k - 1].pattern_axis) return false;
+    }
+    return !nests();
+}
+
 void Folding::place(const std::vector<std::uint32_t>& block, bool reflect,
                     std::vector<std::uint32_t>& position) const {
     std::fill(position.begin(), position.end(), 0U);

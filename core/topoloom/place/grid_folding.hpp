@@ -33,6 +33,8 @@ class Folding {
 
     /// Whether a machine axis holds several digits.
     [[nodiscard]] bool nests() const;
+    /// Whether every axis lies whole on a machine axis of its own. The score is then exact for uniform patterns.
+    [[nodiscard]] bool is_plain() const;
 
     /// Position on every machine axis of the block at these coordinates. With `reflect` also nested digits run
     /// backwards every other time, as Gray codes do.

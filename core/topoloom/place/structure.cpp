@@ -35,6 +35,7 @@ class Best {
     /// Whether more attempts make no sense.
     [[nodiscard]] bool done() const { return value_ <= bound_ || meter_.exhausted(); }
     [[nodiscard]] bool optimal() const { return value_ <= bound_; }
+    /// Gives the best placement away.
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
 
    private:
@@ -54,18 +55,21 @@ class BlocksOnRouters {
           blocking_(pattern, grid.inside),
           stride_(strides_of(pattern.axes)) {}
 
-    /// Tries up to `tries` ways, those of the best estimate first.
-    void try_all(std::size_t tries, Best& best) {
+    /// Tries up to `tries` ways, those of the best estimate first. True if one is so plain that nothing else needs to
+    /// be tried.
+    bool try_all(std::size_t tries, Best& best) {
         std::vector<std::uint32_t> block;
         list_blocks(block, grid_.slots_per_router, tries);
         std::stable_sort(ways_.begin(), ways_.end(),
                          [](const Way& a, const Way& b) { return a.estimate < b.estimate; });
         if (ways_.size() > tries) ways_.resize(tries);
         for (const Way& way : ways_) {
-            if (best.done()) return;
+            if (best.done()) return false;
             best.try_slots(slots_of(way, false));
+            if (way.folding.is_plain() && estimates_are_exact()) return true;
             if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, true));
         }
+        return false;
     }
 
    private:
@@ -156,6 +160,12 @@ class BlocksOnRouters {
         return slots;
     }
 
+    /// One rank a router, or one router for all: plain foldings and boxes cost what was computed.
+    [[nodiscard]] bool estimates_are_exact() const {
+        return pattern_.uniform &&
+               (grid_.slots_per_router == 1 || grid_.slots_per_router == pattern_.rank_of_cell.size());
+    }
+
     static constexpr std::size_t most_blocks = 200;
 
     const GridPattern& pattern_;
@@ -183,17 +193,16 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
     if (nothing_to_gain(problem, *pattern))
         return StructuredPlacement{best.placement(), pattern->text(), true};
     const std::size_t tries = std::clamp<std::size_t>(2'000'000 / problem.graph().edge_count(), 2, 64);
-    if (const auto grid = slot_grid(problem.allocation(), problem.rank_count()); grid && !best.done()) {
-        BlocksOnRouters(*pattern, *grid).try_all(tries, best);
-    }
-    if (!best.done()) {
-        best.try_slots(place_by_halving(*pattern, problem.allocation(), SlotChoice::by_number));
-    }
-    if (!best.done() && problem.rank_count() < problem.allocation().slot_count()) {
+    const auto result = [&] {
+        return StructuredPlacement{best.placement(), pattern->text(), best.optimal()};
+    };
+    const auto grid = slot_grid(problem.allocation(), problem.rank_count());
+    if (best.done() || (grid && BlocksOnRouters(*pattern, *grid).try_all(tries, best))) return result();
+    best.try_slots(place_by_halving(*pattern, problem.allocation(), SlotChoice::by_number));
+    if (problem.rank_count() < problem.allocation().slot_count() && !best.done()) {
         best.try_slots(place_by_halving(*pattern, problem.allocation(), SlotChoice::hilbert));
     }
-    const bool optimal = best.optimal();
-    return StructuredPlacement{best.placement(), pattern->text(), optimal};
+    return result();
 }
 
 Placement place_structure(const Problem& problem, Meter& meter) {

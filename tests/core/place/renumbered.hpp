@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Graphs for tests of what recognizes them: ranks shuffled, axes with bytes of their own, single edges changed.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+/// The same graph with its ranks in an order drawn from the seed.
+inline CommGraph renumbered(const CommGraph& graph, std::uint64_t seed) {
+    std::vector<Rank> to;
+    for (const Rank u : ids<Rank>(graph.rank_count())) to.push_back(u);
+    Rng(seed, 77).shuffle(std::span<Rank>(to));
+    std::vector<Rank> sources;
+    std::vector<Rank> peers;
+    std::vector<Bytes> bytes;
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        for (const Edge edge : graph.sends(u)) {
+            sources.push_back(to[u.value]);
+            peers.push_back(to[edge.peer.value]);
+            bytes.push_back(edge.bytes);
+        }
+    }
+    return CommGraph::from_edges(graph.rank_count(), sources, peers, bytes);
+}
+
+/// The graph with other bytes: change(u, v, bytes) says how many; a negative number removes the edge.
+inline CommGraph with_bytes(const CommGraph& graph,
+                            const std::function<std::int64_t(Rank, Rank, std::int64_t)>& change) {
+    return CommGraph::from_rows(graph.rank_count(), [&](Rank u, const auto& add) {
+        for (const Edge edge : graph.sends(u)) {
+            const std::int64_t bytes = change(u, edge.peer, edge.bytes.value);
+            if (bytes >= 0) add(Edge{edge.peer, Bytes{bytes}});
+        }
+    });
+}
+
+/// The graph with one more edge, both ways.
+inline CommGraph with_edge(const CommGraph& graph, Rank a, Rank b, Bytes bytes) {
+    return CommGraph::from_rows(graph.rank_count(), [&](Rank u, const auto& add) {
+        for (const Edge edge : graph.sends(u)) add(edge);
+        if (u == a) add(Edge{b, bytes});
+        if (u == b) add(Edge{a, bytes});
+    });
+}
+
+}  // namespace topoloom
