@@ -6,6 +6,7 @@
 
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/place/grid_folding.hpp"
+#include "topoloom/place/grid_orders.hpp"
 #include "topoloom/place/paired_halving.hpp"
 #include "topoloom/place/recognize.hpp"
 #include "topoloom/place/simple.hpp"
@@ -176,6 +177,50 @@ class BlocksOnRouters {
     std::size_t blocks_seen_ = 0;
 };
 
+GridPoints cells_of(const GridPattern& pattern) {
+    GridPoints cells;
+    const std::vector<std::uint32_t> stride = strides_of(pattern.axes);
+    for (const PatternAxis& axis : pattern.axes) cells.extent.push_back(axis.extent);
+    cells.at.reserve(pattern.rank_of_cell.size() * stride.size());
+    for (std::uint32_t cell = 0; cell < pattern.rank_of_cell.size(); ++cell) {
+        for (std::size_t i = 0; i < stride.size(); ++i)
+            cells.at.push_back(cell / stride[i] % cells.extent[i]);
+    }
+    return cells;
+}
+
+/// Slots by the coordinates of their nodes; slots of one node keep their order.
+GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>& slots) {
+    GridPoints points{machine.grid(), {}};
+    for (const Slot slot : slots) {
+        const auto at = machine.coordinates(machine.node(slot));
+        points.at.insert(points.at.end(), at.begin(), at.end());
+    }
+    return points;
+}
+
+/// Lines through the grid of ranks along lines through the slots: good where both almost have one shape.
+void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
+    std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
+    std::sort(slots.begin(), slots.end());
+    const GridPoints cells = cells_of(pattern);
+    const GridPoints places = points_of_slots(problem.machine(), slots);
+    std::vector<std::vector<std::uint32_t>> cell_lines;
+    for (std::size_t c = 0; c < line_count(cells) && c < tries; ++c)
+        cell_lines.push_back(line_through(cells, c));
+    for (std::size_t s = 0; s < line_count(places); ++s) {
+        const std::vector<std::uint32_t> slot_line = line_through(places, s);
+        for (const auto& cell_line : cell_lines) {
+            if (tries-- == 0 || best.done()) return;
+            std::vector<Slot> placed(cell_line.size());
+            for (std::size_t k = 0; k < placed.size(); ++k) {
+                placed[pattern.rank_of_cell[cell_line[k]].value] = slots[slot_line[k]];
+            }
+            best.try_slots(std::move(placed));
+        }
+    }
+}
+
 /// All-to-all with the same bytes everywhere and no slot to spare: every placement is as good.
 bool nothing_to_gain(const Problem& problem, const GridPattern& pattern) {
     return pattern.axes.size() == 1 && pattern.axes[0].kind == AxisKind::clique && pattern.uniform &&
@@ -202,6 +247,7 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
     if (problem.rank_count() < problem.allocation().slot_count() && !best.done()) {
         best.try_slots(place_by_halving(*pattern, problem.allocation(), SlotChoice::hilbert));
     }
+    try_lines(problem, *pattern, 2 * tries, best);
     return result();
 }
 
