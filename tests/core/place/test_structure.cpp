@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Recognized patterns are placed as well as is known to be possible, whatever the numbering of their ranks.
+#include <doctest.h>
+
+#include <set>
+
+#include "renumbered.hpp"
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/structure.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+struct Outcome {
+    std::int64_t value;
+    bool optimal;
+    std::string pattern;
+};
+
+Outcome place_on(const CommGraph& graph, const Allocation& allocation) {
+    const Problem problem(graph, allocation, 1, 1);
+    const Budget budget;
+    Meter meter(budget);
+    const auto found = place_by_structure(problem, meter);
+    REQUIRE(found);
+    const auto slots = found->placement.slots();
+    CHECK(std::set<Slot>(slots.begin(), slots.end()).size() == graph.rank_count());
+    return {hop_bytes(graph, allocation.machine(), slots, 1), found->optimal, found->pattern};
+}
+
+Outcome place_on(const CommGraph& graph, std::string_view machine_text) {
+    const Machine machine = make_machine(machine_text);
+    return place_on(graph, Allocation::whole(machine));
+}
+
+CommGraph star(const std::vector<GridAxis>& grid) { return stencil(grid, StencilShape::star, Bytes{1}); }
+
+}  // namespace
+
+TEST_CASE(
+    "grids on the torus or mesh of their shape have every message go one hop, and say that this is optimal") {
+    struct Case {
+        std::vector<GridAxis> grid;
+        const char* machine;
+    };
+    const std::vector<Case> cases{
+        {{{16, true}, {16, true}, {16, true}}, "torus:16x16x16"},
+        {{{6, false}, {4, true}, {5, false}}, "torus:4x5x6"},
+        {{{4, true}, {4, true}, {8, true}}, "torus:8x4x4"},
+        {{{5, false}, {7, false}}, "mesh:7x5"},
+        {{{3, true}, {3, true}, {5, true}}, "torus:3x5x3"},
+        {{{64, true}}, "torus:4x4x4"},
+        {{{60, false}}, "mesh:3x4x5"},
+        {{{2, false}, {2, false}, {2, false}, {2, false}, {2, false}, {2, false}}, "torus:4x4x4"},
+        {{{6, false}, {6, false}}, "torus:9x8"},
+        {{{8, false}, {8, false}}, "torus:8x2x4"},
+        {{{12, false}, {12, false}}, "torus:4x6x6"},
+    };
+    for (const Case& c : cases) {
+        CAPTURE(c.machine);
+        for (const std::uint64_t seed : {1U, 2U}) {
+            const CommGraph graph = renumbered(star(c.grid), seed);
+            const Outcome outcome = place_on(graph, c.machine);
+            CHECK(outcome.value == graph.total_bytes().value);
+            CHECK(outcome.optimal);
+        }
+    }
+}
+
+TEST_CASE("stencils on hierarchies are no worse than the best known, shuffled or not") {
+    const auto check = [](const std::vector<GridAxis>& grid, const char* machine, std::int64_t bar) {
+        const CommGraph graph = star(grid);
+        CHECK(place_on(graph, machine).value <= bar);
+        CHECK(place_on(renumbered(graph, 3), machine).value <= bar);
+    };
+    check({{8, false}, {8, false}, {8, false}}, "tree:4:8:16,distance=1:10:100", 75'264);
+    check({{24, false}, {24, false}}, "tree:4:6:24,distance=1:10:100", 46'272);
+    check({{12, false}, {10, false}, {8, false}}, "tree:6:8:20,distance=1:10:100", 122'240);
+}
+
+TEST_CASE("blocks for the nodes of a torus are boxes, and boxes again inside a node") {
+    const CommGraph graph = renumbered(star({{8, false}, {8, false}, {8, false}}), 1);
+    // Cubes of 8 on a 4x4x4 torus: 3 * 3 * 64 pairs leave their cube, each for one hop.
+    CHECK(place_on(graph, "torus:4x4x4,nodes=8").value == 2 * 3 * 3 * 64);
+    CHECK(place_on(graph, "torus:4x4x4+node:8").value == 2 * 3 * 3 * 64);
+    // Inside: 12 pairs a cube, 4 of them between its halves, which are squares of 4.
+    CHECK(place_on(graph, "torus:4x4x4+node:4:2,distance=1:3:10").value ==
+          2 * (3 * 3 * 64 * 10 + 64 * (8 * 1 + 4 * 3)));
+}
+
+TEST_CASE("groups keep together on a tree, and nothing is gained where all talk to all") {
+    const CommGraph groups = CommGraph::from_rows(64, [](Rank u, const auto& add) {
+        for (const Rank v : ids<Rank>(64)) {
+            if (u != v && u.value / 8 == v.value / 8) add(Edge{v, Bytes{5}});
+        }
+    });
+    const Outcome outcome = place_on(renumbered(groups, 1), "tree:4:2:8,distance=1:10:100");
+    CHECK(outcome.pattern == "8 groups of 8");
+    CHECK(outcome.value == 5 * 64 * (3 * 1 + 4 * 10));
+    CHECK(place_on(renumbered(groups, 1), "torus:4x4x4").value == 5 * 64 * 12);  // cubes
+    const Outcome all = place_on(all_to_all(27, Bytes{2}), "torus:3x3x3");
+    CHECK(all.optimal);
+    CHECK(all.pattern == "all-to-all of 27");
+}
+
+TEST_CASE("a ring that a mesh cannot close is not claimed to be optimal") {
+    const CommGraph graph = star({{5, true}, {5, true}});
+    const Outcome outcome = place_on(graph, "mesh:5x5");
+    CHECK_FALSE(outcome.optimal);
+    CHECK(outcome.value == 2 * 2 * 5 * (4 + 4));
+}
+
+TEST_CASE("on ragged allocations, with slots to spare or not, structure is never worse than block order") {
+    const Machine torus = make_machine("torus:10x9x8+node:2");
+    const Machine tree = make_machine("tree:3:4:7,distance=1:5:20");
+    std::vector<CommGraph> graphs;
+    graphs.push_back(star({{6, false}, {5, true}, {2, true}}));
+    graphs.push_back(stencil(std::vector<GridAxis>{{9, false}, {7, false}}, StencilShape::box, Bytes{3}));
+    graphs.push_back(star({{61, true}}));
+    graphs.push_back(recursive_doubling(64, Bytes{1}));
+    for (const CommGraph& graph : graphs) {
+        for (std::uint64_t seed = 0; seed < 4; ++seed) {
+            std::vector<Allocation> allocations;
+            for (const std::size_t spare : {0U, 1U, 5U}) {
+                allocations.push_back(
+                    fragmented_allocation(torus, (graph.rank_count() + 1) / 2 + spare, 3, seed));
+                allocations.push_back(fragmented_allocation(tree, graph.rank_count() + spare, 2, seed));
+            }
+            const CommGraph shuffled = renumbered(graph, seed);
+            for (const Allocation& allocation : allocations) {
+                const auto block = allocation.slots().first(graph.rank_count());
+                CHECK(place_on(shuffled, allocation).value <=
+                      hop_bytes(shuffled, allocation.machine(), block, 1));
+            }
+        }
+    }
+}
+
+TEST_CASE("what is not recognized gets block order, and a spent budget still a whole placement") {
+    const Machine machine = make_machine("torus:8x8");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = random_geometric(60, Bytes{1}, 1, 5);
+    CHECK(std::ranges::equal(place(Problem(graph, allocation), "structure").placement.slots(),
+                             allocation.slots().first(60)));
+    Budget budget;
+    budget.work = 1;
+    CHECK(place(Problem(star({{7, false}, {9, false}}), allocation), "structure", budget)
+              .placement.rank_count() == 63);
+}
