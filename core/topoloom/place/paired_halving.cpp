@@ -72,11 +72,16 @@ class Points {
     std::vector<std::uint32_t> at_;
 };
 
+template <class Space>
 class Halving {
    public:
-    Halving(const GridPattern& pattern, const Allocation& allocation, SlotChoice choice)
-        : pattern_(pattern),
+    Halving(const Space& space, const GridPattern& pattern, const CommGraph& graph,
+            const Allocation& allocation, SlotChoice choice, CutChoice cuts)
+        : space_(space),
+          pattern_(pattern),
+          graph_(graph),
           machine_(allocation.machine()),
+          cuts_(cuts),
           cells_(pattern.axes.size(), pattern.rank_of_cell.size()),
           slots_(machine_.grid().size(), pattern.rank_of_cell.size()),
           has_axes_(with_topology(machine_, []<class T>(const T&) {
@@ -102,7 +107,28 @@ class Halving {
         std::iota(cells.begin(), cells.end(), 0U);
         std::iota(slots.begin(), slots.end(), 0U);
         placed_.resize(n);
-        halve(cells, slots);
+        for (const Slot slot : taken_) points_.push_back(space_.point(slot));
+        center_.assign(n, points_[n / 2]);
+        part_of_.assign(n, 0);
+        side_.assign(n, 0);
+        // Level by level, so that the surroundings of a part are always known equally well.
+        std::vector<Piece> level{{0, n}};
+        while (!level.empty()) {
+            std::vector<Piece> next;
+            for (const auto [begin, count] : level) {
+                const auto my_cells = std::span(cells).subspan(begin, count);
+                const auto my_slots = std::span(slots).subspan(begin, count);
+                if (count == 1) {
+                    placed_[rank(my_cells[0]).value] = taken_[my_slots[0]];
+                    continue;
+                }
+                const std::size_t first = part_slots(my_slots);
+                part_cells(my_cells, my_slots, first);
+                next.push_back({begin, first});
+                next.push_back({begin + first, count - first});
+            }
+            level = std::move(next);
+        }
         return std::move(placed_);
     }
 
@@ -209,19 +235,99 @@ class Halving {
         return best;
     }
 
-    void halve(std::span<std::uint32_t> cells, std::span<std::uint32_t> slots) {
-        if (cells.size() == 1) {
-            placed_[pattern_.rank_of_cell[cells[0]].value] = taken_[slots[0]];
-            return;
+    [[nodiscard]] Rank rank(std::uint32_t cell) const { return pattern_.rank_of_cell[cell]; }
+
+    /// The slot nearest to the middle of these.
+    [[nodiscard]] typename Space::Point center(std::span<const std::uint32_t> slots) const {
+        if (!has_axes_) return points_[slots[slots.size() / 2]];
+        const std::size_t axes = slots_.axes();
+        std::vector<std::int64_t> sum(axes, 0);
+        for (const std::uint32_t s : slots) {
+            for (std::size_t d = 0; d < axes; ++d) sum[d] += slots_[s][d];
         }
-        const std::size_t count = part_slots(slots);
-        cells_.part(cells, axis_of_cells(cells), count);
-        halve(cells.first(count), slots.first(count));
-        halve(cells.subspan(count), slots.subspan(count));
+        const auto count = static_cast<std::int64_t>(slots.size());
+        std::uint32_t best = slots[0];
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (const std::uint32_t s : slots) {
+            std::int64_t off = 0;
+            for (std::size_t d = 0; d < axes; ++d) off += std::abs(slots_[s][d] * count - sum[d]);
+            if (off < least) {
+                least = off;
+                best = s;
+            }
+        }
+        return points_[best];
     }
 
+    /// Orders the cells so that those for the first slots come first.
+    void part_cells(std::span<std::uint32_t> cells, std::span<const std::uint32_t> slots, std::size_t count) {
+        if (cuts_ == CutChoice::by_shape) {
+            cells_.part(cells, axis_of_cells(cells), count);
+            return;
+        }
+        const typename Space::Point here = center(slots.first(count));
+        const typename Space::Point there = center(slots.subspan(count));
+        ++parts_;
+        for (const std::uint32_t cell : cells) part_of_[rank(cell).value] = parts_;
+        std::vector<std::uint32_t> low;
+        std::vector<std::uint32_t> high;
+        cells_.bounds(cells, low, high);
+        std::vector<std::uint32_t> best;
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (std::size_t axis = 0; axis < cells_.axes(); ++axis) {
+            if (low[axis] == high[axis]) continue;
+            for (const bool turned : {false, true}) {
+                cells_.part(cells, axis, turned ? cells.size() - count : count);
+                if (turned) {
+                    std::rotate(cells.begin(), cells.end() - static_cast<std::ptrdiff_t>(count), cells.end());
+                }
+                const std::int64_t cost = cost_of(cells, count, here, there);
+                if (cost >= least) continue;
+                least = cost;
+                best.assign(cells.begin(), cells.end());
+            }
+        }
+        std::copy(best.begin(), best.end(), cells.begin());
+        for (std::size_t k = 0; k < cells.size(); ++k)
+            center_[rank(cells[k]).value] = k < count ? here : there;
+    }
+
+    /// Hop-bytes of the messages of these cells if the first `count` sit here, the others there, and the rest where
+    /// they are known to be about.
+    std::int64_t cost_of(std::span<const std::uint32_t> cells, std::size_t count,
+                         const typename Space::Point& here, const typename Space::Point& there) {
+        for (std::size_t k = 0; k < cells.size(); ++k) side_[rank(cells[k]).value] = k < count ? 0 : 1;
+        const auto apart = static_cast<std::int64_t>(space_.distance(here, there));
+        std::int64_t between = 0;
+        std::int64_t outside = 0;
+        for (std::size_t k = 0; k < cells.size(); ++k) {
+            const Rank u = rank(cells[k]);
+            const auto peers = graph_.peers(u);
+            const auto bytes = graph_.bytes(u);
+            const auto& own = k < count ? here : there;
+            for (std::size_t i = 0; i < peers.size(); ++i) {
+                const std::uint32_t v = peers[i].value;
+                if (part_of_[v] == parts_) {
+                    between += side_[v] != side_[u.value] ? bytes[i].value : 0;
+                } else {
+                    outside += bytes[i].value * static_cast<std::int64_t>(space_.distance(own, center_[v]));
+                }
+            }
+        }
+        // Messages inside were met from both ends.
+        return outside + between / 2 * apart;
+    }
+
+    struct Piece {
+        std::size_t begin;
+        std::size_t count;
+    };
+
+    const Space& space_;
     const GridPattern& pattern_;
+    const CommGraph& graph_;
     const Machine& machine_;
+    CutChoice cuts_;
     Points cells_;
     Points slots_;
     bool has_axes_;
@@ -229,14 +335,22 @@ class Halving {
     std::vector<double> plane_bytes_;
     std::vector<std::uint32_t> low_;  // kept to save allocations
     std::vector<std::uint32_t> high_;
+    std::vector<typename Space::Point> points_;  // of the slots
+    std::vector<typename Space::Point>
+        center_;                          // of every rank: the middle of the slots that are left for it
+    std::vector<std::uint32_t> part_of_;  // of every rank: its part, as far as it has been halved
+    std::uint32_t parts_ = 0;
+    std::vector<char> side_;
     std::vector<Slot> placed_;
 };
 
 }  // namespace
 
-std::vector<Slot> place_by_halving(const GridPattern& pattern, const Allocation& allocation,
-                                   SlotChoice choice) {
-    return Halving(pattern, allocation, choice).run();
+std::vector<Slot> place_by_halving(const GridPattern& pattern, const CommGraph& symmetric,
+                                   const Allocation& allocation, SlotChoice choice, CutChoice cuts) {
+    return with_space(allocation.machine(), [&]<class Space>(const Space& space) {
+        return Halving<Space>(space, pattern, symmetric, allocation, choice, cuts).run();
+    });
 }
 
 }  // namespace topoloom

@@ -13,11 +13,19 @@ namespace topoloom {
 /// the machine, so that they lie together.
 enum class SlotChoice { hilbert, by_number };
 
+/// How the cells are cut.
+enum class CutChoice {
+    by_shape,  ///< along the axis with the least bytes across a plane, lower half to lower half: O(n log n)
+    by_cost,  ///< along the axis, and the way round, that cost least given where all others are by now: O(edges *
+              ///< axes * log n)
+};
+
 /// Slots are halved along the longest axis of what is left of them, or between the groups that are farthest apart where
-/// the machine has no axes; the cells of the grid along the axis with the least bytes across, at the same count, lower
-/// half to lower half. O(n log n). The orthogonal recursive bisection of Ercal, Ramanujam, Sadayappan, Task allocation
-/// onto a hypercube by recursive mincut bipartitioning, JPDC 10 (1990), with planes for cuts.
-[[nodiscard]] std::vector<Slot> place_by_halving(const GridPattern& pattern, const Allocation& allocation,
-                                                 SlotChoice choice);
+/// the machine has no axes; the cells of the grid at the same count. The orthogonal recursive bisection of Ercal,
+/// Ramanujam, Sadayappan, Task allocation onto a hypercube by recursive mincut bipartitioning, JPDC 10 (1990), with
+/// planes for cuts.
+[[nodiscard]] std::vector<Slot> place_by_halving(const GridPattern& pattern, const CommGraph& symmetric,
+                                                 const Allocation& allocation, SlotChoice choice,
+                                                 CutChoice cuts);
 
 }  // namespace topoloom

@@ -16,6 +16,9 @@ namespace topoloom {
 
 namespace {
 
+/// Attempts at each kind of placement, however large the pattern.
+constexpr std::size_t fewest_tries = 2;
+
 /// Keeps the best of the placements that are tried.
 class Best {
    public:
@@ -70,7 +73,8 @@ class BlocksOnRouters {
             if (way.folding.is_plain() && estimates_are_exact()) return true;
             if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, true));
         }
-        return false;
+        // Where every attempt takes long, any folding will do: what else there is seldom beats it.
+        return tries == fewest_tries && !ways_.empty();
     }
 
    private:
@@ -109,7 +113,7 @@ class BlocksOnRouters {
             const AxisKind folded = kind == AxisKind::ring && count == 2 ? AxisKind::path : kind;
             axes.push_back({count, folded, bytes_leaving(i, block[i])});
         }
-        const std::size_t most = std::clamp<std::size_t>(pattern_.rank_of_cell.size(), 600, 20'000);
+        const std::size_t most = std::clamp<std::size_t>(pattern_.rank_of_cell.size(), 600, 4'000);
         for (Folding& folding : list_foldings(axes, grid_.extent, grid_.wraps, tries, most)) {
             const double estimate = folding.score + *inside * blocks;
             ways_.push_back({block, std::move(folding), estimate});
@@ -199,6 +203,19 @@ GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>& slot
     return points;
 }
 
+/// Halves both sides, by all choices where there is time for them.
+void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
+    const bool spare = problem.rank_count() < problem.allocation().slot_count();
+    for (const CutChoice cuts : {CutChoice::by_shape, CutChoice::by_cost}) {
+        for (const SlotChoice choice : {SlotChoice::by_number, SlotChoice::hilbert}) {
+            if (best.done() || (choice == SlotChoice::hilbert && !spare)) continue;
+            if (cuts == CutChoice::by_cost && pattern.axes.size() * 4 > tries) continue;
+            best.try_slots(
+                place_by_halving(pattern, problem.symmetric(), problem.allocation(), choice, cuts));
+        }
+    }
+}
+
 /// Lines through the grid of ranks along lines through the slots: good where both almost have one shape.
 void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
     std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
@@ -237,16 +254,14 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
     best.try_slots({block.begin(), block.end()});
     if (nothing_to_gain(problem, *pattern))
         return StructuredPlacement{best.placement(), pattern->text(), true};
-    const std::size_t tries = std::clamp<std::size_t>(2'000'000 / problem.graph().edge_count(), 2, 64);
+    const std::size_t tries =
+        std::clamp<std::size_t>(2'000'000 / problem.graph().edge_count(), fewest_tries, 64);
     const auto result = [&] {
         return StructuredPlacement{best.placement(), pattern->text(), best.optimal()};
     };
     const auto grid = slot_grid(problem.allocation(), problem.rank_count());
     if (best.done() || (grid && BlocksOnRouters(*pattern, *grid).try_all(tries, best))) return result();
-    best.try_slots(place_by_halving(*pattern, problem.allocation(), SlotChoice::by_number));
-    if (problem.rank_count() < problem.allocation().slot_count() && !best.done()) {
-        best.try_slots(place_by_halving(*pattern, problem.allocation(), SlotChoice::hilbert));
-    }
+    try_halving(problem, *pattern, tries, best);
     try_lines(problem, *pattern, 2 * tries, best);
     return result();
 }
