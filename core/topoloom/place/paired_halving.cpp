@@ -208,7 +208,7 @@ class Halving {
         std::size_t count = 0;  // 0: there is none
     };
 
-    /// The plane with a quarter of the slots on each side, at least, where the fewest of them meet for the size of
+    /// The plane with an eighth of the slots on each side, at least, where the fewest of them meet for the size of
     /// the smaller side; so gaps are found before they are halved across.
     [[nodiscard]] Cut thinnest_cut(std::span<const std::uint32_t> slots) {
         slots_.bounds(slots, low_, high_);
@@ -222,7 +222,7 @@ class Halving {
             for (std::size_t x = 0; x + 1 < in_plane.size(); ++x) {
                 below += in_plane[x];
                 const std::size_t smaller = std::min(below, slots.size() - below);
-                if (4 * smaller < slots.size()) continue;
+                if (8 * smaller < slots.size()) continue;
                 const auto meet = static_cast<double>(std::min(in_plane[x], in_plane[x + 1]));
                 const double thin = (meet + 0.5) / static_cast<double>(smaller);
                 if (thin >= least) continue;

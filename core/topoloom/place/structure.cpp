@@ -8,6 +8,7 @@
 #include "topoloom/place/grid_folding.hpp"
 #include "topoloom/place/grid_orders.hpp"
 #include "topoloom/place/paired_halving.hpp"
+#include "topoloom/place/place_hub.hpp"
 #include "topoloom/place/recognize.hpp"
 #include "topoloom/place/simple.hpp"
 #include "topoloom/place/slot_grid.hpp"
@@ -247,9 +248,14 @@ bool nothing_to_gain(const Problem& problem, const GridPattern& pattern) {
 }  // namespace
 
 std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Meter& meter) {
+    Best best(problem, meter);
+    if (const auto hub = find_hub(problem.symmetric())) {
+        HubPlacement found = place_hub(problem, *hub);
+        best.try_slots(std::move(found.slots));
+        return StructuredPlacement{best.placement(), "one rank with all others", found.optimal};
+    }
     const std::optional<GridPattern> pattern = recognize(problem.symmetric(), problem.threads());
     if (!pattern) return std::nullopt;
-    Best best(problem, meter);
     const auto block = problem.allocation().slots().first(problem.rank_count());
     best.try_slots({block.begin(), block.end()});
     if (nothing_to_gain(problem, *pattern))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Structure first: recognises what pattern the ranks form and places it as a person would, with boxes and foldings.
+// Structure first: recognizes what pattern the ranks form and places it as a person would, with boxes and foldings.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,13 @@ struct StructuredPlacement {
     bool optimal;         // proven: no placement has fewer hop-bytes
 };
 
-/// Recognises the pattern (see recognize()), then tries, as long as the meter lasts: blocks of ranks for every router,
-/// cut into boxes for the levels inside it or for a whole tree, with the blocks folded onto the axes of a torus in the
-/// ways that are estimated best; and, whatever the allocation, halving both side by side. Returns what has the least
-/// hop-bytes, block order included; nothing if the pattern is not recognised. About as many ways are tried as are
-/// worth 20 ms, at least two. Work counts ranks placed. Bhatele, Kale, Benefits of Topology Aware Mapping for Mesh Interconnects,
-/// PPL 18(4), 2008; foldings: Ma, Tao, Embeddings among toruses and meshes, ICPP 1987.
+/// Recognizes the pattern (see recognize() and find_hub()), then tries, as long as the meter lasts: blocks of ranks for
+/// every router, cut into boxes for the levels inside it or for a whole tree, with the blocks folded onto the axes of a
+/// torus in the ways that are estimated best; and, unless that fits plainly, halving both sides at once, and lines
+/// through both. Returns what has the least hop-bytes, block order included; nothing if the pattern is not recognized.
+/// The more edges, the fewer ways: up to 64 of a kind at 10^4 edges, two from 10^6 on. Work counts ranks placed.
+/// Bhatele, Kale, Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4), 2008; foldings: Ma, Tao,
+/// Embeddings among toruses and meshes, ICPP 1987.
 [[nodiscard]] std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Meter& meter);
 
 /// The same as a mapper: block order for patterns that are not recognised.

@@ -109,6 +109,16 @@ TEST_CASE("groups keep together on a tree, and nothing is gained where all talk 
     CHECK(all.pattern == "all-to-all of 27");
 }
 
+TEST_CASE("a hub sits in the middle, those it talks to most around it") {
+    const CommGraph graph = CommGraph::from_rows(9, [](Rank u, const auto& add) {
+        if (u.value > 0) add(Edge{Rank{0}, Bytes{u.value > 4 ? 10 : 1}});
+    });
+    const Outcome outcome = place_on(renumbered(graph, 4), "mesh:3x3");
+    CHECK(outcome.optimal);
+    CHECK(outcome.value == 4 * 10 * 1 + 4 * 1 * 2);
+    CHECK(place_on(renumbered(graph, 4), "mesh:7x7").value == 4 * 10 * 1 + 4 * 1 * 2);
+}
+
 TEST_CASE("a ring that a mesh cannot close is not claimed to be optimal") {
     const CommGraph graph = star({{5, true}, {5, true}});
     const Outcome outcome = place_on(graph, "mesh:5x5");
