@@ -61,20 +61,49 @@ void try_all(const Problem& problem, const std::vector<std::string>& chains, Bes
     }
 }
 
-std::vector<std::string> alone_candidates(const Problem& problem, std::uint32_t effort) {
-    const bool huge = problem.rank_count() > 300'000;
-    if (effort == 0 || huge) return {"multisection,swap"};
-    std::vector<std::string> chains{"multisection,swap", "multisection(starts=8;cycles=2),swap"};
-    if (problem.rank_count() <= small) chains.insert(chains.end(), {"mahd,swap", "gge,swap"});
+std::vector<std::string> candidates(std::size_t ranks, std::uint32_t effort) {
+    const std::string good = "multisection(starts=8;cycles=2),swap";
+    if (effort == 0 || ranks > 300'000) return {"multisection,swap"};
+    if (ranks > small) return {good};
+    std::vector<std::string> chains{good, "mahd,swap", "gge,swap", "multisection,swap"};
     if (effort == 2) chains.insert(chains.end(), 4, "multisection(starts=16;cycles=4),swap");
     return chains;
+}
+
+/// How long to anneal: proposals for each chain, about 10 million of which are made in a second.
+AnnealOptions annealing(const Problem& problem, const Meter& meter, std::uint32_t effort) {
+    const auto ranks = static_cast<double>(problem.rank_count());
+    const double fast = 300 * std::min(ranks, 5e3);
+    const double standard = 6e6 * std::clamp(ranks / 1e3, 1.0, 4.0);
+    const std::array proposals{fast, standard, 12 * standard};
+    const auto sweeps = static_cast<std::uint32_t>(proposals[effort] / ranks);
+    // A budget that the user gave is used up, whatever the effort.
+    if (meter.limited()) return {.sweeps = 0, .heat = 300, .chains = 2};
+    return {.sweeps = sweeps, .heat = sweeps < 1000 ? 100U : 300U, .chains = effort == 0 ? 1U : 2U};
+}
+
+/// With an earlier placement: from there, and from the best new one, as far as moving pays.
+void weigh_moves(const Problem& problem, Best& best, Meter& meter) {
+    if (problem.migration() == nullptr) return;
+    Placement renewed = best.placement();
+    best.offer(improve_by_resettling(problem, std::move(renewed), meter));
+    best.offer(improve_by_resettling(problem, place_previous(problem, meter), meter));
 }
 
 Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort) {
     Best best(problem);
     best.offer(place_block(problem, meter));
-    (void)problem.symmetric();  // made once, for all candidates
-    try_all(problem, alone_candidates(problem, effort), best, meter);
+    const CommGraph& partners = problem.symmetric();  // made once, for all candidates
+    if (auto structured = place_by_structure(problem, meter)) {
+        best.offer(std::move(structured->placement));
+        if (structured->optimal && problem.migration() == nullptr) return best.placement();
+    }
+    if (partners.edge_count() == 0) return best.placement();
+    try_all(problem, candidates(problem.rank_count(), effort), best, meter);
+    const AnnealOptions anneal = annealing(problem, meter, effort);
+    if (!meter.exhausted() && (anneal.sweeps > 0 || meter.limited()))
+        best.offer(improve_by_annealing(problem, best.placement(), meter, anneal));
+    weigh_moves(problem, best, meter);
     return best.placement();
 }
 
@@ -83,6 +112,8 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
     const std::array<MultisectionOptions, 3> sections{{{4, 0}, {4, 1}, {8, 2}}};
     const std::array<RefineOptions, 3> refinements{{{0, 0, 8}, {2, 1, 20}, {24, 7, 20}}};
     Placement start = place_multisection(problem, meter, sections[effort]);
+    if (problem.migration() != nullptr)
+        best.offer(refine_shared(problem, place_previous(problem, meter), meter, {.cycles = 0}));
     best.offer(refine_shared(problem, std::move(start), meter, refinements[effort]));
     // Ranks of different loads may not fit in their order.
     if (std::ranges::adjacent_find(problem.room().masses(), std::not_equal_to<>{}) ==
