@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The quadratic assignment problem on dense matrices: the smallest placement problems, and those of QAPLIB.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace topoloom {
+
+/// Item i goes to location p[i]; every location holds one item.
+using Permutation = std::vector<std::uint32_t>;
+
+/// Minimize sum over i, j of a(i, j) * b(p[i], p[j]) (Koopmans, Beckmann, Econometrica 25, 1957). Neither matrix need
+/// be symmetric or have a zero diagonal. All values are exact.
+class Qap {
+   public:
+    /// Row-major matrices. Throws Error unless both are order x order with order >= 1, and no value can exceed 2^61.
+    Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_t> b);
+
+    [[nodiscard]] std::size_t order() const { return order_; }
+    [[nodiscard]] std::int64_t a(std::size_t i, std::size_t j) const { return a_[i * order_ + j]; }
+    [[nodiscard]] std::int64_t b(std::size_t x, std::size_t y) const { return b_[x * order_ + y]; }
+    [[nodiscard]] std::span<const std::int64_t> a() const { return a_; }
+    [[nodiscard]] std::span<const std::int64_t> b() const { return b_; }
+
+    /// O(order^2).
+    [[nodiscard]] std::int64_t value(std::span<const std::uint32_t> p) const;
+    /// What exchanging the locations of items i and j adds to the value. O(order).
+    [[nodiscard]] std::int64_t exchange_delta(std::span<const std::uint32_t> p, std::size_t i,
+                                              std::size_t j) const;
+
+   private:
+    std::size_t order_;
+    std::vector<std::int64_t> a_;
+    std::vector<std::int64_t> b_;
+};
+
+/// Throws Error unless p holds each of 0 .. order-1 once.
+void require_permutation(std::span<const std::uint32_t> p, std::size_t order);
+
+/// A Qap in the form that searches work on. Where one matrix is symmetric the other is replaced by the sum with its
+/// transpose, so that only pairs i < j count; common factors are taken out. value = factor * value in this form.
+struct QapForm {
+    explicit QapForm(const Qap& qap);
+
+    std::size_t order;
+    bool symmetric;                    // the sum runs over i < j only
+    std::int64_t factor = 1;           // of the value
+    std::vector<std::int64_t> a, b;    // zero diagonals
+    std::vector<std::int64_t> aa, bb;  // the diagonals: item i at location x costs aa[i] * bb[x] by itself
+    std::int64_t magnitude;            // no difference of values, nor what leads to it, is larger
+};
+
+/// Classes of indices whose exchange changes nothing, whatever the other matrix is: the class of i is the least of its
+/// twins. O(order^2).
+[[nodiscard]] std::vector<std::uint32_t> twin_classes(std::size_t order,
+                                                      std::span<const std::int64_t> matrix);
+
+}  // namespace topoloom

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The three loops over matrices that dense QAP search spends its time in, for the vector unit at hand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace topoloom::qap {
+
+/// A triangle of exchange values: row i has those with j < i, padded to whole vectors with the sign `never`.
+template <class T>
+struct Triangle {
+    std::size_t order;
+    const std::size_t* offset;  // of row i; order + 1 of them
+    T* delta;
+    const T* sign;
+};
+
+template <class T>
+struct Least {
+    T free;  // of those with sign <= now
+    T any;   // of those whose sign is not `never`
+};
+
+/// delta(i, j) += (x[i] - x[j]) * (y[i] - y[j]) for all, and the same with xt, yt unless null; then the least.
+template <class T>
+Least<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, const T* xt, const T* yt,
+                         T now);
+
+/// The first exchange in row `from` or, cyclically, after it that has the value and a sign <= now: its place in the
+/// triangle, and its row in `from`. There must be one.
+template <class T>
+std::size_t find_value(const Triangle<T>& triangle, std::size_t& from, T value, T now);
+
+/// sum = sum over i of factor[i] * row i of a matrix; rows and sum have `stride` elements, whole vectors.
+template <class T>
+void weighted_row_sum(const T* matrix, std::size_t rows, std::size_t stride, const T* factor, T* sum);
+
+}  // namespace topoloom::qap
