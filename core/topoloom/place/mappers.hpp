@@ -4,7 +4,9 @@
 
 #include "topoloom/place/anneal.hpp"
 #include "topoloom/place/auto.hpp"
+#include "topoloom/place/grasp.hpp"
 #include "topoloom/place/greedy.hpp"
+#include "topoloom/place/hybrid.hpp"
 #include "topoloom/place/multisection.hpp"
 #include "topoloom/place/refine.hpp"
 #include "topoloom/place/resettle.hpp"
@@ -12,3 +14,4 @@
 #include "topoloom/place/simple.hpp"
 #include "topoloom/place/structure.hpp"
 #include "topoloom/place/swap.hpp"
+#include "topoloom/place/tabu.hpp"

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tabu search: always the best exchange that does not undo a late one, even when it makes things worse for a while.
+#pragma once
+
+#include "topoloom/place/mapper.hpp"
+
+namespace topoloom {
+
+struct TabuOptions {
+    std::uint32_t iterations = 0;
+    std::uint32_t dense = 1000;
+    void visit(auto& field) {
+        field("iterations", iterations, Range{0, 1e9},
+              "exchanges performed in all; 0: 1000, or 10 a rank where only near ones are looked at");
+        field("dense", dense, Range{0, 10000},
+              "up to this many slots all exchanges are looked at each time, above it those of near ranks");
+    }
+};
+
+/// Up to `dense` slots: solve_qap() on all slots, the first search from the given placement; memory about
+/// 400 * slots^2 bytes, an iteration O(slots^2), vectorized; free slots are ranks that send nothing. Above: one search
+/// in which a rank may trade places with ranks near it in the graph and with whoever is near its partners; an
+/// iteration costs about O(degree^2). Taillard, Parallel Computing 17 (1991). Throws Error when the
+/// matrices do not fit in memory.
+[[nodiscard]] Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
+                                        const TabuOptions& options);
+
+}  // namespace topoloom

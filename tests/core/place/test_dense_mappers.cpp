@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// grasp, hybrid and tabu: dense where they say so, valid on ragged sizes, the same for any number of threads.
+#include <doctest.h>
+
+#include <algorithm>
+
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/dense.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+std::int64_t value(const Problem& problem, const Placement& placement) {
+    return hop_bytes(problem.graph(), problem.machine(), placement.slots(), 1);
+}
+
+}  // namespace
+
+TEST_CASE("the dense problem has the value of the placement, free slots and levels included") {
+    for (const char* text : {"torus:4x5", "tree:3:2,distance=5:9+node:4,distance=1", "torus:3x3+node:2:2"}) {
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const CommGraph graph = random_geometric(allocation.slot_count() - 3, Bytes{7}, 2, 5);
+        const Problem problem(graph, allocation, 1, 1);
+        const Placement placement = place(problem, "random").placement;
+        const Qap qap = dense_qap(problem);
+        const Permutation p = assignment_of(problem, placement);
+        CHECK_NOTHROW(require_permutation(p, allocation.slot_count()));
+        CHECK(qap.value(p) == value(problem, placement));
+        CHECK(std::ranges::equal(placement_of(problem, p).slots(), placement.slots()));
+    }
+}
+
+TEST_CASE("a ring and a stencil that fit the torus are placed with every message one hop long") {
+    const Machine ring_machine = make_machine("torus:12");
+    const Allocation on_ring = Allocation::whole(ring_machine);
+    const CommGraph graph = ring(12, Bytes{10});
+    const Problem problem(graph, on_ring, 3, 1);
+    CHECK(value(problem, place(problem, "random,tabu(iterations=20000)").placement) ==
+          graph.total_bytes().value);
+    CHECK(value(problem, place(problem, "grasp(restarts=50)").placement) == graph.total_bytes().value);
+    const Machine torus = make_machine("torus:5x6");
+    const Allocation on_torus = Allocation::whole(torus);
+    const CommGraph halo =
+        stencil(std::vector<GridAxis>{{5, true}, {6, true}}, stencil_shape(2, 5), Bytes{1});
+    const Problem grid(halo, on_torus, 1, 1);
+    CHECK(value(grid, place(grid, "random,tabu(iterations=100000)").placement) == halo.total_bytes().value);
+}
+
+TEST_CASE("work budgets and threads: the same placement, and none worse than the start") {
+    const Machine machine = make_machine("torus:6x6x6");
+    const Allocation allocation = fragmented_allocation(machine, 90, 3, 1);
+    const CommGraph graph = random_geometric(83, Bytes{100}, 2, 6);
+    for (const std::string chain : {"grasp", "hybrid(part=20)", "random,tabu", "random,tabu(dense=0)"}) {
+        for (const std::uint64_t work :
+             {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{5000}, std::uint64_t{1} << 40}) {
+            CAPTURE(chain);
+            CAPTURE(work);
+            Budget budget;
+            budget.work = work;
+            const Problem one(graph, allocation, 1, 1);
+            const Problem two(graph, allocation, 1, 2);
+            const PlaceResult a = place(one, chain, budget);
+            const PlaceResult b = place(two, chain, budget);
+            CHECK(std::ranges::equal(a.placement.slots(), b.placement.slots()));
+            CHECK(a.work == b.work);
+            if (chain.starts_with("random")) {
+                CHECK(value(one, a.placement) <= value(one, place(one, "random").placement));
+            }
+        }
+        CHECK(value(Problem(graph, allocation), place(Problem(graph, allocation), chain).placement) <
+              value(Problem(graph, allocation), place(Problem(graph, allocation), "random").placement));
+    }
+}
+
+TEST_CASE("tabu among near ranks climbs out of what swap ends in, and uses free slots") {
+    const Machine machine = make_machine("torus:10x10");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph =
+        stencil(std::vector<GridAxis>{{9, false}, {10, false}}, stencil_shape(2, 5), Bytes{1});
+    const Problem problem(graph, allocation, 2, 1);
+    const std::int64_t local = value(problem, place(problem, "random,swap").placement);
+    CHECK(value(problem, place(problem, "random,swap,tabu(dense=0;iterations=5000)").placement) < local);
+}
+
+TEST_CASE("hybrid makes parts of any sizes meet") {
+    const Machine machine = make_machine("torus:4x4x4");
+    for (const std::size_t slots : {1U, 2U, 7U, 33U, 64U}) {
+        const Allocation allocation = fragmented_allocation(machine, slots, 1, 4);
+        for (const std::size_t ranks : {slots, (slots + 1) / 2}) {
+            const CommGraph graph =
+                ranks > 1 ? ring(ranks, Bytes{3}) : CommGraph::from_rows(1, [](Rank, const auto&) {});
+            for (const char* chain : {"hybrid(part=2)", "hybrid(part=7)", "hybrid(part=16)", "hybrid"}) {
+                CHECK(place(Problem(graph, allocation), chain).placement.rank_count() == ranks);
+            }
+        }
+    }
+}
