@@ -12,4 +12,5 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_machine(m);
     topoloom::python::bind_metric(m);
     topoloom::python::bind_place(m);
+    topoloom::python::bind_qap(m);
 }

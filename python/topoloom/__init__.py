@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         random_geometric,
         recursive_doubling,
         ring,
+        solve_qap,
         stencil,
     )
     from topoloom.allocation_file import AllocatedHosts, load_allocation
@@ -61,6 +62,7 @@ _HOME = {
             "random_geometric",
             "recursive_doubling",
             "ring",
+            "solve_qap",
             "stencil",
         ),
         "topoloom._core",
@@ -102,6 +104,7 @@ __all__ = [
     "ring",
     "save_graph",
     "save_placement",
+    "solve_qap",
     "stencil",
 ]
 

@@ -249,3 +249,10 @@ def place(graph: CommGraph, allocation: Allocation, mapper: str = 'mahd,swap', *
 
 def mappers() -> list[dict[str, object]]:
     """All mappers with their options."""
+
+def solve_qap(a: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, target: int | None = None) -> tuple[list[int], int, int]:
+    """
+    Minimizes the sum of a[i, j] * b[p[i], p[j]]; returns (p, value, work done).
+
+    Ends at the target value, or with the budget: about a second where none is given.
+    """
