@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the tools on the instances, judges, and prints tables; see ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from fnmatch import fnmatch
+from pathlib import Path
+
+from peers import instances, tables, tools
+from peers.instance import Instance
+from peers.measure import Run, measure
+from peers.registry import Known, Registry
+
+OUT = instances.ROOT / "build" / "bench-peers"
+
+
+def words(text: str) -> list[str]:
+    """Split a list at its commas; ``mapper:a,b`` stays whole."""
+    found: list[str] = []
+    for word in text.split(","):
+        if found and found[-1].startswith("mapper:") and word not in KNOWN:
+            found[-1] += f",{word}"
+        else:
+            found.append(word)
+    return found
+
+
+KNOWN = {effort for tool in tools.TOOLS for effort in tool.efforts}
+
+
+def options(given: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        "peers", description="Topoloom beside its peers: quality, time and memory."
+    )
+    parser.add_argument(
+        "--sets", type=words, help=f"of {', '.join(instances.SETS)}; less scale"
+    )
+    parser.add_argument("--instances", default="*", metavar="PATTERN")
+    names = ", ".join(tool.name for tool in tools.TOOLS if tool.adapter)
+    parser.add_argument("--tools", type=words, default=[], help=f"of {names}; all")
+    parser.add_argument("--efforts", type=words, default=[])
+    parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS")
+    parser.add_argument("--repeat", type=int, default=1, help="median of the times")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--scale", action="store_true", help="the set scale, too")
+    parser.add_argument("--append", action="store_true", help="keep earlier results")
+    parser.add_argument("--markdown", type=Path, metavar="FILE")
+    parser.add_argument("--no-registry", action="store_true")
+    chosen = parser.parse_args(given)
+    if chosen.sets is None:
+        chosen.sets = [name for name in instances.SETS if name != "scale"]
+    if chosen.scale and "scale" not in chosen.sets:
+        chosen.sets.append("scale")
+    for what, asked, there in (
+        ("set", chosen.sets, list(instances.SETS)),
+        ("tool", chosen.tools, [tool.name for tool in tools.TOOLS]),
+    ):
+        for name in asked:
+            if name not in there:
+                parser.error(f"no {what} {name!r}; there are {', '.join(there)}")
+    return chosen
+
+
+def main() -> None:
+    """Do what the command line says."""
+    asked = options()
+    OUT.mkdir(parents=True, exist_ok=True)
+    results = OUT / "results.jsonl"
+    runs = read_runs(results) if asked.append and results.exists() else []
+    registry = Registry()
+    pairs = tools.chosen(asked.tools, asked.efforts)
+    missing: list[str] = []
+    with results.open("a" if asked.append else "w") as log:
+        for name in asked.sets:
+            for recipe in instances.SETS[name]():
+                if not fnmatch(recipe.name, asked.instances):
+                    continue
+                if recipe.missing():
+                    missing.append(recipe.missing())
+                    continue
+                instance = recipe.get()
+                for tool, effort in pairs:
+                    run = repeated(instance, tool, effort, asked)
+                    offer(registry, run)
+                    runs = [old for old in runs if not same(old, run)] + [run]
+                    log.write(json.dumps(asdict(run)) + "\n")
+                    log.flush()
+                    print(tables.line(run, registry), file=sys.stderr, flush=True)
+                if not asked.no_registry:
+                    registry.save()
+    text = tables.report(runs, registry, missing)
+    print(text)
+    if asked.markdown:
+        tables.paste(asked.markdown, text)
+    if runs:
+        draw(runs, registry)
+
+
+def draw(runs: list[Run], registry: Registry) -> None:
+    """Draw the performance profile."""
+    try:
+        from peers.figure import profile
+    except ImportError as error:
+        print(f"no figure: {error}", file=sys.stderr)
+        return
+    for kind in ("svg", "png"):
+        file = OUT / f"profile.{kind}"
+        profile(runs, registry, file)
+        print(f"written: {file}", file=sys.stderr)
+
+
+def read_runs(file: Path) -> list[Run]:
+    """Read earlier results; of equal runs the last counts."""
+    runs: dict[tuple[object, ...], Run] = {}
+    for line in file.read_text().splitlines():
+        run = Run(**json.loads(line))
+        runs[run.instance, run.hash, run.tool, run.effort] = run
+    return list(runs.values())
+
+
+def same(one: Run, two: Run) -> bool:
+    """Whether a run repeats another."""
+    return (one.instance, one.tool, one.effort) == (two.instance, two.tool, two.effort)
+
+
+def repeated(
+    instance: Instance, tool: tools.Tool, effort: str, asked: argparse.Namespace
+) -> Run:
+    """Run once or more with the same seed; of the times take the medians."""
+    found: list[Run] = []
+    for _ in range(asked.repeat):
+        found.append(
+            measure(
+                instance, tool, effort, asked.seed, asked.threads, asked.time_limit
+            )
+        )
+        if found[-1].outcome not in ("ok", "infeasible"):
+            return found[-1]
+    # Some peers differ from run to run; the first answer stands for its times.
+    run = found[0]
+    for name in ("search_cpu", "search_wall", "process_cpu", "memory"):
+        values = [getattr(one, name) for one in found]
+        if None not in values:
+            setattr(run, name, statistics.median(values))
+    return run
+
+
+def offer(registry: Registry, run: Run) -> None:
+    """Offer what a run found to the registry; a repaired answer is feasible, too."""
+    value, how = run.hop_bytes, f"{run.tool} {run.effort} {run.version}".strip()
+    if run.outcome == "infeasible":
+        value, how = run.repaired, f"{how}, repaired"
+    if value is not None:
+        name = f"{run.group}/{run.instance}"
+        registry.offer(Known(name, run.hash, "hop-bytes", value, how))
+
+
+if __name__ == "__main__":
+    main()

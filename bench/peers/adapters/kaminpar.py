@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""KaMinPar: a partitioner. Block i goes to place i, so the machine does not matter."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import numpy as np
+
+from peers.adapters.common import Answer, Request, adapter
+
+
+def solve(request: Request) -> Answer:
+    """Partition with the context of the effort: fast, default, eco or strong."""
+    import kaminpar
+
+    instance = request.instance
+    answer = Answer(version=version("kaminpar"))
+    kaminpar.reseed(request.seed)
+    file = str(instance.folder / "graph.graph")
+    graph = kaminpar.load_graph(file, kaminpar.GraphFileFormat.METIS)
+    context = kaminpar.context_by_name(request.effort)
+    solver = kaminpar.KaMinPar(request.threads, context)
+    with answer.search():
+        found = solver.compute_partition(graph, instance.slots, instance.imbalance)
+    answer.place = np.asarray(found, np.int64)
+    return answer
+
+
+if __name__ == "__main__":
+    adapter(solve)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scotch's static mapping by its program, which Debian calls scotch_gmap."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+from peers.adapters.common import Answer, Request, adapter, run
+from peers.files import read_scotch_mapping, scotch_graph, scotch_part
+from peers.files import scotch_torus, scotch_tree
+from peers.instance import Instance
+
+
+def target_of(instance: Instance) -> str:
+    """Write the machine, or the part of it that is allocated, as a .tgt file."""
+    if instance.hierarchy:
+        return scotch_tree(instance.hierarchy, instance.distances)
+    whole = scotch_torus(instance.extents)
+    if instance.nodes is None:
+        return whole
+    return scotch_part(instance.nodes, whole)
+
+
+def options_of(request: Request) -> list[str]:
+    """Turn words of the effort into options.
+
+    ``quality`` asks for quality over speed. ``forced`` allows no imbalance at all;
+    otherwise it is Scotch's default where ranks = slots, and the instance's elsewhere.
+    """
+    words = request.effort.split("-")
+    options = ["-cq"] if "quality" in words else []
+    if "forced" in words:
+        options.append("-b0")
+    elif request.instance.n_to_1:
+        options.append(f"-b{request.instance.imbalance:g}")
+    return options
+
+
+def solve(request: Request) -> Answer:
+    """Run scotch_gmap."""
+    instance, answer = request.instance, Answer()
+    with tempfile.TemporaryDirectory() as folder:
+        graph, target, mapping = (Path(folder) / name for name in ("g", "t", "m"))
+        graph.write_text(scotch_graph(instance.graph))
+        target.write_text(target_of(instance))
+        options = ["-vt", *options_of(request)]
+        told = run(["scotch_gmap", graph, target, mapping, *options], answer)
+        answer.place = read_scotch_mapping(mapping.read_text(), instance.graph.size)
+    spent = re.search(r"Mapping\s+([\d.e+-]+)", told)
+    if spent:
+        answer.told(float(spent[1]))
+    answer.version = run(["scotch_gmap", "-V"], Answer()).splitlines()[0]
+    return answer
+
+
+if __name__ == "__main__":
+    adapter(solve)

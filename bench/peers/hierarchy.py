@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Machines for tools that know only trees: a torus, whole or ragged, as a tree.
+
+Slots are cut at the median of the widest extent, again and again, into the prime
+factors of their number. A level's distance is the mean distance of slots that the
+level separates. It is the best we can tell such a tool; its answer is judged on the
+true machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from peers.graphs import Ints
+from peers.instance import Instance
+
+#: Distances are means; tools want whole numbers.
+SCALE = 10
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree over the places of an allocation, bottom-up.
+
+    Attributes
+    ----------
+    arities, distances
+        As KaHIP's hierarchy and distance strings.
+    place
+        ``place[i]`` is the place in the allocation of the tree's leaf i.
+    """
+
+    arities: tuple[int, ...]
+    distances: tuple[int, ...]
+    place: Ints
+
+
+def tree_of(instance: Instance) -> Tree:
+    """Return the instance's own tree, or the one that stands for its torus."""
+    if instance.hierarchy:
+        order = np.arange(instance.slots)
+        return Tree(instance.hierarchy, instance.distances, order)
+    extents = instance.extents
+    grid = np.stack(np.unravel_index(instance.slot_ids(), extents), axis=1)
+    factors = prime_factors(instance.slots)  # the largest first, at the root
+    order = _cut(grid, np.arange(instance.slots), factors)
+    arities = tuple(reversed(factors)) or (1,)
+    return Tree(arities, _distances(grid[order], extents, arities), order)
+
+
+def prime_factors(number: int) -> list[int]:
+    """Return the factors in descending order."""
+    found, factor = [], 2
+    while number > 1:
+        while number % factor == 0:
+            found.append(factor)
+            number //= factor
+        factor += 1
+    return found[::-1]
+
+
+def _cut(grid: Ints, members: Ints, factors: list[int]) -> Ints:
+    if not factors:
+        return members
+    axis = int(np.argmax(np.ptp(grid[members], axis=0)))
+    order = members[np.argsort(grid[members, axis], kind="stable")]
+    parts = np.split(order, factors[0])
+    return np.concatenate([_cut(grid, part, factors[1:]) for part in parts])
+
+
+def _distances(
+    grid: Ints, extents: tuple[int, ...], arities: tuple[int, ...]
+) -> tuple[int, ...]:
+    rng = np.random.default_rng(1)
+    one, two = rng.integers(0, len(grid), (2, 200_000))
+    apart = np.abs(grid[one] - grid[two])
+    hops = np.minimum(apart, np.array(extents) - apart).sum(axis=1)
+    found = []
+    for level in range(len(arities)):
+        group, within = prod(arities[: level + 1]), prod(arities[:level])
+        here = (one // group == two // group) & (one // within != two // within)
+        mean = float(hops[here].mean()) if here.any() else 1.0
+        found.append(max(1, round(SCALE * mean), *found))
+    return tuple(found)

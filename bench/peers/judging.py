@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an answer is worth: feasible or not, hop-bytes by Topoloom's judge, a repair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from peers.graphs import Graph, Ints
+from peers.instance import Instance
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of an answer.
+
+    Attributes
+    ----------
+    overfilled
+        Slots with a load beyond the capacity; 0 if the answer is feasible.
+    hop_bytes
+        J: the sum over ordered pairs of ranks of weight times distance.
+    repaired
+        J after the repair of an infeasible answer, else None.
+    """
+
+    overfilled: int
+    hop_bytes: int
+    repaired: int | None = None
+
+    @property
+    def feasible(self) -> bool:
+        """Whether every slot holds its load."""
+        return self.overfilled == 0
+
+
+class InvalidAnswer(ValueError):
+    """An answer that is no mapping at all: of another size, or to no slot."""
+
+
+def judge(instance: Instance, answer: Ints) -> Verdict:
+    """Judge an answer: the place in the allocation of every rank.
+
+    Raises
+    ------
+    InvalidAnswer
+        If it is not one place of the allocation for every rank.
+    """
+    if answer.shape != (instance.graph.size,):
+        raise InvalidAnswer(f"{len(answer)} places, for {instance.graph.size} ranks")
+    if len(answer) and not 0 <= answer.min() <= answer.max() < instance.slots:
+        raise InvalidAnswer(f"a place outside 0 .. {instance.slots - 1}")
+    over = int((loads(instance, answer) > instance.capacity).sum())
+    value = hop_bytes(instance, answer)
+    if not over:
+        return Verdict(0, value)
+    mended = repair(instance, answer)
+    after = None if mended is None else hop_bytes(instance, mended)
+    return Verdict(over, value, after)
+
+
+def loads(instance: Instance, answer: Ints) -> Ints:
+    """Return the load of every place."""
+    total = np.bincount(answer, instance.graph.load, instance.slots)
+    return np.asarray(total.astype(np.int64))
+
+
+def hop_bytes(instance: Instance, answer: Ints) -> int:
+    """Return J by Topoloom's judge.
+
+    What ranks on one slot exchange costs nothing, so the graph between slots, with
+    the sums of weights, has the same J. It is placed one to one, which lets the judge
+    measure answers that put several ranks on a slot, feasible or not.
+    """
+    import topoloom
+
+    allocation = _allocation(instance)
+    graph = between_slots(instance.graph, answer)
+    quotient = topoloom.CommGraph.from_edges(instance.slots, *graph)
+    slots = instance.slot_ids().astype(np.uint32)
+    placement = topoloom.Placement(allocation, slots)
+    return int(topoloom.judge(quotient, allocation, placement).hop_bytes)
+
+
+def between_slots(graph: Graph, answer: Ints) -> tuple[Any, Any, Any]:
+    """Return source, target and weight of what crosses from place to place."""
+    one, two = answer[graph.source()], answer[graph.peer]
+    apart = one != two
+    return (
+        one[apart].astype(np.uint32),
+        two[apart].astype(np.uint32),
+        graph.weight[apart],
+    )
+
+
+@cache
+def _allocation_of(machine: str, nodes: tuple[int, ...] | None) -> Any:
+    import topoloom
+
+    whole = topoloom.Machine(machine)
+    if nodes is None:
+        return topoloom.Allocation.whole(whole)
+    return topoloom.Allocation(whole, np.array(nodes, np.uint32))
+
+
+def _allocation(instance: Instance) -> Any:
+    return _allocation_of(instance.machine, instance.nodes)
+
+
+def repair(instance: Instance, answer: Ints) -> Ints | None:
+    """Make an answer feasible in the plainest way; None if that does not succeed.
+
+    Slot by slot in ascending order, what exceeds the capacity moves: of the ranks on
+    the slot the one of the highest number, to the nearest slot that has room, ties to
+    the lowest. Nothing is optimized.
+    """
+    machine = _allocation(instance).machine
+    slots, load = instance.slot_ids(), instance.graph.load
+    total, mended = loads(instance, answer), answer.copy()
+    for place in np.flatnonzero(total > instance.capacity):
+        members = np.flatnonzero(mended == place)[::-1]
+        for rank in members:
+            if total[place] <= instance.capacity:
+                break
+            room = np.flatnonzero(total + load[rank] <= instance.capacity)
+            if not len(room):
+                return None
+            here = int(slots[place])
+            far = [machine.distance(here, int(slots[there])) for there in room]
+            there = room[int(np.argmin(far))]
+            mended[rank] = there
+            total[place] -= load[rank]
+            total[there] += load[rank]
+    return mended if (total <= instance.capacity).all() else None

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs one tool on one instance in a process of its own, and measures that."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from peers.instance import Instance
+from peers.instances import ROOT
+from peers.judging import InvalidAnswer, Verdict, judge
+from peers.tools import Tool
+
+VENV = ROOT / "build" / "bench-peers" / "venv"
+
+
+@dataclass
+class Run:
+    """One line of the results.
+
+    Attributes
+    ----------
+    outcome
+        ``ok``, ``infeasible``, ``unable``, ``timeout`` or ``failed``.
+    why
+        For the last three.
+    search_cpu, search_wall, process_cpu
+        Seconds of the search alone, and of the whole process.
+    memory
+        Peak bytes of the process.
+    """
+
+    group: str
+    instance: str
+    hash: str
+    tool: str
+    effort: str
+    seed: int
+    outcome: str = "failed"
+    why: str = ""
+    hop_bytes: int | None = None
+    overfilled: int = 0
+    repaired: int | None = None
+    search_cpu: float | None = None
+    search_wall: float | None = None
+    process_cpu: float | None = None
+    memory: int | None = None
+    version: str = ""
+    threads: int = 1
+
+    def take(self, verdict: Verdict) -> None:
+        """Note a judgement."""
+        self.outcome = "ok" if verdict.feasible else "infeasible"
+        self.hop_bytes = verdict.hop_bytes
+        self.overfilled = verdict.overfilled
+        self.repaired = verdict.repaired
+
+
+def measure(
+    instance: Instance,
+    tool: Tool,
+    effort: str,
+    seed: int,
+    threads: int = 1,
+    limit: float = 60.0,
+    keep: Path | None = None,
+) -> Run:
+    """Run a tool; whatever goes wrong becomes the run's outcome.
+
+    Parameters
+    ----------
+    limit
+        Seconds on the clock, after which the process is ended.
+    keep
+        A folder for the answer; by default it is thrown away.
+    """
+    run = Run(
+        instance.group,
+        instance.name,
+        instance.hash,
+        tool.name,
+        effort,
+        seed,
+        threads=threads,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        answer = (keep or Path(folder)) / "answer.json"
+        answer.unlink(missing_ok=True)
+        python = VENV / "bin" / "python" if tool.peer else Path(sys.executable)
+        if not python.exists():
+            run.outcome, run.why = "unable", "not installed: tools/setup.sh peers"
+            return run
+        command = [
+            *(str(python), "-m", f"peers.adapters.{tool.adapter}"),
+            *(str(instance.folder), str(answer), effort, str(seed), str(threads)),
+        ]
+        said = _watch(command, run, limit)
+        if run.outcome == "timeout":
+            return run
+        if not answer.exists():
+            run.why = said
+            return run
+        _read(answer, instance, run)
+    return run
+
+
+def _watch(command: list[str], run: Run, limit: float) -> str:
+    """Run a command within the limit; note what it used, return its last line."""
+    path = os.environ | {"PYTHONPATH": str(ROOT / "bench")}
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            env=path,
+            start_new_session=True,
+        )
+        used = _wait(process, limit)
+        if used is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            run.outcome, run.why = "timeout", f"ended after {limit:g} s"
+            used = os.wait4(process.pid, 0)[2]
+        process.returncode = 0
+        run.process_cpu = used.ru_utime + used.ru_stime
+        run.memory = used.ru_maxrss * 1024
+        said.seek(0)
+        lines = [line for line in said.read().splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"
+
+
+def _wait(process: subprocess.Popen[bytes], limit: float) -> os.struct_rusage | None:
+    end, pause = time.monotonic() + limit, 0.001
+    while time.monotonic() < end:
+        pid, _, used = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            return used
+        time.sleep(pause)
+        pause = min(0.05, pause * 1.5)
+    return None
+
+
+def _read(file: Path, instance: Instance, run: Run) -> None:
+    answer = json.loads(file.read_text())
+    if "unable" in answer:
+        run.outcome, run.why = "unable", answer["unable"]
+        return
+    run.version = answer["version"]
+    run.search_cpu, run.search_wall = answer["search_cpu"], answer["search_wall"]
+    # A program's own process counts, not the adapter that calls it.
+    run.process_cpu = answer["process_cpu"] or run.process_cpu
+    run.memory = answer["process_rss"] or run.memory
+    try:
+        run.take(judge(instance, np.array(answer["place"], np.int64)))
+    except InvalidAnswer as error:
+        run.why = str(error)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The registry of best known values, which only improves: bench/best_known.csv."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from peers.instances import ROOT
+
+FILE = ROOT / "bench" / "best_known.csv"
+
+
+@dataclass(frozen=True)
+class Known:
+    """One line.
+
+    Attributes
+    ----------
+    instance
+        Its name, ``set/name``.
+    hash
+        Of its content: a value counts for this graph and this machine only.
+    objective
+        What `value` is; ``hop-bytes`` over ordered pairs.
+    how
+        Which tool found it.
+    """
+
+    instance: str
+    hash: str
+    objective: str
+    value: int
+    how: str
+
+
+class Registry:
+    """Best known values by instance and objective.
+
+    Raises
+    ------
+    ValueError
+        If a file holds a key twice, or a column is missing.
+    """
+
+    def __init__(self, file: Path = FILE) -> None:
+        self.file = file
+        self._known: dict[tuple[str, str, str], Known] = {}
+        if not file.exists():
+            return
+        with file.open(newline="") as stream:
+            for number, row in enumerate(csv.DictReader(stream), 2):
+                try:
+                    known = Known(**{**row, "value": int(row["value"])})
+                except (KeyError, TypeError, ValueError) as error:
+                    raise ValueError(f"{file}:{number}: {error}") from None
+                if self._key(known) in self._known:
+                    raise ValueError(f"{file}:{number}: {known.instance} is there twice")
+                self._known[self._key(known)] = known
+
+    @staticmethod
+    def _key(known: Known) -> tuple[str, str, str]:
+        return known.instance, known.hash, known.objective
+
+    def best(self, instance: str, hash_: str, objective: str = "hop-bytes") -> int | None:
+        """Return the best known value, None if there is none."""
+        known = self._known.get((instance, hash_, objective))
+        return None if known is None else known.value
+
+    def offer(self, known: Known) -> bool:
+        """Take a value of a feasible, judged placement if it is the best so far."""
+        best = self.best(known.instance, known.hash, known.objective)
+        if best is not None and best <= known.value:
+            return False
+        self._known[self._key(known)] = known
+        return True
+
+    def save(self) -> None:
+        """Write the file anew, sorted; what another run wrote meanwhile is kept."""
+        if self.file.exists():
+            for known in Registry(self.file)._known.values():
+                self.offer(known)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([column.name for column in fields(Known)])
+        rows = sorted(self._known.values(), key=self._key)
+        writer.writerows(astuple(known) for known in rows)
+        beside = self.file.with_suffix(".csv.new")
+        beside.write_text(text.getvalue())
+        os.replace(beside, self.file)  # noqa: PTH105

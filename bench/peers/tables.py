@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results as tables: one for each set, with geometric means over its instances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from peers.measure import Run
+from peers.registry import Registry
+from peers.tools import TOOLS
+
+BEGIN, END = "<!-- bench-peers: begin -->", "<!-- bench-peers: end -->"
+
+HEAD = (
+    "| tool | effort | feasible | J / best known | repaired | search, CPU s "
+    "| process, CPU s | memory, MB |\n"
+    "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+)
+
+
+def geometric_mean(values: Iterable[float]) -> float | None:
+    """Return the geometric mean; None of nothing. Zeros count as a microsecond."""
+    logs = [math.log(max(value, 1e-6)) for value in values]
+    return math.exp(sum(logs) / len(logs)) if logs else None
+
+
+def ratio(run: Run, registry: Registry, value: int | None) -> float | None:
+    """Return a value of a run over the best known."""
+    best = registry.best(f"{run.group}/{run.instance}", run.hash)
+    if value is None or best is None:
+        return None
+    return 1.0 if best == value else value / max(best, 1)
+
+
+def line(run: Run, registry: Registry) -> str:
+    """Tell of a run while the bench goes on."""
+    head = f"{run.group:9} {run.instance:36} {run.tool:10} {run.effort:24}"
+    if run.outcome not in ("ok", "infeasible"):
+        return f"{head} {run.outcome}: {run.why}"
+    over = f"  {run.overfilled} overfilled" if run.overfilled else ""
+    mended = f", repaired {run.repaired}" if run.repaired is not None else ""
+    best = _number(ratio(run, registry, run.hop_bytes), 3)
+    return (
+        f"{head} J {run.hop_bytes:>12} {best:>6} x  search {_seconds(run.search_cpu)}"
+        f"  process {_seconds(run.process_cpu)}{over}{mended}"
+    )
+
+
+def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> str:
+    """Write all tables as Markdown."""
+    parts = []
+    for group in dict.fromkeys(run.group for run in runs):
+        members = [run for run in runs if run.group == group]
+        parts += [f"## {group}\n", means(members, registry), values(members, registry)]
+    absent = [tool for tool in TOOLS if not tool.adapter]
+    parts.append("Not available:\n")
+    parts.append("".join(f"- {tool.name}: {tool.about}\n" for tool in absent))
+    for run in runs:
+        if run.outcome == "unable" and "not installed" in run.why:
+            note = f"- {run.tool}: {run.why}\n"
+            if note not in parts[-1]:
+                parts[-1] += note
+    if missing:
+        parts.append("Missing instances:\n")
+        parts.append("".join(f"- {what}\n" for what in missing))
+    return "\n".join(parts)
+
+
+def means(runs: Sequence[Run], registry: Registry) -> str:
+    """Write a line for each tool and effort: geometric means over the instances.
+
+    The ratio is over feasible answers only, so that a tool which fails a hard instance
+    may look better than it is: the count of feasible answers stands beside it. The
+    repaired ratio takes all answers, infeasible ones after the repair.
+    """
+    instances = dict.fromkeys(run.instance for run in runs)
+    rows = []
+    for tool, effort in dict.fromkeys((run.tool, run.effort) for run in runs):
+        members = [run for run in runs if (run.tool, run.effort) == (tool, effort)]
+        done = [run for run in members if run.outcome in ("ok", "infeasible")]
+        if not done:
+            why = next((run.why for run in members), "")
+            rows.append(f"| {tool} | {effort} | none: {why} | | | | | |")
+            continue
+        fine = [run for run in done if run.outcome == "ok"]
+        mended = [
+            ratio(
+                run, registry, run.hop_bytes if run.outcome == "ok" else run.repaired
+            )
+            for run in done
+        ]
+        cells = [
+            f"{len(fine)} of {len(instances)}",
+            _number(_mean(ratio(run, registry, run.hop_bytes) for run in fine), 3),
+            _number(_mean(mended), 3) if len(done) > len(fine) else "",
+            _seconds(_mean(run.search_cpu for run in done)),
+            _seconds(_mean(run.process_cpu for run in done)),
+            _number(_mean((run.memory or 0) / 1e6 for run in done), 0),
+        ]
+        rows.append(f"| {tool} | {effort} | {' | '.join(cells)} |")
+    return HEAD + "\n".join(rows) + "\n"
+
+
+def values(runs: Sequence[Run], registry: Registry) -> str:
+    """Write a line for each instance: J of the best efforts, ours beside the peers'.
+
+    A feasible answer is a number, an infeasible one has the count of overfilled slots
+    behind it.
+    """
+    names = list(dict.fromkeys(run.tool for run in runs))
+    rows = ["| instance | best known | " + " | ".join(names) + " |"]
+    rows.append("| --- | ---: |" + " ---: |" * len(names))
+    for instance in dict.fromkeys(run.instance for run in runs):
+        members = [run for run in runs if run.instance == instance]
+        best = registry.best(f"{members[0].group}/{instance}", members[0].hash)
+        cells = [_best_of([r for r in members if r.tool == name]) for name in names]
+        known = "" if best is None else f"{best:,}"
+        rows.append(f"| {instance} | {known} | " + " | ".join(cells) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def _best_of(runs: Sequence[Run]) -> str:
+    done = [run for run in runs if run.hop_bytes is not None]
+    if not done:
+        return runs[0].outcome if runs else ""
+    run = min(done, key=lambda one: (one.outcome != "ok", one.hop_bytes))
+    over = f" ({run.overfilled} overfilled)" if run.overfilled else ""
+    return f"{run.hop_bytes:,}{over}"
+
+
+def paste(file: Path, text: str) -> None:
+    """Put the tables between the marks of a page; without marks they are the page."""
+    page = file.read_text() if file.exists() else ""
+    if BEGIN in page and END in page:
+        before, after = page.split(BEGIN)[0], page.split(END)[1]
+        file.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}")
+    else:
+        file.write_text(text)
+
+
+def _mean(numbers: Iterable[float | None]) -> float | None:
+    return geometric_mean(number for number in numbers if number is not None)
+
+
+def _number(number: float | None, digits: int) -> str:
+    return "" if number is None else f"{number:.{digits}f}"
+
+
+def _seconds(number: float | None) -> str:
+    return "" if number is None else f"{number:.3g}"
