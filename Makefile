@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi/record -type f) CMakeLists.txt pyproje
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-peers asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 16
@@ -37,6 +37,12 @@ bench-core: build            ## speed of the core, beside its limits
 
 bench-record: build          ## what recording costs a call
 	python bench/record/run.py
+
+bench-peers: build           ## beside other mappers; ARGS='--sets stencils --tools ours,scotch' takes a minute
+	tools/setup.sh peers
+	pip install -q scipy
+	PYTHONPATH=bench python -m peers $(ARGS)
+	[ ! -e bench/qaplib/run.py ] || [ -n '$(ARGS)' ] || python bench/qaplib/run.py
 
 asan tsan:                   ## the core's tests under a sanitizer
 	cmake --workflow --preset $@

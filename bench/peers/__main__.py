@@ -138,9 +138,7 @@ def repeated(
     found: list[Run] = []
     for _ in range(asked.repeat):
         found.append(
-            measure(
-                instance, tool, effort, asked.seed, asked.threads, asked.time_limit
-            )
+            measure(instance, tool, effort, asked.seed, asked.threads, asked.time_limit)
         )
         if found[-1].outcome not in ("ok", "infeasible"):
             return found[-1]

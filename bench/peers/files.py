@@ -29,7 +29,7 @@ def metis_graph(graph: Graph) -> str:
 
 
 def scotch_graph(graph: Graph) -> str:
-    """Write a Scotch graph (.grf): arcs count twice, a weight precedes its neighbour."""
+    """Write a Scotch graph (.grf): arcs count twice, a weight is before its peer."""
     weighted, loaded = bool((graph.weight != 1).any()), bool((graph.load != 1).any())
     lines = ["0", f"{graph.size} {len(graph.peer)}", f"0 0{int(weighted)}{int(loaded)}"]
     entries = graph.peer.astype(str)
@@ -59,7 +59,7 @@ def scotch_tree(arities: Sequence[int], distances: Sequence[int]) -> str:
 
 
 def scotch_torus(extents: Sequence[int]) -> str:
-    """Write a torus; Scotch numbers it with the first axis fastest, we with the last."""
+    """Write a torus; its first axis is the fastest in Scotch, its last in ours."""
     sizes = " ".join(map(str, reversed(extents)))
     kind = {2: "torus2D", 3: "torus3D"}.get(len(extents), f"torusXD {len(extents)}")
     return f"{kind} {sizes}\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Undirected graphs of the bench: made, shuffled, partitioned; deterministic by seed."""
+"""Undirected graphs of the bench: made, shuffled, partitioned; fixed by a seed."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def coordinate_bisection(points: NDArray[Any], parts: int) -> Ints:
 
 
 def shuffled(graph: Graph, seed: int) -> Graph:
-    """Number the vertices anew, at random."""
+    """Give the vertices new numbers, at random."""
     name = np.random.default_rng(seed).permutation(graph.size)
     source = graph.source()
     once = source < graph.peer

@@ -78,7 +78,7 @@ def _distances(
     one, two = rng.integers(0, len(grid), (2, 200_000))
     apart = np.abs(grid[one] - grid[two])
     hops = np.minimum(apart, np.array(extents) - apart).sum(axis=1)
-    found = []
+    found: list[int] = []
     for level in range(len(arities)):
         group, within = prod(arities[: level + 1]), prod(arities[:level])
         here = (one // group == two // group) & (one // within != two // within)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -138,7 +139,9 @@ def _watch(command: list[str], run: Run, limit: float) -> str:
     return lines[-1] if lines else "it said nothing"
 
 
-def _wait(process: subprocess.Popen[bytes], limit: float) -> os.struct_rusage | None:
+def _wait(
+    process: subprocess.Popen[bytes], limit: float
+) -> resource.struct_rusage | None:
     end, pause = time.monotonic() + limit, 0.001
     while time.monotonic() < end:
         pid, _, used = os.wait4(process.pid, os.WNOHANG)

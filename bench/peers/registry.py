@@ -37,6 +37,11 @@ class Known:
     how: str
 
 
+def _known(row: dict[str, str]) -> Known:
+    texts = (row["instance"], row["hash"], row["objective"])
+    return Known(*texts, int(row["value"]), row["how"])
+
+
 class Registry:
     """Best known values by instance and objective.
 
@@ -54,18 +59,22 @@ class Registry:
         with file.open(newline="") as stream:
             for number, row in enumerate(csv.DictReader(stream), 2):
                 try:
-                    known = Known(**{**row, "value": int(row["value"])})
+                    known = _known(row)
                 except (KeyError, TypeError, ValueError) as error:
                     raise ValueError(f"{file}:{number}: {error}") from None
                 if self._key(known) in self._known:
-                    raise ValueError(f"{file}:{number}: {known.instance} is there twice")
+                    raise ValueError(
+                        f"{file}:{number}: {known.instance} is there twice"
+                    )
                 self._known[self._key(known)] = known
 
     @staticmethod
     def _key(known: Known) -> tuple[str, str, str]:
         return known.instance, known.hash, known.objective
 
-    def best(self, instance: str, hash_: str, objective: str = "hop-bytes") -> int | None:
+    def best(
+        self, instance: str, hash_: str, objective: str = "hop-bytes"
+    ) -> int | None:
         """Return the best known value, None if there is none."""
         known = self._known.get((instance, hash_, objective))
         return None if known is None else known.value

@@ -86,9 +86,7 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
             continue
         fine = [run for run in done if run.outcome == "ok"]
         mended = [
-            ratio(
-                run, registry, run.hop_bytes if run.outcome == "ok" else run.repaired
-            )
+            ratio(run, registry, run.hop_bytes if run.outcome == "ok" else run.repaired)
             for run in done
         ]
         cells = [

@@ -25,7 +25,7 @@ def solve(request: Request) -> Answer:
     answer = Answer(version=version("kahip"))
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "blocks"
-        command = [
+        command: list[str | Path] = [
             programs / ("global_multisection" if which == "multisection" else "kaffpa"),
             instance.folder / "graph.graph",
             f"--preconfiguration={preset}",

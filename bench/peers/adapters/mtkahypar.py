@@ -60,9 +60,7 @@ def distances(instance: Instance, one: Ints, two: Ints) -> Ints:
     """
     if instance.hierarchy:
         result = np.zeros(len(one), np.int64)
-        for arity, distance in zip(
-            instance.hierarchy, instance.distances, strict=True
-        ):
+        for arity, distance in zip(instance.hierarchy, instance.distances, strict=True):
             result[one != two] = distance
             one, two = one // arity, two // arity
         return result

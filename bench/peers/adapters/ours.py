@@ -73,11 +73,12 @@ def _run(words: list[str]) -> str:
     from topoloom.cli.app import run
 
     said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        try:
-            run(words)
-        except SystemExit:
-            pass
+    with (
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(said),
+        contextlib.suppress(SystemExit),
+    ):
+        run(words)
     lines = [line for line in said.getvalue().splitlines() if line.strip(" ╭╮╰╯─")]
     return lines[-1].strip(" │") if lines else "it said nothing"
 

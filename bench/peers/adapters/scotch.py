@@ -8,8 +8,13 @@ import tempfile
 from pathlib import Path
 
 from peers.adapters.common import Answer, Request, adapter, run
-from peers.files import read_scotch_mapping, scotch_graph, scotch_part
-from peers.files import scotch_torus, scotch_tree
+from peers.files import (
+    read_scotch_mapping,
+    scotch_graph,
+    scotch_part,
+    scotch_torus,
+    scotch_tree,
+)
 from peers.instance import Instance
 
 

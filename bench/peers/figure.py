@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The performance profile: on what part of the instances is a tool how near the best.
+
+Dolan and Moré, *Benchmarking optimization software with performance profiles*,
+Mathematical Programming 91, 2002. Infeasible and missing answers never count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from peers.measure import Run
+from peers.registry import Registry
+from peers.tables import ratio
+
+#: Beyond this ratio the curves tell nothing more.
+FAR = 3.0
+
+
+def profile(runs: Sequence[Run], registry: Registry, file: Path) -> None:
+    """Draw a panel for each set, a step curve for each tool and effort."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    groups = list(dict.fromkeys(run.group for run in runs))
+    curves = list(dict.fromkeys((run.tool, run.effort) for run in runs))
+    tools = list(dict.fromkeys(tool for tool, _ in curves))
+    picture, panels = pyplot.subplots(
+        1,
+        len(groups),
+        figsize=(4.2 * len(groups), 4.6),
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for panel, group in zip(panels[0], groups, strict=True):
+        members = [run for run in runs if run.group == group]
+        count = len({run.instance for run in members})
+        for tool, effort in curves:
+            mine = [run for run in members if (run.tool, run.effort) == (tool, effort)]
+            points = steps(mine, registry, count)
+            if not points:
+                continue
+            same = [e for t, e in curves if t == tool]
+            panel.step(
+                *zip(*points, strict=True),
+                where="post",
+                color=f"C{tools.index(tool) % 10}",
+                linestyle=("-", "--", ":", "-.")[same.index(effort) % 4],
+                linewidth=2.4 if tool == "ours" else 1.2,
+                label=f"{tool} {effort}",
+            )
+        panel.set(
+            title=f"{group} ({count})", xlim=(1, FAR), ylim=(0, 1.02), xscale="log"
+        )
+        panel.set_xticks([1, 1.25, 1.5, 2, 3], ["1", "1.25", "1.5", "2", "3"])
+        panel.set_xticks([], minor=True)
+        panel.set_xlabel("J / best known")
+        panel.grid(alpha=0.3)
+    panels[0][0].set_ylabel("part of the instances")
+    named: dict[str, Any] = {}
+    for panel in panels[0]:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    picture.legend(
+        list(named.values()),
+        list(named),
+        loc="outside lower center",
+        ncols=5,
+        fontsize="small",
+    )
+    picture.savefig(file, dpi=150)
+    pyplot.close(picture)
+
+
+def steps(
+    runs: Sequence[Run], registry: Registry, count: int
+) -> list[tuple[float, float]]:
+    """Return the corners of a curve: ratio, and the part that is at least as near."""
+    found = [ratio(run, registry, run.hop_bytes) for run in runs if run.outcome == "ok"]
+    near = sorted(value for value in found if value is not None)
+    if not near:
+        return []
+    corners = [(value, (i + 1) / count) for i, value in enumerate(near)]
+    return [(1.0, sum(v <= 1 for v in near) / count), *corners, (FAR, corners[-1][1])]
