@@ -14,7 +14,7 @@ from pathlib import Path
 
 from peers import instances, tables, tools
 from peers.instance import Instance
-from peers.measure import Run, measure
+from peers.measure import Run, measure, nothing
 from peers.registry import Known, Registry
 
 OUT = instances.ROOT / "build" / "bench-peers"
@@ -78,6 +78,7 @@ def main() -> None:
     registry = Registry()
     pairs = tools.chosen(asked.tools, asked.efforts)
     missing: list[str] = []
+    late = Late()
     with results.open("a" if asked.append else "w") as log:
         for name in asked.sets:
             for recipe in instances.SETS[name]():
@@ -88,7 +89,12 @@ def main() -> None:
                     continue
                 instance = recipe.get()
                 for tool, effort in pairs:
-                    run = repeated(instance, tool, effort, asked)
+                    if not tools.applies(effort, instance):
+                        continue
+                    run = late.skipped(instance, tool, effort)
+                    if run is None:
+                        run = repeated(instance, tool, effort, asked)
+                        late.note(instance, run)
                     offer(registry, run)
                     runs = [old for old in runs if not same(old, run)] + [run]
                     log.write(json.dumps(asdict(run)) + "\n")
@@ -102,6 +108,27 @@ def main() -> None:
         tables.paste(asked.markdown, text)
     if runs:
         draw(runs, registry)
+
+
+class Late:
+    """Who ran out of time: not tried again in that set on anything as large."""
+
+    def __init__(self) -> None:
+        self._size: dict[tuple[str, str, str], tuple[int, int]] = {}
+
+    def note(self, instance: Instance, run: Run) -> None:
+        """Remember a run that ended late."""
+        if run.outcome == "timeout":
+            size = instance.graph.size, instance.slots
+            self._size.setdefault((instance.group, run.tool, run.effort), size)
+
+    def skipped(self, instance: Instance, tool: tools.Tool, effort: str) -> Run | None:
+        """Return the outcome without a run, where there is no hope."""
+        size = self._size.get((instance.group, tool.name, effort))
+        if size is None or instance.graph.size < size[0] or instance.slots < size[1]:
+            return None
+        why = f"not tried: ran out of time with {size[0]} ranks on {size[1]} slots"
+        return nothing(instance, tool, effort, "timeout", why)
 
 
 def draw(runs: list[Run], registry: Registry) -> None:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,36 +13,40 @@ from peers.graphs import Graph, Ints
 
 def metis_graph(graph: Graph) -> str:
     """Write a METIS graph, 1-based, weights only where they are not all 1."""
-    weighted, loaded = bool((graph.weight != 1).any()), bool((graph.load != 1).any())
-    form = f"{int(loaded)}{int(weighted)}"
-    head = f"{graph.size} {len(graph.peer) // 2}"
-    lines = [head if form == "00" else f"{head} {int(form)}"]
-    entries = (graph.peer + 1).astype(str)
-    if weighted:
-        pairs = np.char.add(np.char.add(entries, " "), graph.weight.astype(str))
-        entries = pairs
-    words, first = entries.tolist(), graph.first.tolist()
-    loads = graph.load.tolist()
-    for v in range(graph.size):
-        own = [str(loads[v])] if loaded else []
-        lines.append(" ".join(own + words[first[v] : first[v + 1]]))
+    weighted, loaded = _weighted(graph)
+    form = f" {int(loaded)}{int(weighted)}" if loaded else " 1" if weighted else ""
+    lines = [f"{graph.size} {len(graph.peer) // 2}{form}"]
+    columns = [graph.peer + 1, graph.weight] if weighted else [graph.peer + 1]
+    for v, row in enumerate(_rows(graph, columns)):
+        lines.append(" ".join([str(graph.load[v]), *row] if loaded else row))
     return "\n".join(lines) + "\n"
 
 
 def scotch_graph(graph: Graph) -> str:
     """Write a Scotch graph (.grf): arcs count twice, a weight is before its peer."""
-    weighted, loaded = bool((graph.weight != 1).any()), bool((graph.load != 1).any())
+    weighted, loaded = _weighted(graph)
     lines = ["0", f"{graph.size} {len(graph.peer)}", f"0 0{int(weighted)}{int(loaded)}"]
-    entries = graph.peer.astype(str)
-    if weighted:
-        entries = np.char.add(np.char.add(graph.weight.astype(str), " "), entries)
-    words, first = entries.tolist(), graph.first.tolist()
-    loads = graph.load.tolist()
-    for v in range(graph.size):
-        own = [str(loads[v])] if loaded else []
-        row = words[first[v] : first[v + 1]]
-        lines.append(" ".join([*own, str(len(row)), *row]))
+    columns = [graph.weight, graph.peer] if weighted else [graph.peer]
+    for v, row in enumerate(_rows(graph, columns)):
+        own = [str(graph.load[v])] if loaded else []
+        lines.append(" ".join([*own, str(len(row) // len(columns)), *row]))
     return "\n".join(lines) + "\n"
+
+
+def _weighted(graph: Graph) -> tuple[bool, bool]:
+    return bool((graph.weight != 1).any()), bool((graph.load != 1).any())
+
+
+def _rows(graph: Graph, columns: Sequence[Ints]) -> Iterator[list[str]]:
+    """Yield the words of each vertex, in steps that keep memory low."""
+    step = 20_000
+    for base in range(0, graph.size, step):
+        first = graph.first[base : base + step + 1]
+        table = np.stack([c[first[0] : first[-1]] for c in columns], axis=1)
+        words = list(map(str, table.ravel().tolist()))
+        ends = ((first - first[0]) * len(columns)).tolist()
+        for low, high in pairwise(ends):
+            yield words[low:high]
 
 
 def scotch_tree(arities: Sequence[int], distances: Sequence[int]) -> str:
@@ -50,12 +55,13 @@ def scotch_tree(arities: Sequence[int], distances: Sequence[int]) -> str:
     Ours is bottom-up with absolute distances; Scotch's is root first, and a distance
     there is the sum of the costs from the level of divergence down to the leaves.
     """
-    below = [0, *distances[:-1]]
-    levels = [
-        f"{arity} {distance - less}"
-        for arity, distance, less in zip(arities, distances, below, strict=True)
-    ]
-    return f"tleaf {len(arities)} {' '.join(reversed(levels))}\n"
+    # A level of one child separates nothing, and Scotch refuses it.
+    kept = [(a, d) for a, d in zip(arities, distances, strict=True) if a > 1]
+    levels, below = [], 0
+    for arity, distance in kept:
+        levels.append(f"{arity} {distance - below}")
+        below = distance
+    return f"tleaf {len(levels)} {' '.join(reversed(levels))}\n"
 
 
 def scotch_torus(extents: Sequence[int]) -> str:

@@ -93,8 +93,14 @@ def stencil(grid: Sequence[int], reach: str, periodic: bool = False) -> Graph:
         one = np.flatnonzero(inside)
         two = np.ravel_multi_index(tuple(there[inside].T), grid)
         found.append(np.stack([one, two], axis=1)[one < two])
-    pairs = np.unique(np.concatenate(found), axis=0)
-    return from_pairs(len(place), pairs)
+    return from_pairs(len(place), _once(np.concatenate(found), len(place)))
+
+
+def _once(pairs: Ints, size: int) -> Ints:
+    """Name every edge once, however often it was found."""
+    low, high = pairs.min(axis=1), pairs.max(axis=1)
+    keys = np.unique(low * size + high)
+    return np.stack([keys // size, keys % size], axis=1)
 
 
 def delaunay_points(size: int, axes: int, seed: int) -> tuple[Graph, NDArray[Any]]:
@@ -106,8 +112,8 @@ def delaunay_points(size: int, axes: int, seed: int) -> tuple[Graph, NDArray[Any
     pairs = [
         corners[:, [a, b]] for a in range(axes + 1) for b in range(a + 1, axes + 1)
     ]
-    every = np.sort(np.concatenate(pairs), axis=1).astype(np.int64)
-    return from_pairs(size, np.unique(every, axis=0)), points
+    every = np.concatenate(pairs).astype(np.int64)
+    return from_pairs(size, _once(every, size)), points
 
 
 def delaunay(size: int, axes: int, seed: int) -> Graph:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from math import prod
 from pathlib import Path
 
@@ -46,11 +47,20 @@ class Recipe:
     def get(self, folder: Path = FOLDER) -> Instance:
         """Load the instance, or make and keep it."""
         home = folder / self.group / self.name
-        if (home / "instance.json").exists():
+        made_by = home / "made-by"
+        if made_by.exists() and made_by.read_text() == recipes():
             return load_instance(home)
         instance = replace(self.make(), folder=home)
         instance.write()
+        made_by.write_text(recipes())
         return instance
+
+
+@cache
+def recipes() -> str:
+    """Return a digest of what makes instances; others are made anew."""
+    files = (Path(__file__), Path(graphs.__file__))
+    return hashlib.sha256(b"".join(map(Path.read_bytes, files))).hexdigest()
 
 
 def tree(

@@ -66,6 +66,18 @@ class Run:
         self.repaired = verdict.repaired
 
 
+def nothing(
+    instance: Instance,
+    tool: Tool,
+    effort: str,
+    outcome: str = "failed",
+    why: str = "",
+) -> Run:
+    """Return the line of a run that has not happened."""
+    names = (instance.group, instance.name, instance.hash, tool.name, effort)
+    return Run(*names, 0, outcome, why)
+
+
 def measure(
     instance: Instance,
     tool: Tool,
@@ -84,15 +96,8 @@ def measure(
     keep
         A folder for the answer; by default it is thrown away.
     """
-    run = Run(
-        instance.group,
-        instance.name,
-        instance.hash,
-        tool.name,
-        effort,
-        seed,
-        threads=threads,
-    )
+    run = nothing(instance, tool, effort)
+    run.seed, run.threads = seed, threads
     with tempfile.TemporaryDirectory() as folder:
         answer = (keep or Path(folder)) / "answer.json"
         answer.unlink(missing_ok=True)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from peers.instance import Instance
+
 
 @dataclass(frozen=True)
 class Tool:
@@ -99,6 +101,11 @@ TOOLS = [
 
 #: Efforts that are not tried by default: what they cost, or what they add, is little.
 ON_DEMAND = {("kahip", "multisection-eco-balanced"), ("mtkahypar", "highest")}
+
+
+def applies(effort: str, instance: Instance) -> bool:
+    """Whether an effort means something: balance is forced for one rank a slot."""
+    return not (instance.n_to_1 and "forced" in effort)
 
 
 def chosen(names: Sequence[str], efforts: Sequence[str]) -> list[tuple[Tool, str]]:

@@ -12,14 +12,14 @@ import pytest
 
 import topoloom
 from peers import files, graphs, tables, tools
-from peers.__main__ import offer, options, words
+from peers.__main__ import Late, offer, options, words
 from peers.adapters.mtkahypar import distances
 from peers.adapters.scotch import target_of
 from peers.hierarchy import prime_factors, tree_of
 from peers.instance import Instance, load_instance
 from peers.instances import SETS, torus, tree
 from peers.judging import InvalidAnswer, hop_bytes, judge, repair
-from peers.measure import Run, measure
+from peers.measure import Run, measure, nothing
 from peers.registry import Known, Registry
 
 MESH = graphs.stencil((3, 2), "star")  # 0-1 / 2-3 / 4-5, rows joined
@@ -69,6 +69,7 @@ def test_a_scotch_graph_counts_arcs_and_puts_weights_first() -> None:
 
 def test_scotch_trees_are_root_first_with_differences() -> None:
     assert files.scotch_tree((4, 8, 2), (1, 10, 100)) == "tleaf 3 2 90 8 9 4 1\n"
+    assert files.scotch_tree((4, 8, 1), (1, 10, 100)) == "tleaf 2 8 9 4 1\n"
 
 
 def test_scotch_tori_are_numbered_with_the_first_axis_fastest() -> None:
@@ -254,6 +255,17 @@ def test_our_own_adapter_runs_and_is_judged(tmp_path: Path) -> None:
     assert bad.outcome == "unable"
     assert "nonsense" in bad.why
     assert measure(instance, simple, "mapper:block", 1, limit=0.01).outcome == "timeout"
+
+
+def test_who_ran_out_of_time_is_not_tried_on_larger_instances() -> None:
+    small, large = torus("t", "a", path(4), "4x4"), torus("t", "b", path(9), "4x4")
+    tool, late = tools.TOOLS[0], Late()
+    late.note(small, nothing(small, tool, "fast", "timeout"))
+    skipped = late.skipped(large, tool, "fast")
+    assert skipped is not None
+    assert "with 4 ranks" in skipped.why
+    assert late.skipped(large, tool, "best") is None
+    assert late.skipped(torus("t", "c", path(3), "4x4"), tool, "fast") is None
 
 
 def test_a_tool_that_is_not_there_is_listed(tmp_path: Path) -> None:
