@@ -14,25 +14,27 @@ from typing import Any
 from peers.measure import Run
 from peers.registry import Registry
 from peers.tables import ratio
+from peers.versus import best_of_each
 
 #: Beyond this ratio the curves tell nothing more.
 FAR = 3.0
 
 
 def profile(runs: Sequence[Run], registry: Registry, file: Path) -> None:
-    """Draw a panel for each set, a step curve for each tool and effort."""
+    """Draw a panel for each set: our efforts, and every other tool at its best.
+
+    Another tool's curve takes its best feasible answer of all efforts.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     groups = list(dict.fromkeys(run.group for run in runs))
-    curves = list(dict.fromkeys((run.tool, run.effort) for run in runs))
-    tools = list(dict.fromkeys(tool for tool, _ in curves))
     picture, panels = pyplot.subplots(
         1,
         len(groups),
-        figsize=(4.2 * len(groups), 4.6),
+        figsize=(3.6 * len(groups), 4.4),
         sharey=True,
         squeeze=False,
         layout="constrained",
@@ -40,20 +42,20 @@ def profile(runs: Sequence[Run], registry: Registry, file: Path) -> None:
     for panel, group in zip(panels[0], groups, strict=True):
         members = [run for run in runs if run.group == group]
         count = len({run.instance for run in members})
-        for tool, effort in curves:
-            mine = [run for run in members if (run.tool, run.effort) == (tool, effort)]
-            points = steps(mine, registry, count)
-            if not points:
-                continue
-            same = [e for t, e in curves if t == tool]
-            panel.step(
-                *zip(*points, strict=True),
-                where="post",
-                color=f"C{tools.index(tool) % 10}",
-                linestyle=("-", "--", ":", "-.")[same.index(effort) % 4],
-                linewidth=2.4 if tool == "ours" else 1.2,
-                label=f"{tool} {effort}",
-            )
+        for number, (tool, effort) in enumerate(curves(runs)):
+            mine = [run for run in members if run.tool == tool]
+            if effort:
+                mine = [run for run in mine if run.effort == effort]
+            points = steps(best_of_each(mine), registry, count)
+            if points:
+                panel.step(
+                    *zip(*points, strict=True),
+                    where="post",
+                    color=f"C{number % 10}",
+                    linestyle="-" if tool == "ours" else "--",
+                    linewidth=2.2 if tool == "ours" else 1.4,
+                    label=f"{tool} {effort}".strip(),
+                )
         panel.set(
             title=f"{group} ({count})", xlim=(1, FAR), ylim=(0, 1.02), xscale="log"
         )
@@ -70,11 +72,17 @@ def profile(runs: Sequence[Run], registry: Registry, file: Path) -> None:
         list(named.values()),
         list(named),
         loc="outside lower center",
-        ncols=5,
+        ncols=max(3, 2 * len(groups)),
         fontsize="small",
     )
     picture.savefig(file, dpi=150)
     pyplot.close(picture)
+
+
+def curves(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Return what gets a curve: an effort of ours, or all efforts of a tool."""
+    pairs = [(run.tool, run.effort if run.tool == "ours" else "") for run in runs]
+    return sorted(set(pairs), key=lambda pair: (pair[0] != "ours", pairs.index(pair)))
 
 
 def steps(

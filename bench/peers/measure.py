@@ -21,6 +21,8 @@ from peers.instances import ROOT
 from peers.judging import InvalidAnswer, Verdict, judge
 from peers.tools import Tool
 
+#: Bytes of address space that a process may have, so that one tool cannot stop all.
+MEMORY = 12 * 2**30
 VENV = ROOT / "build" / "bench-peers" / "venv"
 
 
@@ -109,7 +111,9 @@ def measure(
             *(str(python), "-m", f"peers.adapters.{tool.adapter}"),
             *(str(instance.folder), str(answer), effort, str(seed), str(threads)),
         ]
-        said = _watch(command, run, limit)
+        # Scotch differs from run to run on several threads, and takes all there are.
+        one = {"SCOTCH_PTHREAD_NUMBER": str(threads), "OMP_NUM_THREADS": str(threads)}
+        said = _watch(command, run, limit, one)
         if run.outcome == "timeout":
             return run
         if not answer.exists():
@@ -119,18 +123,22 @@ def measure(
     return run
 
 
-def _watch(command: list[str], run: Run, limit: float) -> str:
+def _watch(
+    command: list[str], run: Run, limit: float, variables: dict[str, str]
+) -> str:
     """Run a command within the limit; note what it used, return its last line."""
-    path = os.environ | {"PYTHONPATH": str(ROOT / "bench")}
+    environment = os.environ | variables | {"PYTHONPATH": str(ROOT / "bench")}
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,
-            env=path,
+            env=environment,
             start_new_session=True,
         )
+        room = (MEMORY, MEMORY)
+        resource.prlimit(process.pid, resource.RLIMIT_AS, room)
         used = _wait(process, limit)
         if used is None:
             os.killpg(process.pid, signal.SIGKILL)

@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from peers.measure import Run
 from peers.registry import Registry
 from peers.tools import TOOLS
+from peers.versus import (
+    ANY,
+    PEERS,
+    against,
+    best_of_each,
+    geometric_mean,
+    misses,
+)
 
 BEGIN, END = "<!-- bench-peers: begin -->", "<!-- bench-peers: end -->"
 
@@ -18,12 +25,6 @@ HEAD = (
     "| process, CPU s | memory, MB |\n"
     "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
 )
-
-
-def geometric_mean(values: Iterable[float]) -> float | None:
-    """Return the geometric mean; None of nothing. Zeros count as a microsecond."""
-    logs = [math.log(max(value, 1e-6)) for value in values]
-    return math.exp(sum(logs) / len(logs)) if logs else None
 
 
 def ratio(run: Run, registry: Registry, value: int | None) -> float | None:
@@ -53,7 +54,13 @@ def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> s
     parts = []
     for group in dict.fromkeys(run.group for run in runs):
         members = [run for run in runs if run.group == group]
-        parts += [f"## {group}\n", means(members, registry), values(members, registry)]
+        tables = (
+            means(members, registry),
+            against(members),
+            misses(members),
+            values(members, registry),
+        )
+        parts += [f"### {group}\n", *filter(None, tables)]
     absent = [tool for tool in TOOLS if not tool.adapter]
     parts.append("Not available:\n")
     parts.append("".join(f"- {tool.name}: {tool.about}\n" for tool in absent))
@@ -72,13 +79,18 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
     """Write a line for each tool and effort: geometric means over the instances.
 
     The ratio is over feasible answers only, so that a tool which fails a hard instance
-    may look better than it is: the count of feasible answers stands beside it. The
-    repaired ratio takes all answers, infeasible ones after the repair.
+    may look better than it is: the count of feasible answers stands beside it. The line
+    ``any`` has the best feasible answer of all efforts, with its own time. The repaired
+    ratio takes all answers, infeasible ones after the repair.
     """
     instances = dict.fromkeys(run.instance for run in runs)
     rows = []
-    for tool, effort in dict.fromkeys((run.tool, run.effort) for run in runs):
-        members = [run for run in runs if (run.tool, run.effort) == (tool, effort)]
+    for tool, effort in _lines(runs):
+        members = [run for run in runs if run.tool == tool]
+        if effort == ANY:
+            members = best_of_each(members)
+        else:
+            members = [run for run in members if run.effort == effort]
         done = [run for run in members if run.outcome in ("ok", "infeasible")]
         if not done:
             why = next((run.why for run in members), "")
@@ -99,6 +111,17 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
         ]
         rows.append(f"| {tool} | {effort} | {' | '.join(cells)} |")
     return HEAD + "\n".join(rows) + "\n"
+
+
+def _lines(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Return tools and efforts, and for a peer of several the best of any."""
+    found = []
+    for tool in dict.fromkeys(run.tool for run in runs):
+        efforts = list(dict.fromkeys(run.effort for run in runs if run.tool == tool))
+        found += [(tool, effort) for effort in efforts]
+        if len(efforts) > 1 and tool in PEERS:
+            found.append((tool, ANY))
+    return found
 
 
 def values(runs: Sequence[Run], registry: Registry) -> str:

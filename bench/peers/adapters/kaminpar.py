@@ -22,7 +22,7 @@ def solve(request: Request) -> Answer:
     context = kaminpar.context_by_name(request.effort)
     solver = kaminpar.KaMinPar(request.threads, context)
     with answer.search():
-        found = solver.compute_partition(graph, instance.slots, instance.imbalance)
+        found = solver.compute_partition(graph, [instance.capacity] * instance.slots)
     answer.place = np.asarray(found, np.int64)
     return answer
 

@@ -33,6 +33,7 @@ def solve(request: Request) -> Answer:
     flags = StrategyFlags.QUALITY if "quality" in words else StrategyFlags.DEFAULT
     allowed = instance.imbalance if instance.n_to_1 else None
     strategy.request_mapping(flags, 0.0 if "forced" in words else allowed)
+    pyscotch.random_seed(request.seed)
     pyscotch.random_reset()
     with answer.search():
         found = graph.map(machine, strategy)

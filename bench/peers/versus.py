@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our efforts against each peer: ratios of J and of time, wins and misses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from peers.measure import Run
+from peers.tools import TOOLS
+
+PEERS = [tool.name for tool in TOOLS if tool.peer]
+ANY = "any"
+
+
+def geometric_mean(values: Iterable[float]) -> float | None:
+    """Return the geometric mean; None of nothing. Zeros count as a microsecond."""
+    logs = [math.log(max(value, 1e-6)) for value in values]
+    return math.exp(sum(logs) / len(logs)) if logs else None
+
+
+def best(runs: Sequence[Run]) -> Run | None:
+    """Return the best feasible run, of equal ones the quickest."""
+    fine = [run for run in runs if run.outcome == "ok"]
+    return min(fine, key=lambda run: (run.hop_bytes, run.search_cpu or 0), default=None)
+
+
+def best_of_each(runs: Sequence[Run]) -> list[Run]:
+    """Return the best feasible run of each instance."""
+    found = [
+        best([run for run in runs if run.instance == instance])
+        for instance in dict.fromkeys(run.instance for run in runs)
+    ]
+    return [run for run in found if run is not None]
+
+
+def against(runs: Sequence[Run]) -> str:
+    """Write the table of a set; empty if it has no answers of ours, or of no peer.
+
+    A peer stands with its best feasible answer of all efforts, and the time of that
+    effort; the last line is the best feasible answer of all peers together. Instances
+    that one of the two has no feasible answer for are left out, and counted.
+    """
+    ours = dict.fromkeys(run.effort for run in runs if run.tool == "ours")
+    names = dict.fromkeys(run.tool for run in runs if run.tool in PEERS)
+    if not ours or not names:
+        return ""
+    rows = [
+        "| ours | peer | J, ours / peer | CPU, ours / peer | better | equal | worse |"
+    ]
+    rows.append("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    for effort in ours:
+        mine = [run for run in runs if (run.tool, run.effort) == ("ours", effort)]
+        for name in [*names, "best peer"]:
+            theirs = [
+                run
+                for run in runs
+                if run.tool == name or (name == "best peer" and run.tool in PEERS)
+            ]
+            rows.append(_row(effort, name, mine, best_of_each(theirs)))
+    return "\n".join(rows) + "\n"
+
+
+def _row(effort: str, name: str, mine: Sequence[Run], theirs: Sequence[Run]) -> str:
+    peer = {run.instance: run for run in theirs}
+    ratios, times, count = [], [], [0, 0, 0]
+    for run in best_of_each(mine):
+        other = peer.get(run.instance)
+        if other is None or not run.hop_bytes or not other.hop_bytes:
+            continue
+        ratios.append(run.hop_bytes / other.hop_bytes)
+        count[1 + (ratios[-1] > 1) - (ratios[-1] < 1)] += 1
+        if run.search_cpu is not None and other.search_cpu is not None:
+            times.append(max(run.search_cpu, 1e-6) / max(other.search_cpu, 1e-6))
+    mean, time = geometric_mean(ratios), geometric_mean(times)
+    cells = [
+        effort,
+        name,
+        "" if mean is None else f"{mean:.3f}",
+        "" if time is None else f"{time:.2f}",
+        *map(str, count),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def misses(runs: Sequence[Run]) -> str:
+    """List the instances on which no effort of ours is as good as the best peer."""
+    ours = {
+        run.instance: run for run in best_of_each([r for r in runs if r.tool == "ours"])
+    }
+    lines = []
+    for peer in best_of_each([run for run in runs if run.tool in PEERS]):
+        run = ours.get(peer.instance)
+        if run is None or run.hop_bytes is None or peer.hop_bytes is None:
+            lines.append(f"- {peer.instance}: no feasible answer of ours\n")
+        elif run.hop_bytes > peer.hop_bytes:
+            lines.append(
+                f"- {peer.instance}: ours {run.hop_bytes:,} ({run.effort}), "
+                f"{peer.tool} {peer.effort} {peer.hop_bytes:,}\n"
+            )
+    if not ours:
+        return ""
+    return "Misses:\n\n" + ("".join(lines) or "- none\n")
