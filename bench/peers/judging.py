@@ -9,8 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from peers.distance import distances
 from peers.graphs import Graph, Ints
 from peers.instance import Instance
+
+#: Moves times slots that a repair may take.
+PATIENCE = 10**9
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def hop_bytes(instance: Instance, answer: Ints) -> int:
     """
     import topoloom
 
-    allocation = _allocation(instance)
+    allocation = _allocation(instance.machine, instance.nodes)
     graph = between_slots(instance.graph, answer)
     quotient = topoloom.CommGraph.from_edges(instance.slots, *graph)
     slots = instance.slot_ids().astype(np.uint32)
@@ -97,7 +101,7 @@ def between_slots(graph: Graph, answer: Ints) -> tuple[Any, Any, Any]:
 
 
 @cache
-def _allocation_of(machine: str, nodes: tuple[int, ...] | None) -> Any:
+def _allocation(machine: str, nodes: tuple[int, ...] | None) -> Any:
     import topoloom
 
     whole = topoloom.Machine(machine)
@@ -106,32 +110,29 @@ def _allocation_of(machine: str, nodes: tuple[int, ...] | None) -> Any:
     return topoloom.Allocation(whole, np.array(nodes, np.uint32))
 
 
-def _allocation(instance: Instance) -> Any:
-    return _allocation_of(instance.machine, instance.nodes)
-
-
 def repair(instance: Instance, answer: Ints) -> Ints | None:
     """Make an answer feasible in the plainest way; None if that does not succeed.
 
     Slot by slot in ascending order, what exceeds the capacity moves: of the ranks on
     the slot the one of the highest number, to the nearest slot that has room, ties to
-    the lowest. Nothing is optimized.
+    the lowest. Nothing is optimized. Takes O(moves * slots); an answer that is so far
+    off that this exceeds `PATIENCE` is not repaired.
     """
-    machine = _allocation(instance).machine
-    slots, load = instance.slot_ids(), instance.graph.load
+    load, capacity = instance.graph.load, instance.capacity
     total, mended = loads(instance, answer), answer.copy()
-    for place in np.flatnonzero(total > instance.capacity):
-        members = np.flatnonzero(mended == place)[::-1]
-        for rank in members:
-            if total[place] <= instance.capacity:
+    over = np.flatnonzero(total > capacity)
+    excess = int((total[over] - capacity).sum())
+    if excess * instance.slots > PATIENCE * int(load.max()):
+        return None
+    for place in over:
+        for rank in np.flatnonzero(mended == place)[::-1]:
+            if total[place] <= capacity:
                 break
-            room = np.flatnonzero(total + load[rank] <= instance.capacity)
+            room = np.flatnonzero(total + load[rank] <= capacity)
             if not len(room):
                 return None
-            here = int(slots[place])
-            far = [machine.distance(here, int(slots[there])) for there in room]
-            there = room[int(np.argmin(far))]
+            there = room[np.argmin(distances(instance, np.array([place]), room))]
             mended[rank] = there
             total[place] -= load[rank]
             total[there] += load[rank]
-    return mended if (total <= instance.capacity).all() else None
+    return mended if (total <= capacity).all() else None

@@ -13,8 +13,8 @@ import pytest
 import topoloom
 from peers import files, graphs, tables, tools
 from peers.__main__ import Late, offer, options, words
-from peers.adapters.mtkahypar import distances
 from peers.adapters.scotch import target_of
+from peers.distance import distances
 from peers.hierarchy import prime_factors, tree_of
 from peers.instance import Instance, load_instance
 from peers.instances import SETS, torus, tree
@@ -229,7 +229,7 @@ def test_a_torus_for_tree_tools_keeps_every_slot_once() -> None:
     "instance",
     [tree("t", "t", path(4), "2:3:2"), torus("t", "t", path(5), "4x5", fragments=1)],
 )
-def test_distances_for_mtkahypar_are_the_machine_s(instance: Instance) -> None:
+def test_distances_without_topoloom_are_the_machine_s(instance: Instance) -> None:
     machine, ids = topoloom.Machine(instance.machine), instance.slot_ids()
     one, two = np.triu_indices(instance.slots, 1)
     true = [
