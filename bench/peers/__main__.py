@@ -51,7 +51,10 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scale", action="store_true", help="the set scale, too")
-    parser.add_argument("--append", action="store_true", help="keep earlier results")
+    parser.add_argument("--append", action="store_true", help="add to earlier results")
+    parser.add_argument(
+        "--report", action="store_true", help="run nothing; tables of earlier results"
+    )
     parser.add_argument("--markdown", type=Path, metavar="FILE")
     parser.add_argument("--no-registry", action="store_true")
     chosen = parser.parse_args(given)
@@ -74,13 +77,16 @@ def main() -> None:
     asked = options()
     OUT.mkdir(parents=True, exist_ok=True)
     results = OUT / "results.jsonl"
-    runs = read_runs(results) if asked.append and results.exists() else []
+    asked.append |= asked.report
+    if results.exists() and not asked.append:
+        results.replace(OUT / "results.previous.jsonl")
+    runs = read_runs(results) if results.exists() else []
     registry = Registry()
     pairs = tools.chosen(asked.tools, asked.efforts)
     missing: list[str] = []
     late = Late()
-    with results.open("a" if asked.append else "w") as log:
-        for name in asked.sets:
+    with results.open("a") as log:
+        for name in [] if asked.report else asked.sets:
             for recipe in instances.SETS[name]():
                 if not fnmatch(recipe.name, asked.instances):
                     continue

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from peers.instances import SETS
 from peers.measure import Run
 from peers.registry import Registry
 from peers.tools import TOOLS
@@ -51,7 +52,8 @@ def line(run: Run, registry: Registry) -> str:
 
 def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> str:
     """Write all tables as Markdown."""
-    parts = []
+    parts: list[str] = []
+    runs = sorted(runs, key=_order)
     for group in dict.fromkeys(run.group for run in runs):
         members = [run for run in runs if run.group == group]
         tables = (
@@ -83,10 +85,10 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
     ``any`` has the best feasible answer of all efforts, with its own time. The repaired
     ratio takes all answers, infeasible ones after the repair.
     """
-    instances = dict.fromkeys(run.instance for run in runs)
     rows = []
     for tool, effort in _lines(runs):
         members = [run for run in runs if run.tool == tool]
+        tried = len({run.instance for run in members})
         if effort == ANY:
             members = best_of_each(members)
         else:
@@ -102,7 +104,7 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
             for run in done
         ]
         cells = [
-            f"{len(fine)} of {len(instances)}",
+            f"{len(fine)} of {tried}",
             _number(_mean(ratio(run, registry, run.hop_bytes) for run in fine), 3),
             _number(_mean(mended), 3) if len(done) > len(fine) else "",
             _seconds(_mean(run.search_cpu for run in done)),
@@ -111,6 +113,14 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
         ]
         rows.append(f"| {tool} | {effort} | {' | '.join(cells)} |")
     return HEAD + "\n".join(rows) + "\n"
+
+
+def _order(run: Run) -> tuple[int, int, int]:
+    """Sort as the tables of sets and tools have it; instances stay as they came."""
+    names = [tool.name for tool in TOOLS]
+    efforts = [*TOOLS[names.index(run.tool)].efforts, run.effort]
+    sets = [*SETS, run.group]
+    return sets.index(run.group), names.index(run.tool), efforts.index(run.effort)
 
 
 def _lines(runs: Sequence[Run]) -> list[tuple[str, str]]:

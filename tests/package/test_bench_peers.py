@@ -271,8 +271,8 @@ def test_who_ran_out_of_time_is_not_tried_on_larger_instances() -> None:
 def test_a_tool_that_is_not_there_is_listed(tmp_path: Path) -> None:
     runs = [
         Run("s", "a", "0f", "kahip", "fast", 1, "unable", "not installed: kahip"),
-        Run("s", "a", "0f", "scotch", "fast", 1, "ok", hop_bytes=80),
-        Run("s", "a", "0f", "scotch", "slow", 1, "infeasible", "", 40, 3, 100),
+        Run("s", "a", "0f", "scotch", "default", 1, "ok", hop_bytes=80),
+        Run("s", "a", "0f", "scotch", "quality", 1, "infeasible", "", 40, 3, 100),
     ]
     registry = Registry(tmp_path / "r.csv")
     for run in runs:
@@ -280,9 +280,9 @@ def test_a_tool_that_is_not_there_is_listed(tmp_path: Path) -> None:
     text = tables.report(runs, registry, ["mesh: no file"])
     assert "- kahip: not installed: kahip" in text
     assert "- mesh: no file" in text
-    assert "| scotch | fast | 1 of 1 | 1.000 |" in text
-    assert "| scotch | slow | 0 of 1 |  | 1.250 |" in text
-    assert "| a | 80 | unable | 80 |" in text
+    assert "| scotch | default | 1 of 1 | 1.000 |" in text
+    assert "| scotch | quality | 0 of 1 |  | 1.250 |" in text
+    assert "| a | 80 | 80 | unable |" in text
 
 
 def test_tables_go_between_the_marks(tmp_path: Path) -> None:
