@@ -167,9 +167,10 @@ def _wait(
 
 def _read(file: Path, instance: Instance, run: Run) -> None:
     answer = json.loads(file.read_text())
-    if "unable" in answer:
-        run.outcome, run.why = "unable", answer["unable"]
-        return
+    for outcome in ("unable", "failed"):
+        if outcome in answer:
+            run.outcome, run.why = outcome, answer[outcome]
+            return
     run.version = answer["version"]
     run.search_cpu, run.search_wall = answer["search_cpu"], answer["search_wall"]
     # A program's own process counts, not the adapter that calls it.

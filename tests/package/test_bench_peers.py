@@ -252,7 +252,7 @@ def test_our_own_adapter_runs_and_is_judged(tmp_path: Path) -> None:
     assert run.memory is not None
     assert run.search_cpu is not None
     bad = measure(instance, simple, "mapper:nonsense", 1)
-    assert bad.outcome == "unable"
+    assert bad.outcome == "failed"
     assert "nonsense" in bad.why
     assert measure(instance, simple, "mapper:block", 1, limit=0.01).outcome == "timeout"
 

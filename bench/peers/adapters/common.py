@@ -25,6 +25,10 @@ class Unable(Exception):
     """The tool cannot do this instance, or is not there; the text says why."""
 
 
+class Failed(Exception):
+    """The tool was asked properly and gave no answer; the text is what it said."""
+
+
 @dataclass
 class Request:
     """What to do.
@@ -87,7 +91,9 @@ def run(command: Sequence[str | Path], answer: Answer) -> str:
     Raises
     ------
     Unable
-        If it is not there or fails, with its last line.
+        If it is not there.
+    Failed
+        If it ends with an error, with its last line.
     """
     words = list(map(str, command))
     try:
@@ -108,7 +114,7 @@ def run(command: Sequence[str | Path], answer: Answer) -> str:
     answer.process_rss = used.ru_maxrss * 1024
     if process.returncode != 0:
         last = next((s for s in reversed(text.splitlines()) if s.strip()), "no output")
-        raise Unable(f"{Path(words[0]).name} ended with {process.returncode}: {last}")
+        raise Failed(f"{Path(words[0]).name} ended with {process.returncode}: {last}")
     return text
 
 
@@ -118,12 +124,12 @@ def adapter(solve: Callable[[Request], Answer]) -> None:
     instance = load_instance(Path(folder))
     try:
         answer = solve(Request(instance, effort, int(seed), int(threads)))
+        assert answer.place is not None
+        document = asdict(answer) | {"place": answer.place.tolist()}
     except Unable as reason:
-        Path(target).write_text(json.dumps({"unable": str(reason)}))
-        return
+        document = {"unable": str(reason)}
     except ImportError as reason:
-        Path(target).write_text(json.dumps({"unable": f"not installed: {reason}"}))
-        return
-    assert answer.place is not None
-    document = asdict(answer) | {"place": answer.place.tolist()}
+        document = {"unable": f"not installed: {reason}"}
+    except Failed as reason:
+        document = {"failed": str(reason)}
     Path(target).write_text(json.dumps(document))

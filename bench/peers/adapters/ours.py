@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from peers.adapters.common import Answer, Request, Unable, adapter
+from peers.adapters.common import Answer, Failed, Request, adapter
 from peers.instance import Instance
 
 
@@ -38,7 +38,7 @@ def command_line(request: Request, output: Path) -> list[str]:
 
 
 def solve(request: Request) -> Answer:
-    """Run ``topoloom map``; a refusal is the reason of being unable."""
+    """Run ``topoloom map``; a refusal is a failure."""
     import topoloom
 
     answer = Answer(version=topoloom.__version__)
@@ -47,7 +47,7 @@ def solve(request: Request) -> Answer:
         output = Path(folder) / "x.json"
         said = _run(command_line(request, output))
         if not output.exists():
-            raise Unable(said)
+            raise Failed(said)
         slots = np.array(json.loads(output.read_text())["placement"], np.int64)
     answer.place = _places(request.instance, slots)
     return answer
