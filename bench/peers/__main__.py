@@ -16,6 +16,7 @@ from peers import instances, tables, tools
 from peers.instance import Instance
 from peers.measure import Run, measure, nothing
 from peers.registry import Known, Registry
+from peers.versus import short
 
 OUT = instances.ROOT / "build" / "bench-peers"
 
@@ -56,6 +57,7 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
         "--report", action="store_true", help="run nothing; tables of earlier results"
     )
     parser.add_argument("--markdown", type=Path, metavar="FILE")
+    parser.add_argument("--short", type=Path, metavar="FILE", help="for a README")
     parser.add_argument("--no-registry", action="store_true")
     chosen = parser.parse_args(given)
     if chosen.sets is None:
@@ -112,6 +114,8 @@ def main() -> None:
     print(text)
     if asked.markdown:
         tables.paste(asked.markdown, text)
+    if asked.short:
+        tables.paste(asked.short, short(runs))
     if runs:
         draw(runs, registry)
 

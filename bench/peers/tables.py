@@ -17,6 +17,7 @@ from peers.versus import (
     best_of_each,
     geometric_mean,
     misses,
+    short,
 )
 
 BEGIN, END = "<!-- bench-peers: begin -->", "<!-- bench-peers: end -->"
@@ -54,6 +55,8 @@ def report(runs: Sequence[Run], registry: Registry, missing: Sequence[str]) -> s
     """Write all tables as Markdown."""
     parts: list[str] = []
     runs = sorted(runs, key=_order)
+    if brief := short(runs):
+        parts += ["### In short\n", brief]
     for group in dict.fromkeys(run.group for run in runs):
         members = [run for run in runs if run.group == group]
         tables = (

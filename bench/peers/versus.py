@@ -83,6 +83,27 @@ def _row(effort: str, name: str, mine: Sequence[Run], theirs: Sequence[Run]) -> 
     return f"| {' | '.join(cells)} |"
 
 
+def short(runs: Sequence[Run]) -> str:
+    """Write one line for each set and effort of ours; empty if there are none."""
+    rows = []
+    for group in dict.fromkeys(run.group for run in runs):
+        members = [run for run in runs if run.group == group]
+        peers = best_of_each([run for run in members if run.tool in PEERS])
+        ours = [run for run in members if run.tool == "ours"]
+        for effort in dict.fromkeys(run.effort for run in ours):
+            mine = [run for run in ours if run.effort == effort]
+            rows.append(
+                _row(f"{group} | {effort}", "", mine, peers).replace("|  |", "|")
+            )
+    if not rows:
+        return ""
+    head = "| instances | effort | J, ours / best peer | CPU, ours / best peer "
+    head += (
+        "| better | equal | worse |\n| --- | --- | ---: | ---: | ---: | ---: | ---: |\n"
+    )
+    return head + "\n".join(rows) + "\n"
+
+
 def misses(runs: Sequence[Run]) -> str:
     """List the instances on which no effort of ours is as good as the best peer."""
     ours = {

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import topoloom
-from peers import files, graphs, tables, tools
+from peers import files, graphs, tables, tools, versus
 from peers.__main__ import Late, offer, options, words
 from peers.adapters.scotch import target_of
 from peers.distance import distances
@@ -283,6 +283,30 @@ def test_a_tool_that_is_not_there_is_listed(tmp_path: Path) -> None:
     assert "| scotch | default | 1 of 1 | 1.000 |" in text
     assert "| scotch | quality | 0 of 1 |  | 1.250 |" in text
     assert "| a | 80 | 80 | unable |" in text
+
+
+def test_ours_stand_against_the_best_feasible_answer_of_the_peers() -> None:
+    ok = Run("s", "a", "0f", "ours", "fast", 1, "ok", hop_bytes=90, search_cpu=0.1)
+    runs = [
+        ok,
+        replace(ok, instance="b", hop_bytes=100),
+        replace(ok, instance="c", outcome="infeasible", overfilled=1),
+        replace(ok, tool="scotch", effort="default", hop_bytes=100, search_cpu=0.2),
+        replace(ok, tool="scotch", effort="forced", hop_bytes=120, search_cpu=0.05),
+        replace(ok, tool="kahip", effort="x", hop_bytes=80, outcome="infeasible"),
+        replace(ok, instance="b", tool="kahip", effort="x", hop_bytes=90),
+        replace(ok, instance="c", tool="kahip", effort="x", hop_bytes=50),
+    ]
+    table = versus.against(runs)
+    assert "| fast | scotch | 0.900 | 0.50 | 1 | 0 | 0 |" in table
+    assert "| fast | kahip | 1.111 | 1.00 | 0 | 0 | 1 |" in table
+    assert "| fast | best peer | 1.000 | 0.71 | 1 | 0 | 1 |" in table
+    assert "| s | fast | 1.000 | 0.71 | 1 | 0 | 1 |" in versus.short(runs)
+    told = versus.misses(runs)
+    assert "- b: ours 100 (fast), kahip x 90" in told
+    assert "- c: no feasible answer of ours" in told
+    assert "- a:" not in told
+    assert versus.against(runs[3:]) == versus.short(runs[3:]) == ""
 
 
 def test_tables_go_between_the_marks(tmp_path: Path) -> None:
