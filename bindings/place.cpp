@@ -77,6 +77,9 @@ nb::list list_mappers() {
             described["name"] = option.name.c_str();
             described["default"] = option.standard.c_str();
             described["range"] = nb::make_tuple(option.range.low, option.range.high);
+            nb::list choices;
+            for (const std::string& choice : option.choices) choices.append(choice);
+            described["choices"] = choices;
             described["help"] = option.help.c_str();
             options.append(described);
         }
@@ -89,13 +92,15 @@ nb::list list_mappers() {
 }  // namespace
 
 void bind_place(nb::module_& m) {
-    m.def("place", &run, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(), "seed"_a = 1,
-          "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "imbalance"_a = nb::none(), "capacities"_a = nb::none(), "progress"_a = nb::none(),
-          "Places the ranks with a chain of mappers; returns (placement, work done).\n\n"
-          "Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how\n"
-          "much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.\n"
-          "progress(work) is called now and then; when it returns False the best placement so far is "
-          "returned.");
+    m.def(
+        "place", &run, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(), "seed"_a = 1,
+        "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "imbalance"_a = nb::none(),
+        "capacities"_a = nb::none(), "progress"_a = nb::none(),
+        "Places the ranks with a chain of mappers; returns (placement, work done).\n\n"
+        "Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how\n"
+        "much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.\n"
+        "progress(work) is called now and then; when it returns False the best placement so far is "
+        "returned.");
     m.def("mappers", &list_mappers, "All mappers with their options.",
           nb::sig("def mappers() -> list[dict[str, object]]"));
 }

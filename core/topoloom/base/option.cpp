@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/base/option.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "topoloom/base/error.hpp"
@@ -20,6 +21,19 @@ void OptionReader::operator()(std::string_view name, std::uint32_t& value, Range
              " to ", range.high);
     }
     value = number;
+    values_.erase(given);
+}
+
+void OptionReader::operator()(std::string_view name, std::uint32_t& value, const Choices& choices,
+                              std::string_view) {
+    known_.emplace_back(name);
+    const auto given = values_.find(name);
+    if (given == values_.end()) return;
+    const auto chosen = std::find(choices.begin(), choices.end(), given->second);
+    if (chosen == choices.end())
+        throw Error(
+            unknown_name("value of option " + std::string(name) + " of " + owner_, given->second, choices));
+    value = static_cast<std::uint32_t>(chosen - choices.begin());
     values_.erase(given);
 }
 

@@ -16,11 +16,15 @@ struct Range {
     double high;
 };
 
+/// Words to choose from; the value is the number of the word.
+using Choices = std::vector<std::string>;
+
 /// What an option says about itself.
 struct OptionInfo {
     std::string name;
     std::string standard;  // the value when not given
-    Range range;
+    Range range;           // of numbers
+    Choices choices;       // of words; empty: a number
     std::string help;
 };
 
@@ -30,7 +34,11 @@ using OptionValues = std::map<std::string, std::string, std::less<>>;
 class OptionLister {
    public:
     void operator()(std::string_view name, std::uint32_t value, Range range, std::string_view help) {
-        list_.push_back({std::string(name), std::to_string(value), range, std::string(help)});
+        list_.push_back({std::string(name), std::to_string(value), range, {}, std::string(help)});
+    }
+    void operator()(std::string_view name, std::uint32_t value, const Choices& choices,
+                    std::string_view help) {
+        list_.push_back({std::string(name), choices[value], {}, choices, std::string(help)});
     }
     [[nodiscard]] const std::vector<OptionInfo>& list() const { return list_; }
 
@@ -44,6 +52,8 @@ class OptionReader {
     OptionReader(std::string owner, OptionValues values)
         : owner_(std::move(owner)), values_(std::move(values)) {}
     void operator()(std::string_view name, std::uint32_t& value, Range range, std::string_view help);
+    void operator()(std::string_view name, std::uint32_t& value, const Choices& choices,
+                    std::string_view help);
     void finish() const;
 
    private:

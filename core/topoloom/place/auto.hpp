@@ -9,7 +9,7 @@ namespace topoloom {
 struct AutoOptions {
     std::uint32_t effort = 1;
     void visit(auto& field) {
-        field("effort", effort, Range{0, 2}, "0: fast, 1: what an interactive user waits for, 2: long");
+        field("effort", effort, Choices{"fast", "default", "best"}, "how long to search");
     }
 };
 
