@@ -144,8 +144,8 @@ void bind_machine(nb::module_& m) {
         .def(
             "__init__",
             [](Placement* self, const Allocation& allocation, const Ids& slots, bool shared) {
-                new (self) Placement(allocation, copy_of<Slot>(slots),
-                                     shared ? SlotUse::shared : SlotUse::one_rank);
+                new (self)
+                    Placement(allocation, copy_of<Slot>(slots), shared ? SlotUse::shared : SlotUse::one_rank);
             },
             "allocation"_a, "slots"_a, "shared"_a = false)
         .def_prop_ro(

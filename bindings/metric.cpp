@@ -58,6 +58,9 @@ void bind_metric(nb::module_& m) {
         .def_prop_ro("traffic_average", [](const Judged& j) { return j.measures.traffic_average; })
         .def_prop_ro("congestion_max", [](const Judged& j) { return j.measures.congestion_max; })
         .def_prop_ro("inter_node_bytes", [](const Judged& j) { return j.measures.inter_node_bytes.value; })
+        .def_prop_ro(
+            "load_max", [](const Judged& j) { return j.measures.load_max; },
+            "The largest sum of the ranks' loads on one slot.")
         .def_prop_ro("loads", &measure<&Judgement::loads>, "Bytes on every link, by link id.")
         .def_prop_ro("node_bytes_out", &measure<&Judgement::bytes_out>)
         .def_prop_ro("node_bytes_in", &measure<&Judgement::bytes_in>)

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "rooms.hpp"
+#include "topoloom/base/error.hpp"
 #include "topoloom/place/mapper.hpp"
 
 namespace topoloom::python {
@@ -40,22 +41,39 @@ class Watch {
     bool raised_ = false;
 };
 
+/// -1 stands for ranks that were nowhere.
+Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) {
+    Migration migration{{}, Bytes{bytes_per_rank}};
+    for (const std::int64_t slot : copy_of<std::int64_t>(previous)) {
+        if (slot < -1 || slot > std::numeric_limits<std::uint32_t>::max())
+            fail("the earlier placement holds ", slot, ", which is neither a slot nor -1");
+        migration.from.push_back(slot < 0 ? std::nullopt
+                                          : std::optional(Slot{static_cast<std::uint32_t>(slot)}));
+    }
+    return migration;
+}
+
 std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation& allocation,
                                         std::string_view mapper, std::uint64_t seed,
                                         std::optional<double> seconds, std::optional<std::uint64_t> work,
                                         int threads, std::optional<double> imbalance,
                                         const std::optional<Numbers>& capacities,
+                                        const std::optional<Integers>& previous, std::int64_t migration_cost,
                                         const std::optional<Progress>& progress) {
-    Sharing sharing{.imbalance = imbalance};
-    if (capacities) sharing.capacity = copy_of<double>(*capacities);
     Watch watch(progress);
     Budget budget;
     if (seconds) budget.seconds = *seconds;
     if (work) budget.work = *work;
     budget.keep_going = std::ref(watch);
+    Sharing sharing{.imbalance = imbalance};
+    if (capacities) sharing.capacity = copy_of<double>(*capacities);
+    std::optional<Migration> migration;
+    if (previous) migration = make_migration(*previous, migration_cost);
     const auto search = [&] {
         const nb::gil_scoped_release released;
-        return place(Problem(graph, allocation, seed, threads, sharing), mapper, budget);
+        const Problem problem(graph, allocation, seed, threads, sharing);
+        return migration ? place(problem.with_migration(std::move(*migration)), mapper, budget)
+                         : place(problem, mapper, budget);
     };
     PlaceResult result = search();
     if (watch.raised()) throw nb::python_error();
@@ -95,10 +113,13 @@ void bind_place(nb::module_& m) {
     m.def(
         "place", &run, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(), "seed"_a = 1,
         "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "imbalance"_a = nb::none(),
-        "capacities"_a = nb::none(), "progress"_a = nb::none(),
+        "capacities"_a = nb::none(), "previous"_a = nb::none(), "migration_cost"_a = 0,
+        "progress"_a = nb::none(),
         "Places the ranks with a chain of mappers; returns (placement, work done).\n\n"
         "Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how\n"
         "much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.\n"
+        "previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes a rank moves "
+        "with it.\n"
         "progress(work) is called now and then; when it returns False the best placement so far is "
         "returned.");
     m.def("mappers", &list_mappers, "All mappers with their options.",

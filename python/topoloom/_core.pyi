@@ -185,7 +185,11 @@ def fragmented_allocation(machine: Machine, node_count: int, fragments: int, see
 class Placement:
     """rank -> slot; every placement that exists is valid."""
 
-    def __init__(self, allocation: Allocation, slots: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> None: ...
+    def __init__(self, allocation: Allocation, slots: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], shared: bool = False) -> None: ...
+
+    @property
+    def shared(self) -> bool:
+        """Whether several ranks may sit on one slot."""
 
     @property
     def slots(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
@@ -218,6 +222,10 @@ class Judgement:
     def inter_node_bytes(self) -> int: ...
 
     @property
+    def load_max(self) -> float:
+        """The largest sum of the ranks' loads on one slot."""
+
+    @property
     def loads(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
         """Bytes on every link, by link id."""
 
@@ -240,10 +248,13 @@ class Judgement:
 def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottest: int = 10, threads: int = 0) -> Judgement:
     """Measures a placement in one pass over the messages."""
 
-def place(graph: CommGraph, allocation: Allocation, mapper: str = 'mahd,swap', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> tuple[Placement, int]:
+def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, progress: Callable[[int], bool] | None = None) -> tuple[Placement, int]:
     """
     Places the ranks with a chain of mappers; returns (placement, work done).
 
+    Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how
+    much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.
+    previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes a rank moves with it.
     progress(work) is called now and then; when it returns False the best placement so far is returned.
     """
 

@@ -223,6 +223,9 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     result.dilation_average =
         ratio(static_cast<double>(all.message_hops), static_cast<double>(graph.total_messages()));
     result.dilation_max = all.longest;
+    std::vector<double> load(machine.slot_count(), 0);
+    for (const Rank u : ids<Rank>(graph.rank_count())) load[placement[u].value] += graph.load(u);
+    result.load_max = *std::ranges::max_element(load);
     result.inter_node_bytes = Bytes{all.inter_node_bytes};
     result.loads = std::move(all.loads);
     result.bytes_out = std::move(all.bytes_out);

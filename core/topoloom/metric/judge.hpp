@@ -20,6 +20,7 @@ struct Judgement {
     Bytes inter_node_bytes;          // bytes that leave a node
     double traffic_average = 0;      // bytes on a link, averaged over the links that carry any
     double congestion_max = 0;       // max over links of bytes / bandwidth
+    double load_max = 0;             // largest sum of loads on one slot
     BigVector<double> loads;         // bytes on every link, by link id
     std::vector<Bytes> bytes_out;    // per node of the machine, messages within the node excluded
     std::vector<Bytes> bytes_in;

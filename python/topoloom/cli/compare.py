@@ -38,7 +38,7 @@ def command(
             help="Mappers with commas between them; + joins the stages of one.",
             autocompletion=complete.mapper,
         ),
-    ] = "block,random,hilbert,gge,mahd,mahd+swap",
+    ] = "block,hilbert,gge,mahd+swap,multisection+swap,auto",
     seed: Seed = 1,
     time: Seconds = None,
     work: Work = None,
@@ -57,7 +57,7 @@ def command(
     Examples:
       topoloom compare p.npz --machine torus:8x8x8
       topoloom compare p.npz --machine torus:25x32x16 --allocation a.txt \\
-          --mappers block,random,hilbert,gge,mahd,mahd+swap
+          --mappers block,gge,mahd+swap,auto
       topoloom compare p.npz -m tree:4:8:2 --allocate 64 --figure loads.svg
     """
     from topoloom import judge, place

@@ -42,3 +42,8 @@ def kinds(incomplete: str) -> list[str]:
 
 def _starting(incomplete: str, words: Iterable[str]) -> list[str]:
     return [word for word in words if word.startswith(incomplete)]
+
+
+def efforts(incomplete: str) -> list[str]:
+    """Complete the efforts of the auto mapper."""
+    return [e for e in ("fast", "default", "best") if e.startswith(incomplete)]

@@ -66,7 +66,7 @@ def command(
     """
     import sys
 
-    from topoloom import load_placement
+    from topoloom import Error, load_placement
     from topoloom.cli.console import note, print_json
     from topoloom.files import write_text
     from topoloom.hostlist import expand_hostlist
@@ -75,6 +75,11 @@ def command(
 
     target = find_format(to)
     given = load_placement(placement)
+    if given.placement.shared:
+        raise Error(
+            f"{placement} lets ranks share slots, which no launcher can be told; "
+            "map without --imbalance and --capacities"
+        )
     names = expand_hostlist(hosts) if hosts is not None else given.hosts
     placed = host_placement(
         given.machine,

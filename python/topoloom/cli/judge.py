@@ -49,6 +49,7 @@ def command(
     traffic average   bytes on a link, averaged over links that carry any
     congestion max    largest load divided by bandwidth (in bytes if none is known)
     inter node bytes  bytes that leave their node
+    load max          largest load of a slot, where ranks share slots
 
     \b
     Examples:
@@ -59,7 +60,7 @@ def command(
     """
     from topoloom import Error, judge, load_graph, load_placement, place
     from topoloom.cli.console import print_json
-    from topoloom.cli.problem import at_least, check_fit, load_problem, measures
+    from topoloom.cli.problem import at_least, load_problem, measures
 
     at_least("--hottest", hottest, 0)
     given = None
@@ -77,17 +78,20 @@ def command(
                 f"{placement} places {len(slots.slots)} ranks, "
                 f"but {graph} has {the_graph.rank_count}"
             )
-        check_fit(the_graph, where, graph)
     elif machine is None:
         raise Error("nothing to judge; name a PLACEMENT file, or a --machine")
     else:
         problem = load_problem(graph, machine, allocation, allocate, fragments, seed)
         the_graph, where = problem.graph, problem.allocation
-    default, _ = place(the_graph, where, mapper="block")
+    shared = given is not None and given.placement.shared
+    # On shared slots the default is an equal number of ranks each, whatever their load.
+    default, _ = place(
+        the_graph, where, mapper="block", imbalance=1e6 if shared else None
+    )
     if given is None:
         slots = default
     judgement = judge(the_graph, where, slots, hottest=hottest)
-    before = measures(judge(the_graph, where, default))
+    before = measures(judge(the_graph, where, default), shared)
     name = given.mapper if given is not None else "block"
     if figure is not None:
         from topoloom.figure import draw_judgement
@@ -97,18 +101,22 @@ def command(
             shown[name if name != "block" else placement or name] = slots
         draw_judgement(figure, the_graph, where, shown)
     if as_json:
-        print_json(_document(where, name, judgement, before))
+        print_json(_document(where, name, judgement, before, shared))
     else:
         _print(where, name if given is not None else None, judgement, before)
 
 
 def _document(
-    allocation: Any, mapper: str, judgement: Any, before: dict[str, float]
+    allocation: Any,
+    mapper: str,
+    judgement: Any,
+    before: dict[str, float],
+    shared: bool,
 ) -> dict[str, Any]:
     from topoloom.cli.problem import measures
 
     return {
-        **measures(judgement),
+        **measures(judgement, shared),
         "machine": allocation.machine.text,
         "nodes": len(allocation.nodes),
         "mapper": mapper,
@@ -140,7 +148,7 @@ def _print(
     from topoloom.units import format_bytes, format_count
 
     rows = []
-    for name, value in measures(judgement).items():
+    for name, value in measures(judgement, "load_max" in before).items():
         row = [name.replace("_", " "), format_count(before[name])]
         if mapper is not None:
             row += [format_count(value), percent(gain(before[name], value))]

@@ -13,8 +13,11 @@ from topoloom.cli.options import (
     Allocate,
     AllocationText,
     AsJson,
+    Capacities,
+    Effort,
     Fragments,
     GraphFile,
+    Imbalance,
     MachineText,
     Seconds,
     Seed,
@@ -32,10 +35,32 @@ def command(
         typer.Option(
             "--mapper",
             metavar="MAPPER",
-            help="A constructor and improvers, such as gge,swap; see: list mappers.",
+            help="auto, or a constructor and improvers, such as gge,swap; see: "
+            "list mappers.",
             autocompletion=complete.mapper,
         ),
-    ] = "mahd,swap",
+    ] = "auto",
+    effort: Effort = None,
+    imbalance: Imbalance = None,
+    capacities: Capacities = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Start from an earlier placement, of another pattern, allocation or "
+            "machine.",
+        ),
+    ] = None,
+    migration_cost: Annotated[
+        int,
+        typer.Option(
+            "--migration-cost",
+            metavar="BYTES",
+            help="With --from: bytes that move with a rank; a rank moves only where "
+            "its messages save more hop-bytes than that.",
+        ),
+    ] = 0,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the placement."),
@@ -54,30 +79,65 @@ def command(
     without instructions. Ctrl-C, --time and --work end a search early; the best
     placement so far is written all the same.
 
+    Each rank gets a slot of its own. With --imbalance or --capacities ranks may share
+    slots: they are partitioned and placed at once.
+
     \b
     Examples:
       topoloom map p.npz --machine torus:8x8x8 -o x.json
       topoloom map p.npz --machine torus:25x32x16 --allocation a.txt \\
           --mapper gge,swap --seed 1 --time 10s -o x.json
-      topoloom map p.npz -m torus:17x8x24,nodes=2 --allocate 512 --fragments 9
+      topoloom map p.npz -m torus:17x8x24,nodes=2 --allocate 512 --effort best
+      topoloom map mesh.graph -m tree:4:8:2,distance=1:10:100 --imbalance 0.03
+      topoloom map p.npz -m torus:8x8x8 --from x.json --migration-cost 1000000
     Then:
       topoloom judge p.npz x.json             what it is worth, link by link
       topoloom export x.json --to openmpi-rankfile
     """
     from time import perf_counter
 
-    from topoloom import PlacementFile, judge, place, save_placement
+    from topoloom import (
+        Error,
+        PlacementFile,
+        judge,
+        load_placement,
+        place,
+        save_placement,
+    )
     from topoloom.cli.console import note, print_json, watching
+    from topoloom.cli.earlier import earlier_slots, moved
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import at_least, load_problem, measures
     from topoloom.units import parse_duration
 
     at_least("--seed", seed, 0)
     at_least("--threads", threads, 0)
+    at_least("--migration-cost", migration_cost, 0)
     seconds = parse_duration(time) if time is not None else None
     if work is not None:
         at_least("--work", work, 0)
-    problem = load_problem(graph, machine, allocation, allocate, fragments, seed)
+    if migration_cost and earlier is None:
+        raise Error("--migration-cost needs --from, the placement to move away from")
+    if effort is not None:
+        if mapper != "auto":
+            raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
+        mapper = f"auto(effort={effort})"
+    may_share = imbalance is not None or capacities is not None
+    problem = load_problem(
+        graph, machine, allocation, allocate, fragments, seed, may_share
+    )
+    room = {
+        "imbalance": imbalance,
+        "capacities": _read_capacities(capacities) if capacities else None,
+    }
+    before = None
+    if earlier is not None:
+        before = earlier_slots(
+            load_placement(earlier),
+            problem.allocation,
+            problem.hosts,
+            problem.graph.rank_count,
+        )
     start = perf_counter()
     with watching(f"placing with {mapper}", seconds=seconds, work=work) as watch:
         placement, work_done = place(
@@ -88,10 +148,15 @@ def command(
             seconds=seconds,
             work=work,
             threads=threads,
+            previous=before,
+            migration_cost=migration_cost,
             progress=watch,
+            **room,
         )
     took = perf_counter() - start
-    values = measures(judge(problem.graph, problem.allocation, placement))
+    values = measures(
+        judge(problem.graph, problem.allocation, placement), placement.shared
+    )
     result = PlacementFile(
         machine=problem.machine,
         allocation=problem.allocation,
@@ -107,11 +172,16 @@ def command(
     if as_json:
         print_json(result.document())
     else:
-        before = _print(problem, result, took, output)
-        if result.values["hop_bytes"] > before["hop_bytes"] and not watch.interrupted:
+        facts = [("search", f"{work_done:,} candidates in {took:.2f} s")]
+        if before is not None:
+            facts.append(("moved", f"{moved(before, placement):,} ranks"))
+        if output is not None:
+            facts.append(("written", str(output)))
+        block = _print(problem, result, room, facts)
+        if values["hop_bytes"] > block["hop_bytes"] and not watch.interrupted:
             note(
                 "topoloom: block placement, what the launcher does by itself, has "
-                "fewer hop-bytes here; `topoloom compare` finds a better mapper"
+                "fewer hop-bytes here; leave out --mapper to have the best of several"
             )
     if watch.interrupted:
         where = f"; {output} holds the best placement so far" if output else ""
@@ -119,15 +189,15 @@ def command(
 
 
 def _print(
-    problem: Any, result: Any, took: float, output: Path | None
+    problem: Any, result: Any, room: dict[str, Any], facts: list[tuple[str, str]]
 ) -> dict[str, float]:
     from topoloom import judge, place
     from topoloom.cli.console import print_facts, print_table
     from topoloom.cli.problem import gain, measures, percent
     from topoloom.units import format_count
 
-    default, _ = place(problem.graph, problem.allocation, mapper="block")
-    before = measures(judge(problem.graph, problem.allocation, default))
+    default, _ = place(problem.graph, problem.allocation, mapper="block", **room)
+    before = measures(judge(problem.graph, problem.allocation, default), default.shared)
     rows = [
         (
             name.replace("_", " "),
@@ -138,8 +208,23 @@ def _print(
         for name, after in result.values.items()
     ]
     print_table(["", "block (default)", result.mapper, "gain"], rows)
-    facts = [("search", f"{result.work:,} candidates in {took:.2f} s")]
-    if output is not None:
-        facts.append(("written", str(output)))
     print_facts(facts)
     return before
+
+
+def _read_capacities(path: Path) -> list[float]:
+    from topoloom import Error
+    from topoloom.files import read_text
+
+    numbers = []
+    for line, text in enumerate(read_text(path).splitlines(), start=1):
+        if not text.strip():
+            continue
+        try:
+            numbers.append(float(text))
+        except ValueError:
+            raise Error(
+                f"{path}:{line}: '{text.strip()}' is not a number; "
+                "expected one capacity a line"
+            ) from None
+    return numbers

@@ -86,3 +86,30 @@ Figure = Annotated[
     Path | None,
     typer.Option("--figure", metavar="FILE", help="Draw the result: .svg, .png, .pdf."),
 ]
+Effort = Annotated[
+    str | None,
+    typer.Option(
+        "--effort",
+        metavar="EFFORT",
+        help="How long the auto mapper searches: fast, default or best.",
+        autocompletion=complete.efforts,
+    ),
+]
+Imbalance = Annotated[
+    float | None,
+    typer.Option(
+        "--imbalance",
+        metavar="X",
+        help="Where ranks outnumber slots, a slot may hold (1 + X) times its share of "
+        "their load; 0.03 means 3 %.",
+    ),
+]
+Capacities = Annotated[
+    Path | None,
+    typer.Option(
+        "--capacities",
+        metavar="FILE",
+        help="The load that each allocated slot may hold, one number a line; ranks "
+        "then share slots.",
+    ),
+]

@@ -48,12 +48,14 @@ def load_problem(
     allocate: int | None,
     fragments: int,
     seed: int,
+    shared: bool = False,
 ) -> Problem:
-    """Load what the options name; more ranks than slots is an error."""
+    """Load what the options name; slots must be enough unless ranks share them."""
     graph = load_graph(graph_file)
     machine = load_machine(machine_text)
     given = choose_allocation(machine, allocation_text, allocate, fragments, seed)
-    check_fit(graph, given.allocation, graph_file)
+    if not shared:
+        check_fit(graph, given.allocation, graph_file)
     return Problem(graph, machine, given.allocation, given.hosts)
 
 
@@ -88,7 +90,8 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
         raise Error(
             f"{name} has {graph.rank_count} ranks, but the allocation has only "
             f"{allocation.slot_count} slots ({len(allocation.nodes)} nodes with "
-            f"{allocation.machine.slots_per_node} each)"
+            f"{allocation.machine.slots_per_node} each); allocate more, or let ranks "
+            "share slots: topoloom map --imbalance 0"
         )
 
 
@@ -98,9 +101,10 @@ def at_least(what: str, number: int, least: int) -> None:
         raise Error(f"{what} must be {least} or more, not {number}")
 
 
-def measures(judgement: Judgement) -> dict[str, float]:
-    """Take the numbers out of a judgement, by name."""
-    values: dict[str, Any] = {name: getattr(judgement, name) for name in MEASURES}
+def measures(judgement: Judgement, shared: bool = False) -> dict[str, float]:
+    """Take the numbers out of a judgement, by name; the load counts on shared slots."""
+    names = (*MEASURES, "load_max") if shared else MEASURES
+    values: dict[str, Any] = {name: getattr(judgement, name) for name in names}
     return values
 
 

@@ -41,7 +41,7 @@ def command(
     mapper: Annotated[
         str,
         typer.Option("--mapper", metavar="MAPPER", help="As for 'topoloom map'."),
-    ] = "mahd,swap",
+    ] = "auto",
     collectives: Annotated[
         str,
         typer.Option(

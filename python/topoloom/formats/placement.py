@@ -64,6 +64,7 @@ class PlacementFile:
             "machine": self.machine.text,
             "allocation": allocation,
             "placement": _ints(self.placement.slots),
+            **({"shared": True} if self.placement.shared else {}),
             "objective": self.objective,
             "values": dict(self.values),
             "mapper": self.mapper,
@@ -128,7 +129,9 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
     ):
         raise Error("allocation.hosts must name a host for each node")
     placement = Placement(
-        allocation, _id_list(document, "placement", machine.slot_count)
+        allocation,
+        _id_list(document, "placement", machine.slot_count),
+        shared=_get(document, "shared", bool) if "shared" in document else False,
     )
     values = _get(document, "values", dict)
     for name, value in values.items():
@@ -152,12 +155,18 @@ def _get(document: dict[str, Any], key: str, kind: type) -> Any:
     if key not in document:
         raise Error(f'has no "{key}"')
     value = document[key]
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
         raise Error(f'"{key}" must be {_NAMES[kind]}')
     return value
 
 
-_NAMES = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
+_NAMES = {
+    bool: "true or false",
+    str: "a text",
+    int: "a whole number",
+    list: "a list",
+    dict: "an object",
+}
 
 
 def _id_list(document: dict[str, Any], key: str, count: int) -> Any:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An earlier placement, seen from today's machine and allocation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from topoloom import Allocation, Error, PlacementFile
+
+
+def earlier_slots(
+    earlier: PlacementFile,
+    allocation: Allocation,
+    hosts: Sequence[str] | None,
+    ranks: int,
+) -> Any:
+    """Find today's slot of every rank; -1 for ranks that are new or lost theirs.
+
+    Nodes are the same if their hosts have the same name, or, where one side has no
+    names, if the machine is the same and they have the same number.
+    """
+    machine, before = allocation.machine, earlier.machine
+    if machine.slots_per_node != before.slots_per_node:
+        raise Error(
+            f"the earlier placement is for nodes of {before.slots_per_node} slots, "
+            f"but those of {machine.text} have {machine.slots_per_node}"
+        )
+    if hosts is not None and earlier.hosts is not None:
+        today = dict(zip(hosts, allocation.nodes.tolist(), strict=True))
+        node_of = {
+            node: today.get(host)
+            for node, host in zip(
+                earlier.allocation.nodes.tolist(), earlier.hosts, strict=True
+            )
+        }
+    elif machine.text == before.text:
+        node_of = {node: node for node in earlier.allocation.nodes.tolist()}
+    else:
+        raise Error(
+            f"the earlier placement is for {before.text}, not {machine.text}, and "
+            "without host names on both sides nothing tells which nodes are the same"
+        )
+    slots = np.full(ranks, -1, dtype=np.int64)
+    per_node = machine.slots_per_node
+    for rank, slot in enumerate(earlier.placement.slots[:ranks].tolist()):
+        node = node_of.get(slot // per_node)
+        if node is not None:
+            slots[rank] = node * per_node + slot % per_node
+    return slots
+
+
+def moved(slots: Any, placement: Any) -> int:
+    """Count the ranks that leave a slot that they had."""
+    return int(np.count_nonzero((slots >= 0) & (slots != placement.slots)))
