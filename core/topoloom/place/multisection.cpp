@@ -70,12 +70,11 @@ class Multisection {
         });
         std::vector<std::uint32_t> first_child(parts_.size());
         std::uint32_t children = 0;
-        samples_.clear();
         for (std::size_t p = 0; p < parts_.size(); ++p) {
             first_child[p] = children;
             children += parts_[p].finished ? 1 : static_cast<std::uint32_t>(pieces[p].size());
-            samples_.push_back(machine_.sample(parts_[p].machine));
         }
+        sample_parts();
         std::vector<Part> next(children);
         std::vector<std::uint64_t> work(parts_.size(), 0);
         const bool hurry = meter.exhausted();
@@ -96,6 +95,51 @@ class Multisection {
         parts_ = std::move(next);
         std::swap(part_of_, next_part_of_);
         meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
+        if (!hurry) turn_halves(first_child);
+    }
+
+    void sample_parts() {
+        samples_.clear();
+        for (const Part& part : parts_) samples_.push_back(machine_.sample(part.machine));
+    }
+
+    /// All parts were halved at once, without knowing how the others would be: halves that had better lie the other way
+    /// round change places, until all agree.
+    void turn_halves(std::span<const std::uint32_t> first_child) {
+        sample_parts();
+        for (int round = 0; round < 4; ++round) {
+            bool turned = false;
+            for (std::size_t p = 0; p < first_child.size(); ++p) {
+                const std::uint32_t left = first_child[p];
+                const std::size_t end = p + 1 < first_child.size() ? first_child[p + 1] : parts_.size();
+                if (end - left == 2 && turn(left)) turned = true;
+            }
+            if (!turned) return;
+        }
+    }
+
+    /// Exchanges the places of two halves if that brings their ranks nearer to their partners elsewhere.
+    bool turn(std::uint32_t left) {
+        Part& a = parts_[left];
+        Part& b = parts_[left + 1];
+        if (a.mass > b.machine.capacity || b.mass > a.machine.capacity) return false;
+        const std::array<typename Parts::Sample, 2> ends{samples_[left], samples_[left + 1]};
+        const auto drawn_left = [&](const Part& part) {
+            std::int64_t sum = 0;
+            for (const std::uint32_t u : ranks(part)) {
+                const auto peers = graph_.peers(Rank{u});
+                const auto bytes = graph_.bytes(Rank{u});
+                for (std::size_t e = 0; e < peers.size(); ++e) {
+                    const std::uint32_t q = part_of_[peers[e].value];
+                    if (q != left && q != left + 1) sum += (bytes[e].value >> shift_) * farther(ends, q);
+                }
+            }
+            return sum;
+        };
+        if (drawn_left(a) >= drawn_left(b)) return false;
+        std::swap(a.machine, b.machine);
+        std::swap(samples_[left], samples_[left + 1]);
+        return true;
     }
 
     /// Ranks that have a slot each are balanced to the last one, which bisections do better than groups at once.
