@@ -305,4 +305,13 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
     return result;
 }
 
+Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int64_t> bias,
+                           std::array<std::int64_t, 2> capacity, const std::vector<char>& side,
+                           std::uint32_t passes) {
+    Split split(graph, bias, capacity);
+    split.assign(side);
+    split.refine(passes);
+    return {split.sides(), split.cost(), split.excess(), split.work()};
+}
+
 }  // namespace topoloom

@@ -33,4 +33,9 @@ struct Bisection {
                                std::array<std::int64_t, 2> capacity, const BisectionOptions& options,
                                Rng rng);
 
+/// Refines a given split on this graph alone, without coarsening; never worse.
+[[nodiscard]] Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int64_t> bias,
+                                         std::array<std::int64_t, 2> capacity, const std::vector<char>& side,
+                                         std::uint32_t passes);
+
 }  // namespace topoloom

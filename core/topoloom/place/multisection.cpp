@@ -54,6 +54,8 @@ class Multisection {
 
    private:
     using Parts = MachineParts<Space>;
+    static constexpr std::size_t most_refined =
+        50'000;  // ranks; beyond, cuts are not refined one after the other
 
     [[nodiscard]] bool all_finished() const {
         return std::ranges::all_of(parts_, [](const Part& part) { return part.finished; });
@@ -95,7 +97,7 @@ class Multisection {
         parts_ = std::move(next);
         std::swap(part_of_, next_part_of_);
         meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
-        if (!hurry) turn_halves(first_child);
+        if (!hurry) settle_halves(first_child, meter);
     }
 
     void sample_parts() {
@@ -104,18 +106,53 @@ class Multisection {
     }
 
     /// All parts were halved at once, without knowing how the others would be: halves that had better lie the other way
-    /// round change places, until all agree.
-    void turn_halves(std::span<const std::uint32_t> first_child) {
+    /// round change places, until all agree; then every cut is refined, one after the other.
+    void settle_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
         sample_parts();
-        for (int round = 0; round < 4; ++round) {
-            bool turned = false;
-            for (std::size_t p = 0; p < first_child.size(); ++p) {
-                const std::uint32_t left = first_child[p];
-                const std::size_t end = p + 1 < first_child.size() ? first_child[p + 1] : parts_.size();
-                if (end - left == 2 && turn(left)) turned = true;
-            }
-            if (!turned) return;
+        std::vector<std::uint32_t> lefts;
+        for (std::size_t p = 0; p < first_child.size(); ++p) {
+            const std::size_t end = p + 1 < first_child.size() ? first_child[p + 1] : parts_.size();
+            if (end - first_child[p] == 2) lefts.push_back(first_child[p]);
         }
+        if (lefts.size() < 2) return;
+        bool turned = true;
+        for (int round = 0; turned && round < 4; ++round) {
+            turned = false;
+            for (const std::uint32_t left : lefts) turned = turn(left) || turned;
+        }
+        if (ranks_.size() > most_refined) return;
+        for (const std::uint32_t left : lefts) meter.spend(refine(left));
+    }
+
+    /// Moves ranks between two halves, now that it is known where all others are. Returns the work done.
+    std::uint64_t refine(std::uint32_t left) {
+        Part& a = parts_[left];
+        Part& b = parts_[left + 1];
+        const std::span<std::uint32_t> mine(ranks_.data() + a.begin, b.end - a.begin);
+        const std::array<MachinePart, 2> pieces{a.machine, b.machine};
+        std::vector<std::int64_t> bias;
+        const WeightedGraph sub = extract(mine, left, left + 1, pieces, bias);
+        if (bias.empty()) return 0;
+        std::vector<char> side(mine.size(), 0);
+        std::fill(side.begin() + a.size(), side.end(), char{1});
+        const Bisection refined =
+            refine_bisection(sub, bias, {a.machine.capacity, b.machine.capacity}, side, bisection_.passes);
+        const std::vector<std::uint32_t> before(mine.begin(), mine.end());
+        std::array<std::vector<std::uint32_t>, 2> halves;
+        for (std::size_t i = 0; i < before.size(); ++i)
+            halves[static_cast<std::size_t>(refined.side[i])].push_back(before[i]);
+        std::ranges::copy(halves[1], std::ranges::copy(halves[0], mine.begin()).out);
+        a.end = b.begin = a.begin + static_cast<std::uint32_t>(halves[0].size());
+        a.mass = b.mass = 0;
+        for (const std::uint32_t u : ranks(a)) {
+            part_of_[u] = left;
+            a.mass += mass_[u];
+        }
+        for (const std::uint32_t u : ranks(b)) {
+            part_of_[u] = left + 1;
+            b.mass += mass_[u];
+        }
+        return refined.work;
     }
 
     /// Exchanges the places of two halves if that brings their ranks nearer to their partners elsewhere.
@@ -186,7 +223,7 @@ class Multisection {
     [[nodiscard]] std::vector<std::uint32_t> split(std::uint32_t p, const Divider& divider,
                                                    std::uint64_t& work) {
         std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract(p, divider.pieces, bias);
+        const WeightedGraph sub = extract(ranks(parts_[p]), p, p, divider.pieces, bias);
         const std::uint64_t seed = Rng(problem_.seed(), divider.stream).next();
         if (divider.pieces.size() == 2 && (!bias.empty() || evolution_.cycles == 0)) {
             const Bisection halves =
@@ -233,10 +270,10 @@ class Multisection {
         return capacity;
     }
 
-    /// The graph between the ranks of a part, edges priced by the distance between its pieces, and, of two pieces, what
-    /// every rank's partners in other parts make the second cost more than the first.
-    WeightedGraph extract(std::uint32_t p, std::span<const MachinePart> pieces,
-                          std::vector<std::int64_t>& bias) {
+    /// The graph between ranks that are in the parts first .. last, edges priced by the distance between the pieces for
+    /// them, and, of two pieces, what every rank's partners in other parts make the second cost more than the first.
+    WeightedGraph extract(std::span<const std::uint32_t> mine, std::uint32_t first, std::uint32_t last,
+                          std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias) {
         const std::array<typename Parts::Sample, 2> ends{machine_.sample(pieces[0]),
                                                          machine_.sample(pieces[1])};
         // Ranks that stay together are as far apart as their piece is wide.
@@ -244,7 +281,6 @@ class Multisection {
             machine_.distance(ends[0], ends[1]) -
             (machine_.distance(ends[0], ends[0]) + machine_.distance(ends[1], ends[1])) / 2;
         const std::int64_t price = std::max<std::int64_t>(1, apart);
-        const std::span<const std::uint32_t> mine = ranks(parts_[p]);
         for (std::uint32_t i = 0; i < mine.size(); ++i) local_[mine[i]] = i;
         WeightedGraph sub;
         sub.first.reserve(mine.size() + 1);
@@ -258,7 +294,7 @@ class Multisection {
             for (std::size_t e = 0; e < peers.size(); ++e) {
                 const std::int64_t weight = bytes[e].value >> shift_;
                 const std::uint32_t q = part_of_[peers[e].value];
-                if (q == p) {
+                if (first <= q && q <= last) {
                     if (weight == 0) continue;
                     sub.peer.push_back(local_[peers[e].value]);
                     sub.weight.push_back(weight * price);
