@@ -81,7 +81,11 @@ class Multisection {
         std::vector<std::uint64_t> work(parts_.size(), 0);
         const bool hurry = meter.exhausted();
         const int inner_threads = parts_.size() == 1 ? problem_.threads() : 1;
-        parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
+        // One by one, each part sees how those before it were divided, and all are cut along the same planes.
+        const bool one_by_one = ranks_.size() <= most_refined;
+        const auto parts_before = static_cast<std::uint32_t>(parts_.size());
+        samples_.resize(parts_before + children);
+        parallel_for(parts_.size(), one_by_one ? 1 : problem_.threads(), [&](std::size_t p, int) {
             if (parts_[p].finished) {
                 next[first_child[p]] = parts_[p];
                 for (const std::uint32_t u : ranks(parts_[p])) next_part_of_[u] = first_child[p];
@@ -92,6 +96,10 @@ class Multisection {
             for (std::uint32_t i = 0; i < divided.size(); ++i) {
                 next[first_child[p] + i] = divided[i];
                 for (const std::uint32_t u : ranks(divided[i])) next_part_of_[u] = first_child[p] + i;
+                if (!one_by_one) continue;
+                const std::uint32_t child = parts_before + first_child[p] + i;
+                for (const std::uint32_t u : ranks(divided[i])) part_of_[u] = child;
+                samples_[child] = machine_.sample(divided[i].machine);
             }
         });
         parts_ = std::move(next);
