@@ -109,12 +109,13 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
 
 Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effort) {
     Best best(problem);
-    const std::array<MultisectionOptions, 3> sections{{{4, 0}, {4, 1}, {8, 2}}};
-    const std::array<RefineOptions, 3> refinements{{{0, 0, 8}, {2, 1, 20}, {24, 7, 20}}};
-    Placement start = place_multisection(problem, meter, sections[effort]);
+    const std::array<MultisectionOptions, 3> sections{{{.starts = 2, .family = 1, .cuts = 0},
+                                                       {.starts = 2, .family = 8},
+                                                       {.starts = 2, .family = 12, .islands = 6}}};
+    best.offer(place_multisection(problem, meter, sections[effort]));
     if (problem.migration() != nullptr)
         best.offer(refine_shared(problem, place_previous(problem, meter), meter, {.cycles = 0}));
-    best.offer(refine_shared(problem, std::move(start), meter, refinements[effort]));
+    if (effort == 2) best.offer(refine_shared(problem, best.placement(), meter, {.cycles = 2}));
     // Ranks of different loads may not fit in their order.
     if (std::ranges::adjacent_find(problem.room().masses(), std::not_equal_to<>{}) ==
         problem.room().masses().end()) {

@@ -84,23 +84,25 @@ WeightedGraph subgraph(const WeightedGraph& graph, std::span<const std::uint32_t
     return sub;
 }
 
-GroupSplit split_in_groups(const WeightedGraph& graph, std::span<const std::int64_t> capacity,
-                           const BisectionOptions& bisection, const EvolutionOptions& evolution,
-                           std::uint64_t seed, int threads) {
+std::vector<std::uint32_t> split_in_groups(const WeightedGraph& graph, std::span<const std::int64_t> capacity,
+                                           const BisectionOptions& bisection,
+                                           const EvolutionOptions& evolution, std::uint64_t seed, int threads,
+                                           Meter& meter) {
     std::vector<std::uint32_t> points(capacity.size());
     std::iota(points.begin(), points.end(), 0U);
     const UniformSpace space;
-    const Budget unlimited;
-    Meter meter(unlimited);
-    const auto make = [&](std::size_t number, std::uint64_t& work) {
-        return RecursiveBisection(graph, capacity, bisection, seed + 7919 * number).run(work);
+    const auto make = [&](const WeightedGraph& coarse, std::size_t, std::uint64_t start,
+                          std::uint64_t& work) {
+        return RecursiveBisection(coarse, capacity, bisection, start).run(work);
     };
-    auto best =
-        Evolution<UniformSpace>(space, graph, points, capacity, evolution, seed, threads).run(make, meter);
+    auto best = Evolution<UniformSpace>(space, graph, points, capacity, evolution, seed, threads)
+                    .run_multilevel(make, meter);
+    if (!best.places.empty()) return std::move(best.places);
     // What does not fit even so is left to those who split on: a later split may even it out.
-    std::uint64_t work = meter.done();
-    if (best.places.empty()) best.places = make(0, work);
-    return {std::move(best.places), work};
+    std::uint64_t work = 0;
+    std::vector<std::uint32_t> group = make(graph, 0, seed, work);
+    meter.spend(work);
+    return group;
 }
 
 }  // namespace topoloom

@@ -13,16 +13,13 @@
 
 namespace topoloom {
 
-struct GroupSplit {
-    std::vector<std::uint32_t> group;  // by vertex
-    std::uint64_t work = 0;
-};
-
-/// Recursive bisections, then evolution of the whole split, on the weight of the edges between groups. Groups stay
-/// within their capacities, which must hold all mass, wherever the masses allow it.
-[[nodiscard]] GroupSplit split_in_groups(const WeightedGraph& graph, std::span<const std::int64_t> capacity,
-                                         const BisectionOptions& bisection, const EvolutionOptions& evolution,
-                                         std::uint64_t seed, int threads);
+/// The group of every vertex: multilevel recursive bisections, then evolution of the whole split, on the weight of the
+/// edges between groups. Groups stay within their capacities, which must hold all mass, wherever the masses allow it.
+[[nodiscard]] std::vector<std::uint32_t> split_in_groups(const WeightedGraph& graph,
+                                                         std::span<const std::int64_t> capacity,
+                                                         const BisectionOptions& bisection,
+                                                         const EvolutionOptions& evolution,
+                                                         std::uint64_t seed, int threads, Meter& meter);
 
 /// The part of a graph whose vertices are listed; `local` is scratch for all vertices of the graph.
 [[nodiscard]] WeightedGraph subgraph(const WeightedGraph& graph, std::span<const std::uint32_t> vertices,

@@ -2,10 +2,13 @@
 #include "topoloom/place/multisection.hpp"
 
 #include <cmath>
+#include <numeric>
 
+#include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/bisection.hpp"
 #include "topoloom/place/group_split.hpp"
 #include "topoloom/place/machine_part.hpp"
+#include "topoloom/place/refine.hpp"
 
 namespace topoloom {
 
@@ -27,7 +30,10 @@ class Multisection {
     Multisection(const Space& space, const Problem& problem, const MultisectionOptions& options)
         : problem_(problem),
           bisection_{.starts = options.starts, .passes = 2, .cycles = options.cycles},
-          evolution_{.family = options.family, .cycles = options.family > 1 ? 3 * options.family : 0},
+          evolution_{.islands = options.islands,
+                     .family = options.family,
+                     .cycles = options.family > 1 ? options.family : 0,
+                     .cuts = options.cuts},
           graph_(problem.symmetric()),
           mass_(problem.room().masses()),
           machine_(space, problem.allocation(), problem.room().capacities()),
@@ -78,34 +84,45 @@ class Multisection {
         }
         sample_parts();
         std::vector<Part> next(children);
-        std::vector<std::uint64_t> work(parts_.size(), 0);
-        const bool hurry = meter.exhausted();
-        const int inner_threads = parts_.size() == 1 ? problem_.threads() : 1;
         // One by one, each part sees how those before it were divided, and all are cut along the same planes.
-        const bool one_by_one = ranks_.size() <= most_refined;
+        const bool one_by_one = problem_.room().one_rank_per_slot() && ranks_.size() <= most_refined;
         const auto parts_before = static_cast<std::uint32_t>(parts_.size());
         samples_.resize(parts_before + children);
-        parallel_for(parts_.size(), one_by_one ? 1 : problem_.threads(), [&](std::size_t p, int) {
-            if (parts_[p].finished) {
-                next[first_child[p]] = parts_[p];
-                for (const std::uint32_t u : ranks(parts_[p])) next_part_of_[u] = first_child[p];
-                return;
-            }
-            Divider divider{pieces[p], capacities(parts_[p], pieces[p]), level << 32 | p, inner_threads};
-            const std::vector<Part> divided = divide(static_cast<std::uint32_t>(p), divider, hurry, work[p]);
-            for (std::uint32_t i = 0; i < divided.size(); ++i) {
-                next[first_child[p] + i] = divided[i];
-                for (const std::uint32_t u : ranks(divided[i])) next_part_of_[u] = first_child[p] + i;
-                if (!one_by_one) continue;
-                const std::uint32_t child = parts_before + first_child[p] + i;
-                for (const std::uint32_t u : ranks(divided[i])) part_of_[u] = child;
-                samples_[child] = machine_.sample(divided[i].machine);
-            }
-        });
+        // Splits of shared slots may take long: a few at a time, so that time and interruptions are heeded in between.
+        const std::size_t batch = problem_.room().one_rank_per_slot() ? parts_.size() : 16;
+        for (std::size_t begin = 0; begin < parts_.size(); begin += batch) {
+            const std::size_t count = std::min(batch, parts_.size() - begin);
+            std::vector<std::uint64_t> work(count, 0);
+            const bool hurry = meter.exhausted();
+            const Budget rest = meter.rest();
+            const int inner_threads = count == 1 ? problem_.threads() : 1;
+            parallel_for(count, one_by_one ? 1 : problem_.threads(), [&](std::size_t i, int) {
+                const std::size_t p = begin + i;
+                if (parts_[p].finished) {
+                    next[first_child[p]] = parts_[p];
+                    for (const std::uint32_t u : ranks(parts_[p])) next_part_of_[u] = first_child[p];
+                    return;
+                }
+                const Divider divider{pieces[p], capacities(parts_[p], pieces[p]), level, inner_threads};
+                const Budget share{.work = rest.work / count, .seconds = rest.seconds};
+                Meter own(share);
+                const std::vector<Part> divided =
+                    divide(static_cast<std::uint32_t>(p), divider, hurry, parts_.size() == 1 ? meter : own);
+                work[i] = own.done();
+                for (std::uint32_t k = 0; k < divided.size(); ++k) {
+                    next[first_child[p] + k] = divided[k];
+                    for (const std::uint32_t u : ranks(divided[k])) next_part_of_[u] = first_child[p] + k;
+                    if (!one_by_one) continue;
+                    const std::uint32_t child = parts_before + first_child[p] + k;
+                    for (const std::uint32_t u : ranks(divided[k])) part_of_[u] = child;
+                    samples_[child] = machine_.sample(divided[k].machine);
+                }
+            });
+            meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
+        }
         parts_ = std::move(next);
         std::swap(part_of_, next_part_of_);
-        meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
-        if (!hurry) settle_halves(first_child, meter);
+        if (!meter.exhausted()) settle_halves(first_child, meter);
     }
 
     void sample_parts() {
@@ -202,16 +219,16 @@ class Multisection {
     struct Divider {
         std::span<const MachinePart> pieces;
         std::vector<std::int64_t> capacity;
-        std::uint64_t stream;
+        std::uint64_t level;
         int threads;
     };
 
     /// Deals the ranks of a part to its pieces; reorders them.
-    std::vector<Part> divide(std::uint32_t p, const Divider& divider, bool hurry, std::uint64_t& work) {
+    std::vector<Part> divide(std::uint32_t p, const Divider& divider, bool hurry, Meter& meter) {
         const Part part = parts_[p];
         const std::span<std::uint32_t> mine = ranks(part);
         const std::vector<std::uint32_t> piece_of =
-            hurry ? fill_in_order(mine, divider.capacity) : split(p, divider, work);
+            hurry ? fill_in_order(mine, divider.capacity) : split(p, divider, meter);
         std::vector<Part> divided;
         std::vector<std::uint32_t> sorted;
         for (std::uint32_t i = 0; i < divider.pieces.size(); ++i) {
@@ -228,21 +245,27 @@ class Multisection {
         return divided;
     }
 
-    [[nodiscard]] std::vector<std::uint32_t> split(std::uint32_t p, const Divider& divider,
-                                                   std::uint64_t& work) {
+    [[nodiscard]] std::vector<std::uint32_t> split(std::uint32_t p, const Divider& divider, Meter& meter) {
         std::vector<std::int64_t> bias;
         const WeightedGraph sub = extract(ranks(parts_[p]), p, p, divider.pieces, bias);
-        const std::uint64_t seed = Rng(problem_.seed(), divider.stream).next();
-        if (divider.pieces.size() == 2 && (!bias.empty() || evolution_.cycles == 0)) {
+        const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
+        if (problem_.room().one_rank_per_slot() || !bias.empty()) {
             const Bisection halves =
                 bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_, Rng(seed));
-            work = halves.work;
+            meter.spend(halves.work);
             return {halves.side.begin(), halves.side.end()};
         }
-        GroupSplit groups =
-            split_in_groups(sub, divider.capacity, bisection_, evolution_, seed, divider.threads);
-        work = groups.work;
-        return std::move(groups.group);
+        return split_in_groups(sub, divider.capacity, bisection_, evolution_at(divider.level), seed,
+                               divider.threads, meter);
+    }
+
+    /// Farther down the machine less is at stake in every split, and there are more of them.
+    [[nodiscard]] EvolutionOptions evolution_at(std::uint64_t level) const {
+        EvolutionOptions options = evolution_;
+        options.family = std::max(1U, options.family >> std::min<std::uint64_t>(level, 31));
+        if (options.family == 1) options.islands = 1;
+        options.cycles = options.family > 1 ? options.family : 0;
+        return options;
     }
 
     /// The cheapest way, for when time is up.
@@ -258,18 +281,19 @@ class Multisection {
         return piece_of;
     }
 
-    /// What each piece may take. Spare room beyond one rank a slot is left to the cut; an allowed imbalance is spent
-    /// evenly over the steps to come, so that the last ones have some too.
+    /// What each piece may take. Spare room beyond one rank a slot is left to the cut. Most of an allowed imbalance goes
+    /// to the first steps, whose cuts cost most; without any, later ones would find no good cut, and no cut at all for
+    /// ranks of different loads.
     [[nodiscard]] std::vector<std::int64_t> capacities(const Part& part,
                                                        std::span<const MachinePart> pieces) const {
         std::vector<std::int64_t> capacity;
         for (const MachinePart& piece : pieces) capacity.push_back(piece.capacity);
         if (problem_.room().one_rank_per_slot() || part.mass == 0) return capacity;
         const double spare = static_cast<double>(part.machine.capacity) / static_cast<double>(part.mass);
-        // As if all steps to come divided by as much as this one.
-        const double steps =
-            std::ceil(std::log(part.machine.size()) / std::log(static_cast<double>(pieces.size())) - 1e-9);
-        const double share = std::pow(spare, 1 / std::max(1.0, steps)) / spare;
+        const bool last =
+            std::ranges::all_of(pieces, [](const MachinePart& piece) { return piece.size() == 1; });
+        constexpr double first_share = 0.8;
+        const double share = std::pow(spare, last ? 1 : first_share) / spare;
         for (std::int64_t& c : capacity) {
             const auto wanted = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(c)));
             const std::int64_t least = part.mass - (part.machine.capacity - c);
@@ -354,14 +378,16 @@ class Multisection {
 
 }  // namespace
 
-Placement place_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
+Placement draft_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
     return with_space(problem.machine(), [&]<class Space>(const Space& space) {
-        std::vector<Slot> slots;
-        for (const std::uint32_t place : Multisection<Space>(space, problem, options).run(meter))
-            slots.push_back(problem.allocation().slots()[place]);
-        return Placement(problem.allocation(), std::move(slots),
-                         problem.room().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared);
+        return placement_at(problem.allocation(), Multisection<Space>(space, problem, options).run(meter),
+                            problem.room().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared);
     });
+}
+
+Placement place_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
+    Placement placement = draft_multisection(problem, meter, options);
+    return problem.room().one_rank_per_slot() ? placement : fitted(problem, std::move(placement));
 }
 
 }  // namespace topoloom

@@ -9,11 +9,15 @@ namespace topoloom {
 struct MultisectionOptions {
     std::uint32_t starts = 4;
     std::uint32_t cycles = 0;
-    std::uint32_t family = 1;
+    std::uint32_t family = 4;
+    std::uint32_t islands = 1;
+    std::uint32_t cuts = 3;
     void visit(auto& field) {
         field("starts", starts, Range{1, 1000}, "first splits tried for every part of the machine");
         field("cycles", cycles, Range{0, 1000}, "times that every split is coarsened and refined once more");
-        field("family", family, Range{1, 1000}, "splits of shared slots' groups that evolve together");
+        field("family", family, Range{1, 1000}, "shared slots: splits of the coarsest graph, which evolve");
+        field("islands", islands, Range{1, 1000}, "shared slots: families, whose best evolve together");
+        field("cuts", cuts, Range{0, 1000}, "shared slots: rounds of minimum cuts between groups");
     }
 };
 
@@ -23,6 +27,10 @@ struct MultisectionOptions {
 /// a step at once. Needs no distances of all pairs. Ranks and slots are matched exactly; with more ranks than slots
 /// the ranks are partitioned at the same time. About O(edges * log slots).
 [[nodiscard]] Placement place_multisection(const Problem& problem, Meter& meter,
+                                           const MultisectionOptions& options);
+
+/// The same, but where ranks of different loads share slots, these may come out overfull.
+[[nodiscard]] Placement draft_multisection(const Problem& problem, Meter& meter,
                                            const MultisectionOptions& options);
 
 }  // namespace topoloom

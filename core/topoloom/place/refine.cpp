@@ -25,6 +25,10 @@ WeightedGraph weighted(const CommGraph& symmetric, std::span<const std::int64_t>
     return graph;
 }
 
+[[noreturn]] void fail_to_fit() {
+    fail("the ranks' loads do not fit into the slots' capacities; allow more imbalance");
+}
+
 }  // namespace
 
 Placement refine_shared(const Problem& problem, Placement start, Meter& meter, const RefineOptions& options) {
@@ -32,22 +36,41 @@ Placement refine_shared(const Problem& problem, Placement start, Meter& meter, c
         const Allocation& allocation = problem.allocation();
         const WeightedGraph graph = weighted(problem.symmetric(), problem.room().masses());
         const std::vector<typename Space::Point> points = slot_points(space, allocation);
-        const EvolutionOptions evolution{1 + options.family, options.cycles, options.patience};
-        const auto make = [&](std::size_t number, std::uint64_t& work) {
+        const EvolutionOptions evolution{.family = 1 + options.family,
+                                         .cycles = options.cycles,
+                                         .cuts = options.cuts,
+                                         .patience = options.patience};
+        const auto make = [&](const WeightedGraph&, std::size_t number, std::uint64_t seed,
+                              std::uint64_t& work) {
             if (number == 0) return positions_of(allocation, start.slots());
             const Budget unlimited;
             Meter own(unlimited);
-            const Placement other = place_multisection(problem.with_seed(problem.seed() + 7919 * number), own,
-                                                       {.starts = 4, .cycles = 1});
+            const Placement other = draft_multisection(problem.with_seed(seed), own, {});
             work += own.done();
             return positions_of(allocation, other.slots());
         };
         const auto best = Evolution<Space>(space, graph, points, problem.room().capacities(), evolution,
                                            problem.seed(), problem.threads())
                               .run(make, meter);
-        if (best.places.empty())
-            fail("the ranks' loads do not fit into the slots' capacities; allow more imbalance");
+        if (best.places.empty()) fail_to_fit();
         return placement_at(allocation, best.places, SlotUse::shared);
+    });
+}
+
+Placement fitted(const Problem& problem, Placement placement) {
+    const Room& room = problem.room();
+    const Allocation& allocation = problem.allocation();
+    const std::vector<std::uint32_t> places = positions_of(allocation, placement.slots());
+    std::vector<std::int64_t> left(room.capacities().begin(), room.capacities().end());
+    for (std::size_t u = 0; u < places.size(); ++u) left[places[u]] -= room.masses()[u];
+    if (std::ranges::all_of(left, [](std::int64_t l) { return l >= 0; })) return placement;
+    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
+        const WeightedGraph graph = weighted(problem.symmetric(), room.masses());
+        const std::vector<typename Space::Point> points = slot_points(space, allocation);
+        SharedSearch<Space> search(space, graph, points, room.capacities(), places);
+        search.repair();
+        if (!search.fits()) fail_to_fit();
+        return placement_at(allocation, search.places(), SlotUse::shared);
     });
 }
 

@@ -9,10 +9,12 @@ namespace topoloom {
 struct RefineOptions {
     std::uint32_t cycles = 1;
     std::uint32_t family = 0;
+    std::uint32_t cuts = 3;
     std::uint32_t patience = 20;
     void visit(auto& field) {
         field("cycles", cycles, Range{0, 1e6}, "times that the graph is coarsened and refined again");
         field("family", family, Range{0, 64}, "further placements, made by multisection, to combine with");
+        field("cuts", cuts, Range{0, 1000}, "rounds of minimum cuts between slots after each local search");
         field("patience", patience, Range{1, 1e6}, "moves without gain before a local search gives up");
     }
 };
@@ -23,5 +25,9 @@ struct RefineOptions {
 /// Ranks alone on their slots are left to swap, rotate and anneal. About O(edges) a cycle.
 [[nodiscard]] Placement refine_shared(const Problem& problem, Placement start, Meter& meter,
                                       const RefineOptions& options);
+
+/// The placement itself if no shared slot holds more than its capacity; else ranks are moved at the least cost until
+/// that is so. Throws Error where moves of single ranks do not get there.
+[[nodiscard]] Placement fitted(const Problem& problem, Placement placement);
 
 }  // namespace topoloom
