@@ -111,7 +111,7 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
     Best best(problem);
     const std::array<MultisectionOptions, 3> sections{{{.starts = 2, .family = 1, .cuts = 0},
                                                        {.starts = 2, .family = 8},
-                                                       {.starts = 2, .family = 12, .islands = 6}}};
+                                                       {.starts = 2, .family = 12, .islands = 5}}};
     best.offer(place_multisection(problem, meter, sections[effort]));
     if (problem.migration() != nullptr)
         best.offer(refine_shared(problem, place_previous(problem, meter), meter, {.cycles = 0}));

@@ -84,7 +84,7 @@ class Evolution {
    private:
     static constexpr std::size_t brood = 2;  // made side by side, whatever the number of threads
     static constexpr int rounds = 3;         // of local search on one level, at the most
-    static constexpr std::size_t vertices_per_place = 100;  // of the coarsest graph of an island
+    static constexpr std::size_t vertices_per_place = 200;  // of the coarsest graph of an island
 
     template <class Make>
     Member run_island(std::uint32_t island, const Make& make, Meter& meter) {

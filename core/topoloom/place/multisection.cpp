@@ -262,8 +262,11 @@ class Multisection {
     /// Farther down the machine less is at stake in every split, and there are more of them.
     [[nodiscard]] EvolutionOptions evolution_at(std::uint64_t level) const {
         EvolutionOptions options = evolution_;
-        options.family = std::max(1U, options.family >> std::min<std::uint64_t>(level, 31));
-        if (options.family == 1) options.islands = 1;
+        const auto less = [&](std::uint32_t count) {
+            return std::max(1U, count >> std::min<std::uint64_t>(level, 31));
+        };
+        options.family = less(options.family);
+        options.islands = less(options.islands);
         options.cycles = options.family > 1 ? options.family : 0;
         return options;
     }
@@ -292,7 +295,7 @@ class Multisection {
         const double spare = static_cast<double>(part.machine.capacity) / static_cast<double>(part.mass);
         const bool last =
             std::ranges::all_of(pieces, [](const MachinePart& piece) { return piece.size() == 1; });
-        constexpr double first_share = 0.8;
+        constexpr double first_share = 0.85;
         const double share = std::pow(spare, last ? 1 : first_share) / spare;
         for (std::int64_t& c : capacity) {
             const auto wanted = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(c)));
