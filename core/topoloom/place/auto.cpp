@@ -109,7 +109,7 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
 
 Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effort) {
     Best best(problem);
-    const std::array<MultisectionOptions, 3> sections{{{.starts = 2, .family = 1, .cuts = 0},
+    const std::array<MultisectionOptions, 3> sections{{{.starts = 1, .family = 2, .cuts = 0},
                                                        {.starts = 2, .family = 8},
                                                        {.starts = 2, .family = 12, .islands = 5}}};
     best.offer(place_multisection(problem, meter, sections[effort]));
