@@ -58,11 +58,13 @@ Room::Room(const CommGraph& graph, const Allocation& allocation, const Sharing& 
     for (const Rank u : ids<Rank>(ranks))
         mass_.push_back(static_cast<std::int64_t>(std::ceil(graph.load(u) * scale)));
     const std::int64_t mass = std::accumulate(mass_.begin(), mass_.end(), std::int64_t{0});
+    // Room for all ranks is enough, and the sum of all capacities must fit 64 bits.
+    const double most = std::min(static_cast<double>(mass), 0x1.0p61 / static_cast<double>(slots));
+    const auto capacity = [&](double c) { return static_cast<std::int64_t>(std::min(c, most)); };
     if (sharing.capacity.empty()) {
         const auto count = static_cast<std::int64_t>(slots);
         const auto share = static_cast<double>((mass + count - 1) / count);
-        capacity_.assign(slots,
-                         static_cast<std::int64_t>((1 + sharing.imbalance.value_or(0)) * share + 1e-9));
+        capacity_.assign(slots, capacity((1 + sharing.imbalance.value_or(0)) * share + 1e-9));
         if (heaviest * scale > static_cast<double>(capacity_.front())) {
             fail("a rank has load ", heaviest, ", but with ", slots, " slots each may hold only ",
                  static_cast<double>(capacity_.front()) / scale, "; give --imbalance ",
@@ -70,14 +72,14 @@ Room::Room(const CommGraph& graph, const Allocation& allocation, const Sharing& 
         }
         return;
     }
-    double room = 0;
-    for (const double c : sharing.capacity) {
-        room += c;
-        capacity_.push_back(static_cast<std::int64_t>(std::min(c * scale, exact_limit)));
-    }
+    // What fits to the last digit must not fail for having been rounded.
+    const double tolerance = whole ? 1 : 1 + 1e-9;
+    for (const double c : sharing.capacity) capacity_.push_back(capacity(c * scale * tolerance));
     const double largest = *std::ranges::max_element(sharing.capacity);
-    if (std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0}) < mass)
-        fail("the ranks have a load of ", total, " in all, but the capacities add up to ", room);
+    const std::int64_t room = std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0});
+    if (room < mass)
+        fail("the ranks have a load of ", total, " in all, but the capacities add up to ",
+             static_cast<double>(room) / scale, whole ? ", rounded down as all loads are whole" : "");
     if (heaviest > largest) fail("a rank has load ", heaviest, ", but the largest capacity is ", largest);
 }
 

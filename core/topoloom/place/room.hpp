@@ -21,7 +21,8 @@ struct Sharing {
 };
 
 /// Masses of ranks and capacities of slots as integers, so that "fits" is exact. Loads that are whole numbers stay
-/// what they are; others are scaled, ranks rounded up and slots rounded down.
+/// what they are; others are scaled so that a slot's ranks exceed its capacity by less than one part in 10^9. A slot
+/// that would hold all ranks holds no more than that.
 class Room {
    public:
     /// Throws Error, saying what to do, when there are no ranks, when they cannot fit, and for an imbalance or
