@@ -17,18 +17,14 @@ using namespace topoloom;
 
 namespace {
 
-std::vector<std::string> constructors() {
+/// Mappers that make a placement, or improve one, for ranks of this kind, with a fast effort where there is a choice.
+/// Without `previous`, which needs an earlier placement.
+std::vector<std::string> mappers_for(Serves kind, bool constructing) {
     std::vector<std::string> names;
     for (const MapperEntry& entry : mappers()) {
-        if (entry.constructs()) names.emplace_back(entry.name);
-    }
-    return names;
-}
-
-std::vector<std::string> improvers() {
-    std::vector<std::string> names;
-    for (const MapperEntry& entry : mappers()) {
-        if (!entry.constructs()) names.emplace_back(entry.name);
+        if (entry.constructs() != constructing || entry.name == "previous") continue;
+        if (entry.serves != kind && entry.serves != Serves::both) continue;
+        names.push_back(entry.name == "auto" ? "auto(effort=fast)" : std::string(entry.name));
     }
     return names;
 }
@@ -69,11 +65,12 @@ std::vector<std::string> machines_up_to(std::size_t most) {
 }  // namespace
 
 TEST_CASE("every constructor gives a valid placement of every pattern on every machine, the same each time") {
+    const std::vector<std::string> names = mappers_for(Serves::alone, true);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
         for (const Allocation& allocation : {Allocation::whole(machine), scattered(machine, 3)}) {
             for (const CommGraph& graph : patterns(allocation.slot_count(), 5)) {
-                for (const std::string& name : constructors()) {
+                for (const std::string& name : names) {
                     CAPTURE(text);
                     CAPTURE(name);
                     const PlaceResult one = place(Problem(graph, allocation, 7, 1), name);
@@ -91,13 +88,15 @@ TEST_CASE("every constructor gives a valid placement of every pattern on every m
 }
 
 TEST_CASE("every improver is never worse, and the same for any number of threads") {
+    const std::vector<std::string> names = mappers_for(Serves::alone, false);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
         const Allocation allocation = scattered(machine, 11);
         for (const CommGraph& graph : patterns(allocation.slot_count(), 9)) {
-            for (const std::string& name : improvers()) {
+            for (const std::string& name : names) {
                 for (const std::string start : {"random", "mahd", "block"}) {
                     CAPTURE(text);
+                    CAPTURE(name);
                     const Problem problem(graph, allocation, 3, 1);
                     const std::string chain = start + "," + name;
                     const auto value = [&](const Placement& p) {
@@ -170,5 +169,14 @@ TEST_CASE("chains that make no sense are refused with the reason") {
     const CommGraph more = ring(5, Bytes{1});
     CHECK_THROWS_WITH_AS(
         Problem(more, allocation),
-        "5 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes or start fewer ranks", Error);
+        "5 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes, start fewer ranks, or let ranks "
+        "share slots with --imbalance 0",
+        Error);
+    says("block,refine", "for ranks that share slots; here each has one of its own");
+    says("previous", "needs an earlier placement");
+    const Problem shared(more, allocation, 1, 1, {.imbalance = 1.0});
+    CHECK_THROWS_WITH_AS((void)place(shared, "block,swap"),
+                         "mapper 'swap' gives each rank a slot of its own; for ranks that share slots use auto, "
+                         "multisection, refine or block",
+                         Error);
 }

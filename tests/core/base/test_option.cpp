@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/option.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+struct Cooking {
+    std::uint32_t minutes = 10;
+    std::uint32_t way = 1;
+    void visit(auto& field) {
+        field("minutes", minutes, Range{1, 60}, "how long");
+        field("way", way, Choices{"boil", "roast", "steam"}, "how");
+    }
+};
+
+}  // namespace
+
+TEST_CASE("options that are not given keep their standard values") {
+    const auto cooking = read_options<Cooking>("cook", {});
+    CHECK(cooking.minutes == 10);
+    CHECK(cooking.way == 1);
+}
+
+TEST_CASE("an option with choices takes the number of the word") {
+    CHECK(read_options<Cooking>("cook", {{"way", "boil"}}).way == 0);
+    CHECK(read_options<Cooking>("cook", {{"way", "steam"}, {"minutes", "60"}}).way == 2);
+    CHECK(read_options<Cooking>("cook", {{"way", "steam"}, {"minutes", "60"}}).minutes == 60);
+}
+
+TEST_CASE("a word that is no choice is refused, with the nearest one and all there are") {
+    CHECK_THROWS_WITH_AS((void)read_options<Cooking>("cook", {{"way", "raost"}}),
+                         "no value of option way of cook 'raost' (did you mean 'roast'?); there are: boil, roast, steam",
+                         Error);
+    CHECK_THROWS_WITH_AS((void)read_options<Cooking>("cook", {{"way", "2"}}),
+                         "no value of option way of cook '2'; there are: boil, roast, steam", Error);
+    CHECK_THROWS_WITH_AS((void)read_options<Cooking>("cook", {{"way", ""}}),
+                         "no value of option way of cook ''; there are: boil, roast, steam", Error);
+}
+
+TEST_CASE("numbers outside their range, text for a number, and names of no option are refused") {
+    for (const char* text : {"0", "61", "-1", "1.5", "", "ten", "7 ", "99999999999"}) {
+        CAPTURE(text);
+        CHECK_THROWS_WITH_AS((void)read_options<Cooking>("cook", {{"minutes", text}}),
+                             doctest::Contains("it must be a whole number from 1 to 60"), Error);
+    }
+    CHECK_THROWS_WITH_AS((void)read_options<Cooking>("cook", {{"minute", "3"}}),
+                         doctest::Contains("no option of cook 'minute' (did you mean 'minutes'?)"), Error);
+    CHECK_THROWS_WITH_AS((void)read_options<NoOptions>("cook", {{"way", "boil"}}),
+                         "cook has no options, but 'way' is given", Error);
+}
+
+TEST_CASE("options list themselves with their standard values and what they may be") {
+    const std::vector<OptionInfo> list = list_options<Cooking>();
+    REQUIRE(list.size() == 2);
+    CHECK(list[0].name == "minutes");
+    CHECK(list[0].standard == "10");
+    CHECK(list[0].range.high == 60);
+    CHECK(list[0].choices.empty());
+    CHECK(list[1].name == "way");
+    CHECK(list[1].standard == "roast");
+    CHECK(list[1].choices == Choices{"boil", "roast", "steam"});
+    CHECK(list[1].help == "how");
+}
