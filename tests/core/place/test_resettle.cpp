@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Placements that start from an earlier one: who stays, who moves, and what moving costs.
+#include <doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "../machine/machines.hpp"
+#include "../metric/random_problem.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/place/mapper.hpp"
+#include "topoloom/place/resettle.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+/// Machines on which distances are the same both ways.
+const std::vector<std::string>& texts() {
+    static const std::vector<std::string> all{"torus:4x4x4", "mesh:9x7", "tree:4:4:2,distance=1:10:100",
+                                              "torus:3x4+node:3:2,distance=1:2:5", random_graph(30, 5, 1)};
+    return all;
+}
+
+std::vector<Slot> slots_of(const Allocation& allocation) {
+    return {allocation.slots().begin(), allocation.slots().end()};
+}
+
+/// Some slots of the machine in an order of their own.
+Allocation some_slots(const Machine& machine, std::size_t percent, std::uint64_t seed) {
+    std::vector<Slot> slots = slots_of(Allocation::whole(machine));
+    Rng(seed).shuffle(std::span<Slot>(slots));
+    slots.resize(std::max<std::size_t>(1, slots.size() * percent / 100));
+    return Allocation::of_slots(machine, std::move(slots));
+}
+
+/// Ranks on random slots of the whole machine; some are new.
+Migration earlier(const Machine& machine, std::size_t ranks, std::int64_t cost, Rng& rng) {
+    std::vector<Slot> slots = slots_of(Allocation::whole(machine));
+    rng.shuffle(std::span<Slot>(slots));
+    Migration migration{{slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(ranks)}, Bytes{cost}};
+    for (auto& from : migration.from) {
+        if (rng.below(6) == 0) from.reset();
+    }
+    return migration;
+}
+
+/// No exchange of two ranks that talk, and no move to a free slot, makes the value less.
+bool is_settled(const Problem& problem, const Placement& placement) {
+    std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
+    const std::int64_t value = problem.value(slots);
+    for (std::size_t u = 0; u < slots.size(); ++u) {
+        for (const Rank v : problem.symmetric().peers(Rank{static_cast<std::uint32_t>(u)})) {
+            std::swap(slots[u], slots[v.value]);
+            if (problem.value(slots) < value) return false;
+            std::swap(slots[u], slots[v.value]);
+        }
+        const Slot mine = slots[u];
+        for (const Slot slot : problem.allocation().slots()) {
+            if (std::ranges::find(placement.slots(), slot) != placement.slots().end()) continue;
+            slots[u] = slot;
+            if (problem.value(slots) < value) return false;
+        }
+        slots[u] = mine;
+    }
+    return true;
+}
+
+}  // namespace
+
+TEST_CASE("ranks whose slots remain stay there, the others get free slots") {
+    Rng rng(2);
+    for (const std::string& text : texts()) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = some_slots(machine, 80, 3);
+        const std::set<Slot> there(allocation.slots().begin(), allocation.slots().end());
+        const CommGraph graph = random_pattern(allocation.slot_count() - 2, 150, rng);
+        const Migration migration = earlier(machine, graph.rank_count(), 10, rng);
+        const Placement placement =
+            place(Problem(graph, allocation).with_migration(migration), "previous").placement;
+        for (std::size_t u = 0; u < graph.rank_count(); ++u) {
+            if (migration.from[u] && there.contains(*migration.from[u]))
+                CHECK(placement.slots()[u] == *migration.from[u]);
+        }
+        const std::set<Slot> used(placement.slots().begin(), placement.slots().end());
+        CHECK(used.size() == graph.rank_count());
+    }
+}
+
+TEST_CASE("a rank that lost its slot goes to the free slot nearest to its partners") {
+    const Machine machine = make_machine("mesh:8");
+    const Allocation allocation(machine, {Node{0}, Node{1}, Node{3}, Node{4}, Node{7}});
+    const CommGraph graph = CommGraph::from_edges(3, std::vector{Rank{0}, Rank{1}}, std::vector{Rank{2}, Rank{2}},
+                                                  std::vector{Bytes{1}, Bytes{5}});
+    const Migration migration{{Slot{0}, Slot{4}, Slot{5}}, Bytes{1}};  // slot 5 is gone
+    const Placement placement = place(Problem(graph, allocation).with_migration(migration), "previous").placement;
+    CHECK(std::ranges::equal(placement.slots(), std::vector{Slot{0}, Slot{4}, Slot{3}}));
+}
+
+TEST_CASE("where several ranks shared a slot, the first keeps it") {
+    const Machine machine = make_machine("mesh:4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = ring(3, Bytes{1});
+    const Migration migration{{Slot{2}, Slot{2}, Slot{2}}, Bytes{1}};
+    const Placement placement = place(Problem(graph, allocation).with_migration(migration), "previous").placement;
+    CHECK(placement[Rank{0}] == Slot{2});
+    CHECK(placement.rank_count() == 3);
+}
+
+TEST_CASE("ranks that share slots stay too, as long as there is room") {
+    const Machine machine = make_machine("torus:4");
+    const Allocation allocation(machine, {Node{0}, Node{1}, Node{3}});
+    const CommGraph graph = ring(8, Bytes{1});
+    Migration migration{{}, Bytes{1}};
+    for (const std::uint32_t slot : {0U, 0U, 0U, 0U, 1U, 2U, 2U, 3U}) migration.from.emplace_back(Slot{slot});
+    const Problem problem = Problem(graph, allocation, 1, 1, {.imbalance = 0}).with_migration(migration);
+    const Placement placement = place(problem, "previous").placement;  // three ranks fit on a slot
+    for (const std::uint32_t u : {0U, 1U, 2U, 4U, 7U}) CHECK(placement[Rank{u}] == *migration.from[u]);
+    for (const Slot slot : allocation.slots()) CHECK(std::ranges::count(placement.slots(), slot) <= 3);
+}
+
+TEST_CASE("nobody moves when moving costs more than all messages, whatever the start") {
+    Rng rng(5);
+    for (const std::string& text : texts()) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const CommGraph graph = random_pattern(allocation.slot_count() - 3, 200, rng);
+        Migration migration = earlier(machine, graph.rank_count(), 1LL << 40, rng);
+        for (auto& from : migration.from) {  // in the allocation, all of them
+            while (!from || std::ranges::count(migration.from, from) > 1)
+                from = Slot{rng.below(static_cast<std::uint32_t>(machine.slot_count()))};
+        }
+        const Problem problem = Problem(graph, allocation).with_migration(migration);
+        for (const std::string chain : {"previous,resettle", "auto(effort=fast)"}) {
+            CAPTURE(chain);
+            const Placement placement = place(problem, chain).placement;
+            // Slots at no distance cost nothing to move between.
+            CHECK(migration_cost(migration, machine, placement.slots()) == 0);
+        }
+    }
+}
+
+TEST_CASE("without a cost of moving, resettling leaves no exchange of partners and no move that helps") {
+    Rng rng(6);
+    for (const std::string& text : texts()) {
+        for (const std::int64_t cost : {0, 20000}) {
+            CAPTURE(text);
+            CAPTURE(cost);
+            const Machine machine = make_machine(text);
+            const Allocation allocation = some_slots(machine, 90, 7);
+            const CommGraph graph = random_pattern(allocation.slot_count() * 4 / 5, 120, rng);
+            const Migration migration = earlier(machine, graph.rank_count(), cost, rng);
+            const Problem problem = Problem(graph, allocation).with_migration(migration);
+            const Placement start = place(problem, "previous").placement;
+            const Placement better = place(problem, "previous,resettle").placement;
+            CHECK(problem.value(better.slots()) <= problem.value(start.slots()));
+            CHECK(is_settled(problem, better));
+        }
+    }
+}
+
+TEST_CASE("the value of hop-bytes and moves never rises, on every machine, with any start and budget") {
+    Rng rng(9);
+    for (const std::string& text : machine_texts()) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = some_slots(machine, 75, 1);
+        const CommGraph graph = random_pattern(allocation.slot_count(), 100, rng);
+        for (const std::int64_t cost : {0, 1000, 1000000}) {
+            const Problem problem =
+                Problem(graph, allocation, 4, 1).with_migration(earlier(machine, graph.rank_count(), cost, rng));
+            for (const std::string start : {"previous", "random"}) {
+                for (const std::uint64_t work : {1ULL, 100ULL, ~0ULL}) {
+                    Budget budget;
+                    budget.work = work;
+                    const PlaceResult result = place(problem, start + ",resettle", budget);
+                    CHECK(problem.value(result.placement.slots()) <=
+                          problem.value(place(problem, start, budget).placement.slots()));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("an earlier placement that does not fit the problem is refused") {
+    const Machine machine = make_machine("torus:4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = ring(3, Bytes{1});
+    const Problem problem(graph, allocation);
+    CHECK_THROWS_WITH_AS((void)problem.with_migration({{Slot{0}, Slot{1}}, Bytes{1}}),
+                         "the earlier placement speaks of 2 ranks, but the pattern has 3", Error);
+    CHECK_THROWS_WITH_AS((void)problem.with_migration({{Slot{0}, Slot{4}, Slot{1}}, Bytes{1}}),
+                         "the earlier placement uses slot 4, but the machine has only 4 slots", Error);
+    CHECK_THROWS_WITH_AS((void)problem.with_migration({{Slot{0}, Slot{1}, Slot{2}}, Bytes{-1}}),
+                         doctest::Contains("the migration cost is -1 bytes a rank; it must not be negative"), Error);
+    CHECK_THROWS_AS((void)problem.with_migration({{Slot{0}, Slot{1}, Slot{2}}, Bytes{1LL << 62}}), Error);
+    CHECK_THROWS_WITH_AS((void)place(problem, "previous"),
+                         "mapper 'previous' needs an earlier placement; give one with --from", Error);
+    CHECK_THROWS_AS(
+        (void)migration_cost({{Slot{0}}, Bytes{1}}, machine, std::vector{Slot{0}, Slot{1}}), Error);
+}
