@@ -32,9 +32,10 @@ TEST_CASE("an option with choices takes the number of the word") {
 }
 
 TEST_CASE("a word that is no choice is refused, with the nearest one and all there are") {
-    CHECK_THROWS_WITH_AS((void)read_options<Cooking>("cook", {{"way", "raost"}}),
-                         "no value of option way of cook 'raost' (did you mean 'roast'?); there are: boil, roast, steam",
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        (void)read_options<Cooking>("cook", {{"way", "raost"}}),
+        "no value of option way of cook 'raost' (did you mean 'roast'?); there are: boil, roast, steam",
+        Error);
     CHECK_THROWS_WITH_AS((void)read_options<Cooking>("cook", {{"way", "2"}}),
                          "no value of option way of cook '2'; there are: boil, roast, steam", Error);
     CHECK_THROWS_WITH_AS((void)read_options<Cooking>("cook", {{"way", ""}}),

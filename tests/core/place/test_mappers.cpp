@@ -175,8 +175,9 @@ TEST_CASE("chains that make no sense are refused with the reason") {
     says("block,refine", "for ranks that share slots; here each has one of its own");
     says("previous", "needs an earlier placement");
     const Problem shared(more, allocation, 1, 1, {.imbalance = 1.0});
-    CHECK_THROWS_WITH_AS((void)place(shared, "block,swap"),
-                         "mapper 'swap' gives each rank a slot of its own; for ranks that share slots use auto, "
-                         "multisection, refine or block",
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        (void)place(shared, "block,swap"),
+        "mapper 'swap' gives each rank a slot of its own; for ranks that share slots use auto, "
+        "multisection, refine or block",
+        Error);
 }

@@ -93,10 +93,11 @@ TEST_CASE("ranks whose slots remain stay there, the others get free slots") {
 TEST_CASE("a rank that lost its slot goes to the free slot nearest to its partners") {
     const Machine machine = make_machine("mesh:8");
     const Allocation allocation(machine, {Node{0}, Node{1}, Node{3}, Node{4}, Node{7}});
-    const CommGraph graph = CommGraph::from_edges(3, std::vector{Rank{0}, Rank{1}}, std::vector{Rank{2}, Rank{2}},
-                                                  std::vector{Bytes{1}, Bytes{5}});
+    const CommGraph graph = CommGraph::from_edges(
+        3, std::vector{Rank{0}, Rank{1}}, std::vector{Rank{2}, Rank{2}}, std::vector{Bytes{1}, Bytes{5}});
     const Migration migration{{Slot{0}, Slot{4}, Slot{5}}, Bytes{1}};  // slot 5 is gone
-    const Placement placement = place(Problem(graph, allocation).with_migration(migration), "previous").placement;
+    const Placement placement =
+        place(Problem(graph, allocation).with_migration(migration), "previous").placement;
     CHECK(std::ranges::equal(placement.slots(), std::vector{Slot{0}, Slot{4}, Slot{3}}));
 }
 
@@ -105,7 +106,8 @@ TEST_CASE("where several ranks shared a slot, the first keeps it") {
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = ring(3, Bytes{1});
     const Migration migration{{Slot{2}, Slot{2}, Slot{2}}, Bytes{1}};
-    const Placement placement = place(Problem(graph, allocation).with_migration(migration), "previous").placement;
+    const Placement placement =
+        place(Problem(graph, allocation).with_migration(migration), "previous").placement;
     CHECK(placement[Rank{0}] == Slot{2});
     CHECK(placement.rank_count() == 3);
 }
@@ -171,8 +173,8 @@ TEST_CASE("the value of hop-bytes and moves never rises, on every machine, with 
         const Allocation allocation = some_slots(machine, 75, 1);
         const CommGraph graph = random_pattern(allocation.slot_count(), 100, rng);
         for (const std::int64_t cost : {0, 1000, 1000000}) {
-            const Problem problem =
-                Problem(graph, allocation, 4, 1).with_migration(earlier(machine, graph.rank_count(), cost, rng));
+            const Problem problem = Problem(graph, allocation, 4, 1)
+                                        .with_migration(earlier(machine, graph.rank_count(), cost, rng));
             for (const std::string start : {"previous", "random"}) {
                 for (const std::uint64_t work : {1ULL, 100ULL, ~0ULL}) {
                     Budget budget;
@@ -196,10 +198,11 @@ TEST_CASE("an earlier placement that does not fit the problem is refused") {
     CHECK_THROWS_WITH_AS((void)problem.with_migration({{Slot{0}, Slot{4}, Slot{1}}, Bytes{1}}),
                          "the earlier placement uses slot 4, but the machine has only 4 slots", Error);
     CHECK_THROWS_WITH_AS((void)problem.with_migration({{Slot{0}, Slot{1}, Slot{2}}, Bytes{-1}}),
-                         doctest::Contains("the migration cost is -1 bytes a rank; it must not be negative"), Error);
+                         doctest::Contains("the migration cost is -1 bytes a rank; it must not be negative"),
+                         Error);
     CHECK_THROWS_AS((void)problem.with_migration({{Slot{0}, Slot{1}, Slot{2}}, Bytes{1LL << 62}}), Error);
     CHECK_THROWS_WITH_AS((void)place(problem, "previous"),
                          "mapper 'previous' needs an earlier placement; give one with --from", Error);
-    CHECK_THROWS_AS(
-        (void)migration_cost({{Slot{0}}, Bytes{1}}, machine, std::vector{Slot{0}, Slot{1}}), Error);
+    CHECK_THROWS_AS((void)migration_cost({{Slot{0}}, Bytes{1}}, machine, std::vector{Slot{0}, Slot{1}}),
+                    Error);
 }

@@ -22,7 +22,9 @@ CommGraph with_loads(std::vector<double> loads) {
     return CommGraph::from_rows(ranks, [](Rank, const auto&) {}, std::move(loads));
 }
 
-std::vector<std::int64_t> list(std::span<const std::int64_t> values) { return {values.begin(), values.end()}; }
+std::vector<std::int64_t> list(std::span<const std::int64_t> values) {
+    return {values.begin(), values.end()};
+}
 
 /// The message with which a room on so many slots is refused; empty if it is not.
 std::string refusal(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
@@ -63,9 +65,10 @@ TEST_CASE("capacities mean that slots are shared, even where ranks are fewer") {
 
 TEST_CASE("no ranks, and too many for slots that must not be shared, are refused") {
     CHECK(refusal(with_loads({}), 4, {}) == "there are no ranks to place");
-    CHECK(refusal(ring(9, Bytes{1}), 4, {}) ==
-          "9 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes, start fewer ranks, or let ranks "
-          "share slots with --imbalance 0");
+    CHECK(
+        refusal(ring(9, Bytes{1}), 4, {}) ==
+        "9 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes, start fewer ranks, or let ranks "
+        "share slots with --imbalance 0");
     CHECK(refusal(ring(9, Bytes{1}), 4, {.imbalance = 0}).empty());
 }
 
@@ -81,14 +84,16 @@ TEST_CASE("an imbalance that is negative or no number is refused, even where it 
 
 TEST_CASE("capacities must be one a slot, finite, not negative, and enough") {
     const CommGraph graph = with_loads({1, 2, 3});
-    CHECK(refusal(graph, 2, {.capacity = {3, 3, 3}}) == "there are 3 capacities for 2 slots; give one a slot");
+    CHECK(refusal(graph, 2, {.capacity = {3, 3, 3}}) ==
+          "there are 3 capacities for 2 slots; give one a slot");
     CHECK(refusal(graph, 2, {.capacity = {3}}) == "there are 1 capacities for 2 slots; give one a slot");
     CHECK(refusal(graph, 2, {.capacity = {7, -1}}) ==
           "capacity 1 is -1; capacities must be finite and not negative");
     CHECK(refusal(graph, 2, {.capacity = {infinite, 1}}).starts_with("capacity 0 is inf"));
     CHECK(refusal(graph, 2, {.capacity = {1, std::nan("")}}).starts_with("capacity 1 is nan"));
     CHECK(refusal(graph, 2, {.capacity = {3, 2}}) ==
-          "the ranks have a load of 6 in all, but the capacities add up to 5, rounded down as all loads are whole");
+          "the ranks have a load of 6 in all, but the capacities add up to 5, rounded down as all loads are "
+          "whole");
     CHECK(refusal(graph, 3, {.capacity = {2, 2, 2}}) == "a rank has load 3, but the largest capacity is 2");
     CHECK(refusal(graph, 2, {.capacity = {3, 3}}).empty());
     // Whole loads do not share what two slots have left over.
@@ -168,7 +173,8 @@ TEST_CASE("fractional loads may fill a capacity to the brim") {
 
 TEST_CASE("room without end is room for all") {
     const CommGraph graph = ring(5000, Bytes{1});
-    for (const Sharing& sharing : {Sharing{.imbalance = 1e300}, Sharing{.capacity = std::vector(4096, 1e300)}}) {
+    for (const Sharing& sharing :
+         {Sharing{.imbalance = 1e300}, Sharing{.capacity = std::vector(4096, 1e300)}}) {
         CHECK(refusal(graph, 4096, sharing).empty());
         const Room room = room_of(graph, 4096, sharing);
         const auto all = std::accumulate(room.capacities().begin(), room.capacities().end(), 0.0L,

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The portfolio: never worse than its parts, and at ease with the odd and the tiny.
+#include <doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "../machine/machines.hpp"
+#include "../metric/random_problem.hpp"
+#include "renumbered.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+std::int64_t value(const Problem& problem, std::string_view chain, const Budget& budget = {}) {
+    return problem.value(place(problem, chain, budget).placement.slots());
+}
+
+bool one_rank_a_slot(const Placement& placement) {
+    return std::set<Slot>(placement.slots().begin(), placement.slots().end()).size() ==
+           placement.rank_count();
+}
+
+/// Every rank with rank 0, both ways.
+CommGraph star(std::size_t ranks, Bytes bytes) {
+    return CommGraph::from_rows(ranks, [&](Rank u, const auto& add) {
+        if (u.value > 0) return add(Edge{Rank{0}, bytes});
+        for (std::uint32_t v = 1; v < ranks; ++v) add(Edge{Rank{v}, bytes});
+    });
+}
+
+}  // namespace
+
+TEST_CASE("auto is never worse than block order nor than what it is made of") {
+    Rng rng(1);
+    for (const std::string text :
+         {"torus:4x4x4", "mesh:9x7", "tree:4:4:4,distance=1:10:100", "torus:3x5+node:3:2,distance=1:2:5",
+          "torus:2x3x4,nodes=2", "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1,route=2>3>0"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const std::size_t slots = allocation.slot_count();
+        std::vector<CommGraph> graphs;
+        graphs.push_back(random_pattern(slots, 5 * slots, rng));
+        graphs.push_back(renumbered(ring(slots - slots / 5, Bytes{10}), 2));
+        if (slots > 10) graphs.push_back(random_geometric(slots - 1, Bytes{100}, 3, 5));
+        for (const CommGraph& graph : graphs) {
+            const Problem problem(graph, allocation, 5, 2);
+            const std::int64_t found = value(problem, "auto(effort=fast)");
+            for (const std::string chain : {"block", "multisection,swap", "structure"}) {
+                CAPTURE(chain);
+                CHECK(found <= value(problem, chain));
+            }
+        }
+    }
+}
+
+TEST_CASE("every effort is at least as good as the next quicker one's parts, and takes its word") {
+    const Machine machine = make_machine("torus:4x4x3");
+    const Allocation allocation = fragmented_allocation(machine, 40, 3, 1);
+    const CommGraph graph = random_geometric(38, Bytes{100}, 2, 6);
+    const Problem problem(graph, allocation, 1, 2);
+    Budget budget;
+    budget.work = 3000000;
+    for (const std::string chain :
+         {"auto(effort=fast)", "auto", "auto(effort=default)", "auto(effort=best)"}) {
+        CAPTURE(chain);
+        CHECK(value(problem, chain, budget) <= value(problem, "multisection,swap"));
+    }
+    CHECK_THROWS_WITH_AS(
+        (void)place(problem, "auto(effort=bets)"),
+        "no value of option effort of auto 'bets' (did you mean 'best'?); there are: fast, default, best",
+        Error);
+}
+
+TEST_CASE("shuffled stencils on their own torus reach the optimum: every message one hop") {
+    const auto check = [](const std::string& text, std::span<const GridAxis> grid) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const CommGraph graph = renumbered(stencil(grid, StencilShape::star, Bytes{1000}), 7);
+        CHECK(value(Problem(graph, allocation), "auto") == graph.total_bytes().value);
+    };
+    const std::array<GridAxis, 2> square{{{6, true}, {5, true}}};
+    const std::array<GridAxis, 3> cube{{{5, true}, {6, true}, {7, true}}};
+    const std::array<GridAxis, 3> open{{{4, false}, {8, false}, {3, false}}};
+    check("torus:6x5", square);
+    check("torus:5x6x7", cube);
+    check("mesh:4x8x3", open);
+    check("torus:8x8x8", std::array<GridAxis, 3>{{{8, true}, {8, true}, {8, true}}});
+}
+
+TEST_CASE("patterns that leave nothing to gain are placed at once") {
+    const Machine machine = make_machine("torus:4x4+node:2");
+    const Allocation allocation = Allocation::whole(machine);
+    Rng rng(2);
+    std::vector<CommGraph> graphs;
+    graphs.push_back(CommGraph::from_rows(20, [](Rank, const auto&) {}));  // isolated ranks
+    graphs.push_back(CommGraph::from_rows(1, [](Rank, const auto&) {}));   // one rank
+    graphs.push_back(CommGraph::from_rows(1, [](Rank u, const auto& add) { add(Edge{u, Bytes{9}}); }));
+    graphs.push_back(ring(32, Bytes{0}));        // messages of no bytes
+    graphs.push_back(all_to_all(32, Bytes{3}));  // all ranks equal, and no slot free
+    for (const CommGraph& graph : graphs) {
+        const Problem problem(graph, allocation, 1, 2);
+        for (const std::string chain : {"auto(effort=fast)", "auto"}) {
+            const PlaceResult result = place(problem, chain);
+            CHECK(one_rank_a_slot(result.placement));
+            CHECK(problem.value(result.placement.slots()) == value(problem, "block"));
+        }
+    }
+}
+
+TEST_CASE("some ranks isolated, some edges without bytes, and few ranks on many slots are no trouble") {
+    Rng rng(3);
+    for (const std::string text :
+         {"torus:4x4x4", "tree:4:4:4,distance=1:10:100", "torus:1+node:4:8,distance=1:5", "torus:60"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        for (const std::size_t ranks : {std::size_t{2}, std::size_t{7}, machine.slot_count()}) {
+            CAPTURE(ranks);
+            const CommGraph sparse = random_pattern(ranks, ranks / 2 + 1, rng);  // most ranks alone
+            const Problem problem(sparse, allocation, 1, 2);
+            const PlaceResult result = place(problem, "auto(effort=fast)");
+            CHECK(one_rank_a_slot(result.placement));
+            CHECK(problem.value(result.placement.slots()) <= value(problem, "multisection,swap"));
+        }
+    }
+}
+
+TEST_CASE("a star has its hub in the middle, a clique of 256 ranks is all the same") {
+    const Machine machine = make_machine("torus:16x16");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph hub = renumbered(star(256, Bytes{5}), 3);
+    const Problem around(hub, allocation, 1, 2);
+    std::int64_t total = 0;  // on a torus every slot is the middle
+    for (const Slot slot : allocation.slots()) total += machine.distance(Slot{0}, slot);
+    CHECK(value(around, "auto") == 10 * total);
+    const CommGraph clique = all_to_all(256, Bytes{1});
+    const Problem all(clique, allocation, 1, 2);
+    CHECK(value(all, "auto(effort=fast)") == value(all, "block"));
+    // With slots to spare a star gathers around its hub: 4 slots at one hop, 8 at two.
+    const CommGraph small = star(13, Bytes{1});
+    CHECK(value(Problem(small, allocation), "auto") == 2 * (4 + 8 * 2));
+}
+
+TEST_CASE("an earlier placement is weighed: never worse than staying, nor than moving at no cost") {
+    Rng rng(4);
+    const Machine machine = make_machine("torus:4x4x4");
+    const Allocation allocation = fragmented_allocation(machine, 50, 3, 2);
+    const CommGraph graph = random_geometric(45, Bytes{100}, 5, 6);
+    const Placement before = random_placement(allocation, 45, rng);
+    for (const std::int64_t cost : {0LL, 10LL, 300LL, 100000LL}) {
+        CAPTURE(cost);
+        Migration migration{{before.slots().begin(), before.slots().end()}, Bytes{cost}};
+        const Problem problem = Problem(graph, allocation, 1, 2).with_migration(migration);
+        const Placement placement = place(problem, "auto(effort=fast)").placement;
+        CHECK(problem.value(placement.slots()) <= problem.value(before.slots()));
+        CHECK(problem.value(placement.slots()) <= value(problem, "multisection,swap"));
+        CHECK(problem.value(placement.slots()) <= value(problem, "previous,resettle"));
+        if (cost == 100000) CHECK(std::ranges::equal(placement.slots(), before.slots()));
+    }
+}
+
+TEST_CASE("an earlier placement counts where the pattern alone would have an optimum") {
+    const std::array<GridAxis, 2> square{{{4, true}, {4, true}}};
+    const Machine machine = make_machine("torus:4x4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = renumbered(stencil(square, StencilShape::star, Bytes{1}), 1);
+    Rng rng(5);
+    const Placement before = random_placement(allocation, 16, rng);
+    const Problem problem =
+        Problem(graph, allocation)
+            .with_migration({{before.slots().begin(), before.slots().end()}, Bytes{1000}});
+    CHECK(std::ranges::equal(place(problem, "auto(effort=fast)").placement.slots(), before.slots()));
+}
+
+TEST_CASE("a work budget is kept, and gives the same placement for one thread and for two") {
+    Rng rng(6);
+    const Machine machine = make_machine("torus:6x6x6");
+    const Allocation allocation = fragmented_allocation(machine, 150, 3, 1);
+    const CommGraph graph = random_geometric(140, Bytes{100}, 2, 6);
+    const CommGraph more = random_geometric(700, Bytes{100}, 2, 6);
+    const Placement before = random_placement(allocation, 140, rng);
+    const Migration migration{{before.slots().begin(), before.slots().end()}, Bytes{20}};
+    for (const std::uint64_t work : {0ULL, 1ULL, 500ULL, 20000ULL, 1000000ULL}) {
+        for (const std::string chain : {"auto(effort=fast)", "auto", "auto(effort=best)"}) {
+            CAPTURE(work);
+            CAPTURE(chain);
+            Budget budget;
+            budget.work = work;
+            const auto same = [&](const Problem& one, const Problem& two) {
+                const PlaceResult first = place(one, chain, budget);
+                const PlaceResult second = place(two, chain, budget);
+                CHECK(std::ranges::equal(first.placement.slots(), second.placement.slots()));
+                CHECK(first.work == second.work);
+                CHECK(one.value(first.placement.slots()) <= value(one, "block"));
+                // Searches look at the budget between rounds, so they may go on a little.
+                CHECK(first.work <= 2 * work + 200000);
+            };
+            same(Problem(graph, allocation, 1, 1), Problem(graph, allocation, 1, 2));
+            same(Problem(graph, allocation, 1, 1).with_migration(migration),
+                 Problem(graph, allocation, 1, 2).with_migration(migration));
+            if (chain != "auto(effort=best)")
+                same(Problem(more, allocation, 1, 1, {.imbalance = 0.03}),
+                     Problem(more, allocation, 1, 2, {.imbalance = 0.03}));
+        }
+    }
+}
+
+TEST_CASE("on shared slots auto keeps to the room and is never worse than block order") {
+    Rng rng(7);
+    for (const std::string text :
+         {"torus:4x4", "tree:4:4,distance=1:10", "mesh:3x3+node:2:2,distance=1:2", "torus:1+node:6"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const std::size_t ranks = 7 * allocation.slot_count() - 3;
+        const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
+        const Problem problem(graph, allocation, 2, 2, {.imbalance = 0});
+        const PlaceResult result = place(problem, "auto(effort=fast)");
+        for (const Slot slot : allocation.slots())
+            CHECK(std::ranges::count(result.placement.slots(), slot) <= 7);
+        CHECK(problem.value(result.placement.slots()) <= value(problem, "block"));
+    }
+}
