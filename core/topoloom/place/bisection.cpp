@@ -230,7 +230,7 @@ std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std:
         std::vector<std::uint32_t> label;
         if (side) label.assign(side->begin(), side->end());
         Coarsening step = coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label);
-        if (step.graph.size() > fine->size() - fine->size() / 20) break;
+        if (step.graph.size() >= fine->size() - fine->size() / 20) break;
         std::vector<std::int64_t> coarse_bias;
         if (!bias.empty()) {
             coarse_bias.assign(step.graph.size(), 0);
