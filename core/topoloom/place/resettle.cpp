@@ -55,7 +55,12 @@ class Resettling {
     }
 
     Placement run(Meter& meter) {
-        while (!queue_.empty() && !meter.exhausted()) {
+        while (!meter.exhausted()) {
+            if (queue_.empty()) {
+                if (!released_) break;
+                released_ = false;
+                for (const Rank u : ids<Rank>(graph_.rank_count())) enqueue(u);
+            }
             std::vector<Rank> round;
             round.swap(queue_);
             for (const Rank u : round) {
@@ -113,6 +118,7 @@ class Resettling {
         if (free) {
             free_.take(position);
             free_.release(old);
+            released_ = true;
             state_.move(u, position);
         } else {
             state_.exchange(u, v);
@@ -121,12 +127,13 @@ class Resettling {
         wake(u);
     }
 
+    void enqueue(Rank u) {
+        if (waiting_[u.value]) return;
+        waiting_[u.value] = true;
+        queue_.push_back(u);
+    }
+
     void wake(Rank u) {
-        const auto enqueue = [&](Rank v) {
-            if (waiting_[v.value]) return;
-            waiting_[v.value] = true;
-            queue_.push_back(v);
-        };
         enqueue(u);
         for (const Rank v : graph_.peers(u)) enqueue(v);
     }
@@ -142,6 +149,7 @@ class Resettling {
     std::vector<std::optional<Point>> origin_;
     std::vector<char> waiting_;
     std::vector<Rank> queue_;
+    bool released_ = false;  // slots that may suit anybody became free
     std::vector<Point> points_;
     std::vector<std::uint64_t> weights_;
 };
