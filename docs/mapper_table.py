@@ -2,7 +2,9 @@
 """Prints the README's table of mappers: one problem, every mapper, hops and time.
 
 Usage: ``python docs/mapper_table.py``. The problem is a periodic 3-D stencil of 512
-ranks on a ragged allocation of 512 nodes in a 25x32x16 torus; times are medians of 5.
+ranks on a ragged allocation of 512 nodes in a 25x32x16 torus; times are medians of 5,
+or the only one where it exceeds a second. Mappers for other problems are left out:
+those for shared slots, and those that start from an earlier placement.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ import time
 import topoloom
 
 REPETITIONS = 5
+STARTS = ("block", "mahd", "multisection")
+ELSEWHERE = ("previous", "refine", "resettle")
 
 
 def main() -> None:
@@ -28,21 +32,23 @@ def main() -> None:
             start = time.perf_counter()
             placement, _ = topoloom.place(graph, allocation, mapper=name, seed=1)
             seconds.append(time.perf_counter() - start)
+            if seconds[-1] > 1:
+                break
         hops = topoloom.judge(graph, allocation, placement).hops_per_byte
         milliseconds = statistics.median(seconds) * 1e3
         print(f"| `{name}` | {source} | {hops:.3f} | {milliseconds:.1f} ms |")
 
 
 def chains() -> list[tuple[str, str]]:
-    """List every constructor alone, then the better ones with every improver."""
-    registry = topoloom.mappers()
+    """List every constructor, then every improver on some of them, then the efforts."""
+    registry = [m for m in topoloom.mappers() if m["name"] not in ELSEWHERE]
     rows = [(m["name"], m["source"]) for m in registry if m["kind"] == "construct"]
     for improver in (m for m in registry if m["kind"] == "improve"):
-        starts = ("block", "hilbert", "gge", "mahd", "emahd")
         rows += [
-            (f"{start}+{improver['name']}", improver["source"]) for start in starts
+            (f"{start}+{improver['name']}", improver["source"]) for start in STARTS
         ]
-    return rows
+    efforts = [(f"auto(effort={effort})", "") for effort in ("fast", "best")]
+    return [rows[0], *efforts, *rows[1:]]
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import typer
 from topoloom.cli.options import AsJson
 
 MACHINE = "torus:8x8x8"
-MAPPERS = "block,random,hilbert,gge,mahd,mahd+swap"
+MAPPERS = "block,random,hilbert,gge,mahd,mahd+swap,auto"
 GRID = "4x4x4"
 RANKS = 64
 
@@ -72,8 +72,8 @@ def command(
         _say("3. Which mapper is best here?")
         _step("compare", graph, *where, "--mappers", MAPPERS,
               "--figure", f"{out}/compare.svg")  # fmt: skip
-        _say("4. Place the ranks with the best one:")
-        _step("map", graph, *where, "--mapper", "mahd,swap", "-o", placement)
+        _say("4. Place the ranks; left to itself, map keeps the best of several mappers:")
+        _step("map", graph, *where, "-o", placement)
         _say("5. What is it worth, link by link?")
         _step("judge", graph, placement, "--figure", f"{out}/before-after.svg")
         _say("6. Tell the launcher:")
