@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,49 @@ def test_a_saved_placement_is_read_back(tmp_path: Path) -> None:
     assert again.allocation.nodes.tolist() == [5, 2, 9]
     assert again.placement.slots.tolist() == [18, 4, 10, 5]
     assert again.document() == example().document()
+
+
+def shared_example() -> PlacementFile:
+    one = example()
+    slots = np.array([18, 18, 4, 18], dtype=np.uint32)
+    return replace(one, placement=Placement(one.allocation, slots, shared=True))
+
+
+def test_a_placement_with_shared_slots_is_read_back(tmp_path: Path) -> None:
+    save_placement(tmp_path / "x.json", shared_example())
+    assert json.loads((tmp_path / "x.json").read_text())["shared"] is True
+    again = load_placement(tmp_path / "x.json")
+    assert again.placement.shared
+    assert again.placement.slots.tolist() == [18, 18, 4, 18]
+    assert again.document() == shared_example().document()
+
+
+def test_a_placement_of_lone_ranks_says_nothing_of_sharing(tmp_path: Path) -> None:
+    assert "shared" not in example().document()
+    save_placement(tmp_path / "x.json", example())
+    assert not load_placement(tmp_path / "x.json").placement.shared
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"shared": 1}, '"shared" must be true or false'),
+        ({"shared": "true"}, '"shared" must be true or false'),
+        ({"shared": None}, '"shared" must be true or false'),
+        ({"shared": False}, "18"),
+        ({"placement": [18, 18, 0, 18]}, "0"),
+        ({"placement": [18, 18, 99, 18]}, "placement[2] is 99"),
+    ],
+)
+def test_wrong_sharing_is_named(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps({**shared_example().document(), **change}))
+    with pytest.raises(Error) as caught:
+        load_placement(file)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(file))
 
 
 def test_the_document_has_the_agreed_keys() -> None:

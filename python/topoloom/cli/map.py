@@ -118,6 +118,8 @@ def command(
         at_least("--work", work, 0)
     if migration_cost and earlier is None:
         raise Error("--migration-cost needs --from, the placement to move away from")
+    if imbalance is not None and capacities is not None:
+        raise Error("--imbalance and --capacities exclude each other; give one of them")
     if effort is not None:
         if mapper != "auto":
             raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
@@ -221,10 +223,15 @@ def _read_capacities(path: Path) -> list[float]:
         if not text.strip():
             continue
         try:
-            numbers.append(float(text))
+            number = float(text)
         except ValueError:
             raise Error(
                 f"{path}:{line}: '{text.strip()}' is not a number; "
                 "expected one capacity a line"
             ) from None
+        if not 0 <= number < float("inf"):
+            raise Error(f"{path}:{line}: a capacity must be 0 or more, not {number:g}")
+        numbers.append(number)
+    if not numbers:
+        raise Error(f"{path} holds no capacities; expected one for each slot")
     return numbers
