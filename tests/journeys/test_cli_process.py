@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -136,6 +137,38 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
     ]
     document = json.loads((tmp_path / "x.json").read_text())
     assert sorted(document["placement"]) == list(range(40000))
+
+
+@pytest.mark.parametrize("room", [[], ["--imbalance", "0.03"]])
+def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
+    tmp_path: Path, room: list[str]
+) -> None:
+    ranks = 20_000
+    words = ["random-geometric", "--ranks", str(ranks), "-o", "p.npz"]
+    made = run("pattern", *words, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    machine = "torus:16x16" if room else "torus:150x150"
+    words = ["map", "p.npz", "-m", machine, "--effort", "best", *room, "-o", "x.json"]
+    process = subprocess.Popen(
+        [TOPOLOOM, *words, "--threads", "2"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert errors.splitlines() == [
+        "topoloom: interrupted; x.json holds the best placement so far"
+    ]
+    judged = run("judge", "p.npz", "x.json", "--json", cwd=tmp_path)
+    assert judged.returncode == 0, judged.stderr
+    values = json.loads(judged.stdout)
+    fullest = math.floor(1.03 * math.ceil(ranks / 256))
+    assert not room or values["load_max"] <= fullest
+    assert ("load_max" in values) is bool(room)
 
 
 def test_figures_show_before_and_after(tmp_path: Path) -> None:

@@ -58,9 +58,9 @@ def command(
       topoloom judge p.npz x.json --figure before-after.svg
       topoloom judge p.npz --machine torus:8x8x8        the default placement
     """
-    from topoloom import Error, judge, load_graph, load_placement, place
+    from topoloom import Error, judge, load_graph, load_placement
     from topoloom.cli.console import print_json
-    from topoloom.cli.problem import at_least, load_problem, measures
+    from topoloom.cli.problem import at_least, launcher_default, load_problem, measures
 
     at_least("--hottest", hottest, 0)
     given = None
@@ -84,10 +84,7 @@ def command(
         problem = load_problem(graph, machine, allocation, allocate, fragments, seed)
         the_graph, where = problem.graph, problem.allocation
     shared = given is not None and given.placement.shared
-    # On shared slots the default is an equal number of ranks each, whatever their load.
-    default, _ = place(
-        the_graph, where, mapper="block", imbalance=1e6 if shared else None
-    )
+    default = launcher_default(the_graph, where, shared)
     if given is None:
         slots = default
     judgement = judge(the_graph, where, slots, hottest=hottest)

@@ -128,10 +128,7 @@ def command(
     problem = load_problem(
         graph, machine, allocation, allocate, fragments, seed, may_share
     )
-    room = {
-        "imbalance": imbalance,
-        "capacities": _read_capacities(capacities) if capacities else None,
-    }
+    room = _read_capacities(capacities) if capacities is not None else None
     before = None
     if earlier is not None:
         before = earlier_slots(
@@ -152,8 +149,9 @@ def command(
             threads=threads,
             previous=before,
             migration_cost=migration_cost,
+            imbalance=imbalance,
+            capacities=room,
             progress=watch,
-            **room,
         )
     took = perf_counter() - start
     values = measures(
@@ -179,7 +177,7 @@ def command(
             facts.append(("moved", f"{moved(before, placement):,} ranks"))
         if output is not None:
             facts.append(("written", str(output)))
-        block = _print(problem, result, room, facts)
+        block = _print(problem, result, facts)
         if values["hop_bytes"] > block["hop_bytes"] and not watch.interrupted:
             note(
                 "topoloom: block placement, what the launcher does by itself, has "
@@ -190,16 +188,15 @@ def command(
         raise Interrupted(f"interrupted{where}")
 
 
-def _print(
-    problem: Any, result: Any, room: dict[str, Any], facts: list[tuple[str, str]]
-) -> dict[str, float]:
-    from topoloom import judge, place
+def _print(problem: Any, result: Any, facts: list[tuple[str, str]]) -> dict[str, float]:
+    from topoloom import judge
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.cli.problem import gain, measures, percent
+    from topoloom.cli.problem import gain, launcher_default, measures, percent
     from topoloom.units import format_count
 
-    default, _ = place(problem.graph, problem.allocation, mapper="block", **room)
-    before = measures(judge(problem.graph, problem.allocation, default), default.shared)
+    shared = result.placement.shared
+    default = launcher_default(problem.graph, problem.allocation, shared)
+    before = measures(judge(problem.graph, problem.allocation, default), shared)
     rows = [
         (
             name.replace("_", " "),

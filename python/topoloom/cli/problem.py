@@ -13,10 +13,12 @@ from topoloom import (
     Error,
     Judgement,
     Machine,
+    Placement,
     fragmented_allocation,
     load_allocation,
     load_graph,
     load_machine,
+    place,
 )
 
 #: The numbers of a judgement that files and ``--json`` carry, in this order.
@@ -106,6 +108,18 @@ def measures(judgement: Judgement, shared: bool = False) -> dict[str, float]:
     names = (*MEASURES, "load_max") if shared else MEASURES
     values: dict[str, Any] = {name: getattr(judgement, name) for name in names}
     return values
+
+
+def launcher_default(
+    graph: CommGraph, allocation: Allocation, shared: bool = False
+) -> Placement:
+    """Place as a launcher does: ranks in order, on shared slots as many on each.
+
+    Whatever their load: ranks in order need not fit where they fit in another.
+    """
+    imbalance = 1e6 if shared else None
+    placement, _ = place(graph, allocation, mapper="block", imbalance=imbalance)
+    return placement
 
 
 def gain(before: float, after: float) -> float:

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Placing a job again: --from and --migration-cost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+MACHINE = "torus:4x4x5"
+HOSTS = "n[00-63]"
+LOST_ONE = "n[00-30,32-64]"
+
+
+def place(topoloom: Command, output: str, *words: object) -> dict[str, Any]:
+    outcome = topoloom("map", "p.npz", "--effort", "fast", *words, "-o", output)
+    assert outcome.status == 0, outcome.err
+    document: dict[str, Any] = json.loads(Path(output).read_text())
+    return document
+
+
+def before(topoloom: Command, *words: object) -> dict[str, Any]:
+    made = topoloom("pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
+    assert made.status == 0, made.err
+    return place(topoloom, "before.json", *(words or ("-m", MACHINE, "-a", HOSTS)))
+
+
+def count_moves(old: dict[str, Any], new: dict[str, Any]) -> int:
+    pairs = zip(old["placement"], new["placement"], strict=True)
+    return sum(a != b for a, b in pairs)
+
+
+def test_the_same_problem_again_moves_nobody_who_would_pay(topoloom: Command) -> None:
+    old = before(topoloom)
+    words = ["-m", MACHINE, "-a", HOSTS, "--from", "before.json"]
+    again = place(topoloom, "x.json", *words, "--migration-cost", 10**6)
+    assert again["placement"] == old["placement"]
+    shown = topoloom("map", "p.npz", *words, "--migration-cost", 10**6)
+    assert "moved" in shown.out
+    assert "0 ranks" in shown.out
+
+
+def test_an_earlier_placement_never_makes_things_worse(topoloom: Command) -> None:
+    old = before(topoloom)
+    again = place(
+        topoloom, "x.json", "-m", MACHINE, "-a", HOSTS, "--from", "before.json"
+    )
+    assert again["values"]["hop_bytes"] <= old["values"]["hop_bytes"]
+
+
+def test_only_the_rank_of_a_lost_node_must_move(topoloom: Command) -> None:
+    old = before(topoloom)
+    words = ["-m", MACHINE, "-a", LOST_ONE, "--from", "before.json"]
+    dear = place(topoloom, "x.json", *words, "--migration-cost", 10**6)
+    assert 31 not in dear["placement"]
+    assert count_moves(old, dear) == old["placement"].count(31) == 1
+    cheap = place(topoloom, "y.json", *words)
+    assert cheap["values"]["hop_bytes"] <= dear["values"]["hop_bytes"]
+
+
+def test_previous_leaves_everyone_who_can_stay(topoloom: Command) -> None:
+    old = before(topoloom)
+    outcome = topoloom(
+        "map", "p.npz", "-m", MACHINE, "-a", LOST_ONE, "--from", "before.json",
+        "--mapper", "previous", "--json",
+    )  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert count_moves(old, outcome.json) == 1
+
+
+def test_a_smaller_job_keeps_the_nodes_that_are_left(topoloom: Command) -> None:
+    old = before(topoloom, "-m", "torus:4x4x4+node:2")
+    words = ["-m", "torus:4x4x4+node:2", "--allocate", 40, "--from", "before.json"]
+    new = place(topoloom, "x.json", *words, "--migration-cost", 1)
+    nodes = set(new["allocation"]["nodes"])
+    assert {slot // 2 for slot in new["placement"]} <= nodes
+    stayed = sum(slot // 2 in nodes for slot in old["placement"])
+    assert stayed > 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
+    before(topoloom)
+    words = ["-m", MACHINE, "-a", LOST_ONE, "--from", "before.json"]
+    costs = ["--migration-cost", 100, "--threads"]
+    one = place(topoloom, "x.json", *words, *costs, 1)
+    assert one == place(topoloom, "y.json", *words, *costs, threads)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["-m", "torus:8x8", "--from", "before.json"],
+            "is for torus:4x4x5, not torus:8x8, and without host names",
+        ),
+        (
+            ["-m", "torus:8x8+node:2", "--from", "before.json"],
+            "nodes of 1 slots, but those of torus:8x8+node:2 have 2",
+        ),
+        (["-m", MACHINE, "--migration-cost", "5"], "--migration-cost needs --from"),
+        (
+            ["-m", MACHINE, "--from", "before.json", "--migration-cost", "-1"],
+            "--migration-cost must be 0 or more, not -1",
+        ),
+        (
+            ["-m", MACHINE, "--from", "before.json", "--migration-cost", "much"],
+            "--migration-cost",
+        ),
+        (
+            ["-m", MACHINE, "--from", "before.json", "--migration-cost", 2**62],
+            "the migration cost is",
+        ),
+        (["-m", MACHINE, "--from", "none.json"], "none.json"),
+        (["-m", MACHINE, "--from", "p.npz"], "p.npz"),
+        (
+            ["-m", MACHINE, "-a", "n[00-40]", "--from", "before.json"],
+            "64 ranks, but the allocation has only 41 slots",
+        ),
+        (["-m", MACHINE, "--mapper", "previous"], "give one with --from"),
+    ],
+)
+def test_wrong_words_are_refused_in_one_line(
+    topoloom: Command, words: list[object], message: str
+) -> None:
+    before(topoloom)
+    outcome = topoloom("map", "p.npz", *words, "-o", "out")
+    assert outcome.status == 2, outcome
+    assert outcome.out == ""
+    assert outcome.err.count("\n") == 1
+    assert message in outcome.err
+    assert not Path("out").exists()
