@@ -143,11 +143,11 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
 def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
     tmp_path: Path, room: list[str]
 ) -> None:
-    ranks = 20_000
+    ranks = 40_000
     words = ["random-geometric", "--ranks", str(ranks), "-o", "p.npz"]
     made = run("pattern", *words, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    machine = "torus:16x16" if room else "torus:150x150"
+    machine = "torus:16x16" if room else "torus:200x200"
     words = ["map", "p.npz", "-m", machine, "--effort", "best", *room, "-o", "x.json"]
     process = subprocess.Popen(
         [TOPOLOOM, *words, "--threads", "2"],
@@ -156,9 +156,9 @@ def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(3)
+    time.sleep(2)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
     assert errors.splitlines() == [
         "topoloom: interrupted; x.json holds the best placement so far"
