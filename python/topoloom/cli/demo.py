@@ -72,9 +72,7 @@ def command(
         _say("3. Which mapper is best here?")
         _step("compare", graph, *where, "--mappers", MAPPERS,
               "--figure", f"{out}/compare.svg")  # fmt: skip
-        _say(
-            "4. Place the ranks; left to itself, map keeps the best of several mappers:"
-        )
+        _say("4. Place the ranks; without a word, map keeps the best of several:")
         _step("map", graph, *where, "-o", placement)
         _say("5. What is it worth, link by link?")
         _step("judge", graph, placement, "--figure", f"{out}/before-after.svg")
