@@ -93,7 +93,7 @@ class Evolution {
         const WeightedGraph* coarsest = &graph_;
         while (coarsest->size() > vertices_per_place * points_.size()) {
             Coarsening step = coarsen(*coarsest, max_mass_, Rng(rng.next(), rng.next()));
-            if (step.graph.size() > coarsest->size() - coarsest->size() / 20) break;
+            if (step.graph.size() >= coarsest->size() - coarsest->size() / 20) break;
             steps.push_back(std::move(step));
             coarsest = &steps.back().graph;
         }
@@ -197,7 +197,7 @@ class Evolution {
         const WeightedGraph* coarsest = &finest;
         while (coarsest->size() > 8 * points_.size()) {
             Coarsening step = coarsen(*coarsest, max_mass_, Rng(rng.next(), rng.next()), label);
-            if (step.graph.size() > coarsest->size() - coarsest->size() / 20) break;
+            if (step.graph.size() >= coarsest->size() - coarsest->size() / 20) break;
             Places coarse(step.graph.size());
             std::vector<std::uint32_t> coarse_label(step.graph.size());
             for (std::uint32_t v = 0; v < coarsest->size(); ++v) {
