@@ -249,7 +249,7 @@ class Multisection {
         std::vector<std::int64_t> bias;
         const WeightedGraph sub = extract(ranks(parts_[p]), p, p, divider.pieces, bias);
         const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
-        if (problem_.room().one_rank_per_slot() || !bias.empty()) {
+        if (divider.pieces.size() == 2 && (problem_.room().one_rank_per_slot() || !bias.empty())) {
             const Bisection halves =
                 bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_, Rng(seed));
             meter.spend(halves.work);

@@ -118,6 +118,21 @@ TEST_CASE("a grid on shared slots is cut into squares") {
     CHECK(hop_bytes(graph, machine, place(problem, "auto").placement.slots()) == 64);
 }
 
+TEST_CASE(
+    "three groups that are equally far from each other all get their share, whatever pulls from elsewhere") {
+    // Both axes are cut; every ring of three is then divided at once while other parts of the torus pull.
+    const Machine machine = make_machine("torus:3x4");
+    const Allocation allocation = Allocation::whole(machine);
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        const CommGraph graph = random_geometric(1000, Bytes{10}, seed, 6);
+        const Problem problem(graph, allocation, seed, 1, {.imbalance = 0.03});
+        const auto value = [&](const std::string& chain) {
+            return hop_bytes(graph, machine, place(problem, chain).placement.slots());
+        };
+        CHECK(20 * value("multisection") < value("block"));
+    }
+}
+
 TEST_CASE("stars and isolated ranks share slots too") {
     const Machine machine = make_machine("tree:4:4,distance=1:10");
     const Allocation allocation = Allocation::whole(machine);
