@@ -96,7 +96,7 @@ nb::list list_mappers() {
             described["default"] = option.standard.c_str();
             described["range"] = nb::make_tuple(option.range.low, option.range.high);
             nb::list choices;
-            for (const std::string& choice : option.choices) choices.append(choice);
+            for (const std::string& choice : option.choices) choices.append(choice.c_str());
             described["choices"] = choices;
             described["help"] = option.help.c_str();
             options.append(described);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines through all points of a grid, complete or not: row by row, to and fro, with any axis the fastest.
+// Lines through all points of a grid, complete or not: row by row, back and forth, with any axis the fastest.
 #pragma once
 
 #include <cstdint>

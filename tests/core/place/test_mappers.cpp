@@ -24,7 +24,15 @@ std::vector<std::string> mappers_for(Serves kind, bool constructing) {
     for (const MapperEntry& entry : mappers()) {
         if (entry.constructs() != constructing || entry.name == "previous") continue;
         if (entry.serves != kind && entry.serves != Serves::both) continue;
-        names.push_back(entry.name == "auto" ? "auto(effort=fast)" : std::string(entry.name));
+        // Searches that take their time by default are held to the laws with less of it.
+        if (entry.name == "auto")
+            names.emplace_back("auto(effort=fast)");
+        else if (entry.name == "grasp")
+            names.emplace_back("grasp(restarts=1)");
+        else if (entry.name == "hybrid")
+            names.emplace_back("hybrid(part=8)");
+        else
+            names.emplace_back(entry.name);
     }
     return names;
 }

@@ -111,7 +111,7 @@ TEST_CASE("a rank that is heavier than any slot is refused with the imbalance th
         std::vector<double> loads;
         for (std::uint32_t u = 0; u < 8; ++u)
             loads.push_back(i % 2 == 0 ? rng.below(5) : static_cast<double>(rng.below(1000)) / 128.3);
-        loads[rng.below(8)] += 30;
+        loads[rng.below(8)] += 1000;
         const CommGraph graph = with_loads(loads);
         const std::string text = refusal(graph, slots, {.imbalance = 0});
         CAPTURE(text);
