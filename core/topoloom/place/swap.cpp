@@ -82,7 +82,8 @@ class SwapSearch {
         const auto found =
             free_.nearest(make_pull(space_, std::span<const typename Space::Point>(points_), weights_));
         meter.spend(found.evaluated);
-        if (static_cast<std::int64_t>(found.cost) >= state_.cost(u)) return;
+        // By the distances of all other gains, which may be both ways' in one: or the search could go round in circles.
+        if (state_.move_gain(u, found.position) <= 0) return;
         free_.release(state_.position(u));
         free_.take(found.position);
         state_.move(u, found.position);

@@ -71,3 +71,19 @@ TEST_CASE("with given routes that differ by direction swap still never makes hop
         CHECK(hop_bytes(graph, machine, place(problem, "random,swap").placement.slots()) <= before);
     }
 }
+
+TEST_CASE("a search on a ring of one-way links comes to an end, from every start") {
+    for (const std::string text : {"graph:5:0>1,1>2,2>3,3>4,4>0", "graph:7:0>1,1>2,2>3,3>4,4>5,5>6,6>0"}) {
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        for (std::size_t ranks = 2; ranks <= machine.slot_count(); ++ranks) {
+            for (const CommGraph& graph : {ring(ranks, Bytes{1000}), bruck(ranks, Bytes{64})}) {
+                for (std::uint64_t seed = 0; seed < 50; ++seed) {
+                    Budget budget;
+                    budget.work = 1'000'000;
+                    CHECK_FALSE(place(Problem(graph, allocation, seed), "random,swap", budget).exhausted);
+                }
+            }
+        }
+    }
+}
