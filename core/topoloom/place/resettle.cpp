@@ -28,6 +28,19 @@ std::vector<std::uint32_t> homes_of(const Problem& problem) {
     return home;
 }
 
+/// Distances there and back, where given routes may make them differ: a search needs the same value either way to come
+/// to an end.
+template <class Space>
+struct BothWays {
+    using Point = typename Space::Point;
+    static constexpr bool differ = std::is_same_v<typename Space::Network, ExplicitGraph>;
+    const Space& space;
+    [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
+        if constexpr (differ) return space.distance(a, b) + space.distance(b, a);
+        return space.distance(a, b);
+    }
+};
+
 template <class Space>
 class Resettling {
    public:
@@ -38,7 +51,8 @@ class Resettling {
           problem_(problem),
           graph_(problem.symmetric()),
           slots_(slot_points(space, problem.allocation())),
-          state_(space, slots_, graph_, positions_of(problem.allocation(), start.slots())),
+          both_ways_{space},
+          state_(both_ways_, slots_, graph_, positions_of(problem.allocation(), start.slots())),
           neighborhood_(graph_, 2, 64),
           free_(space, problem.allocation()),
           home_(homes_of(problem)),
@@ -73,11 +87,11 @@ class Resettling {
     }
 
    private:
-    /// What having moved u to a position costs.
+    /// What having moved u to a position costs, on the scale of both ways.
     [[nodiscard]] std::int64_t moving(Rank u, std::uint32_t position) const {
         if (!origin_[u.value]) return 0;
-        return problem_.migration()->bytes_per_rank.value *
-               static_cast<std::int64_t>(space_.distance(*origin_[u.value], slots_[position]));
+        const std::int64_t hops = space_.distance(*origin_[u.value], slots_[position]);
+        return problem_.migration()->bytes_per_rank.value * (BothWays<Space>::differ ? 2 * hops : hops);
     }
 
     void visit(Rank u, Meter& meter) {
@@ -110,7 +124,7 @@ class Resettling {
         if (position == nowhere || position == old) return;
         meter.spend(1);
         const Rank v = state_.occupant(position);
-        const bool free = v == Arrangement<Space>::nobody;
+        const bool free = v == Arrangement<BothWays<Space>>::nobody;
         std::int64_t gain = moving(u, old) - moving(u, position);
         gain += free ? state_.move_gain(u, position)
                      : state_.exchange_gain(u, v) + moving(v, position) - moving(v, old);
@@ -142,7 +156,8 @@ class Resettling {
     const Problem& problem_;
     const CommGraph& graph_;
     std::vector<Point> slots_;
-    Arrangement<Space> state_;
+    BothWays<Space> both_ways_;
+    Arrangement<BothWays<Space>> state_;
     Neighborhood neighborhood_;
     FreeSlots<Space> free_;
     std::vector<std::uint32_t> home_;

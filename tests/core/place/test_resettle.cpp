@@ -188,6 +188,22 @@ TEST_CASE("the value of hop-bytes and moves never rises, on every machine, with 
     }
 }
 
+TEST_CASE("resettling on a ring of one-way links comes to an end, from every start") {
+    Rng rng(12);
+    const Machine machine = make_machine("graph:7:0>1,1>2,2>3,3>4,4>5,5>6,6>0");
+    const Allocation allocation = Allocation::whole(machine);
+    for (std::size_t ranks = 2; ranks <= 7; ++ranks) {
+        for (std::uint64_t seed = 0; seed < 100; ++seed) {
+            const CommGraph graph = random_pattern(ranks, 2 * ranks, rng);
+            const Problem problem =
+                Problem(graph, allocation, seed, 1).with_migration(earlier(machine, ranks, 50000, rng));
+            Budget budget;
+            budget.work = 1'000'000;
+            CHECK_FALSE(place(problem, "random,resettle", budget).exhausted);
+        }
+    }
+}
+
 TEST_CASE("an earlier placement that does not fit the problem is refused") {
     const Machine machine = make_machine("torus:4");
     const Allocation allocation = Allocation::whole(machine);
