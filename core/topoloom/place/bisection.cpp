@@ -280,8 +280,9 @@ std::vector<char> split_in_order(const WeightedGraph& graph, const Capacity& cap
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const double share = static_cast<double>(capacity[0]) /
                          static_cast<double>(std::max<std::int64_t>(1, capacity[0] + capacity[1]));
-    const std::int64_t target = std::clamp(static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5),
-                                           mass - capacity[1], capacity[0]);
+    const auto proportional = static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5);
+    // Side 1 comes second: where loads do not fit, the ranks may outweigh both sides together.
+    const std::int64_t target = std::min(std::max(proportional, mass - capacity[1]), capacity[0]);
     std::vector<char> side(graph.size(), 1);
     std::int64_t filled = 0;
     for (std::uint32_t v = 0; v < graph.size() && filled + graph.mass[v] <= target; ++v) {
