@@ -57,7 +57,7 @@ Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_ran
     : slots_(std::move(slot_of_rank)), use_(use) {
     if (slots_.empty()) fail("there are no ranks to place");
     if (use == SlotUse::one_rank && slots_.size() > allocation.slot_count()) {
-        fail(slots_.size(), " ranks do not fit one by one on the ", allocation.slot_count(), " slots of ",
+        fail(slots_.size(), " ranks do not fit on the ", allocation.slot_count(), " slots of ",
              allocation.nodes().size(), " nodes; allocate more nodes or start fewer ranks");
     }
     enum : char { not_allocated, open, taken };
