@@ -174,7 +174,9 @@ Placement improve_by_annealing(const Problem& problem, Placement start, Meter& m
             for (std::size_t i = 0; i < found.size(); ++i) result[numbering.order[i].value] = found[i];
             Placement placement = placement_at(allocation, result);
             if (meter.exhausted()) return placement;
-            return improve_by_swaps(problem, std::move(placement), meter, SwapOptions{});
+            // On many ranks a wider look costs more than the annealing did.
+            const SwapOptions last{.reach = problem.rank_count() > 20'000 ? 1U : 3U};
+            return improve_by_swaps(problem, std::move(placement), meter, last);
         });
     });
 }

@@ -62,9 +62,10 @@ void try_all(const Problem& problem, const std::vector<std::string>& chains, Bes
 }
 
 std::vector<std::string> candidates(std::size_t ranks, std::uint32_t effort) {
+    // Larger neighborhoods cost minutes there, and annealing looks around better.
+    if (ranks > small) return {"multisection,swap(reach=1)"};
+    if (effort == 0) return {"multisection,swap"};
     const std::string good = "multisection(starts=8;cycles=2),swap";
-    if (effort == 0 || ranks > 300'000) return {"multisection,swap"};
-    if (ranks > small) return {good};
     std::vector<std::string> chains{good, "mahd,swap", "gge,swap", "multisection,swap"};
     if (effort == 2) chains.insert(chains.end(), 4, "multisection(starts=16;cycles=4),swap");
     return chains;

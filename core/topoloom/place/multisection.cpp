@@ -61,7 +61,7 @@ class Multisection {
    private:
     using Parts = MachineParts<Space>;
     static constexpr std::size_t most_refined =
-        50'000;  // ranks; beyond, cuts are not refined one after the other
+        200'000;  // ranks; beyond, cuts are not refined one after the other
 
     [[nodiscard]] bool all_finished() const {
         return std::ranges::all_of(parts_, [](const Part& part) { return part.finished; });
