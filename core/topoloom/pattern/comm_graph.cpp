@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 
@@ -250,7 +251,31 @@ CommGraph CommGraph::take_over(CommRows rows) {
     return graph;
 }
 
+std::optional<CommGraph> CommGraph::doubled() const {
+    CommRows rows;
+    rows.bytes.reserve(edge_count());
+    rows.messages.reserve(edge_count());
+    // The edges that come back to v, in the order of their sources, are its row from the first entry on.
+    BigVector<std::uint64_t> back(first_.begin(), first_.end() - 1);
+    for (const Rank u : ids<Rank>(rank_count())) {
+        for (std::uint64_t i = first_[u.value]; i < first_[u.value + 1]; ++i) {
+            const Rank v = peer_[i];
+            const std::uint64_t k = back[v.value]++;
+            if (k == first_[v.value + 1] || peer_[k] != u) return {};
+            rows.bytes.push_back(Bytes{add_exactly(bytes_[i].value, bytes_[k].value, "bytes")});
+            rows.messages.push_back(add_exactly(messages_[i], messages_[k], "messages"));
+        }
+    }
+    rows.first = first_;
+    rows.peers = peer_;
+    rows.load = load_;
+    rows.self_bytes = self_bytes_;
+    rows.self_messages = self_messages_;
+    return take_over(std::move(rows));
+}
+
 CommGraph CommGraph::symmetric() const {
+    if (std::optional<CommGraph> both_ways = doubled()) return *std::move(both_ways);
     // The transpose; its rows come out ascending because sources are visited in order.
     BigVector<std::uint64_t> start(rank_count() + 1, 0);
     for (const Rank v : peer_) ++start[v.value + 1];
@@ -266,10 +291,23 @@ CommGraph CommGraph::symmetric() const {
     return from_rows(
         rank_count(),
         [&](Rank u, const auto& add) {
-            for (const Edge edge : sends(u)) add(edge);
-            if (self_bytes(u).value != 0 || self_messages(u) != 0)
-                add(Edge{u, self_bytes(u), self_messages(u)});
-            for (std::uint64_t k = start[u.value]; k < start[u.value + 1]; ++k) add(received[k]);
+            // Merged, so that long rows need no sorting.
+            std::uint64_t k = start[u.value];
+            const auto add_received = [&](std::uint32_t end) {
+                for (; k < start[u.value + 1] && received[k].peer.value < end; ++k) add(received[k]);
+            };
+            bool self_due = self_bytes(u).value != 0 || self_messages(u) != 0;
+            const auto add_self = [&] {
+                add_received(u.value);
+                if (std::exchange(self_due, false)) add(Edge{u, self_bytes(u), self_messages(u)});
+            };
+            for (const Edge edge : sends(u)) {
+                if (self_due && u < edge.peer) add_self();
+                add_received(edge.peer.value);
+                add(edge);
+            }
+            add_self();
+            add_received(std::numeric_limits<std::uint32_t>::max());
         },
         load_);
 }

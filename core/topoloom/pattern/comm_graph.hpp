@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -112,6 +113,8 @@ class CommGraph {
     static void check_rank_count(std::size_t rank_count);
     /// Keeps rows that are fit to be kept.
     static CommGraph take_over(CommRows rows);
+    /// symmetric() where every edge has its reverse, as in most patterns: all peers stay where they are.
+    [[nodiscard]] std::optional<CommGraph> doubled() const;
     void allocate_edges();
     void store_row(Rank u, std::span<const Edge> edges);
     void add_up();

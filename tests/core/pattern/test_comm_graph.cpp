@@ -107,6 +107,13 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
         CHECK(found == expected);
         CHECK(symmetric.total_bytes().value == 2 * graph.total_bytes().value);
         CHECK(symmetric.total_messages() == 2 * graph.total_messages());
+        // Where every edge has its reverse already, all amounts double.
+        Dense doubled = ::dense(symmetric.symmetric());
+        for (std::size_t u = 0; u < rank_count; ++u) {
+            doubled[u][u] = {};
+            for (auto& entry : found[u]) entry = {2 * entry.bytes, 2 * entry.messages};
+        }
+        CHECK(doubled == found);
     }
 }
 
