@@ -62,41 +62,39 @@ def test_problems_and_solutions_come_back_as_they_were(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("name", "text", "says"),
     [
-        ("", "x.dat:1: expected the order, but the file ends"),
-        ("0", "x.dat:1: expected the order from 1 to"),
-        ("2\n0 1\n1 0\n\n0 1\n1", "x.dat:6: expected an entry, but the file ends"),
-        ("2\n0 1\n1 x", "x.dat:3: expected an entry, a whole number, not 'x'"),
-        ("2\n0 1\n1 0.5", "x.dat:3: expected an entry, a whole number, not '0.5'"),
-        ("1\n0\n0\n1\n2\n3\n", "x.dat:4: expected the end, but there are 3 more"),
-        ("1\n9223372036854775808", "x.dat:2: expected an entry from"),
+        ("x.dat", "", "x.dat:1: expected the order, but the file ends"),
+        ("x.dat", "0", "x.dat:1: expected the order from 1 to"),
+        (
+            "x.dat",
+            "2\n0 1\n1 0\n\n0 1\n1",
+            "x.dat:6: expected an entry, but the file ends",
+        ),
+        ("x.dat", "2\n0 1\n1 x", "x.dat:3: expected an entry, a whole number, not 'x'"),
+        (
+            "x.dat",
+            "2\n0 1\n1 0.5",
+            "x.dat:3: expected an entry, a whole number, not '0.5'",
+        ),
+        (
+            "x.dat",
+            "1\n0\n0\n1\n2\n3\n",
+            "x.dat:4: expected the end, but there are 3 more",
+        ),
+        ("x.dat", "1\n9223372036854775808", "x.dat:2: expected an entry from"),
+        ("x.sln", "2 5\n1", "x.sln:2: expected a location, but the file ends"),
+        ("x.sln", "2 5\n1 1", "x.sln:2: location 1 stands there twice"),
+        ("x.sln", "2 5\n1 3", "x.sln:2: expected a location from 1 to 2, not 3"),
+        ("x.sln", "2 5\n1 2\n3", "x.sln:3: expected the end, but there are 1 more"),
     ],
 )
-def test_problems_that_cannot_be_read_say_where(
-    tmp_path: Path, text: str, says: str
+def test_what_cannot_be_read_says_where(
+    tmp_path: Path, name: str, text: str, says: str
 ) -> None:
-    path = write(tmp_path, "x.dat", text)
+    load = load_qap if name.endswith(".dat") else load_qap_solution
     with pytest.raises(Error) as raised:
-        load_qap(path)
-    assert says in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("2 5\n1", "x.sln:2: expected a location, but the file ends"),
-        ("2 5\n1 1", "x.sln:2: location 1 stands there twice"),
-        ("2 5\n1 3", "x.sln:2: expected a location from 1 to 2, not 3"),
-        ("2 5\n1 2\n3", "x.sln:3: expected the end, but there are 1 more"),
-    ],
-)
-def test_solutions_that_cannot_be_read_say_where(
-    tmp_path: Path, text: str, says: str
-) -> None:
-    path = write(tmp_path, "x.sln", text)
-    with pytest.raises(Error) as raised:
-        load_qap_solution(path)
+        load(write(tmp_path, name, text))
     assert says in str(raised.value)
 
 

@@ -26,14 +26,23 @@ Qap dense_qap(const Problem& problem) {
             bytes[u.value * order + edge.peer.value] = edge.bytes.value;
     }
     std::vector<std::int64_t> distance(order * order);
+    std::vector<std::int64_t> moving;
     with_space(problem.machine(), [&](const auto& space) {
         const auto points = slot_points(space, allocation);
         for (std::size_t x = 0; x < order; ++x) {
             for (std::size_t y = 0; y < order; ++y)
                 distance[x * order + y] = x == y ? 0 : std::int64_t{space.distance(points[x], points[y])};
         }
+        if (problem.migration() == nullptr) return;
+        moving.resize(order * order);
+        for (std::size_t u = 0; u < problem.rank_count(); ++u) {
+            const std::optional<Slot> from = problem.migration()->from[u];
+            for (std::size_t x = 0; from && x < order; ++x)
+                moving[u * order + x] = problem.migration()->bytes_per_rank.value *
+                                        std::int64_t{space.distance(space.point(*from), points[x])};
+        }
     });
-    return {order, std::move(bytes), std::move(distance)};
+    return {order, std::move(bytes), std::move(distance), std::move(moving)};
 }
 
 Permutation assignment_of(const Problem& problem, const Placement& placement) {

@@ -14,7 +14,7 @@ namespace topoloom {
 void require_dense_memory(std::string_view mapper, std::size_t order, std::size_t searches);
 
 /// Items are the ranks, then as many that send nothing as there are free slots; locations are the positions in the
-/// allocation. Distances need not be symmetric. The value is hop-bytes.
+/// allocation. Distances need not be symmetric. The value is that of the problem: hop-bytes, with those of moving.
 [[nodiscard]] Qap dense_qap(const Problem& problem);
 
 [[nodiscard]] Permutation assignment_of(const Problem& problem, const Placement& placement);

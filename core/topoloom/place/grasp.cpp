@@ -27,22 +27,21 @@ struct FirstPair {
 
 /// What all starts share: flows and distances both ways together, and where to begin.
 struct Ground {
-    Ground(const Qap& qap, const GraspOptions& o) : options(o), order(qap.order()), searches(qap) {
+    Ground(const Qap& q, const GraspOptions& o) : qap(q), options(o), order(qap.order()), searches(qap) {
         for (std::size_t i = 0; i < order; ++i) {
             for (std::size_t j = 0; j < order; ++j) {
                 flow.push_back(i == j ? 0 : qap.a(i, j) + qap.a(j, i));
                 distance.push_back(i == j ? 0 : qap.b(i, j) + qap.b(j, i));
             }
-            alone_item.push_back(qap.a(i, i));
-            alone_location.push_back(qap.b(i, i));
         }
         list_first_pairs();
     }
 
+    const Qap& qap;
     const GraspOptions& options;
     std::size_t order;
     QapGround searches;
-    std::vector<std::int64_t> flow, distance, alone_item, alone_location;
+    std::vector<std::int64_t> flow, distance;
     std::vector<FirstPair> first_pairs;
 
    private:
@@ -183,8 +182,9 @@ class Start {
             std::int64_t* cost = cost_.data() + j * n;
             if (touched_[j] == 0) {
                 touched_[j] = true;
+                const Qap& qap = ground_.qap;
                 for (std::size_t y = 0; y < n; ++y)
-                    cost[y] = 2 * ground_.alone_item[j] * ground_.alone_location[y];
+                    cost[y] = 2 * (qap.a(j, j) * qap.b(y, y) + qap.alone(j, y));
             }
             for (std::size_t y = 0; y < n; ++y) cost[y] += flow * distance[y];
         }

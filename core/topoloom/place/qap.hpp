@@ -12,18 +12,25 @@ namespace topoloom {
 /// Item i goes to location p[i]; every location holds one item.
 using Permutation = std::vector<std::uint32_t>;
 
-/// Minimize sum over i, j of a(i, j) * b(p[i], p[j]) (Koopmans, Beckmann, Econometrica 25, 1957). Neither matrix need
-/// be symmetric or have a zero diagonal. All values are exact.
+/// Minimize sum over i, j of a(i, j) * b(p[i], p[j]) + sum over i of alone(i, p[i]) (Koopmans, Beckmann, Econometrica
+/// 25, 1957). No matrix need be symmetric or have a zero diagonal. All values are exact.
 class Qap {
    public:
-    /// Row-major matrices. Throws Error unless both are order x order with order >= 1, and no value can exceed 2^61.
-    Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_t> b);
+    /// Row-major matrices; no `alone` costs nothing. Throws Error unless they are order x order with order >= 1, and no
+    /// value can exceed 2^61.
+    Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_t> b,
+        std::vector<std::int64_t> alone = {});
 
     [[nodiscard]] std::size_t order() const { return order_; }
     [[nodiscard]] std::int64_t a(std::size_t i, std::size_t j) const { return a_[i * order_ + j]; }
     [[nodiscard]] std::int64_t b(std::size_t x, std::size_t y) const { return b_[x * order_ + y]; }
+    /// What item i at location x costs whatever the others do, besides a(i, i) * b(x, x).
+    [[nodiscard]] std::int64_t alone(std::size_t i, std::size_t x) const {
+        return alone_.empty() ? 0 : alone_[i * order_ + x];
+    }
     [[nodiscard]] std::span<const std::int64_t> a() const { return a_; }
     [[nodiscard]] std::span<const std::int64_t> b() const { return b_; }
+    [[nodiscard]] std::span<const std::int64_t> alone() const { return alone_; }
 
     /// O(order^2).
     [[nodiscard]] std::int64_t value(std::span<const std::uint32_t> p) const;
@@ -35,6 +42,7 @@ class Qap {
     std::size_t order_;
     std::vector<std::int64_t> a_;
     std::vector<std::int64_t> b_;
+    std::vector<std::int64_t> alone_;  // empty: nothing
 };
 
 /// Throws Error unless p holds each of 0 .. order-1 once.
@@ -46,16 +54,16 @@ struct QapForm {
     explicit QapForm(const Qap& qap);
 
     std::size_t order;
-    bool symmetric;                    // the sum runs over i < j only
-    std::int64_t factor = 1;           // of the value
-    std::vector<std::int64_t> a, b;    // zero diagonals
-    std::vector<std::int64_t> aa, bb;  // the diagonals: item i at location x costs aa[i] * bb[x] by itself
-    std::int64_t magnitude;            // no difference of values, nor what leads to it, is larger
+    bool symmetric;                   // the sum runs over i < j only
+    std::int64_t factor = 1;          // of the value
+    std::vector<std::int64_t> a, b;   // zero diagonals
+    std::vector<std::int64_t> alone;  // item i at location x, with what the diagonals add; empty: nothing
+    std::int64_t magnitude;           // no difference of values, nor what leads to it, is larger
 };
 
 /// Classes of indices whose exchange changes nothing, whatever the other matrix is: the class of i is the least of its
-/// twins. O(order^2).
-[[nodiscard]] std::vector<std::uint32_t> twin_classes(std::size_t order,
-                                                      std::span<const std::int64_t> matrix);
+/// twins. Their rows in `alone`, if there is one, are equal. O(order^2).
+[[nodiscard]] std::vector<std::uint32_t> twin_classes(std::size_t order, std::span<const std::int64_t> matrix,
+                                                      std::span<const std::int64_t> alone = {});
 
 }  // namespace topoloom

@@ -20,6 +20,12 @@ std::vector<T> padded_rows(std::span<const std::int64_t> m, std::size_t n, std::
     return rows;
 }
 
+std::vector<std::int64_t> transposed(std::span<const std::int64_t> m, std::size_t n) {
+    std::vector<std::int64_t> t(m.size());
+    for (std::size_t k = 0; k < m.size(); ++k) t[k % n * n + k / n] = m[k];
+    return t;
+}
+
 }  // namespace
 
 template <class T>
@@ -27,22 +33,16 @@ QapTables<T>::QapTables(const QapForm& form)
     : order(form.order),
       stride(padded(form.order)),
       symmetric(form.symmetric),
+      has_alone(!form.alone.empty()),
+      item_class(twin_classes(form.order, form.a, form.alone)),
+      location_class(twin_classes(form.order, form.b, transposed(form.alone, form.order))),
       a_(padded_rows<T>(form.a, order, stride, false)),
       b_(padded_rows<T>(form.b, order, stride, false)),
-      aa_(form.aa.begin(), form.aa.end()),
-      bb_(form.bb.begin(), form.bb.end()) {
+      alone_(form.alone.begin(), form.alone.end()) {
     if (!symmetric) {
         at_ = padded_rows<T>(form.a, order, stride, true);
         bt_ = padded_rows<T>(form.b, order, stride, true);
     }
-    has_alone = std::ranges::any_of(aa_, [](T v) { return v != 0; }) &&
-                std::ranges::any_of(bb_, [](T v) { return v != 0; });
-    const auto with_diagonal = [&](std::vector<std::int64_t> m, const std::vector<std::int64_t>& diagonal) {
-        for (std::size_t i = 0; i < order; ++i) m[i * order + i] = diagonal[i];
-        return m;
-    };
-    item_class = twin_classes(order, with_diagonal(form.a, form.aa));
-    location_class = twin_classes(order, with_diagonal(form.b, form.bb));
 }
 
 template <class T>
@@ -231,6 +231,7 @@ T QapMoves<T>::between(std::size_t i, std::size_t j) const {
 
 template <class T>
 T QapMoves<T>::alone_change(std::size_t i, std::size_t j) const {
+    if (!tables_.has_alone) return 0;
     return tables_.alone(i, p_[j]) - tables_.alone(i, p_[i]) + tables_.alone(j, p_[i]) -
            tables_.alone(j, p_[j]);
 }

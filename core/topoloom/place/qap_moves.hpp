@@ -30,7 +30,9 @@ class QapTables {
         return (symmetric ? b_ : bt_).data() + x * stride;
     }
     /// What item i at location x costs by itself.
-    [[nodiscard]] T alone(std::size_t i, std::size_t x) const { return aa_[i] * bb_[x]; }
+    [[nodiscard]] T alone(std::size_t i, std::size_t x) const {
+        return has_alone ? alone_[i * order + x] : T{0};
+    }
 
     std::size_t order;
     std::size_t stride;
@@ -39,7 +41,7 @@ class QapTables {
     std::vector<std::uint32_t> item_class, location_class;  // twins
 
    private:
-    std::vector<T> a_, b_, at_, bt_, aa_, bb_;
+    std::vector<T> a_, b_, at_, bt_, alone_;
 };
 
 /// An assignment with the change of value of each of its exchanges, and a stop sign (tabu until) on each. The update

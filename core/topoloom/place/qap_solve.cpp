@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include "topoloom/base/parallel.hpp"
@@ -14,11 +15,31 @@ namespace topoloom {
 namespace {
 constexpr std::size_t pool_size = 15;
 constexpr std::size_t failures_a_member = 3;  // offers in a row that a full pool refuses before it makes room
-/// Iterations without success, by search, as multiples of the order.
-constexpr std::array<std::uint64_t, qap_searches> patience{50, 50, 50, 50, 100, 100, 200, 400};
+/// Iterations without success, by search, as multiples of the order. Where few entries of a matrix matter, children of
+/// good parents are soon as good as they get; in nearly random matrices only long searches get anywhere. We found
+/// these on QAPLIB.
+constexpr std::array<std::uint64_t, qap_searches> patience{10, 20, 20, 30, 30, 50, 100, 200};
+constexpr std::array<std::uint64_t, qap_searches> patience_if_dominated{2, 2, 3, 3, 3, 4, 4, 5};
+constexpr double dominated = 2;  // flow dominance from which the latter hold
+/// Pools given up, the best members of which make the next one.
+constexpr std::size_t champions_of_a_pool = 5;
 /// Of each search; the first rounds are short, so that small budgets are kept to.
 constexpr std::uint64_t least_work_per_round = std::uint64_t{1} << 12;
 constexpr std::uint64_t most_work_per_round = std::uint64_t{1} << 21;
+
+/// Standard deviation of the entries over their mean (Vollmann, Buffa, Management Science 12, 1966).
+double flow_dominance(std::span<const std::int64_t> matrix) {
+    double sum = 0;
+    double squares = 0;
+    for (const std::int64_t entry : matrix) {
+        const auto v = static_cast<double>(entry);
+        sum += v;
+        squares += v * v;
+    }
+    const auto count = static_cast<double>(matrix.size());
+    const double mean = sum / count;
+    return mean > 0 ? std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean : 0;
+}
 
 class Memetic {
    public:
@@ -33,10 +54,11 @@ class Memetic {
             start.empty() ? random_assignment(qap.order(), rng_) : Permutation(start.begin(), start.end());
         best_.value = qap.value(best_.assignment);
         home_ = start.empty() ? Permutation{} : best_.assignment;
+        const bool short_ones = std::max(flow_dominance(qap.a()), flow_dominance(qap.b())) >= dominated;
         for (std::size_t k = 0; k < qap_searches; ++k) {
             Search& search = searches_[k];
             search.tabu = ground_.search();
-            search.patience = patience[k] * qap.order();
+            search.patience = (short_ones ? patience_if_dominated : patience)[k] * qap.order();
             search.next = k == 0 ? best_.assignment : fresh();
         }
     }
@@ -55,6 +77,7 @@ class Memetic {
             parallel_for(qap_searches, options_.threads,
                          [&](std::size_t k, int) { searches_[k].go(options_.seed, iterations); });
             for (Search& search : searches_) harvest(search);
+            if (failures_ > failures_a_member * pool_size) renew();
             left -= std::min(left, iterations * qap_searches);
             meter.spend(iterations * qap_searches * pairs);
         }
@@ -90,14 +113,19 @@ class Memetic {
         }
         if (tabu.since_best() < search.patience) return;
         const bool taken = pool_.offer({tabu.best(), tabu.best_value()});
-        if (pool_.full()) {
-            failures_ = taken ? 0 : failures_ + 1;
-            if (failures_ > failures_a_member * pool_size) {
-                pool_.clear();
-                failures_ = 0;
-            }
-        }
+        if (pool_.full()) failures_ = taken ? 0 : failures_ + 1;
         search.next = pool_.full() ? pool_.child(rng_) : fresh();
+    }
+
+    /// Gives up a pool that no longer improves, with all searches that stem from it: or they would bring it back.
+    void renew() {
+        champions_.push_back(pool_.members().front());
+        pool_.clear();
+        failures_ = 0;
+        for (Search& search : searches_) search.next = fresh();
+        if (champions_.size() < champions_of_a_pool) return;
+        for (QapPool::Member& champion : champions_) pool_.offer(std::move(champion));
+        champions_.clear();
     }
 
     const Qap& qap_;
@@ -109,6 +137,7 @@ class Memetic {
     QapResult best_;
     Permutation home_;  // the best near the start, where there is one
     std::uint64_t streams_ = 1;
+    std::vector<QapPool::Member> champions_;  // of the pools given up
     std::size_t failures_ = 0;
 };
 

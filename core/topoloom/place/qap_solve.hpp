@@ -28,9 +28,9 @@ inline constexpr std::size_t qap_searches = 8;
 
 /// Memetic search (Benlic, Hao, Expert Systems with Applications 42, 2015: BMA): what robust tabu searches find goes
 /// into a pool of good and different assignments, whose children by uniform crossover the next searches begin with. The
-/// searches differ in how long they go on without success, since some problems want many short ones and others few
-/// long ones. A pool that no longer improves makes room for a new one. Searches until the meter or the iterations are
-/// exhausted or the target is reached; then returns the best assignment met.
+/// searches differ in how long they go on without success: on matrices that few entries dominate they are short. A pool
+/// that no longer improves makes room for a new one, which begins with the best of some former ones now and then.
+/// Searches until the meter or the iterations are exhausted or the target is reached; then returns the best met.
 /// `start` may be empty, or an assignment that the first search begins with, the others near it; the result is never
 /// worse. Work counts evaluated exchanges: order^2 / 2 an iteration. Same result for any number of threads. Memory
 /// about 40 * order^2 bytes for each of 8 searches. Throws Error where `start` is no permutation.

@@ -16,7 +16,7 @@ std::int64_t value_in(const QapForm& form, std::span<const std::uint32_t> p) {
     const std::size_t n = form.order;
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        sum += form.aa[i] * form.bb[p[i]];
+        if (!form.alone.empty()) sum += form.alone[i * n + p[i]];
         for (std::size_t j = 0; j < (form.symmetric ? i : n); ++j)
             sum += form.a[i * n + j] * form.b[p[i] * n + p[j]];
     }

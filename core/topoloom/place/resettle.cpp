@@ -2,21 +2,20 @@
 #include "topoloom/place/resettle.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/arrangement.hpp"
+#include "topoloom/place/both_ways.hpp"
 #include "topoloom/place/free_slots.hpp"
+#include "topoloom/place/moving_cost.hpp"
 #include "topoloom/place/neighborhood.hpp"
 #include "topoloom/place/space_pull.hpp"
+#include "topoloom/place/wake_queue.hpp"
 
 namespace topoloom {
 
-namespace {
-
-constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
-
-/// For every rank the position of its old slot in the allocation; nowhere if it has none there.
-std::vector<std::uint32_t> homes_of(const Problem& problem) {
+std::vector<std::uint32_t> home_positions(const Problem& problem) {
     std::vector<std::uint32_t> home(problem.rank_count(), nowhere);
     if (problem.migration() == nullptr) return home;
     std::vector<std::uint32_t> position(problem.machine().slot_count(), nowhere);
@@ -28,18 +27,7 @@ std::vector<std::uint32_t> homes_of(const Problem& problem) {
     return home;
 }
 
-/// Distances there and back, where given routes may make them differ: a search needs the same value either way to come
-/// to an end.
-template <class Space>
-struct BothWays {
-    using Point = typename Space::Point;
-    static constexpr bool differ = std::is_same_v<typename Space::Network, ExplicitGraph>;
-    const Space& space;
-    [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
-        if constexpr (differ) return space.distance(a, b) + space.distance(b, a);
-        return space.distance(a, b);
-    }
-};
+namespace {
 
 template <class Space>
 class Resettling {
@@ -51,47 +39,27 @@ class Resettling {
           problem_(problem),
           graph_(problem.symmetric()),
           slots_(slot_points(space, problem.allocation())),
-          both_ways_{space},
+          both_ways_(space),
           state_(both_ways_, slots_, graph_, positions_of(problem.allocation(), start.slots())),
           neighborhood_(graph_, 2, 64),
           free_(space, problem.allocation()),
-          home_(homes_of(problem)),
-          waiting_(graph_.rank_count(), true) {
-        for (const Rank u : ids<Rank>(graph_.rank_count())) {
-            free_.take(state_.position(u));
-            queue_.push_back(u);
-            if (problem.migration() == nullptr || !problem.migration()->from[u.value]) {
-                origin_.emplace_back();
-            } else {
-                origin_.emplace_back(space.point(*problem.migration()->from[u.value]));
-            }
-        }
+          home_(home_positions(problem)),
+          moving_(space, problem, both_ways_.differ() ? 2 : 1),
+          queue_(graph_) {
+        for (const std::uint32_t position : state_.positions()) free_.take(position);
     }
 
     Placement run(Meter& meter) {
-        while (!meter.exhausted()) {
-            if (queue_.empty()) {
-                if (!released_) break;
-                released_ = false;
-                for (const Rank u : ids<Rank>(graph_.rank_count())) enqueue(u);
-            }
-            std::vector<Rank> round;
-            round.swap(queue_);
-            for (const Rank u : round) {
-                waiting_[u.value] = false;
-                visit(u, meter);
-                if (meter.exhausted()) break;
-            }
-        }
+        do {
+            queue_.drain(meter, [&](Rank u) { visit(u, meter); });
+            if (released_) queue_.add_all();
+        } while (std::exchange(released_, false) && !meter.exhausted());
         return placement_at(problem_.allocation(), state_.positions());
     }
 
    private:
-    /// What having moved u to a position costs, on the scale of both ways.
     [[nodiscard]] std::int64_t moving(Rank u, std::uint32_t position) const {
-        if (!origin_[u.value]) return 0;
-        const std::int64_t hops = space_.distance(*origin_[u.value], slots_[position]);
-        return problem_.migration()->bytes_per_rank.value * (BothWays<Space>::differ ? 2 * hops : hops);
+        return moving_.at(u, slots_[position]);
     }
 
     void visit(Rank u, Meter& meter) {
@@ -109,8 +77,9 @@ class Resettling {
             points_.push_back(slots_[state_.position(peers[i])]);
             weights_.push_back(static_cast<std::uint64_t>(bytes[i].value));
         }
-        if (origin_[u.value]) {  // what moving costs pulls a rank home like one more partner there
-            points_.push_back(*origin_[u.value]);
+        if (const auto& origin =
+                moving_.origin(u)) {  // what moving costs pulls a rank home like one more partner there
+            points_.push_back(*origin);
             weights_.push_back(static_cast<std::uint64_t>(problem_.migration()->bytes_per_rank.value));
         }
         const auto found = free_.nearest(make_pull(space_, std::span<const Point>(points_), weights_));
@@ -136,20 +105,9 @@ class Resettling {
             state_.move(u, position);
         } else {
             state_.exchange(u, v);
-            wake(v);
+            queue_.wake(v);
         }
-        wake(u);
-    }
-
-    void enqueue(Rank u) {
-        if (waiting_[u.value]) return;
-        waiting_[u.value] = true;
-        queue_.push_back(u);
-    }
-
-    void wake(Rank u) {
-        enqueue(u);
-        for (const Rank v : graph_.peers(u)) enqueue(v);
+        queue_.wake(u);
     }
 
     const Space& space_;
@@ -161,9 +119,8 @@ class Resettling {
     Neighborhood neighborhood_;
     FreeSlots<Space> free_;
     std::vector<std::uint32_t> home_;
-    std::vector<std::optional<Point>> origin_;
-    std::vector<char> waiting_;
-    std::vector<Rank> queue_;
+    MovingCost<Space> moving_;
+    WakeQueue queue_;
     bool released_ = false;  // slots that may suit anybody became free
     std::vector<Point> points_;
     std::vector<std::uint64_t> weights_;
@@ -206,7 +163,7 @@ Placement share_previous(const Problem& problem, std::vector<std::uint32_t> posi
 Placement place_previous(const Problem& problem, Meter& meter) {
     if (problem.migration() == nullptr)
         fail("mapper 'previous' needs an earlier placement; give one with --from");
-    std::vector<std::uint32_t> position = homes_of(problem);
+    std::vector<std::uint32_t> position = home_positions(problem);
     if (!problem.room().one_rank_per_slot()) return share_previous(problem, std::move(position));
     return with_space(problem.machine(), [&]<class Space>(const Space& space) {
         const std::vector<typename Space::Point> slots = slot_points(space, problem.allocation());

@@ -7,6 +7,7 @@
 #include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/dense.hpp"
 #include "topoloom/place/gain_heap.hpp"
+#include "topoloom/place/moving_cost.hpp"
 #include "topoloom/place/near_slots.hpp"
 #include "topoloom/place/neighborhood.hpp"
 #include "topoloom/place/qap_solve.hpp"
@@ -20,10 +21,14 @@ namespace {
 template <class Space, class Quick>
 class NearTabu {
    public:
-    NearTabu(const Space& space, const Quick& quick, std::span<const typename Quick::Point> quick_slots,
-             const Problem& problem, const Placement& start)
+    NearTabu(const Space& space, std::span<const typename Space::Point> slots, const Quick& quick,
+             std::span<const typename Quick::Point> quick_slots, const Problem& problem,
+             const Placement& start)
         : graph_(problem.symmetric()),
           state_(quick, quick_slots, graph_, positions_of(problem.allocation(), start.slots())),
+          slots_(slots),
+          moving_(space, problem, doubled(quick) ? 2 : 1),
+          home_(home_positions(problem)),
           near_ranks_(graph_, 2, near_in_graph),
           near_slots_(space, problem.allocation(), near_on_machine, problem.threads()),
           heap_(graph_.rank_count()),
@@ -47,6 +52,11 @@ class NearTabu {
     static constexpr std::uint32_t near_on_machine = 6;
     static constexpr std::uint32_t most_partners = 16;
     static constexpr std::uint32_t max_stay = 64;
+
+    [[nodiscard]] static bool doubled(const Quick& quick) {
+        if constexpr (requires { quick.differ(); }) return quick.differ();
+        return false;
+    }
 
     struct Step {
         Rank rank;
@@ -116,12 +126,18 @@ class NearTabu {
         meter.spend(1);
         if (to == state_.position(u)) return 0;
         const Rank other = state_.occupant(to);
-        return other == state_.nobody ? state_.move_gain(u, to) : state_.exchange_gain(u, other);
+        const std::uint32_t from = state_.position(u);
+        const std::int64_t moved = moving(u, from) - moving(u, to);
+        if (other == state_.nobody) return moved + state_.move_gain(u, to);
+        return moved + moving(other, to) - moving(other, from) + state_.exchange_gain(u, other);
+    }
+    [[nodiscard]] std::int64_t moving(Rank u, std::uint32_t position) const {
+        return moving_.at(u, slots_[position]);
     }
 
     /// Finds the best exchange of a rank that need not stay.
     void evaluate(Rank u, Meter& meter) {
-        if (staying_[u.value] || graph_.degree(u) == 0) return;
+        if (staying_[u.value] || (graph_.degree(u) == 0 && home_[u.value] == nowhere)) return;
         bool found = false;
         std::int64_t best = 0;
         const auto offer = [&](std::uint32_t to) {
@@ -132,6 +148,7 @@ class NearTabu {
             best = gain;
             target_[u.value] = to;
         };
+        if (home_[u.value] != nowhere) offer(home_[u.value]);
         for (const Rank v : near_ranks_.around(u)) offer(state_.position(v));
         const auto peers = graph_.peers(u);
         for (std::size_t i = 0; i < std::min<std::size_t>(peers.size(), most_partners); ++i) {
@@ -146,6 +163,9 @@ class NearTabu {
 
     const CommGraph& graph_;
     Arrangement<Quick> state_;
+    std::span<const typename Space::Point> slots_;
+    MovingCost<Space> moving_;
+    std::vector<std::uint32_t> home_;  // where a rank was
     Neighborhood near_ranks_;
     NearSlots<Space> near_slots_;
     GainHeap heap_;                            // of the ranks that may move, by their best gain
@@ -177,9 +197,9 @@ Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
     if (problem.allocation().slot_count() <= options.dense)
         return tabu_on_all(problem, start, meter, options.iterations == 0 ? 1000 : options.iterations);
     return with_quick_space(
-        problem.allocation(), [&]<class Space, class Quick>(const Space& space, const auto&,
+        problem.allocation(), [&]<class Space, class Quick>(const Space& space, const auto& slots,
                                                             const Quick& quick, const auto& quick_slots) {
-            NearTabu<Space, Quick> search(space, quick, quick_slots, problem, start);
+            NearTabu<Space, Quick> search(space, slots, quick, quick_slots, problem, start);
             const std::uint64_t iterations =
                 options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
             return placement_at(problem.allocation(), search.run(iterations, meter));

@@ -3,7 +3,9 @@
 #include <doctest.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "topoloom/base/rng.hpp"
 #include "topoloom/machine/fragments.hpp"
 #include "topoloom/machine/machine_text.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
@@ -88,6 +90,44 @@ TEST_CASE("tabu among near ranks climbs out of what swap ends in, and uses free 
     const Problem problem(graph, allocation, 2, 1);
     const std::int64_t local = value(problem, place(problem, "random,swap").placement);
     CHECK(value(problem, place(problem, "random,swap,tabu(dense=0;iterations=5000)").placement) < local);
+}
+
+TEST_CASE("tabu weighs what moving costs, dense and among near ranks") {
+    Rng rng(4);
+    for (const char* text : {"torus:4x5", "tree:3:2,distance=5:9+node:4,distance=1", "torus:3x3+node:2:2"}) {
+        const Machine machine = make_machine(text);
+        const Allocation allocation = fragmented_allocation(machine, machine.node_count() - 1, 2, 1);
+        const CommGraph graph = random_geometric(allocation.slot_count() - 3, Bytes{7}, 2, 5);
+        std::vector<std::optional<Slot>> from;
+        for (std::size_t u = 0; u < graph.rank_count(); ++u)
+            from.emplace_back(Slot{rng.below(static_cast<std::uint32_t>(machine.slot_count()))});
+        from[1].reset();
+        for (const std::int64_t bytes : {0, 3, 20, 1 << 20}) {
+            CAPTURE(text);
+            CAPTURE(bytes);
+            const Problem problem = Problem(graph, allocation, 1, 1).with_migration({from, Bytes{bytes}});
+            const Placement start = place(problem, "random").placement;
+            CHECK(dense_qap(problem).value(assignment_of(problem, start)) == problem.value(start.slots()));
+            for (const std::string tabu : {"tabu(dense=0;iterations=500)", "tabu"}) {
+                const Placement better = place(problem, "random," + tabu).placement;
+                CHECK(problem.value(better.slots()) < problem.value(start.slots()));
+                const Placement home = place(problem, "previous").placement;
+                const std::int64_t at_home = problem.value(home.slots());
+                CHECK(problem.value(place(problem, "previous," + tabu).placement.slots()) <= at_home);
+            }
+        }
+    }
+}
+
+TEST_CASE("moving that costs more than all messages leaves every rank at home") {
+    const Machine machine = make_machine("torus:4x4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = ring(12, Bytes{10});
+    std::vector<std::optional<Slot>> from;
+    for (std::uint32_t u = 0; u < 12; ++u) from.emplace_back(Slot{(7 * u) % 16});
+    const Problem problem = Problem(graph, allocation, 1, 1).with_migration({from, Bytes{1 << 20}});
+    const Placement placement = place(problem, "random,tabu(iterations=20000)").placement;
+    for (std::uint32_t u = 0; u < 12; ++u) CHECK(placement[Rank{u}] == *from[u]);
 }
 
 TEST_CASE("hybrid makes parts of any sizes meet") {

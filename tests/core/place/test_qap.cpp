@@ -35,7 +35,9 @@ Qap random_qap(std::size_t n, std::uint64_t seed, Shape shape, bool diagonal, st
     auto a = random_matrix(n, rng, shape != Shape::asymmetric, diagonal, most);
     auto b = random_matrix(n, rng, shape == Shape::symmetric, diagonal, most);
     if (seed % 2 == 1) a.swap(b);
-    return {n, std::move(a), std::move(b)};
+    std::vector<std::int64_t> alone;
+    if (diagonal && seed % 4 < 2) alone = random_matrix(n, rng, false, true, most * most);
+    return {n, std::move(a), std::move(b), std::move(alone)};
 }
 
 Permutation random_permutation(std::size_t n, Rng& rng) {
@@ -150,6 +152,17 @@ TEST_CASE("twins are the items that may trade places for nothing") {
                                       1, 1, 0, 4,  //
                                       5, 5, 4, 0};
     CHECK(twin_classes(4, m) == std::vector<std::uint32_t>{0, 0, 2, 3});
+}
+
+TEST_CASE("items alone cost what they say, and only those that cost the same are twins") {
+    const std::vector<std::int64_t> same(9, 4);
+    const std::vector<std::int64_t> alone{1, 2, 3, 1, 2, 3, 6, 5, 6};
+    const Qap qap(3, same, same, alone);
+    CHECK(qap.value(Permutation{0, 1, 2}) == 9 * 16 + 1 + 2 + 6);
+    CHECK(qap.value(Permutation{2, 0, 1}) == 9 * 16 + 3 + 1 + 5);
+    CHECK(twin_classes(3, same, alone) == std::vector<std::uint32_t>{0, 0, 2});
+    CHECK_THROWS_AS(Qap(3, same, same, {1, 2}), Error);
+    CHECK_THROWS_AS(Qap(3, same, same, std::vector<std::int64_t>(9, std::int64_t{1} << 60)), Error);
 }
 
 TEST_CASE("assignments that are none are refused") {
