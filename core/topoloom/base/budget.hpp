@@ -45,7 +45,12 @@ class Meter {
     }
     [[nodiscard]] bool exhausted() const { return exhausted_; }
     [[nodiscard]] std::uint64_t done() const { return done_; }
-    /// What is left, for searches side by side; they can't ask the caller whether to go on.
+    /// Asks clock and caller at once; false once the budget is spent.
+    bool go_on() {
+        if (!exhausted_) look();
+        return !exhausted_;
+    }
+    /// What is left, for searches side by side. Whether to go on, only the thread of this meter may ask: go_on().
     [[nodiscard]] Budget rest() const {
         const std::chrono::duration<double> passed = Clock::now() - start_;
         return {.work = budget_.work - std::min(done_, budget_.work),

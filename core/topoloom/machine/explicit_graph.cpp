@@ -119,6 +119,13 @@ void ExplicitGraph::add_given_routes() {
     has_routes_ = !given_.empty();
 }
 
+bool ExplicitGraph::symmetric() const {
+    const auto ends = [](const ExplicitLink& link) { return std::pair(link.from, link.to); };
+    return !has_routes_ && std::ranges::all_of(spec_.links, [&](const ExplicitLink& link) {
+        return std::ranges::binary_search(spec_.links, std::pair(link.to, link.from), {}, ends);
+    });
+}
+
 Link ExplicitGraph::link_between(std::uint32_t from, std::uint32_t to) const {
     if (from < vertex_count()) {
         for (std::uint32_t i = first_[from]; i < first_[from + 1]; ++i) {

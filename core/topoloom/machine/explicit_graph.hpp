@@ -53,6 +53,8 @@ class ExplicitGraph {
         return has_routes_ ? routed_hops(a, b) : hops_to(b)[a];
     }
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return hops(a, b); }
+    /// Whether all links go both ways and no routes are given: then every way back is as long as the way there. O(links log links).
+    [[nodiscard]] bool symmetric() const;
     [[nodiscard]] std::uint32_t diameter() const { return diameter_; }
     [[nodiscard]] std::uint32_t max_distance() const { return diameter_; }
 

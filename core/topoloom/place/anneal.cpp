@@ -2,7 +2,6 @@
 #include "topoloom/place/anneal.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -10,9 +9,12 @@
 #include <vector>
 
 #include "topoloom/place/anneal_walker.hpp"
+#include "topoloom/place/cooling.hpp"
+#include "topoloom/place/most_at_once.hpp"
 #include "topoloom/place/near_slots.hpp"
 #include "topoloom/place/packed_graph.hpp"
 #include "topoloom/place/quick_space.hpp"
+#include "topoloom/place/region_anneal.hpp"
 #include "topoloom/place/swap.hpp"
 
 namespace topoloom {
@@ -47,15 +49,6 @@ Numbering number_along_machine(const Problem& problem, const Placement& start) {
     return numbering;
 }
 
-/// Temperature falls by a constant factor a step.
-struct Cooling {
-    double first;
-    double last;
-    [[nodiscard]] double at(double progress) const {
-        return first * std::pow(last / first, std::min(1.0, progress));
-    }
-};
-
 /// Chains that cool side by side, in rounds of so many proposals each, so that neither threads nor the clock decide
 /// what becomes of them.
 template <class Space, class Near, class Graph>
@@ -82,18 +75,11 @@ class Annealing {
     /// Of a budget; the rest is for what comes after cooling.
     static constexpr double share_for_cooling = 0.95;
 
-    /// Temperatures relative to what a proposal loses on average in the placement that is there. At half of it even a
-    /// good placement melts; at a hundredth hardly anything is accepted that loses. We found them on meshes, random
-    /// geometric graphs and collectives on tori, fragments of tori, and trees.
     Cooling calibrate(Meter& meter) {
         constexpr std::uint64_t samples = 2000;
         const std::vector<std::int64_t> losses = chains_.front().sample_losses(samples);
         meter.spend(samples);
-        double sum = 0;
-        for (const std::int64_t loss : losses) sum += static_cast<double>(loss);
-        const double mean = losses.empty() ? 1 : sum / static_cast<double>(losses.size());
-        const double last = 0.01 * mean;
-        return {std::max(last, 0.5 * mean * options_.heat / 1000), last};
+        return Cooling::from_losses(losses, options_.heat);
     }
 
     void cool(const Cooling& cooling, Meter& meter) {
@@ -157,28 +143,50 @@ class Annealing {
 
 }  // namespace
 
-Placement improve_by_annealing(const Problem& problem, Placement start, Meter& meter,
-                               const AnnealOptions& options) {
-    constexpr std::uint32_t near_count = 24;  // on a 3-D torus all slots within two hops
+Placement anneal_by_regions(const Problem& problem, Placement start, Meter& meter,
+                            const AnnealOptions& options, std::uint32_t region_size) {
+    const bool whole = region_size == 0;
     const Allocation& allocation = problem.allocation();
     const Numbering numbering = number_along_machine(problem, start);
     if (allocation.slot_count() < 2 || numbering.active == 0 || meter.exhausted()) return start;
     return with_quick_space(allocation, [&]<class Space, class Quick>(const Space& space, const auto&,
                                                                       const Quick& quick, const auto& slots) {
+        constexpr std::uint32_t near_count = 24;  // on a 3-D torus all slots within two hops
         const NearSlots<Space> near(space, allocation, near_count, problem.threads());
         return with_packed_graph(problem.symmetric(), numbering.order, [&]<class Graph>(const Graph& graph) {
-            const Arrangement<Quick, Graph> from(quick, slots, graph, numbering.position_of_rank);
-            Annealing annealing(from, graph, near, numbering.active, problem, options);
-            const std::vector<std::uint32_t> found = annealing.run(meter);
+            const auto anneal = [&] {
+                if (!whole) {
+                    return RegionAnnealing(quick, std::span(std::as_const(slots)), graph, near, problem,
+                                           numbering.active, numbering.position_of_rank, region_size)
+                        .run(options, meter);
+                }
+                const Arrangement<Quick, Graph> from(quick, slots, graph, numbering.position_of_rank);
+                return Annealing(from, graph, near, numbering.active, problem, options).run(meter);
+            };
+            const std::vector<std::uint32_t> found = anneal();
             std::vector<std::uint32_t> result(found.size());
             for (std::size_t i = 0; i < found.size(); ++i) result[numbering.order[i].value] = found[i];
             Placement placement = placement_at(allocation, result);
-            if (meter.exhausted()) return placement;
-            // On many ranks a wider look costs more than the annealing did.
-            const SwapOptions last{.reach = problem.rank_count() > 20'000 ? 1U : 3U};
-            return improve_by_swaps(problem, std::move(placement), meter, last);
+            if (!meter.exhausted()) {
+                // On many ranks, or after a short search, a wider look costs more than the annealing did.
+                const std::size_t ranks = problem.rank_count();
+                const bool brief = options.sweeps > 0 && options.sweeps < 100;
+                const bool dense = problem.symmetric().edge_count() > 4 * ranks;
+                const SwapOptions last{.reach = (brief && dense) || ranks > most_at_once ? 1U : 3U};
+                placement = improve_by_swaps(problem, std::move(placement), meter, last);
+            }
+            // Chains keep their best placement; regions do not know of each other.
+            const bool worse = !whole && problem.value(placement.slots()) > problem.value(start.slots());
+            return worse ? start : placement;
         });
     });
+}
+
+Placement improve_by_annealing(const Problem& problem, Placement start, Meter& meter,
+                               const AnnealOptions& options) {
+    constexpr std::uint32_t region_size = 2048;  // ranks: what fits the caches
+    return anneal_by_regions(problem, std::move(start), meter, options,
+                             problem.rank_count() > most_at_once ? region_size : 0);
 }
 
 }  // namespace topoloom

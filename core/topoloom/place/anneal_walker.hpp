@@ -55,6 +55,7 @@ class AnnealWalker {
     [[nodiscard]] std::int64_t value() const { return value_; }
     [[nodiscard]] std::int64_t best_value() const { return best_value_; }
     [[nodiscard]] const std::vector<std::uint32_t>& best() const { return best_; }
+    [[nodiscard]] const std::vector<std::uint32_t>& positions() const { return state_.positions(); }
 
     /// `count` proposals, for all ranks in turn. The best placement is looked for at the end: a search that cools
     /// slowly is seldom better in between.

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include "topoloom/place/mappers.hpp"
+#include "topoloom/place/most_at_once.hpp"
 
 namespace topoloom {
 
@@ -32,12 +35,12 @@ class Best {
     std::int64_t value_ = 0;
 };
 
-/// Up to here candidates are tried side by side; larger ones use all cores by themselves.
-constexpr std::size_t small = 20'000;
+/// Up to here time hardly matters.
+constexpr std::size_t few = 300;
 
 /// Runs mappers one after the other or side by side; all work counts.
 void try_all(const Problem& problem, const std::vector<std::string>& chains, Best& best, Meter& meter) {
-    if (problem.rank_count() > small) {
+    if (problem.rank_count() > most_at_once) {
         for (const std::string& chain : chains) {
             if (!meter.exhausted()) best.offer(place(problem, chain, meter));
         }
@@ -49,9 +52,16 @@ void try_all(const Problem& problem, const std::vector<std::string>& chains, Bes
     };
     std::vector<Result> results(chains.size());
     const Budget budget = meter.rest();
-    parallel_for(chains.size(), problem.threads(), [&](std::size_t i, int) {
-        // The work of all is within the budget if each stays within its share.
-        const Budget share{.work = budget.work / chains.size(), .seconds = budget.seconds};
+    std::atomic<bool> stopped = false;
+    parallel_for(chains.size(), problem.threads(), [&](std::size_t i, int worker) {
+        // The work of all is within the budget if each stays within its share. The caller can be asked by this thread
+        // only, which is worker 0.
+        const Budget share{.work = budget.work / chains.size(),
+                           .seconds = budget.seconds,
+                           .keep_going = [&, worker](std::uint64_t) {
+                               if (worker == 0 && !meter.go_on()) stopped = true;
+                               return !stopped;
+                           }};
         PlaceResult result = place(problem.with_seed(problem.seed() + i), chains[i], share);
         results[i] = {std::move(result.placement), result.work};
     });
@@ -61,26 +71,79 @@ void try_all(const Problem& problem, const std::vector<std::string>& chains, Bes
     }
 }
 
-std::vector<std::string> candidates(std::size_t ranks, std::uint32_t effort) {
-    // Larger neighborhoods cost minutes there, and annealing looks around better.
-    if (ranks > small) return {"multisection,swap(reach=1)"};
-    if (effort == 0) return {"multisection,swap"};
+std::vector<std::string> candidates(const Problem& problem, std::uint32_t effort) {
+    const std::size_t ranks = problem.rank_count();
+    // Annealing, which comes next, mends at less cost what swap does.
+    if (ranks > most_at_once) return {"multisection"};
+    if (effort == 0)
+        return {ranks > few ? "multisection(starts=1)" : "multisection,swap"};  // annealing swaps, too
     const std::string good = "multisection(starts=8;cycles=2),swap";
-    std::vector<std::string> chains{good, "mahd,swap", "gge,swap", "multisection,swap"};
-    if (effort == 2) chains.insert(chains.end(), 4, "multisection(starts=16;cycles=4),swap");
+    const std::string on_rings = "multisection(starts=8;cycles=2;rings=rings),swap";
+    std::vector<std::string> chains{good, on_rings};
+    if (ranks > few) {  // greedy mappers are far behind, and take longer
+        chains.insert(chains.end(), {good, on_rings});
+    } else {
+        chains.insert(chains.end(), {"mahd,swap", "gge,swap"});
+    }
+    // Trees and the like are divided in milliseconds, and chance decides how well.
+    const std::size_t edges = std::max<std::size_t>(1, problem.symmetric().edge_count());
+    const std::size_t more = edges <= 4 * ranks ? std::min<std::size_t>(30, 40'000 / edges) : 0;
+    chains.insert(chains.end(), more, "multisection(starts=1),swap");
+    if (effort == 2) {
+        chains.insert(chains.end(), 2, "multisection(starts=16;cycles=4),swap");
+        chains.insert(chains.end(), 2, "multisection(starts=16;cycles=4;rings=rings),swap");
+    }
     return chains;
 }
 
 /// How long to anneal: proposals for each chain, about 10 million of which are made in a second.
 AnnealOptions annealing(const Problem& problem, const Meter& meter, std::uint32_t effort) {
     const auto ranks = static_cast<double>(problem.rank_count());
-    const double fast = 300 * std::min(ranks, 5e3);
-    const double standard = 6e6 * std::clamp(ranks / 1e3, 1.0, 4.0);
+    const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
+    if (ranks > most_at_once && !meter.limited()) {
+        const std::array<double, 3> by_regions{6e8, 15e8, 240e8};
+        const double sweeps = std::clamp(by_regions[effort] / (9 + degree) / ranks, 32.0, 10000.0);
+        // Too short a search does not mend what heat spoils.
+        return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 60U : 300U};
+    }
+    const double fast = problem.rank_count() > few ? std::min(60 * ranks, 1.5e6) : 300 * ranks;
+    const double standard = 1e8 / (9 + degree) * std::clamp(ranks / 1e3, 1.0, 2.5);
     const std::array proposals{fast, standard, 12 * standard};
     const auto sweeps = static_cast<std::uint32_t>(proposals[effort] / ranks);
     // A budget that the user gave is used up, whatever the effort.
     if (meter.limited()) return {.sweeps = 0, .heat = 300, .chains = 2};
-    return {.sweeps = sweeps, .heat = sweeps < 1000 ? 100U : 300U, .chains = effort == 0 ? 1U : 2U};
+    return {.sweeps = sweeps, .heat = sweeps < 1000 ? 60U : 300U, .chains = effort == 0 ? 1U : 2U};
+}
+
+/// Anneals the best placement. Some, hypercubes for instance, are better than what heat leaves: these are only polished.
+/// Where no other mapper came near the structure, it is first tried whether annealing brings anything at all.
+void anneal(const Problem& problem, Best& best, std::int64_t structured_value, Meter& meter,
+            std::uint32_t effort) {
+    const AnnealOptions options = annealing(problem, meter, effort);
+    if (meter.exhausted() || (options.sweeps == 0 && !meter.limited())) return;
+    if (options.sweeps > 0 && effort > 0 && problem.rank_count() <= most_at_once) {
+        const Placement start = best.placement();
+        best.offer(improve_by_annealing(problem, start, meter, {.sweeps = 100, .heat = 10, .chains = 1}));
+        if (best.value() == structured_value) {
+            best.offer(improve_by_annealing(
+                problem, start, meter, {.sweeps = options.sweeps / 10, .heat = options.heat, .chains = 1}));
+            if (best.value() == structured_value) return;
+        }
+    }
+    best.offer(improve_by_annealing(problem, best.placement(), meter, options));
+}
+
+/// On few slots a look at all exchanges at a time finds what is left to gain, most where most ranks talk to most. We
+/// found the limits on dense and sparse random graphs on tori and trees: a few milliseconds, a fifth of a second, two.
+void search_all_exchanges(const Problem& problem, Best& best, Meter& meter, std::uint32_t effort) {
+    constexpr std::array<std::size_t, 3> most_slots{128, 256, 256};
+    constexpr std::array<std::size_t, 3> exchanges{2'000'000, 200'000'000, 2'400'000'000};  // looked at
+    const std::size_t slots = problem.allocation().slot_count();
+    if (slots > most_slots[effort] || slots < 2 || meter.exhausted()) return;
+    const std::size_t iterations = exchanges[effort] / (slots * (slots - 1) / 2);
+    const auto most = std::array<std::size_t, 3>{1000, 100'000, 1'200'000}[effort];
+    best.offer(improve_by_tabu(problem, best.placement(), meter,
+                               {.iterations = static_cast<std::uint32_t>(std::min(iterations, most))}));
 }
 
 /// With an earlier placement: from there, and from the best new one, as far as moving pays.
@@ -95,24 +158,32 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
     Best best(problem);
     best.offer(place_block(problem, meter));
     const CommGraph& partners = problem.symmetric();  // made once, for all candidates
+    std::int64_t structured_value = std::numeric_limits<std::int64_t>::max();
     if (auto structured = place_by_structure(problem, meter)) {
         best.offer(std::move(structured->placement));
-        if (structured->optimal && problem.migration() == nullptr) return best.placement();
+        structured_value = best.value();
+        // On many ranks all that follows would take a minute, in vain.
+        const bool enough =
+            structured->plain && problem.rank_count() > most_at_once && effort < 2 && !meter.limited();
+        if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
     }
     if (partners.edge_count() == 0) return best.placement();
-    try_all(problem, candidates(problem.rank_count(), effort), best, meter);
-    const AnnealOptions anneal = annealing(problem, meter, effort);
-    if (!meter.exhausted() && (anneal.sweeps > 0 || meter.limited()))
-        best.offer(improve_by_annealing(problem, best.placement(), meter, anneal));
+    try_all(problem, candidates(problem, effort), best, meter);
+    const bool limited = meter.limited();  // annealing would use up the budget
+    if (limited) search_all_exchanges(problem, best, meter, effort);
+    anneal(problem, best, structured_value, meter, effort);
+    if (!limited) search_all_exchanges(problem, best, meter, effort);
     weigh_moves(problem, best, meter);
     return best.placement();
 }
 
 Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effort) {
     Best best(problem);
+    // On larger machines the first splits are a smaller part of the work, and may take longer.
+    const std::uint32_t islands = problem.allocation().slot_count() < 64 ? 7 : 10;
     const std::array<MultisectionOptions, 3> sections{{{.starts = 1, .family = 2, .cuts = 0},
                                                        {.starts = 2, .family = 8},
-                                                       {.starts = 2, .family = 12, .islands = 5}}};
+                                                       {.starts = 2, .family = 8, .islands = islands}}};
     best.offer(place_multisection(problem, meter, sections[effort]));
     if (problem.migration() != nullptr)
         best.offer(refine_shared(problem, place_previous(problem, meter), meter, {.cycles = 0}));

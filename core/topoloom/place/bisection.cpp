@@ -319,8 +319,13 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
         }
         result.side = std::move(side);
     }
-    Bisection in_order =
-        refine_bisection(graph, bias, capacity, split_in_order(graph, capacity), options.passes);
+    const std::vector<char> order = split_in_order(graph, capacity);
+    if (options.order_limit > 0) {
+        Split split(graph, bias, capacity);
+        split.assign(order);
+        if (split.cost() / options.order_limit > result.cost) return result;
+    }
+    Bisection in_order = refine_bisection(graph, bias, capacity, order, options.passes);
     in_order.work += result.work;
     if (std::tie(in_order.excess, in_order.cost) < std::tie(result.excess, result.cost)) return in_order;
     result.work = in_order.work;

@@ -164,6 +164,7 @@ class Evolution {
             if (search.round(rng, options_.patience) == 0) break;
         }
         work += search.work();
+        if (options_.cuts == 0) return {search.places(), search.cost(), true};
         Places places = search.places();
         PairFlow<Space> flow(space_, graph, points_, capacity_, places);
         std::int64_t gained = 0;

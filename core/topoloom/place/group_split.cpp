@@ -10,6 +10,7 @@ namespace {
 /// All different places are 1 apart: hop-bytes are then the weight of what is cut.
 struct UniformSpace {
     using Point = std::uint32_t;
+    static constexpr bool uniform = true;
     [[nodiscard]] static std::uint32_t distance(Point a, Point b) { return a == b ? 0 : 1; }
 };
 

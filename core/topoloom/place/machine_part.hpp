@@ -11,6 +11,8 @@
 
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/machine/split_key.hpp"
+#include "topoloom/place/arrangement.hpp"
+#include "topoloom/place/part_distance.hpp"
 
 namespace topoloom {
 
@@ -28,10 +30,14 @@ class MachineParts {
    public:
     using Point = typename Space::Point;
 
-    MachineParts(const Space& space, const Allocation& allocation, std::span<const std::int64_t> capacity)
-        : space_(space), capacity_(capacity), place_(allocation.slot_count()) {
+    MachineParts(const Space& space, const Allocation& allocation, std::span<const std::int64_t> capacity,
+                 FullRings full)
+        : space_(space),
+          capacity_(capacity),
+          place_(allocation.slot_count()),
+          point_(slot_points(space, allocation)),
+          apart_(space, allocation.machine().inside(), point_, full) {
         std::iota(place_.begin(), place_.end(), 0U);
-        for (const Slot slot : allocation.slots()) point_.push_back(space.point(slot));
     }
 
     [[nodiscard]] MachinePart whole() const {
@@ -67,23 +73,10 @@ class MachineParts {
         return {halves.begin(), halves.end()};
     }
 
-    /// A few points that stand for a part; the first is its middle.
-    static constexpr std::size_t samples = 4;
-    using Sample = std::array<Point, samples>;
-    [[nodiscard]] Sample sample(const MachinePart& part) const {
-        Sample sample;
-        for (std::size_t i = 0; i < samples; ++i)
-            sample[i] = point_[place_[part.begin + (2 * i + 1) * part.size() / (2 * samples)]];
-        return sample;
-    }
-    /// The sum of the distances between the points of two samples.
-    [[nodiscard]] std::int64_t distance(const Sample& a, const Sample& b) const {
-        std::int64_t sum = 0;
-        for (const Point& p : a) {
-            for (const Point& q : b) sum += space_.distance(p, q);
-        }
-        return sum;
-    }
+    using Sample = typename PartDistance<Space>::Sample;
+    [[nodiscard]] Sample sample(const MachinePart& part) const { return apart_.sample(point_, places(part)); }
+    [[nodiscard]] std::int64_t distance(const Sample& a, const Sample& b) const { return apart_(a, b); }
+    static constexpr std::int64_t distance_scale() { return PartDistance<Space>::scale(); }
 
    private:
     static constexpr std::size_t most_groups = 64;
@@ -164,6 +157,7 @@ class MachineParts {
     std::span<const std::int64_t> capacity_;
     std::vector<std::uint32_t> place_;
     std::vector<Point> point_;
+    PartDistance<Space> apart_;
 };
 
 }  // namespace topoloom

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/multisection.hpp"
 
-#include <cmath>
+#include <bit>
+#include <limits>
 #include <numeric>
 
 #include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/bisection.hpp"
 #include "topoloom/place/group_split.hpp"
+#include "topoloom/place/local_order.hpp"
 #include "topoloom/place/machine_part.hpp"
+#include "topoloom/place/most_at_once.hpp"
+#include "topoloom/place/part_batches.hpp"
+#include "topoloom/place/piece_shares.hpp"
 #include "topoloom/place/refine.hpp"
+#include "topoloom/place/turn_choices.hpp"
+#include "topoloom/place/two_way_choices.hpp"
 
 namespace topoloom {
 
@@ -24,19 +31,32 @@ struct Part {
     [[nodiscard]] std::uint32_t size() const { return end - begin; }
 };
 
+/// Parts of many ranks that have no edges in common are divided side by side.
+bool are_many(const Problem& problem) {
+    return problem.room().one_rank_per_slot() && problem.rank_count() > most_at_once;
+}
+
 template <class Space>
 class Multisection {
    public:
-    Multisection(const Space& space, const Problem& problem, const MultisectionOptions& options)
+    /// `graph`: the problem's symmetric one, in any numbering where every rank has a slot of its own. Refers to the first
+    /// three.
+    Multisection(const Space& space, const Problem& problem, const CommGraph& graph,
+                 const MultisectionOptions& options)
         : problem_(problem),
-          bisection_{.starts = options.starts, .passes = 2, .cycles = options.cycles},
+          many_(are_many(problem)),
+          bisection_{.starts = options.starts,
+                     .passes = 2,
+                     .cycles = options.cycles,
+                     .order_limit = many_ ? 2U : 0U},
           evolution_{.islands = options.islands,
                      .family = options.family,
                      .cycles = options.family > 1 ? options.family : 0,
                      .cuts = options.cuts},
-          graph_(problem.symmetric()),
+          graph_(graph),
           mass_(problem.room().masses()),
-          machine_(space, problem.allocation(), problem.room().capacities()),
+          machine_(space, problem.allocation(), problem.room().capacities(),
+                   options.rings == 0 ? FullRings::lines : FullRings::rings),
           ranks_(graph_.rank_count()),
           local_(graph_.rank_count()),
           part_of_(graph_.rank_count(), 0),
@@ -47,7 +67,8 @@ class Multisection {
         // Sums of bytes times sampled distances must fit 64 bits; they only guide, so the last bits may go.
         const std::int64_t most = std::max<std::int64_t>(1, graph_.total_bytes().value);
         const std::int64_t farthest = std::max<std::int64_t>(1, problem.machine().max_distance());
-        while (most >> shift_ > std::numeric_limits<std::int64_t>::max() / (64 * farthest)) ++shift_;
+        const std::int64_t greatest = 16 * Parts::distance_scale() * farthest;
+        while (most >> shift_ > std::numeric_limits<std::int64_t>::max() / greatest) ++shift_;
     }
 
     /// The place in the allocation of every rank.
@@ -60,8 +81,8 @@ class Multisection {
 
    private:
     using Parts = MachineParts<Space>;
-    static constexpr std::size_t most_refined =
-        200'000;  // ranks; beyond, cuts are not refined one after the other
+    static constexpr std::size_t least_batched = 8;  // parts; fewer are all neighbors
+    using Batches = std::vector<std::vector<std::uint32_t>>;
 
     [[nodiscard]] bool all_finished() const {
         return std::ranges::all_of(parts_, [](const Part& part) { return part.finished; });
@@ -85,29 +106,31 @@ class Multisection {
         sample_parts();
         std::vector<Part> next(children);
         // One by one, each part sees how those before it were divided, and all are cut along the same planes.
-        const bool one_by_one = problem_.room().one_rank_per_slot() && ranks_.size() <= most_refined;
+        const bool one_by_one =
+            problem_.room().one_rank_per_slot() && (!many_ || parts_.size() >= least_batched);
         const auto parts_before = static_cast<std::uint32_t>(parts_.size());
         samples_.resize(parts_before + children);
-        // Splits of shared slots may take long: a few at a time, so that time and interruptions are heeded in between.
-        const std::size_t batch = problem_.room().one_rank_per_slot() ? parts_.size() : 16;
-        for (std::size_t begin = 0; begin < parts_.size(); begin += batch) {
-            const std::size_t count = std::min(batch, parts_.size() - begin);
+        for (const std::vector<std::uint32_t>& batch : batches_of_parts()) {
+            const std::size_t count = batch.size();
             std::vector<std::uint64_t> work(count, 0);
             const bool hurry = meter.exhausted();
             const Budget rest = meter.rest();
             const int inner_threads = count == 1 ? problem_.threads() : 1;
-            parallel_for(count, one_by_one ? 1 : problem_.threads(), [&](std::size_t i, int) {
-                const std::size_t p = begin + i;
+            const int threads = one_by_one && !many_ ? 1 : problem_.threads();
+            parallel_for(count, threads, [&](std::size_t i, int) {
+                const std::uint32_t p = batch[i];
                 if (parts_[p].finished) {
                     next[first_child[p]] = parts_[p];
                     for (const std::uint32_t u : ranks(parts_[p])) next_part_of_[u] = first_child[p];
                     return;
                 }
-                const Divider divider{pieces[p], capacities(parts_[p], pieces[p]), level, inner_threads};
+                const Divider divider{pieces[p],
+                                      piece_capacities(pieces[p], parts_[p].machine.capacity, parts_[p].mass,
+                                                       problem_.room().one_rank_per_slot()),
+                                      level, inner_threads};
                 const Budget share{.work = rest.work / count, .seconds = rest.seconds};
                 Meter own(share);
-                const std::vector<Part> divided =
-                    divide(static_cast<std::uint32_t>(p), divider, hurry, parts_.size() == 1 ? meter : own);
+                const std::vector<Part> divided = divide(p, divider, hurry, parts_.size() == 1 ? meter : own);
                 work[i] = own.done();
                 for (std::uint32_t k = 0; k < divided.size(); ++k) {
                     next[first_child[p] + k] = divided[k];
@@ -126,12 +149,17 @@ class Multisection {
     }
 
     void sample_parts() {
-        samples_.clear();
-        for (const Part& part : parts_) samples_.push_back(machine_.sample(part.machine));
+        samples_.resize(parts_.size());
+        const Chunks chunks(parts_.size(), 1024);
+        parallel_for(chunks.size(), problem_.threads(), [&](std::size_t i, int) {
+            for (std::size_t p = chunks[i].begin; p < chunks[i].end; ++p)
+                samples_[p] = machine_.sample(parts_[p].machine);
+        });
     }
 
     /// All parts were halved at once, without knowing how the others would be: halves that had better lie the other way
-    /// round change places, until all agree; then every cut is refined, one after the other.
+    /// round change places; then every cut is refined, one after the other or, on many ranks, those that have nothing to
+    /// do with each other side by side.
     void settle_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
         sample_parts();
         std::vector<std::uint32_t> lefts;
@@ -140,13 +168,54 @@ class Multisection {
             if (end - first_child[p] == 2) lefts.push_back(first_child[p]);
         }
         if (lefts.size() < 2) return;
-        bool turned = true;
-        for (int round = 0; turned && round < 4; ++round) {
-            turned = false;
-            for (const std::uint32_t left : lefts) turned = turn(left) || turned;
+        turn(lefts, meter);
+        for (const auto& batch : batches_of_halves(lefts)) {
+            if (meter.exhausted()) return;
+            meter.spend(in_batch(batch, [&](std::uint32_t i) { return refine(lefts[i]); }));
         }
-        if (ranks_.size() > most_refined) return;
-        for (const std::uint32_t left : lefts) meter.spend(refine(left));
+    }
+
+    /// The sum of what body(item) returns.
+    template <class Body>
+    std::uint64_t in_batch(std::span<const std::uint32_t> batch, const Body& body) {
+        std::vector<std::uint64_t> result(batch.size());
+        parallel_for(batch.size(), many_ ? problem_.threads() : 1,
+                     [&](std::size_t i, int) { result[i] = body(batch[i]); });
+        return std::accumulate(result.begin(), result.end(), std::uint64_t{0});
+    }
+
+    /// The parts in the order in which they are divided. Those of a batch do not see each other's halves.
+    Batches batches_of_parts() {
+        const auto count = static_cast<std::uint32_t>(parts_.size());
+        if (many_ && count >= least_batched) {
+            std::vector<std::uint32_t> item(count);
+            std::iota(item.begin(), item.end(), 0U);
+            return independent_batches(
+                graph_, [&](std::size_t p) { return ranks(parts_[p]); }, part_of_, item, count,
+                problem_.threads());
+        }
+        // Splits of shared slots may take long: a few at a time, so that time and interruptions are heeded in between.
+        const std::uint32_t most = problem_.room().one_rank_per_slot() ? count : 16;
+        Batches batches;
+        for (std::uint32_t p = 0; p < count; ++p) {
+            if (p % most == 0) batches.emplace_back();
+            batches.back().push_back(p);
+        }
+        return batches;
+    }
+
+    Batches batches_of_halves(std::span<const std::uint32_t> lefts) {
+        const auto count = static_cast<std::uint32_t>(lefts.size());
+        if (!many_) {
+            Batches all(1, std::vector<std::uint32_t>(count));
+            std::iota(all.front().begin(), all.front().end(), 0U);
+            return all;
+        }
+        std::vector<std::uint32_t> item(parts_.size(), no_item);
+        for (std::uint32_t i = 0; i < count; ++i) item[lefts[i]] = item[lefts[i] + 1] = i;
+        return independent_batches(
+            graph_, [&](std::size_t p) { return ranks(parts_[p]); }, part_of_, item, count,
+            problem_.threads());
     }
 
     /// Moves ranks between two halves, now that it is known where all others are. Returns the work done.
@@ -180,28 +249,32 @@ class Multisection {
         return refined.work;
     }
 
-    /// Exchanges the places of two halves if that brings their ranks nearer to their partners elsewhere.
-    bool turn(std::uint32_t left) {
-        Part& a = parts_[left];
-        Part& b = parts_[left + 1];
-        if (a.mass > b.machine.capacity || b.mass > a.machine.capacity) return false;
-        const std::array<typename Parts::Sample, 2> ends{samples_[left], samples_[left + 1]};
-        const auto drawn_left = [&](const Part& part) {
-            std::int64_t sum = 0;
-            for (const std::uint32_t u : ranks(part)) {
-                const auto peers = graph_.peers(Rank{u});
-                const auto bytes = graph_.bytes(Rank{u});
-                for (std::size_t e = 0; e < peers.size(); ++e) {
-                    const std::uint32_t q = part_of_[peers[e].value];
-                    if (q != left && q != left + 1) sum += (bytes[e].value >> shift_) * farther(ends, q);
-                }
-            }
-            return sum;
-        };
-        if (drawn_left(a) >= drawn_left(b)) return false;
-        std::swap(a.machine, b.machine);
-        std::swap(samples_[left], samples_[left + 1]);
-        return true;
+    /// Exchanges the places of those pairs of halves that should lie the other way round, all things considered.
+    void turn(std::span<const std::uint32_t> lefts, Meter& meter) {
+        const auto ranks_of = [&](std::uint32_t p) { return ranks(parts_[p]); };
+        const auto apart_of = [&](std::uint32_t p, std::uint32_t q) { return apart(p, q); };
+        WeightedGraph choices;
+        std::vector<std::int64_t> bias;
+        TurnChoices(graph_, part_of_, parts_.size(), lefts, shift_, ranks_of, apart_of)
+            .weigh(choices, bias, problem_.threads());
+        for (const std::uint32_t left : lefts) {
+            const Part& a = parts_[left];
+            const Part& b = parts_[left + 1];
+            choices.mass.push_back(a.mass <= b.machine.capacity && b.mass <= a.machine.capacity ? 1 : 0);
+        }
+        TwoWayChoices search(choices, bias);
+        const std::vector<char>& turned = search.run();
+        meter.spend(search.work());
+        for (std::uint32_t k = 0; k < lefts.size(); ++k) {
+            if (turned[k] == 0) continue;
+            std::swap(parts_[lefts[k]].machine, parts_[lefts[k] + 1].machine);
+            std::swap(samples_[lefts[k]], samples_[lefts[k] + 1]);
+        }
+    }
+
+    /// The same value for both ways.
+    [[nodiscard]] std::int64_t apart(std::uint32_t p, std::uint32_t q) const {
+        return machine_.distance(samples_[std::min(p, q)], samples_[std::max(p, q)]);
     }
 
     /// Ranks that have a slot each are balanced to the last one, which bisections do better than groups at once.
@@ -228,7 +301,7 @@ class Multisection {
         const Part part = parts_[p];
         const std::span<std::uint32_t> mine = ranks(part);
         const std::vector<std::uint32_t> piece_of =
-            hurry ? fill_in_order(mine, divider.capacity) : split(p, divider, meter);
+            hurry ? fill_in_order(mine, mass_, divider.capacity) : split(p, divider, meter);
         std::vector<Part> divided;
         std::vector<std::uint32_t> sorted;
         for (std::uint32_t i = 0; i < divider.pieces.size(); ++i) {
@@ -271,42 +344,9 @@ class Multisection {
         return options;
     }
 
-    /// The cheapest way, for when time is up.
-    [[nodiscard]] std::vector<std::uint32_t> fill_in_order(std::span<const std::uint32_t> ranks,
-                                                           std::vector<std::int64_t> room) const {
-        std::vector<std::uint32_t> piece_of;
-        std::uint32_t at = 0;
-        for (const std::uint32_t u : ranks) {
-            while (at + 1 < room.size() && room[at] < mass_[u]) ++at;
-            room[at] -= mass_[u];
-            piece_of.push_back(at);
-        }
-        return piece_of;
-    }
-
-    /// What each piece may take. Spare room beyond one rank a slot is left to the cut. Most of an allowed imbalance goes
-    /// to the first steps, whose cuts cost most; without any, later ones would find no good cut, and no cut at all for
-    /// ranks of different loads.
-    [[nodiscard]] std::vector<std::int64_t> capacities(const Part& part,
-                                                       std::span<const MachinePart> pieces) const {
-        std::vector<std::int64_t> capacity;
-        for (const MachinePart& piece : pieces) capacity.push_back(piece.capacity);
-        if (problem_.room().one_rank_per_slot() || part.mass == 0) return capacity;
-        const double spare = static_cast<double>(part.machine.capacity) / static_cast<double>(part.mass);
-        const bool last =
-            std::ranges::all_of(pieces, [](const MachinePart& piece) { return piece.size() == 1; });
-        constexpr double first_share = 0.85;
-        const double share = std::pow(spare, last ? 1 : first_share) / spare;
-        for (std::int64_t& c : capacity) {
-            const auto wanted = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(c)));
-            const std::int64_t least = part.mass - (part.machine.capacity - c);
-            c = std::min(c, std::max(wanted, least));
-        }
-        return capacity;
-    }
-
     /// The graph between ranks that are in the parts first .. last, edges priced by the distance between the pieces for
-    /// them, and, of two pieces, what every rank's partners in other parts make the second cost more than the first.
+    /// them, and, of two pieces, what every rank's partners in other parts make the second cost more than the first; no
+    /// bias where that is nothing, or where there are more pieces.
     WeightedGraph extract(std::span<const std::uint32_t> mine, std::uint32_t first, std::uint32_t last,
                           std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias) {
         const std::array<typename Parts::Sample, 2> ends{machine_.sample(pieces[0]),
@@ -320,8 +360,13 @@ class Multisection {
         WeightedGraph sub;
         sub.first.reserve(mine.size() + 1);
         sub.mass.reserve(mine.size());
-        bias.assign(mine.size(), 0);
+        std::size_t edges = 0;
+        for (const std::uint32_t u : mine) edges += graph_.degree(Rank{u});
+        sub.peer.reserve(edges);
+        sub.weight.reserve(edges);
+        bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
         bool biased = false;
+        Farther farther(*this, ends, edges);
         for (std::uint32_t i = 0; i < mine.size(); ++i) {
             const Rank u{mine[i]};
             const auto peers = graph_.peers(u);
@@ -333,11 +378,11 @@ class Multisection {
                     if (weight == 0) continue;
                     sub.peer.push_back(local_[peers[e].value]);
                     sub.weight.push_back(weight * price);
-                } else {
-                    bias[i] += weight * farther(ends, q);
+                } else if (!bias.empty()) {
+                    bias[i] += weight * farther(q);
                 }
             }
-            biased = biased || bias[i] != 0;
+            biased = biased || (!bias.empty() && bias[i] != 0);
             sub.first.push_back(static_cast<std::uint32_t>(sub.peer.size()));
             sub.mass.push_back(mass_[u.value]);
         }
@@ -345,11 +390,34 @@ class Multisection {
         return sub;
     }
 
-    /// How much farther part q is from the right half than from the left one.
-    [[nodiscard]] std::int64_t farther(const std::array<typename Parts::Sample, 2>& ends,
-                                       std::uint32_t q) const {
-        return machine_.distance(ends[1], samples_[q]) - machine_.distance(ends[0], samples_[q]);
-    }
+    /// How much farther a part is from the right half than from the left one. The same parts are asked for again and
+    /// again: the last ones are kept, and all where edges are many.
+    class Farther {
+       public:
+        Farther(const Multisection& all, const std::array<typename Parts::Sample, 2>& ends, std::size_t edges)
+            : all_(all),
+              ends_(ends),
+              known_(edges > all.samples_.size() ? std::bit_ceil(all.samples_.size()) : 64) {}
+
+        std::int64_t operator()(std::uint32_t q) {
+            Known& known = known_[q & (known_.size() - 1)];
+            if (known.part != q) {
+                const typename Parts::Sample& there = all_.samples_[q];
+                known = {q,
+                         all_.machine_.distance(ends_[1], there) - all_.machine_.distance(ends_[0], there)};
+            }
+            return known.value;
+        }
+
+       private:
+        struct Known {
+            std::uint32_t part = std::numeric_limits<std::uint32_t>::max();
+            std::int64_t value = 0;
+        };
+        const Multisection& all_;
+        const std::array<typename Parts::Sample, 2>& ends_;
+        std::vector<Known> known_;
+    };
 
     /// Puts the ranks of a finished part on its places, where all are equally good.
     void settle(const Part& part, std::vector<std::uint32_t>& place_of) {
@@ -365,6 +433,7 @@ class Multisection {
     }
 
     const Problem& problem_;
+    bool many_;
     BisectionOptions bisection_;
     EvolutionOptions evolution_;
     const CommGraph& graph_;
@@ -383,8 +452,20 @@ class Multisection {
 
 Placement draft_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
     return with_space(problem.machine(), [&]<class Space>(const Space& space) {
-        return placement_at(problem.allocation(), Multisection<Space>(space, problem, options).run(meter),
-                            problem.room().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared);
+        const auto place = [&](const CommGraph& graph) {
+            return Multisection<Space>(space, problem, graph, options).run(meter);
+        };
+        const std::vector<Rank> order =
+            are_many(problem) ? local_order(problem.symmetric()) : std::vector<Rank>{};
+        if (order.empty()) {
+            const SlotUse use = problem.room().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
+            return placement_at(problem.allocation(), place(problem.symmetric()), use);
+        }
+        const std::vector<std::uint32_t> found =
+            place(renumbered(problem.symmetric(), order, problem.threads()));
+        std::vector<std::uint32_t> place_of(found.size());
+        for (std::size_t i = 0; i < found.size(); ++i) place_of[order[i].value] = found[i];
+        return placement_at(problem.allocation(), place_of);
     });
 }
 

@@ -9,12 +9,15 @@ namespace topoloom {
 struct MultisectionOptions {
     std::uint32_t starts = 4;
     std::uint32_t cycles = 0;
+    std::uint32_t rings = 0;
     std::uint32_t family = 4;
     std::uint32_t islands = 1;
     std::uint32_t cuts = 3;
     void visit(auto& field) {
         field("starts", starts, Range{1, 1000}, "first splits tried for every part of the machine");
         field("cycles", cycles, Range{0, 1000}, "times that every split is coarsened and refined once more");
+        field("rings", rings, Choices{"lines", "rings"},
+              "tori: what full rings count as when parts are compared");
         field("family", family, Range{1, 1000}, "shared slots: splits of the coarsest graph, which evolve");
         field("islands", islands, Range{1, 1000}, "shared slots: families, whose best evolve together");
         field("cuts", cuts, Range{0, 1000}, "shared slots: rounds of minimum cuts between groups");

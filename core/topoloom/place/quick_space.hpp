@@ -12,6 +12,7 @@
 
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/place/arrangement.hpp"
+#include "topoloom/place/both_ways.hpp"
 #include "topoloom/place/offset_space.hpp"
 
 namespace topoloom {
@@ -39,6 +40,7 @@ class TableSpace {
                 at(a, b) = static_cast<std::uint16_t>(space.distance(slots[a], slots[b]));
             for (std::size_t b = 0; b < a; ++b) symmetric &= at(a, b) == at(b, a);
         }
+        differ_ = !symmetric;
         if (symmetric) return;
         for (std::size_t a = 0; a < width_; ++a) {
             for (std::size_t b = 0; b < a; ++b) {
@@ -49,16 +51,20 @@ class TableSpace {
     }
 
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return distance_[a * width_ + b]; }
+    /// As that of BothWays: distances are sums of two.
+    [[nodiscard]] bool differ() const { return differ_; }
 
    private:
     [[nodiscard]] std::uint16_t& at(std::size_t a, std::size_t b) { return distance_[a * width_ + b]; }
 
     std::size_t width_;
+    bool differ_ = false;
     std::vector<std::uint16_t> distance_;
 };
 
-/// Calls use(space, slots, quick, quick_slots): the machine's space and one with the same distances, but for
-/// TableSpace, that is quicker to compare points in, each with the points of all slots of the allocation.
+/// Calls use(space, slots, quick, quick_slots): the machine's space and one that is quicker to compare points in, each
+/// with the points of all slots of the allocation. Their distances are the same but where ways there and back differ:
+/// the quick ones then are the sum of both.
 template <class Use>
 decltype(auto) with_quick_space(const Allocation& allocation, Use&& use) {
     const Machine& machine = allocation.machine();
@@ -75,7 +81,11 @@ decltype(auto) with_quick_space(const Allocation& allocation, Use&& use) {
             std::iota(positions.begin(), positions.end(), 0U);
             return use(space, slots, TableSpace(space, slots), positions);
         }
-        return use(space, slots, space, slots);
+        if constexpr (BothWays<Space>::may_differ) {
+            return use(space, slots, BothWays<Space>(space), slots);
+        } else {
+            return use(space, slots, space, slots);
+        }
     });
 }
 

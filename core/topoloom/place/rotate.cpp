@@ -9,6 +9,7 @@
 #include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/near_slots.hpp"
 #include "topoloom/place/quick_space.hpp"
+#include "topoloom/place/wake_queue.hpp"
 
 namespace topoloom {
 
@@ -23,20 +24,10 @@ class RotateSearch {
           near_(near),
           length_(options.length),
           state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
-          waiting_(graph_.rank_count(), true) {
-        for (const Rank u : ids<Rank>(graph_.rank_count())) queue_.push_back(u);
-    }
+          queue_(graph_) {}
 
     std::vector<std::uint32_t> run(Meter& meter) {
-        while (!queue_.empty() && !meter.exhausted()) {
-            std::vector<Rank> round;
-            round.swap(queue_);
-            for (const Rank u : round) {
-                waiting_[u.value] = false;
-                visit(u, meter);
-                if (meter.exhausted()) break;
-            }
-        }
+        queue_.drain(meter, [&](Rank u) { visit(u, meter); });
         return state_.positions();
     }
 
@@ -134,26 +125,15 @@ class RotateSearch {
     /// The ranks that moved and their partners have new surroundings: look at them again.
     void wake() {
         for (const Step& step : path_) {
-            wake(step.rank);
-            if (step.ejected != State::nobody) wake(step.ejected);
+            queue_.wake(step.rank);
+            if (step.ejected != State::nobody) queue_.wake(step.ejected);
         }
     }
-    void wake(Rank u) {
-        const auto enqueue = [&](Rank v) {
-            if (waiting_[v.value]) return;
-            waiting_[v.value] = true;
-            queue_.push_back(v);
-        };
-        enqueue(u);
-        for (const Rank v : graph_.peers(u)) enqueue(v);
-    }
-
     const CommGraph& graph_;
     const Near& near_;
     std::uint32_t length_;
     State state_;
-    std::vector<char> waiting_;
-    std::vector<Rank> queue_;
+    WakeQueue queue_;
     std::vector<Step> path_;
 };
 

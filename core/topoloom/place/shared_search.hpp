@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -71,7 +72,9 @@ class SharedSearch {
         std::ranges::fill(awake_, char{0});
         rng.shuffle(std::span<std::uint32_t>(border));
         std::int64_t gained = 0;
+        const std::uint64_t last = examined_ + 4096 * std::uint64_t{graph_.size()} + 8 * graph_.peer.size();
         for (const std::uint32_t v : border) {
+            if (examined_ > last) break;  // only dense graphs get there
             if (locked_[v] == 0) gained += search_from(v, patience);
         }
         std::ranges::fill(locked_, char{0});
@@ -102,6 +105,7 @@ class SharedSearch {
     };
     static constexpr std::uint32_t nowhere = static_cast<std::uint32_t>(-1);
     static constexpr std::size_t most_targets = 16;  // places tried for one vertex: those it talks to most
+    static constexpr std::uint32_t crowd = 128;      // of so many peers most hardly notice a move
 
     [[nodiscard]] std::int64_t distance(std::uint32_t a, std::uint32_t b) const {
         return space_.distance(points_[a], points_[b]);
@@ -110,19 +114,33 @@ class SharedSearch {
         return load_[place] + graph_.mass[v] <= capacity_[place];
     }
 
-    /// Sums what v exchanges with every place; `near_` lists these places.
+    /// Sums what v exchanges with every place; `near_` lists these places, its own last.
     void gather(std::uint32_t v) {
         for (const std::uint32_t p : near_) towards_[p] = 0;
         near_.clear();
         const auto peers = graph_.peers(v);
         const auto weights = graph_.weights(v);
+        const std::uint32_t* const place = place_.data();
+        std::int64_t* const towards = towards_.data();
+        const std::uint32_t mine = place[v];
+        std::int64_t here = 0;  // most peers are: no need to go through memory
         for (std::size_t i = 0; i < peers.size(); ++i) {
-            const std::uint32_t p = place_[peers[i]];
-            if (towards_[p] == 0) near_.push_back(p);
-            towards_[p] += weights[i];
+            const std::uint32_t p = place[peers[i]];
+            if (p == mine) {
+                here += weights[i];
+                continue;
+            }
+            if (towards[p] == 0) near_.push_back(p);
+            towards[p] += weights[i];
         }
+        examined_ += peers.size();
+        if (here == 0) return;
+        towards[mine] = here;
+        near_.push_back(mine);
     }
+    /// What v, whose surroundings are gathered, costs on a place; to be compared with what it costs on others.
     [[nodiscard]] std::int64_t cost_at(std::uint32_t place) const {
+        if constexpr (requires { Space::uniform; }) return -towards_[place];
         std::int64_t sum = 0;
         for (const std::uint32_t p : near_) sum += towards_[p] * distance(place, p);
         return sum;
@@ -172,6 +190,24 @@ class SharedSearch {
         }
     }
 
+    /// Looks at the peers of a vertex that moved; where they are a crowd, only at those that it exchanges much with.
+    void queue_peers(std::uint32_t v) {
+        const auto peers = graph_.peers(v);
+        if (peers.size() <= crowd) {
+            for (const std::uint32_t u : peers) {
+                if (locked_[u] == 0) queue(u);
+            }
+            return;
+        }
+        const auto weights = graph_.weights(v);
+        const std::int64_t mean = std::accumulate(weights.begin(), weights.end(), std::int64_t{0}) /
+                                  static_cast<std::int64_t>(weights.size());
+        examined_ += peers.size();
+        for (std::size_t i = 0; i < peers.size(); ++i) {
+            if (weights[i] / 2 > mean && locked_[peers[i]] == 0) queue(peers[i]);
+        }
+    }
+
     /// Follows the best moves around one vertex, through losses, and keeps the best state met.
     std::int64_t search_from(std::uint32_t seed, std::uint32_t patience) {
         heap_.clear();
@@ -180,7 +216,9 @@ class SharedSearch {
         std::int64_t sum = 0;
         std::int64_t best = 0;
         std::size_t best_at = 0;
-        while (!heap_.empty() && moves_.size() - best_at <= patience) {
+        const std::uint64_t long_search = std::uint64_t{crowd} * crowd * patience;
+        std::uint64_t last = examined_ + long_search;
+        while (!heap_.empty() && moves_.size() - best_at <= patience && examined_ <= last) {
             const std::uint32_t v = heap_.top();
             const std::int64_t expected = heap_.top_gain();
             heap_.erase(v);
@@ -197,10 +235,9 @@ class SharedSearch {
             if (sum > best) {
                 best = sum;
                 best_at = moves_.size();
+                last = examined_ + long_search;
             }
-            for (const std::uint32_t u : graph_.peers(v)) {
-                if (locked_[u] == 0) queue(u);
-            }
+            queue_peers(v);
         }
         while (moves_.size() > best_at) {
             locked_[moves_.back().vertex] = 0;
@@ -256,6 +293,7 @@ class SharedSearch {
     GainHeap heap_;
     std::vector<Move> moves_;
     std::uint64_t work_ = 0;
+    std::uint64_t examined_ = 0;  // edges
 };
 
 }  // namespace topoloom

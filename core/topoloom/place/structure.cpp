@@ -71,12 +71,15 @@ class BlocksOnRouters {
         for (const Way& way : ways_) {
             if (best.done()) return false;
             best.try_slots(slots_of(way, false));
-            if (way.folding.is_plain() && estimates_are_exact()) return true;
+            if (way.folding.is_plain() && estimates_are_exact()) return plain_ = true;
             if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, true));
         }
         // Where every attempt takes long, any folding will do: what else there is seldom beats it.
         return tries == fewest_tries && !ways_.empty();
     }
+
+    /// Whether that was so.
+    [[nodiscard]] bool plain() const { return plain_; }
 
    private:
     struct Way {
@@ -180,6 +183,7 @@ class BlocksOnRouters {
     std::vector<std::uint32_t> stride_;
     std::vector<Way> ways_;
     std::size_t blocks_seen_ = 0;
+    bool plain_ = false;
 };
 
 GridPoints cells_of(const GridPattern& pattern) {
@@ -262,14 +266,19 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
         return StructuredPlacement{best.placement(), pattern->text(), true};
     const std::size_t tries =
         std::clamp<std::size_t>(2'000'000 / problem.graph().edge_count(), fewest_tries, 64);
-    const auto result = [&] {
-        return StructuredPlacement{best.placement(), pattern->text(), best.optimal()};
-    };
+    bool plain = false;
+    bool enough = best.done();
     const auto grid = slot_grid(problem.allocation(), problem.rank_count());
-    if (best.done() || (grid && BlocksOnRouters(*pattern, *grid).try_all(tries, best))) return result();
-    try_halving(problem, *pattern, tries, best);
-    try_lines(problem, *pattern, 2 * tries, best);
-    return result();
+    if (grid && !enough) {
+        BlocksOnRouters blocks(*pattern, *grid);
+        enough = blocks.try_all(tries, best);
+        plain = blocks.plain();
+    }
+    if (!enough) {
+        try_halving(problem, *pattern, tries, best);
+        try_lines(problem, *pattern, 2 * tries, best);
+    }
+    return StructuredPlacement{best.placement(), pattern->text(), best.optimal(), plain};
 }
 
 Placement place_structure(const Problem& problem, Meter& meter) {

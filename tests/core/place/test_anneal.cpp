@@ -13,10 +13,13 @@
 #include "topoloom/pattern/collective_pattern.hpp"
 #include "topoloom/pattern/random_geometric.hpp"
 #include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/anneal.hpp"
 #include "topoloom/place/mapper.hpp"
+#include "topoloom/place/mappers.hpp"
 #include "topoloom/place/near_slots.hpp"
 #include "topoloom/place/packed_graph.hpp"
 #include "topoloom/place/quick_space.hpp"
+#include "topoloom/place/region_anneal.hpp"
 
 using namespace topoloom;
 
@@ -218,4 +221,54 @@ TEST_CASE("annealing stops when it is told to") {
     const PlaceResult result = place(Problem(graph, allocation), "block,anneal(sweeps=1000000000)", budget);
     CHECK(result.exhausted);
     CHECK(asked == 3);
+}
+
+TEST_CASE("annealing by regions is never worse and the same for any number of threads") {
+    for (const std::string& text : texts()) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = scattered(machine, 2);
+        for (const std::uint32_t region_size : {1U, 7U, 1000U}) {
+            CAPTURE(region_size);
+            const auto ranks = static_cast<std::uint32_t>(allocation.slot_count() - region_size % 3);
+            const CommGraph graph = random_geometric(ranks, Bytes{8}, 1, 5);
+            const auto anneal = [&](int threads, std::uint64_t work) {
+                const Problem problem(graph, allocation, 3, threads);
+                const Budget budget{.work = work};
+                Meter meter(budget);
+                Placement start = place_block(problem, meter);
+                const std::int64_t before = problem.value(start.slots());
+                const Placement found = anneal_by_regions(problem, std::move(start), meter,
+                                                          {.sweeps = 0, .heat = 1000}, region_size);
+                CHECK(problem.value(found.slots()) <= before);
+                return std::vector<Slot>(found.slots().begin(), found.slots().end());
+            };
+            for (const std::uint64_t work : {1'000ULL, 50'000ULL}) CHECK(anneal(1, work) == anneal(3, work));
+        }
+    }
+}
+
+TEST_CASE("regions hold each slot of a rank with partners once") {
+    const Machine machine = make_machine("torus:6x6x6");
+    const Allocation allocation = scattered(machine, 4);
+    const CommGraph graph = random_geometric(150, Bytes{8}, 1, 5).symmetric();
+    std::vector<Rank> order;
+    for (const Rank u : ids<Rank>(graph.rank_count())) order.push_back(u);
+    std::vector<std::uint32_t> position(order.size());
+    std::vector<Rank> occupant(allocation.slot_count(), Rank{SlotRegions::none});
+    for (std::uint32_t u = 0; u < position.size(); ++u) occupant[position[u] = u] = Rank{u};
+    with_quick_space(allocation, [&]<class Space>(const Space& space, const auto&, const auto&, const auto&) {
+        const NearSlots<Space> near(space, allocation, 6, 1);
+        const SlotRegions regions(graph, 150, near, position, occupant, 20, Rng(1));
+        std::vector<int> seen(allocation.slot_count(), 0);
+        for (std::size_t r = 0; r < regions.size(); ++r) {
+            for (const std::uint32_t p : regions.positions(r)) {
+                ++seen[p];
+                CHECK(regions.region_of(p) == r);
+                CHECK(regions.positions(r)[regions.local(p)] == p);
+            }
+        }
+        CHECK(std::ranges::all_of(std::span(seen).first(150), [](int times) { return times == 1; }));
+        CHECK(std::ranges::all_of(seen, [](int times) { return times <= 1; }));
+    });
 }

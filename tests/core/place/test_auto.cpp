@@ -10,6 +10,7 @@
 #include "../metric/random_problem.hpp"
 #include "renumbered.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
 #include "topoloom/machine/fragments.hpp"
 #include "topoloom/pattern/collective_pattern.hpp"
 #include "topoloom/pattern/random_geometric.hpp"
@@ -230,5 +231,34 @@ TEST_CASE("on shared slots auto keeps to the room and is never worse than block 
         for (const Slot slot : allocation.slots())
             CHECK(std::ranges::count(result.placement.slots(), slot) <= 7);
         CHECK(problem.value(result.placement.slots()) <= value(problem, "block"));
+    }
+}
+
+TEST_CASE("on few slots where most talk to most, no exchange of any two ranks helps what auto found") {
+    const Machine machine = make_machine("torus:4x3x2");
+    const Allocation allocation = Allocation::whole(machine);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        Rng rng(seed);
+        std::vector<Rank> senders, peers;
+        std::vector<Bytes> bytes;
+        for (std::uint32_t u = 0; u < 22; ++u) {
+            for (std::uint32_t v = 0; v < u; ++v) {
+                senders.push_back(Rank{u});
+                peers.push_back(Rank{v});
+                bytes.push_back(Bytes{1 + rng.below(100)});
+            }
+        }
+        const CommGraph graph = CommGraph::from_edges(22, senders, peers, bytes);
+        const Problem problem(graph, allocation, seed, 1);
+        const Placement placement = place(problem, "auto(effort=fast)").placement;
+        std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
+        const std::int64_t found = problem.value(slots);
+        for (std::size_t u = 0; u < slots.size(); ++u) {
+            for (std::size_t v = 0; v < u; ++v) {
+                std::swap(slots[u], slots[v]);
+                CHECK(problem.value(slots) >= found);
+                std::swap(slots[u], slots[v]);
+            }
+        }
     }
 }

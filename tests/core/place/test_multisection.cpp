@@ -283,3 +283,15 @@ TEST_CASE("between two nodes at one point of the network, sorted by split keys, 
         }
     });
 }
+
+TEST_CASE("many ranks are divided alike by any number of threads") {
+    const Machine machine = make_machine("torus:28x28x28");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = random_geometric(21'000, Bytes{8}, 1, 5);
+    const auto slots = [&](int threads) {
+        const Placement placement =
+            place(Problem(graph, allocation, 1, threads), "multisection", Budget{}).placement;
+        return std::vector<Slot>(placement.slots().begin(), placement.slots().end());
+    };
+    CHECK(slots(1) == slots(3));
+}

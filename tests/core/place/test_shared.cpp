@@ -149,6 +149,32 @@ TEST_CASE("stars and isolated ranks share slots too") {
     }
 }
 
+TEST_CASE("a clique, whose ranks all have more peers than a search looks at, falls into its tight groups") {
+    constexpr std::uint32_t ranks = 320;
+    const Machine machine = make_machine("tree:4:4,distance=1:10");
+    const Allocation allocation = Allocation::whole(machine);
+    const auto clique = [](std::int64_t within) {
+        return CommGraph::from_rows(ranks, [=](Rank u, const auto& add) {
+            for (const Rank v : ids<Rank>(ranks)) {
+                if (u != v) add(Edge{v, Bytes{u.value % 16 == v.value % 16 ? within : 1}, 1});
+            }
+        });
+    };
+    const CommGraph graph = clique(50);
+    for (const std::string chain : {"auto(effort=fast)", "auto", "auto(effort=best)"}) {
+        CAPTURE(chain);
+        const Problem problem(graph, allocation, 1, 1, Sharing{.imbalance = 0});
+        const PlaceResult result = place(problem, chain);
+        check_capacities(problem, result.placement);
+        for (const Rank u : ids<Rank>(ranks))
+            CHECK(result.placement[u] == result.placement[Rank{u.value % 16}]);
+    }
+    const CommGraph even = clique(1);  // where all ways to fill the slots are equally good
+    const Problem problem(even, allocation, 1, 1, Sharing{.imbalance = 0});
+    const std::int64_t expected = 320LL * 20 * (3 * 1 + 12 * 10);
+    CHECK(problem.value(place(problem, "block,refine").placement.slots()) == expected);
+}
+
 TEST_CASE("more ranks than slots are refused without leave to share") {
     const Machine machine = make_machine("torus:4");
     const Allocation allocation = Allocation::whole(machine);

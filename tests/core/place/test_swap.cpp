@@ -51,6 +51,27 @@ TEST_CASE("after swap no exchange of two communicating ranks and no move to a fr
     }
 }
 
+TEST_CASE("searches by gain come to an end on any number of slots where ways there and back differ") {
+    // More slots than have a table of their distances.
+    constexpr std::uint32_t nodes = 2060;
+    std::string text = "graph:" + std::to_string(nodes) + ":";
+    for (std::uint32_t v = 0; v < nodes; ++v) {
+        if (v > 0) text += ',';
+        text += std::to_string(v) + '>' + std::to_string((v + 1) % nodes);
+        for (const std::uint32_t step : {37U, 390U})
+            text += ',' + std::to_string(v) + '>' + std::to_string((v + step) % nodes);
+    }
+    const Machine machine = make_machine(text);
+    const Allocation allocation = Allocation::whole(machine);
+    for (const std::size_t ranks : {nodes, nodes - 40U}) {
+        const CommGraph graph = random_geometric(ranks, Bytes{100}, 3, 4);
+        const Problem problem(graph, allocation, 5, 1);
+        Budget budget;
+        budget.work = 100'000'000;
+        CHECK_FALSE(place(problem, "random,swap(reach=1)", budget).exhausted);
+    }
+}
+
 TEST_CASE("swap unties a ring whose ranks were dealt out backwards in pairs") {
     const Machine machine = make_machine("torus:16");
     const Allocation allocation = Allocation::whole(machine);

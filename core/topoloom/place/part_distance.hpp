@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How far apart two parts of a machine are, while it is being divided.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "topoloom/machine/machine.hpp"
+
+namespace topoloom {
+
+/// What the rings of a torus that an allocation fills evenly count as, while it is being divided.
+enum class FullRings { lines, rings };
+
+/// Distances between parts, by a few points that stand for each.
+///
+/// The rings of a torus that the points fill evenly are best taken for lines: both halves of one half of a ring are as far
+/// from the other half, so that nothing would tell how to turn them, nor along which axis to cut the ranks, until it is
+/// too late for good grids. On a line the inner quarters are nearer. Hypercubes do better on rings.
+template <class Space>
+class PartDistance {
+   public:
+    using Point = typename Space::Point;
+
+    PartDistance(const Space& space, const NodeInside& inside, std::span<const Point> points, FullRings full)
+        : lines_(open_full_rings(space, points, full)), space_(space) {
+        if constexpr (on_torus) space_ = Space(lines_, inside);
+    }
+    PartDistance(const PartDistance&) = delete;
+    PartDistance& operator=(const PartDistance&) = delete;
+
+    /// Points, each for as many places of a part. On a torus with flat nodes they need not be places: each has one
+    /// coordinate on every axis of those that divide the part evenly, so that the distances between uniform boxes come
+    /// out right.
+    struct Sample;
+
+    [[nodiscard]] Sample sample(std::span<const Point> points, std::span<const std::uint32_t> places) const {
+        Sample sample;
+        const auto size = static_cast<std::uint32_t>(places.size());
+        sample.count = std::min(Sample::most, std::bit_ceil(size));
+        for (std::uint32_t i = 0; i < sample.count; ++i)
+            sample.points[i] = points[places[middle_of(i, sample.count, size)]];
+        if constexpr (has_coordinates) {
+            if (size > 2) spread(points, places, sample);
+        }
+        return sample;
+    }
+
+    /// The mean over the points of two samples, times the same number for all.
+    [[nodiscard]] std::int64_t operator()(const Sample& a, const Sample& b) const {
+        std::int64_t sum = 0;
+        for (std::uint32_t i = 0; i < a.count; ++i) {
+            for (std::uint32_t k = 0; k < b.count; ++k) sum += space_.distance(a.points[i], b.points[k]);
+        }
+        return sum * (Sample::most / a.count) * (Sample::most / b.count);
+    }
+    /// What it returns is at most this many times the greatest distance of the machine: lines are twice as long as rings.
+    static constexpr std::int64_t scale() { return std::int64_t{2} * Sample::most * Sample::most; }
+
+   private:
+    using Network = typename Space::Network;
+    static constexpr bool on_torus = requires(const Network& network) { network.axis_count(); };
+    static constexpr bool has_coordinates = on_torus && std::is_same_v<Point, typename Network::Point>;
+    using Lines = std::conditional_t<on_torus, Network, std::monostate>;
+
+    static Lines open_full_rings(const Space& space, std::span<const Point> points, FullRings full) {
+        if constexpr (on_torus) {
+            const Network& torus = space.network();
+            TorusSpec lines;
+            lines.size = torus.grid();
+            lines.nodes_per_router = torus.spec().nodes_per_router;
+            for (std::uint32_t d = 0; d < torus.axis_count(); ++d) {
+                std::vector<std::size_t> in_plane(lines.size[d], 0);
+                for (const Point& p : points)
+                    ++in_plane[static_cast<std::size_t>(Space::on_network(p).at[d])];
+                const bool even =
+                    std::ranges::all_of(in_plane, [&](std::size_t n) { return n == in_plane[0]; });
+                lines.wrap.push_back(torus.wraps(d) && (!even || full == FullRings::rings));
+            }
+            return Network(std::move(lines));
+        } else {
+            return {};
+        }
+    }
+
+    /// In the middle of the i-th of `count` equal shares.
+    static std::uint32_t middle_of(std::uint32_t i, std::uint32_t count, std::uint32_t size) {
+        return static_cast<std::uint32_t>(std::uint64_t{2 * i + 1} * size / (2 * count));
+    }
+
+    void spread(std::span<const Point> points, std::span<const std::uint32_t> places, Sample& sample) const {
+        std::vector<std::uint32_t> in_plane;
+        for (std::uint32_t d = 0; d < lines_.axis_count(); ++d) {
+            in_plane.assign(lines_.grid()[d], 0);
+            for (const std::uint32_t p : places) ++in_plane[static_cast<std::size_t>(points[p].at[d])];
+            std::size_t x = 0;
+            std::uint32_t seen = in_plane[0];
+            for (std::uint32_t i = 0; i < sample.count; ++i) {
+                const auto size = static_cast<std::uint32_t>(places.size());
+                while (seen <= middle_of(i, sample.count, size)) seen += in_plane[++x];
+                sample.points[i].at[d] = static_cast<typename Network::Coordinate>(x);
+            }
+        }
+    }
+
+    Lines lines_;
+    Space space_;
+};
+
+template <class Space>
+struct PartDistance<Space>::Sample {
+    static constexpr std::uint32_t most = on_torus ? 8 : 4;
+    std::array<Point, most> points;
+    std::uint32_t count = 0;  // a power of 2
+};
+
+}  // namespace topoloom

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ranks that a local search has yet to visit: those whose surroundings changed.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+/// Begins with all ranks. They are visited in rounds, so that none comes twice before all others did.
+class WakeQueue {
+   public:
+    explicit WakeQueue(const CommGraph& symmetric)
+        : graph_(symmetric), waiting_(symmetric.rank_count(), false) {
+        add_all();
+    }
+
+    /// Calls visit(rank) for all that wait, and for those that it wakes, until none is left or the meter is spent.
+    template <class Visit>
+    void drain(Meter& meter, const Visit& visit) {
+        while (!queue_.empty() && !meter.exhausted()) {
+            for (const Rank u : std::exchange(queue_, {})) {
+                waiting_[u.value] = false;
+                visit(u);
+                if (meter.exhausted()) break;
+            }
+        }
+    }
+
+    void add(Rank u) {
+        if (waiting_[u.value]) return;
+        waiting_[u.value] = true;
+        queue_.push_back(u);
+    }
+    void add_all() {
+        for (const Rank u : ids<Rank>(graph_.rank_count())) add(u);
+    }
+    /// The rank and its partners have new surroundings.
+    void wake(Rank u) {
+        add(u);
+        for (const Rank v : graph_.peers(u)) add(v);
+    }
+
+   private:
+    const CommGraph& graph_;
+    std::vector<char> waiting_;
+    std::vector<Rank> queue_;
+};
+
+}  // namespace topoloom

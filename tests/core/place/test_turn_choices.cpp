@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What turning halves costs, against adding up all edges.
+#include <doctest.h>
+
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/place/turn_choices.hpp"
+
+using namespace topoloom;
+
+TEST_CASE("the choices to turn cost what the edges cost, for any set of pairs that turn") {
+    constexpr std::uint32_t parts = 9;  // pairs 0-1, 3-4, 5-6, 7-8; part 2 stands alone
+    const std::vector<std::uint32_t> lefts{0, 3, 5, 7};
+    Rng rng(8);
+    for (int round = 0; round < 20; ++round) {
+        const CommGraph graph =
+            random_geometric(60, Bytes{3}, static_cast<std::uint64_t>(round), 6).symmetric();
+        std::vector<std::uint32_t> part_of(60);
+        std::vector<std::vector<std::uint32_t>> ranks(parts);
+        for (std::uint32_t u = 0; u < 60; ++u) {
+            part_of[u] = rng.below(parts);
+            ranks[part_of[u]].push_back(u);
+        }
+        std::vector<std::int64_t> at(parts);
+        for (std::int64_t& x : at) x = rng.below(50);
+        const auto apart = [&](std::uint32_t p, std::uint32_t q) { return std::abs(at[p] - at[q]); };
+        const auto ranks_of = [&](std::uint32_t p) -> const std::vector<std::uint32_t>& { return ranks[p]; };
+
+        WeightedGraph choices;
+        std::vector<std::int64_t> bias;
+        TurnChoices(graph, part_of, parts, lefts, 0, ranks_of, apart).weigh(choices, bias, 2);
+        for (std::uint32_t turned = 0; turned < 16; ++turned) {
+            std::vector<std::uint32_t> lies(parts);  // where a part's ranks are then
+            std::iota(lies.begin(), lies.end(), 0U);
+            std::int64_t twice = 0;
+            for (std::uint32_t k = 0; k < lefts.size(); ++k) {
+                if ((turned >> k & 1U) == 0) continue;
+                std::swap(lies[lefts[k]], lies[lefts[k] + 1]);
+                twice += 2 * bias[k];
+            }
+            for (std::uint32_t k = 0; k < lefts.size(); ++k) {
+                for (std::size_t e = 0; e < choices.peers(k).size(); ++e) {
+                    const bool differ = (turned >> k & 1U) != (turned >> choices.peers(k)[e] & 1U);
+                    twice += differ ? choices.weights(k)[e] : 0;
+                }
+            }
+            std::int64_t change = 0;  // over ordered pairs: each edge twice
+            for (std::uint32_t u = 0; u < 60; ++u) {
+                for (const Edge edge : graph.sends(Rank{u})) {
+                    const std::uint32_t p = part_of[u];
+                    const std::uint32_t q = part_of[edge.peer.value];
+                    change += edge.bytes.value * (apart(lies[p], lies[q]) - apart(p, q));
+                }
+            }
+            CHECK(twice == 2 * change);
+        }
+    }
+}
