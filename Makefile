@@ -41,8 +41,8 @@ bench-record: build          ## what recording costs a call
 bench-peers: build           ## beside other mappers; ARGS='--sets stencils --tools ours,scotch' takes a minute
 	tools/setup.sh peers
 	pip install -q scipy
-	PYTHONPATH=bench python -m peers $(ARGS)
-	[ ! -e bench/qaplib/run.py ] || [ -n '$(ARGS)' ] || python bench/qaplib/run.py
+	PYTHONPATH=bench python -m peers $(or $(ARGS),--scale)
+	[ -n '$(ARGS)' ] || python bench/qaplib/run.py ../shared/data/qaplib
 
 asan tsan:                   ## the core's tests under a sanitizer
 	cmake --workflow --preset $@

@@ -138,9 +138,9 @@ def partitioned_mesh(parts: int, axes: int, seed: int, each: int = 64) -> Graph:
 def coordinate_bisection(points: NDArray[Any], parts: int) -> Ints:
     """Cut points into parts of equal size: always the widest extent, at the median."""
     part = np.zeros(len(points), np.int64)
-    todo = [(np.arange(len(points)), 0, parts)]
-    while todo:
-        members, base, count = todo.pop()
+    pending = [(np.arange(len(points)), 0, parts)]
+    while pending:
+        members, base, count = pending.pop()
         if count == 1:
             part[members] = base
             continue
@@ -148,8 +148,8 @@ def coordinate_bisection(points: NDArray[Any], parts: int) -> Ints:
         axis = int(np.argmax(np.ptp(points[members], axis=0)))
         order = members[np.argsort(points[members, axis], kind="stable")]
         cut = len(members) * low // count
-        todo.append((order[:cut], base, low))
-        todo.append((order[cut:], base + low, count - low))
+        pending.append((order[:cut], base, low))
+        pending.append((order[cut:], base + low, count - low))
     return part
 
 
