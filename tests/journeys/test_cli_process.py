@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -106,35 +107,44 @@ def test_a_full_disk_is_a_failure(tmp_path: Path) -> None:
     assert failed.stderr.count("\n") == 1
 
 
+def searches(pid: int) -> bool:
+    """Whether a search is under way: it opens a socket, to hear Ctrl-C through it."""
+    # Files come and go while we look, and the process may end.
+    with contextlib.suppress(FileNotFoundError):
+        for file in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                if "socket" in str(file.readlink()):
+                    return True
+    return False
+
+
+def interrupt(*words: str, cwd: Path) -> None:
+    """Send SIGINT to a search that is under way; it must write x.json and say so."""
+    process = subprocess.Popen(
+        [TOPOLOOM, *words, "-o", "x.json", "--threads", "2"],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and not searches(process.pid):
+        time.sleep(0.1)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert errors.splitlines() == [
+        "topoloom: interrupted; x.json holds the best placement so far"
+    ]
+
+
 def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
     made = run(
         "pattern", "random-geometric", "--ranks", "40000", "-o", "p.npz", cwd=tmp_path
     )
     assert made.returncode == 0, made.stderr
-    words = [
-        "map",
-        "p.npz",
-        "-m",
-        "torus:200x200",
-        "--mapper",
-        "random,swap(reach=100,candidates=100000)",
-        "-o",
-        "x.json",
-    ]
-    process = subprocess.Popen(
-        [TOPOLOOM, *words, "--threads", "2"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert errors.splitlines() == [
-        "topoloom: interrupted; x.json holds the best placement so far"
-    ]
+    mapper = "random,swap(reach=100,candidates=100000)"
+    interrupt("map", "p.npz", "-m", "torus:200x200", "--mapper", mapper, cwd=tmp_path)
     document = json.loads((tmp_path / "x.json").read_text())
     assert sorted(document["placement"]) == list(range(40000))
 
@@ -149,21 +159,7 @@ def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
     made = run("pattern", *words, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     machine = "torus:16x16" if room else "torus:200x200"
-    words = ["map", "p.npz", "-m", machine, "--effort", "best", *room, "-o", "x.json"]
-    process = subprocess.Popen(
-        [TOPOLOOM, *words, "--threads", "2"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 130, errors
-    assert errors.splitlines() == [
-        "topoloom: interrupted; x.json holds the best placement so far"
-    ]
+    interrupt("map", "p.npz", "-m", machine, "--effort", "best", *room, cwd=tmp_path)
     judged = run("judge", "p.npz", "x.json", "--json", cwd=tmp_path)
     assert judged.returncode == 0, judged.stderr
     values = json.loads(judged.stdout)
