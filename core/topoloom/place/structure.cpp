@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/binomial_tree.hpp"
 #include "topoloom/place/grid_folding.hpp"
 #include "topoloom/place/grid_orders.hpp"
 #include "topoloom/place/paired_halving.hpp"
@@ -258,9 +259,18 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
         best.try_slots(std::move(found.slots));
         return StructuredPlacement{best.placement(), "one rank with all others", found.optimal};
     }
+    const auto block = problem.allocation().slots().first(problem.rank_count());
+    if (const auto tree = find_binomial_tree(problem.symmetric())) {
+        const auto grid = slot_grid(problem.allocation(), problem.rank_count());
+        auto slots = grid ? place_binomial_tree(*tree, *grid) : std::nullopt;
+        if (!slots) return std::nullopt;
+        best.try_slots({block.begin(), block.end()});
+        best.try_slots(*std::move(slots));
+        const std::string text = "binomial tree of " + std::to_string(problem.rank_count());
+        return StructuredPlacement{best.placement(), text, best.optimal()};
+    }
     const std::optional<GridPattern> pattern = recognize(problem.symmetric(), problem.threads());
     if (!pattern) return std::nullopt;
-    const auto block = problem.allocation().slots().first(problem.rank_count());
     best.try_slots({block.begin(), block.end()});
     if (nothing_to_gain(problem, *pattern))
         return StructuredPlacement{best.placement(), pattern->text(), true};

@@ -2,6 +2,7 @@
 // Recognized patterns are placed as well as is known to be possible, whatever the numbering of their ranks.
 #include <doctest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "renumbered.hpp"
@@ -11,6 +12,7 @@
 #include "topoloom/pattern/collective_pattern.hpp"
 #include "topoloom/pattern/random_geometric.hpp"
 #include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/binomial_tree.hpp"
 #include "topoloom/place/structure.hpp"
 
 using namespace topoloom;
@@ -117,6 +119,57 @@ TEST_CASE("a hub sits in the middle, those it talks to most around it") {
     CHECK(outcome.optimal);
     CHECK(outcome.value == 4 * 10 * 1 + 4 * 1 * 2);
     CHECK(place_on(renumbered(graph, 4), "mesh:7x7").value == 4 * 10 * 1 + 4 * 1 * 2);
+}
+
+TEST_CASE("binomial trees are halved along the axes, with their roots near each other") {
+    const auto place_tree = [](std::size_t ranks, const char* machine) {
+        return place_on(renumbered(binomial_tree(ranks, Bytes{1}), 5), machine);
+    };
+    for (const auto& [ranks, machine] :
+         {std::pair{8U, "mesh:2x2x2"}, {16U, "mesh:4x4"}, {64U, "torus:4x4x4"}}) {
+        const Outcome outcome = place_tree(ranks, machine);
+        CHECK(outcome.pattern == "binomial tree of " + std::to_string(ranks));
+        CHECK(outcome.value == ranks - 1);
+        CHECK(outcome.optimal);
+    }
+    // Cubes of 64 ranks cost one hop an edge, with the root next to the middle: three hops to the next root, or five.
+    CHECK(place_tree(512, "torus:8x8x8").value == 8 * 63 + 7 * 3);
+    CHECK(place_tree(4096, "torus:16x16x16").value == 8 * (8 * 63 + 7 * 3) + 7 * 5);
+    CHECK(place_tree(64, "torus:2x4+node:8,distance=1:10").value == 8 * 7 * 1 + 7 * 10);
+    CHECK(place_tree(64, "tree:8:8,distance=1:10").value == 8 * 7 * 1 + 7 * 10);
+}
+
+TEST_CASE("heavier edges of a binomial tree are shorter") {
+    // A scatter: each rank receives what its subtree is due.
+    const CommGraph scatter = CommGraph::from_rows(8, [](Rank u, const auto& add) {
+        for (std::uint32_t size = 4; size > 0; size /= 2) {
+            if (u.value % (2 * size) == 0) add(Edge{Rank{u.value + size}, Bytes{size}});
+        }
+    });
+    const Machine path = make_machine("mesh:8");
+    std::vector<Slot> order;
+    for (const Slot slot : ids<Slot>(8)) order.push_back(slot);
+    std::int64_t least = hop_bytes(scatter, path, order, 1);
+    while (std::next_permutation(order.begin(), order.end()))
+        least = std::min(least, hop_bytes(scatter, path, order, 1));
+    CHECK(place_on(renumbered(scatter, 2), "mesh:8").value == least);
+}
+
+TEST_CASE("trees that are not binomial are not taken for one") {
+    const auto from_parents = [](std::vector<std::uint32_t> parents) {
+        return CommGraph::from_rows(parents.size(), [&](Rank u, const auto& add) {
+            if (u.value > 0) add(Edge{Rank{parents[u.value]}, Bytes{1}});
+        });
+    };
+    CHECK(find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 4, 6}).symmetric()));
+    CHECK_FALSE(find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 4, 4}).symmetric()));
+    CHECK_FALSE(find_binomial_tree(from_parents({0, 0, 0, 2, 0, 4, 5, 6}).symmetric()));
+    CHECK_FALSE(find_binomial_tree(from_parents({0, 0, 1, 2, 3, 4, 5, 6}).symmetric()));
+    // As many edges, but a triangle and a rank alone.
+    CHECK_FALSE(find_binomial_tree(CommGraph::from_rows(8, [](Rank u, const auto& add) {
+                                       if (u.value > 0 && u.value < 7) add(Edge{Rank{0}, Bytes{1}});
+                                       if (u.value == 1) add(Edge{Rank{2}, Bytes{1}});
+                                   }).symmetric()));
 }
 
 TEST_CASE("a ring that a mesh cannot close is not claimed to be optimal") {
