@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much memory this computer has, so that what cannot fit is refused before work starts.
+// How much memory there is, so that what cannot fit is refused before work starts.
 #pragma once
 
 #include <cstdint>
 
 namespace topoloom {
 
-/// Bytes of physical memory.
-[[nodiscard]] std::uint64_t physical_memory();
+/// Bytes that this process may use: those of the computer, or fewer where a control group (a batch job, a container) or
+/// `ulimit -v` sets a limit.
+[[nodiscard]] std::uint64_t usable_memory();
 
 }  // namespace topoloom

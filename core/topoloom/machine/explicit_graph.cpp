@@ -27,9 +27,9 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
         fail("the machine graph has more than 2^31 vertices");
     const std::uint64_t pairs = std::uint64_t{spec_.nodes} * vertex_count();
     const std::uint64_t needed = pairs * sizeof(std::uint16_t);
-    if (needed > physical_memory() / 10 * 8) {
+    if (needed > usable_memory() / 10 * 8) {
         fail("distances between ", spec_.nodes, " nodes and ", vertex_count(), " vertices need ",
-             needed >> 20, " MiB; this computer has ", physical_memory() >> 20,
+             needed >> 20, " MiB; this computer has ", usable_memory() >> 20,
              " MiB. Describe the machine as a torus or tree instead");
     }
     sort_links();

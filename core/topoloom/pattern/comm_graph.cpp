@@ -274,6 +274,14 @@ std::optional<CommGraph> CommGraph::doubled() const {
     return take_over(std::move(rows));
 }
 
+std::size_t CommGraph::symmetric_edge_count() const {
+    std::size_t count = 2 * edge_count();
+    for (const Rank u : ids<Rank>(rank_count())) {
+        for (const Rank v : peers(u)) count -= std::ranges::binary_search(peers(v), u) ? 1 : 0;
+    }
+    return count;
+}
+
 CommGraph CommGraph::symmetric() const {
     if (std::optional<CommGraph> both_ways = doubled()) return *std::move(both_ways);
     // The transpose; its rows come out ascending because sources are visited in order.

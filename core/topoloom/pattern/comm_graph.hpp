@@ -92,6 +92,8 @@ class CommGraph {
     /// Both directions of every pair, each with the bytes and messages of the two together: what
     /// distance-based objectives need. Messages to oneself and loads stay as they are. O(edges).
     [[nodiscard]] CommGraph symmetric() const;
+    /// How many edges that has, without making it. O(edges * log degree).
+    [[nodiscard]] std::size_t symmetric_edge_count() const;
 
     /// The arrays themselves, for readers and writers.
     [[nodiscard]] std::span<const std::uint64_t> first() const { return first_; }

@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/problem.hpp"
 
+#include <cmath>
 #include <limits>
 #include <memory>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/memory.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 
 namespace topoloom {
+
+namespace {
+
+/// What searches keep at most beside the pattern: its symmetric graph, copies of it that are divided or coarser, and
+/// the state of every rank. We measured 55 to 100 bytes an edge.
+void require_search_memory(const CommGraph& graph) {
+    constexpr double bytes_per_edge = 100;
+    constexpr double bytes_per_rank = 300;
+    const auto usable = static_cast<double>(usable_memory());
+    const auto needed = [&](std::size_t edges) {
+        return bytes_per_edge * static_cast<double>(edges) +
+               bytes_per_rank * static_cast<double>(graph.rank_count());
+    };
+    if (needed(2 * graph.edge_count()) <= usable) return;
+    const std::size_t edges = graph.symmetric_edge_count();
+    if (needed(edges) <= usable) return;
+    fail("a search for ", graph.rank_count(), " ranks with ", edges, " edges needs about ",
+         std::llround(needed(edges) / 1e6), " MB of memory; this process may use ",
+         std::llround(usable / 1e6),
+         " MB. Give it more, or use a mapper that does not search, such as block or hilbert");
+}
+
+}  // namespace
 
 Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint64_t seed, int threads,
                  const Sharing& sharing)
@@ -54,7 +79,10 @@ std::int64_t Problem::value(std::span<const Slot> slot_of_rank) const {
 }
 
 const CommGraph& Problem::symmetric() const {
-    if (!symmetric_) symmetric_ = std::make_shared<const CommGraph>(graph_.symmetric());
+    if (!symmetric_) {
+        require_search_memory(graph_);
+        symmetric_ = std::make_shared<const CommGraph>(graph_.symmetric());
+    }
     return *symmetric_;
 }
 

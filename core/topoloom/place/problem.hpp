@@ -36,7 +36,8 @@ class Problem {
     [[nodiscard]] std::int64_t value(std::span<const Slot> slot_of_rank) const;
     [[nodiscard]] int threads() const { return threads_; }
 
-    /// graph().symmetric(), made when first asked for. Not for several threads at once.
+    /// graph().symmetric(), made when first asked for. Throws Error where a search would need more memory than there
+    /// is. Not for several threads at once.
     [[nodiscard]] const CommGraph& symmetric() const;
 
    private:

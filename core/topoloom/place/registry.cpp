@@ -54,7 +54,7 @@ const std::vector<MapperEntry>& mappers() {
          "Skilling 2004; Sudheer 2012, sec. 5.5", "coordinates", Serves::alone,
          construct_plain<place_hilbert>},
         {"structure",
-         "recognizes grids, rings, hypercubes and groups; fits boxes and foldings to the machine",
+         "recognizes grids, rings, hypercubes, groups and trees; fits boxes and foldings to the machine",
          "Bhatele, Kale 2008; Hammack, Imrich 2009", "graph, distances", Serves::alone,
          construct_plain<place_structure>},
         {"gge", "greedy graph embedding: beside the most recently placed partner", "Sudheer 2012, sec. 6.2",

@@ -105,6 +105,7 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
         Dense found = ::dense(symmetric);
         for (std::size_t u = 0; u < rank_count; ++u) found[u][u] = {};
         CHECK(found == expected);
+        CHECK(graph.symmetric_edge_count() == symmetric.edge_count());
         CHECK(symmetric.total_bytes().value == 2 * graph.total_bytes().value);
         CHECK(symmetric.total_messages() == 2 * graph.total_messages());
         // Where every edge has its reverse already, all amounts double.

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "../base/limited_memory.hpp"
 #include "../machine/machines.hpp"
 #include "../metric/random_problem.hpp"
 #include "renumbered.hpp"
@@ -261,4 +262,18 @@ TEST_CASE("on few slots where most talk to most, no exchange of any two ranks he
             }
         }
     }
+}
+
+TEST_CASE("a search that memory cannot hold is refused before it starts; what does not search goes on") {
+    const CommGraph graph = all_to_all(2000, Bytes{1});
+    const Machine machine = make_machine("tree:8:250");
+    const Allocation allocation = Allocation::whole(machine);
+    const Problem problem(graph, allocation, 1, 1);
+    const LimitedMemory limited(300'000'000);
+    CHECK_THROWS_WITH_AS(
+        place(problem, "auto"),
+        "a search for 2000 ranks with 3998000 edges needs about 400 MB of memory; this process "
+        "may use 300 MB. Give it more, or use a mapper that does not search, such as block or hilbert",
+        Error);
+    CHECK(place(problem, "block").placement.rank_count() == 2000);
 }

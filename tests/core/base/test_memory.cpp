@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What this process may use is what the computer has, or less where a limit is set.
+#include <doctest.h>
+
+#include <cstdint>
+
+#include "limited_memory.hpp"
+#include "topoloom/base/memory.hpp"
+
+using namespace topoloom;
+
+TEST_CASE("a limit on the address space is a limit on memory") {
+    const std::uint64_t all = usable_memory();
+    CHECK(all > 1'000'000);
+    {
+        const LimitedMemory limited(all / 2);
+        CHECK(usable_memory() == all / 2);
+    }
+    CHECK(usable_memory() == all);
+}
