@@ -106,7 +106,7 @@ AnnealOptions annealing(const Problem& problem, const Meter& meter, std::uint32_
         // Too short a search does not mend what heat spoils.
         return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 60U : 300U};
     }
-    const double fast = problem.rank_count() > few ? std::min(60 * ranks, 1.5e6) : 300 * ranks;
+    const double fast = problem.rank_count() > few ? std::min(50 * ranks, 1.5e6) : 300 * ranks;
     const double standard = 1e8 / (9 + degree) * std::clamp(ranks / 1e3, 1.0, 2.5);
     const std::array proposals{fast, standard, 12 * standard};
     const auto sweeps = static_cast<std::uint32_t>(proposals[effort] / ranks);
@@ -180,7 +180,7 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
 Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effort) {
     Best best(problem);
     // On larger machines the first splits are a smaller part of the work, and may take longer.
-    const std::uint32_t islands = problem.allocation().slot_count() < 64 ? 7 : 10;
+    const std::uint32_t islands = problem.allocation().slot_count() < 64 ? 6 : 10;
     const std::array<MultisectionOptions, 3> sections{{{.starts = 1, .family = 2, .cuts = 0},
                                                        {.starts = 2, .family = 8},
                                                        {.starts = 2, .family = 8, .islands = islands}}};
