@@ -49,13 +49,4 @@ std::vector<Rank> local_order(const CommGraph& symmetric) {
     return worth_it * then < now ? order : std::vector<Rank>{};
 }
 
-CommGraph renumbered(const CommGraph& graph, const std::vector<Rank>& order, int threads) {
-    const std::vector<Rank> number = numbers_of(order);
-    const auto emit = [&](Rank u, const auto& add) {
-        for (const Edge edge : graph.sends(order[u.value]))
-            add({number[edge.peer.value], edge.bytes, edge.messages});
-    };
-    return CommGraph::from_rows(order.size(), emit, {}, threads);
-}
-
 }  // namespace topoloom

@@ -11,7 +11,4 @@ namespace topoloom {
 /// All ranks of a symmetric graph breadth first; none if partners mostly have numbers near each other as it is. O(edges).
 [[nodiscard]] std::vector<Rank> local_order(const CommGraph& symmetric);
 
-/// The graph with order[i] as rank i, less messages to oneself and loads. O(edges), on all cores.
-[[nodiscard]] CommGraph renumbered(const CommGraph& graph, const std::vector<Rank>& order, int threads);
-
 }  // namespace topoloom

@@ -39,10 +39,8 @@ bool are_many(const Problem& problem) {
 template <class Space>
 class Multisection {
    public:
-    /// `graph`: the problem's symmetric one, in any numbering where every rank has a slot of its own. Refers to the first
-    /// three.
-    Multisection(const Space& space, const Problem& problem, const CommGraph& graph,
-                 const MultisectionOptions& options)
+    /// Refers to the first two.
+    Multisection(const Space& space, const Problem& problem, const MultisectionOptions& options)
         : problem_(problem),
           many_(are_many(problem)),
           bisection_{.starts = options.starts,
@@ -53,27 +51,37 @@ class Multisection {
                      .family = options.family,
                      .cycles = options.family > 1 ? options.family : 0,
                      .cuts = options.cuts},
-          graph_(graph),
-          mass_(problem.room().masses()),
           machine_(space, problem.allocation(), problem.room().capacities(),
                    options.rings == 0 ? FullRings::lines : FullRings::rings),
-          ranks_(graph_.rank_count()),
-          local_(graph_.rank_count()),
-          part_of_(graph_.rank_count(), 0),
-          next_part_of_(graph_.rank_count(), 0) {
+          ranks_(problem.rank_count()),
+          rank_of_(problem.rank_count()),
+          local_(problem.rank_count()),
+          part_of_(problem.rank_count(), 0),
+          next_part_of_(problem.rank_count(), 0) {
         std::iota(ranks_.begin(), ranks_.end(), 0U);
-        const std::int64_t mass = std::accumulate(mass_.begin(), mass_.end(), std::int64_t{0});
+        std::iota(rank_of_.begin(), rank_of_.end(), 0U);
+        const std::span<const std::int64_t> masses = problem.room().masses();
+        const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
         parts_.push_back({machine_.whole(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
         // Sums of bytes times sampled distances must fit 64 bits; they only guide, so the last bits may go.
-        const std::int64_t most = std::max<std::int64_t>(1, graph_.total_bytes().value);
+        const std::int64_t most = std::max<std::int64_t>(1, problem.symmetric().total_bytes().value);
         const std::int64_t farthest = std::max<std::int64_t>(1, problem.machine().max_distance());
         const std::int64_t greatest = 16 * Parts::distance_scale() * farthest;
-        while (most >> shift_ > std::numeric_limits<std::int64_t>::max() / greatest) ++shift_;
+        int shift = 0;
+        while (most >> shift > std::numeric_limits<std::int64_t>::max() / greatest) ++shift;
+        graph_ = weighted(problem.symmetric(), masses, shift, problem.threads());
+        if (!many_) return;
+        const std::vector<Rank> order = local_order(problem.symmetric());
+        for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = order[i].value;
+        if (!order.empty()) renumber();
     }
 
     /// The place in the allocation of every rank.
     std::vector<std::uint32_t> run(Meter& meter) {
-        for (std::uint64_t level = 0; !all_finished(); ++level) step(level, meter);
+        for (std::uint64_t level = 0; !all_finished(); ++level) {
+            if (many_ && level > 0 && level % levels_a_numbering == 0) renumber();
+            step(level, meter);
+        }
         std::vector<std::uint32_t> place_of(ranks_.size());
         for (const Part& part : parts_) settle(part, place_of);
         return place_of;
@@ -82,10 +90,24 @@ class Multisection {
    private:
     using Parts = MachineParts<Space>;
     static constexpr std::size_t least_batched = 8;  // parts; fewer are all neighbors
+    static constexpr std::uint64_t levels_a_numbering = 3;
     using Batches = std::vector<std::vector<std::uint32_t>>;
 
     [[nodiscard]] bool all_finished() const {
         return std::ranges::all_of(parts_, [](const Part& part) { return part.finished; });
+    }
+
+    /// Numbers the ranks in the order of their list, part by part, so that those of a part are near each other in memory.
+    void renumber() {
+        graph_ = renumbered(graph_, ranks_, problem_.threads());
+        std::vector<std::uint32_t> rank_of;
+        rank_of.reserve(ranks_.size());
+        for (const std::uint32_t u : ranks_) rank_of.push_back(rank_of_[u]);
+        rank_of_ = std::move(rank_of);
+        std::iota(ranks_.begin(), ranks_.end(), 0U);
+        for (std::uint32_t p = 0; p < parts_.size(); ++p) {
+            for (const std::uint32_t u : ranks(parts_[p])) part_of_[u] = p;
+        }
     }
 
     /// Divides every part that still has somewhere to go.
@@ -240,11 +262,11 @@ class Multisection {
         a.mass = b.mass = 0;
         for (const std::uint32_t u : ranks(a)) {
             part_of_[u] = left;
-            a.mass += mass_[u];
+            a.mass += graph_.mass[u];
         }
         for (const std::uint32_t u : ranks(b)) {
             part_of_[u] = left + 1;
-            b.mass += mass_[u];
+            b.mass += graph_.mass[u];
         }
         return refined.work;
     }
@@ -255,7 +277,7 @@ class Multisection {
         const auto apart_of = [&](std::uint32_t p, std::uint32_t q) { return apart(p, q); };
         WeightedGraph choices;
         std::vector<std::int64_t> bias;
-        TurnChoices(graph_, part_of_, parts_.size(), lefts, shift_, ranks_of, apart_of)
+        TurnChoices(graph_, part_of_, parts_.size(), lefts, ranks_of, apart_of)
             .weigh(choices, bias, problem_.threads());
         for (const std::uint32_t left : lefts) {
             const Part& a = parts_[left];
@@ -301,7 +323,7 @@ class Multisection {
         const Part part = parts_[p];
         const std::span<std::uint32_t> mine = ranks(part);
         const std::vector<std::uint32_t> piece_of =
-            hurry ? fill_in_order(mine, mass_, divider.capacity) : split(p, divider, meter);
+            hurry ? fill_in_order(mine, graph_.mass, divider.capacity) : split(p, divider, meter);
         std::vector<Part> divided;
         std::vector<std::uint32_t> sorted;
         for (std::uint32_t i = 0; i < divider.pieces.size(); ++i) {
@@ -309,7 +331,7 @@ class Multisection {
             for (std::size_t k = 0; k < mine.size(); ++k) {
                 if (piece_of[k] != i) continue;
                 sorted.push_back(mine[k]);
-                piece.mass += mass_[mine[k]];
+                piece.mass += graph_.mass[mine[k]];
             }
             piece.end = part.begin + static_cast<std::uint32_t>(sorted.size());
             divided.push_back(piece);
@@ -361,30 +383,28 @@ class Multisection {
         sub.first.reserve(mine.size() + 1);
         sub.mass.reserve(mine.size());
         std::size_t edges = 0;
-        for (const std::uint32_t u : mine) edges += graph_.degree(Rank{u});
+        for (const std::uint32_t u : mine) edges += graph_.degree(u);
         sub.peer.reserve(edges);
         sub.weight.reserve(edges);
         bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
         bool biased = false;
         Farther farther(*this, ends, edges);
         for (std::uint32_t i = 0; i < mine.size(); ++i) {
-            const Rank u{mine[i]};
+            const std::uint32_t u = mine[i];
             const auto peers = graph_.peers(u);
-            const auto bytes = graph_.bytes(u);
+            const auto weights = graph_.weights(u);
             for (std::size_t e = 0; e < peers.size(); ++e) {
-                const std::int64_t weight = bytes[e].value >> shift_;
-                const std::uint32_t q = part_of_[peers[e].value];
+                const std::uint32_t q = part_of_[peers[e]];
                 if (first <= q && q <= last) {
-                    if (weight == 0) continue;
-                    sub.peer.push_back(local_[peers[e].value]);
-                    sub.weight.push_back(weight * price);
+                    sub.peer.push_back(local_[peers[e]]);
+                    sub.weight.push_back(weights[e] * price);
                 } else if (!bias.empty()) {
-                    bias[i] += weight * farther(q);
+                    bias[i] += weights[e] * farther(q);
                 }
             }
             biased = biased || (!bias.empty() && bias[i] != 0);
             sub.first.push_back(static_cast<std::uint32_t>(sub.peer.size()));
-            sub.mass.push_back(mass_[u.value]);
+            sub.mass.push_back(graph_.mass[u]);
         }
         if (!biased) bias.clear();
         return sub;
@@ -426,9 +446,9 @@ class Multisection {
         for (const std::uint32_t place : places) room.push_back(problem_.room().capacities()[place]);
         std::size_t at = 0;
         for (const std::uint32_t u : ranks(part)) {
-            while (at + 1 < places.size() && room[at] < mass_[u]) ++at;
-            room[at] -= mass_[u];
-            place_of[u] = places[at];
+            while (at + 1 < places.size() && room[at] < graph_.mass[u]) ++at;
+            room[at] -= graph_.mass[u];
+            place_of[rank_of_[u]] = places[at];
         }
     }
 
@@ -436,36 +456,23 @@ class Multisection {
     bool many_;
     BisectionOptions bisection_;
     EvolutionOptions evolution_;
-    const CommGraph& graph_;
-    std::span<const std::int64_t> mass_;
+    WeightedGraph graph_;  // between ranks as they are numbered now
     Parts machine_;
     std::vector<std::uint32_t> ranks_;
+    std::vector<std::uint32_t> rank_of_;  // by number
     std::vector<std::uint32_t> local_;  // number of a rank within its part
     std::vector<std::uint32_t> part_of_;
     std::vector<std::uint32_t> next_part_of_;
     std::vector<Part> parts_;
     std::vector<typename Parts::Sample> samples_;  // by part
-    int shift_ = 0;
 };
 
 }  // namespace
 
 Placement draft_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
+    const SlotUse use = problem.room().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
     return with_space(problem.machine(), [&]<class Space>(const Space& space) {
-        const auto place = [&](const CommGraph& graph) {
-            return Multisection<Space>(space, problem, graph, options).run(meter);
-        };
-        const std::vector<Rank> order =
-            are_many(problem) ? local_order(problem.symmetric()) : std::vector<Rank>{};
-        if (order.empty()) {
-            const SlotUse use = problem.room().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
-            return placement_at(problem.allocation(), place(problem.symmetric()), use);
-        }
-        const std::vector<std::uint32_t> found =
-            place(renumbered(problem.symmetric(), order, problem.threads()));
-        std::vector<std::uint32_t> place_of(found.size());
-        for (std::size_t i = 0; i < found.size(); ++i) place_of[order[i].value] = found[i];
-        return placement_at(problem.allocation(), place_of);
+        return placement_at(problem.allocation(), Multisection(space, problem, options).run(meter), use);
     });
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/pattern/comm_graph.hpp"
+#include "topoloom/place/weighted_graph.hpp"
 
 namespace topoloom {
 
@@ -38,15 +38,15 @@ constexpr std::uint32_t no_item = std::numeric_limits<std::uint32_t>::max();
 /// tells of every part which of `count` items it belongs to, or no_item. O(edges), on all cores.
 template <class Ranks>
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> independent_batches(
-    const CommGraph& symmetric, const Ranks& ranks, std::span<const std::uint32_t> part_of,
+    const WeightedGraph& graph, const Ranks& ranks, std::span<const std::uint32_t> part_of,
     std::span<const std::uint32_t> item, std::uint32_t count, int threads) {
     std::vector<std::vector<std::uint32_t>> beside_part(item.size());
     parallel_for(item.size(), threads, [&](std::size_t p, int) {
         if (item[p] == no_item) return;
         std::vector<std::uint32_t>& found = beside_part[p];
         for (const std::uint32_t u : ranks(p)) {
-            for (const Rank v : symmetric.peers(Rank{u})) {
-                const std::uint32_t other = item[part_of[v.value]];
+            for (const std::uint32_t v : graph.peers(u)) {
+                const std::uint32_t other = item[part_of[v]];
                 if (other == item[p] || other == no_item) continue;
                 if (found.empty() || found.back() != other) found.push_back(other);
             }

@@ -5,25 +5,11 @@
 #include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/evolution.hpp"
 #include "topoloom/place/multisection.hpp"
+#include "topoloom/place/weighted_graph.hpp"
 
 namespace topoloom {
 
 namespace {
-
-WeightedGraph weighted(const CommGraph& symmetric, std::span<const std::int64_t> mass) {
-    WeightedGraph graph;
-    graph.first.reserve(symmetric.rank_count() + 1);
-    for (const Rank u : ids<Rank>(symmetric.rank_count())) {
-        for (const Edge edge : symmetric.sends(u)) {
-            if (edge.bytes.value == 0) continue;
-            graph.peer.push_back(edge.peer.value);
-            graph.weight.push_back(edge.bytes.value);
-        }
-        graph.first.push_back(static_cast<std::uint32_t>(graph.peer.size()));
-    }
-    graph.mass.assign(mass.begin(), mass.end());
-    return graph;
-}
 
 [[noreturn]] void fail_to_fit() {
     fail("the ranks' loads do not fit into the slots' capacities; allow more imbalance");

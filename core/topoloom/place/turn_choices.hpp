@@ -9,24 +9,22 @@
 #include <vector>
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/pattern/comm_graph.hpp"
 #include "topoloom/place/weighted_graph.hpp"
 
 namespace topoloom {
 
-/// Parts of a communication graph, of which lefts[k] and lefts[k] + 1 may turn. `ranks(p)` are those of part p,
-/// `apart(p, q)` is how far apart two parts are, the same for both ways; edges weigh their bytes shifted right by `shift`.
+/// Parts of a graph, of which lefts[k] and lefts[k] + 1 may turn. `ranks(p)` are those of part p,
+/// `apart(p, q)` is how far apart two parts are, the same for both ways.
 template <class Ranks, class Apart>
 class TurnChoices {
    public:
     /// Refers to everything.
-    TurnChoices(const CommGraph& graph, std::span<const std::uint32_t> part_of, std::size_t part_count,
-                std::span<const std::uint32_t> lefts, int shift, const Ranks& ranks, const Apart& apart)
+    TurnChoices(const WeightedGraph& graph, std::span<const std::uint32_t> part_of, std::size_t part_count,
+                std::span<const std::uint32_t> lefts, const Ranks& ranks, const Apart& apart)
         : graph_(graph),
           part_of_(part_of),
           lefts_(lefts),
           pair_of_(part_count, none),
-          shift_(shift),
           ranks_(ranks),
           apart_(apart) {
         for (std::uint32_t k = 0; k < lefts.size(); ++k) pair_of_[lefts[k]] = pair_of_[lefts[k] + 1] = k;
@@ -71,12 +69,12 @@ class TurnChoices {
         const std::uint32_t left = lefts_[k];
         for (const std::uint32_t half : {0U, 1U}) {
             for (const std::uint32_t u : ranks_(left + half)) {
-                const auto peers = graph_.peers(Rank{u});
-                const auto weights = graph_.bytes(Rank{u});
+                const auto peers = graph_.peers(u);
+                const auto weights = graph_.weights(u);
                 for (std::size_t e = 0; e < peers.size(); ++e) {
-                    const std::uint32_t q = part_of_[peers[e].value];
-                    const std::int64_t weight = weights[e].value >> shift_;
-                    if (pair_of_[q] == k || weight == 0) continue;
+                    const std::uint32_t q = part_of_[peers[e]];
+                    const std::int64_t weight = weights[e];
+                    if (pair_of_[q] == k) continue;
                     if (bytes[q][0] == 0 && bytes[q][1] == 0) met.push_back(q);
                     bytes[q][half] += weight;
                 }
@@ -116,11 +114,10 @@ class TurnChoices {
         rows.end.push_back(static_cast<std::uint32_t>(rows.peer.size()));
     }
 
-    const CommGraph& graph_;
+    const WeightedGraph& graph_;
     std::span<const std::uint32_t> part_of_;
     std::span<const std::uint32_t> lefts_;
     std::vector<std::uint32_t> pair_of_;  // by part
-    int shift_;
     const Ranks& ranks_;
     const Apart& apart_;
 };

@@ -32,7 +32,7 @@ TEST_CASE("the choices to turn cost what the edges cost, for any set of pairs th
 
         WeightedGraph choices;
         std::vector<std::int64_t> bias;
-        TurnChoices(graph, part_of, parts, lefts, 0, ranks_of, apart).weigh(choices, bias, 2);
+        TurnChoices(weighted(graph, std::vector<std::int64_t>(60, 1)), part_of, parts, lefts, ranks_of, apart).weigh(choices, bias, 2);
         for (std::uint32_t turned = 0; turned < 16; ++turned) {
             std::vector<std::uint32_t> lies(parts);  // where a part's ranks are then
             std::iota(lies.begin(), lies.end(), 0U);
