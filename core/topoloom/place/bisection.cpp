@@ -62,17 +62,22 @@ class Split {
     }
 
    private:
+    static constexpr std::uint32_t worth_a_list = 1000;  // vertices; fewer are all looked at
+
     void recount() {
         mass_ = {0, 0};
         cost_ = 0;
+        border_.clear();
         std::int64_t twice = 0;
         for (std::uint32_t v = 0; v < graph_.size(); ++v) {
             mass_[side(v)] += graph_.mass[v];
             const auto peers = graph_.peers(v);
             const auto weights = graph_.weights(v);
             std::int64_t gain = 0;
+            bool any_cut = false;
             for (std::size_t i = 0; i < peers.size(); ++i) {
                 const bool cut = side_[peers[i]] != side_[v];
+                any_cut = any_cut || cut;
                 gain += cut ? weights[i] : -weights[i];
                 twice += cut ? weights[i] : 0;
             }
@@ -81,6 +86,7 @@ class Split {
                 cost_ += side_[v] != 0 ? bias_[v] : 0;
             }
             gain_[v] = gain;
+            if (any_cut || gain > 0) border_.push_back(v);
         }
         cost_ += twice / 2;
     }
@@ -97,9 +103,24 @@ class Split {
     void begin_pass(bool with_border) {
         moved_.clear();
         if (!with_border) return;
-        for (std::uint32_t v = 0; v < graph_.size(); ++v) {
+        for (const std::uint32_t v : border_) {
             if (at_border(v)) heap_add(v);
         }
+    }
+
+    /// After the first `kept` moves.
+    void widen_border(std::size_t kept) {
+        if (graph_.size() < worth_a_list) {
+            border_.resize(graph_.size());
+            std::iota(border_.begin(), border_.end(), 0U);
+            return;
+        }
+        for (const std::uint32_t v : std::span(moved_).first(kept)) {
+            border_.push_back(v);
+            border_.insert(border_.end(), graph_.peers(v).begin(), graph_.peers(v).end());
+        }
+        std::ranges::sort(border_);
+        border_.erase(std::ranges::unique(border_).begin(), border_.end());
     }
 
     /// Keeps the first `kept` moves and takes the others back.
@@ -110,6 +131,7 @@ class Split {
         for (const std::uint32_t v : moved_) locked_[v] = 0;
         for (const std::uint32_t v : passed_over_) locked_[v] = 0;
         passed_over_.clear();
+        if (kept > 0) widen_border(kept);
     }
 
     void move(std::uint32_t v) {
@@ -202,6 +224,7 @@ class Split {
     std::vector<char> side_;
     std::vector<std::int64_t> gain_;
     std::vector<char> locked_;
+    std::vector<std::uint32_t> border_;  // ascending; all vertices at the border, and some more
     std::array<GainHeap, 2> heap_;
     std::vector<std::uint32_t> moved_;
     std::vector<std::uint32_t> passed_over_;
@@ -209,6 +232,14 @@ class Split {
     std::int64_t cost_ = 0;
     std::int64_t slack_ = 0;  // how far a side may overflow on the way to a better split
     std::uint64_t work_ = 0;
+};
+
+/// What is the same for all levels.
+struct Means {
+    const BisectionOptions& options;
+    Meter* clock;
+    int threads;
+    [[nodiscard]] bool late() const { return clock != nullptr && !clock->go_on(); }
 };
 
 struct Level {
@@ -221,15 +252,16 @@ constexpr std::uint32_t small_enough = 60;  // vertices of the coarsest graph
 
 /// Coarser and coarser graphs, the coarsest last. Where sides are given, they are kept and coarsened along.
 std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std::int64_t> bias, Rng& rng,
-                                std::vector<char>* side) {
+                                std::vector<char>* side, const Means& means) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
     const std::int64_t max_mass = std::max<std::int64_t>(1, mass / small_enough * 3 / 2);
     std::vector<Level> levels;
     const WeightedGraph* fine = &graph;
-    while (fine->size() > small_enough) {
+    while (fine->size() > small_enough && !means.late()) {
         std::vector<std::uint32_t> label;
         if (side) label.assign(side->begin(), side->end());
-        Coarsening step = coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label);
+        Coarsening step = coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label,
+                                  means.options.window, means.threads);
         if (step.graph.size() >= fine->size() - fine->size() / 20) break;
         std::vector<std::int64_t> coarse_bias;
         if (!bias.empty()) {
@@ -295,23 +327,31 @@ std::vector<char> split_in_order(const WeightedGraph& graph, const Capacity& cap
 }  // namespace
 
 Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
-                 std::array<std::int64_t, 2> capacity, const BisectionOptions& options, Rng rng) {
+                 std::array<std::int64_t, 2> capacity, const BisectionOptions& options, Rng rng, Meter* clock,
+                 int threads) {
+    const Means means{options, clock, threads};
     Bisection result;
     for (std::uint32_t cycle = 0; cycle <= options.cycles; ++cycle) {
+        if (cycle > 0 && means.late()) return result;
         std::vector<char> side = result.side;
-        const std::vector<Level> levels = build_levels(graph, bias, rng, cycle > 0 ? &side : nullptr);
+        const std::vector<Level> levels = build_levels(graph, bias, rng, cycle > 0 ? &side : nullptr, means);
+        if (cycle == 0 && means.late())
+            return refine_bisection(graph, bias, capacity, split_in_order(graph, capacity), 0);
         for (std::size_t i = levels.size() + 1; i-- > 0;) {
             const WeightedGraph& level = i == 0 ? graph : levels[i - 1].graph;
             const std::span<const std::int64_t> level_bias = i == 0 ? bias : levels[i - 1].bias;
             if (i == levels.size() && cycle == 0)
                 side = split_anew(level, level_bias, capacity, options, rng, result.work);
-            Split split(level, level_bias, capacity);
-            split.assign(side);
-            split.refine(options.passes);
-            result.work += split.work();
-            side = split.sides();
-            result.cost = split.cost();
-            result.excess = split.excess();
+            // The finest level is always refined: only there can capacities be met.
+            if (i == 0 || !means.late()) {
+                Split split(level, level_bias, capacity);
+                split.assign(side);
+                split.refine(options.passes);
+                result.work += split.work();
+                side = split.sides();
+                result.cost = split.cost();
+                result.excess = split.excess();
+            }
             if (i == 0) break;
             std::vector<char> finer(levels[i - 1].coarse_of.size());
             for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = side[levels[i - 1].coarse_of[v]];
@@ -319,6 +359,7 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
         }
         result.side = std::move(side);
     }
+    if (means.late()) return result;
     const std::vector<char> order = split_in_order(graph, capacity);
     if (options.order_limit > 0) {
         Split split(graph, bias, capacity);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/budget.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/place/weighted_graph.hpp"
 
@@ -18,6 +19,7 @@ struct BisectionOptions {
     std::uint32_t cycles = 0;  // how often the result is coarsened and refined again
     /// A split in the order of the numbers is tried too if it cuts at most so many times as much; 0: however bad.
     std::uint32_t order_limit = 0;
+    std::uint32_t window = 0;  // of coarsening, see coarsen()
 };
 
 /// A split in two sides, 0 and 1, and what it costs: the weight of the edges between the sides, and for every vertex on
@@ -30,10 +32,12 @@ struct Bisection {
 };
 
 /// `bias[v]` is what v costs more on side 1 than on side 0; empty: nothing. The capacities must hold all mass.
-/// Karypis, Kumar, SIAM J. Sci. Comput. 20 (1998); Fiduccia, Mattheyses, DAC 1982. About O(edges).
+/// When the
+/// clock runs out, it ends early with a split that keeps to capacities as well; it does not spend work. The result is the
+/// same for any number of threads. Karypis, Kumar, SIAM J. Sci. Comput. 20 (1998); Fiduccia, Mattheyses, DAC 1982. About O(edges).
 [[nodiscard]] Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
                                std::array<std::int64_t, 2> capacity, const BisectionOptions& options,
-                               Rng rng);
+                               Rng rng, Meter* clock = nullptr, int threads = 1);
 
 /// Refines a given split on this graph alone, without coarsening; never worse.
 [[nodiscard]] Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int64_t> bias,

@@ -2,8 +2,12 @@
 #include "topoloom/place/coarsening.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
+#include <utility>
+
+#include "topoloom/base/parallel.hpp"
 
 namespace topoloom {
 
@@ -14,10 +18,12 @@ constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 /// Gives every vertex the number of its cluster.
 class Joiner {
    public:
-    Joiner(const WeightedGraph& graph, std::int64_t max_mass, std::span<const std::uint32_t> label)
+    Joiner(const WeightedGraph& graph, std::int64_t max_mass, std::span<const std::uint32_t> label,
+           std::uint32_t window)
         : graph_(graph),
           max_mass_(max_mass),
           label_(label),
+          window_(window == 0 ? std::max(1U, graph.size()) : window),
           cluster_(graph.size(), none),
           waiting_(graph.size(), none) {}
 
@@ -33,19 +39,28 @@ class Joiner {
     [[nodiscard]] const std::vector<std::int64_t>& masses() const { return mass_; }
 
    private:
-    /// Vertices of few neighbors first: they have the least choice. Random among equals.
+    /// Of every window, vertices of few neighbors first: they have the least choice. Random among equals.
     std::vector<std::uint32_t> visiting_order(Rng rng) const {
         std::vector<std::uint32_t> order(graph_.size());
         std::iota(order.begin(), order.end(), 0U);
-        rng.shuffle(std::span<std::uint32_t>(order));
+        std::vector<std::uint32_t> sorted(order.size());
+        const Chunks windows(order.size(), window_);
+        for (std::size_t i = 0; i < windows.size(); ++i) {
+            const auto [begin, end] = windows[i];
+            const std::span<std::uint32_t> some(order.data() + begin, end - begin);
+            rng.shuffle(some);
+            sort_by_class(some, std::span(sorted.data() + begin, some.size()));
+        }
+        return sorted;
+    }
+
+    void sort_by_class(std::span<const std::uint32_t> order, std::span<std::uint32_t> sorted) const {
         constexpr std::uint32_t classes = 32;
         const auto class_of = [&](std::uint32_t v) { return std::min(classes - 1, graph_.degree(v)); };
         std::array<std::uint32_t, classes + 1> begin{};
         for (const std::uint32_t v : order) ++begin[class_of(v) + 1];
         for (std::uint32_t c = 0; c < classes; ++c) begin[c + 1] += begin[c];
-        std::vector<std::uint32_t> sorted(order.size());
         for (const std::uint32_t v : order) sorted[begin[class_of(v)]++] = v;
-        return sorted;
     }
 
     void join(std::uint32_t v) {
@@ -118,46 +133,93 @@ class Joiner {
     const WeightedGraph& graph_;
     std::int64_t max_mass_;
     std::span<const std::uint32_t> label_;
+    std::uint32_t window_;
     std::vector<std::uint32_t> cluster_;
     std::vector<std::uint32_t> waiting_;  // by neighbor: who would have liked to join it
     std::uint32_t waiting_isolated_ = none;
     std::vector<std::int64_t> mass_;  // by cluster
 };
 
-/// Sums the edges between clusters, cluster by cluster.
-WeightedGraph contract(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse_of,
-                       const std::vector<std::int64_t>& masses) {
-    const auto clusters = static_cast<std::uint32_t>(masses.size());
-    WeightedGraph coarse;
-    coarse.mass.assign(masses.begin(), masses.end());
-    std::vector<std::uint32_t> begin(clusters + 1, 0);
-    for (const std::uint32_t c : coarse_of) ++begin[c + 1];
-    for (std::uint32_t c = 0; c < clusters; ++c) begin[c + 1] += begin[c];
-    std::vector<std::uint32_t> members(coarse_of.size());
-    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-    for (std::uint32_t v = 0; v < coarse_of.size(); ++v) members[next[coarse_of[v]]++] = v;
+/// The vertices of every cluster, one cluster after the other, and where each begins.
+struct Members {
+    std::vector<std::uint32_t> begin;
+    std::vector<std::uint32_t> vertex;
 
-    coarse.first.reserve(clusters + 1);
-    coarse.peer.reserve(fine.peer.size() * 2 / 3);
-    coarse.weight.reserve(fine.peer.size() * 2 / 3);
-    std::vector<std::uint32_t> place(clusters, none);  // of a peer in the row being made
-    for (std::uint32_t c = 0; c < clusters; ++c) {
-        const auto row = static_cast<std::uint32_t>(coarse.peer.size());
-        for (std::uint32_t i = begin[c]; i < begin[c + 1]; ++i) {
-            const std::uint32_t v = members[i];
+    Members(const std::vector<std::uint32_t>& coarse_of, std::uint32_t clusters)
+        : begin(clusters + 1, 0), vertex(coarse_of.size()) {
+        for (const std::uint32_t c : coarse_of) ++begin[c + 1];
+        std::partial_sum(begin.begin(), begin.end(), begin.begin());
+        std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+        for (std::uint32_t v = 0; v < coarse_of.size(); ++v) vertex[next[coarse_of[v]]++] = v;
+    }
+};
+
+/// Some rows of a graph.
+struct Rows {
+    BigVector<std::uint32_t> end;
+    BigVector<std::uint32_t> peer;
+    BigVector<std::int64_t> weight;
+};
+
+/// Sums the edges of some clusters, cluster by cluster.
+Rows rows_of(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse_of, const Members& members,
+             const Chunk& chunk) {
+    Rows rows;
+    rows.end.reserve(chunk.end - chunk.begin);
+    std::size_t edges = 0;
+    for (std::uint32_t i = members.begin[chunk.begin]; i < members.begin[chunk.end]; ++i)
+        edges += fine.degree(members.vertex[i]);
+    rows.peer.reserve(edges * 2 / 3);
+    rows.weight.reserve(edges * 2 / 3);
+    std::vector<std::uint32_t> place(members.begin.size() - 1, none);  // of a peer in the row being made
+    for (auto c = static_cast<std::uint32_t>(chunk.begin); c < chunk.end; ++c) {
+        const auto row = static_cast<std::uint32_t>(rows.peer.size());
+        for (std::uint32_t i = members.begin[c]; i < members.begin[c + 1]; ++i) {
+            const std::uint32_t v = members.vertex[i];
             for (std::uint32_t e = fine.first[v]; e < fine.first[v + 1]; ++e) {
                 const std::uint32_t to = coarse_of[fine.peer[e]];
                 if (to == c) continue;
                 if (place[to] == none || place[to] < row) {
-                    place[to] = static_cast<std::uint32_t>(coarse.peer.size());
-                    coarse.peer.push_back(to);
-                    coarse.weight.push_back(fine.weight[e]);
+                    place[to] = static_cast<std::uint32_t>(rows.peer.size());
+                    rows.peer.push_back(to);
+                    rows.weight.push_back(fine.weight[e]);
                 } else {
-                    coarse.weight[place[to]] += fine.weight[e];
+                    rows.weight[place[to]] += fine.weight[e];
                 }
             }
         }
-        coarse.first.push_back(static_cast<std::uint32_t>(coarse.peer.size()));
+        rows.end.push_back(static_cast<std::uint32_t>(rows.peer.size()));
+    }
+    return rows;
+}
+
+WeightedGraph contract(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse_of,
+                       const std::vector<std::int64_t>& masses, int threads) {
+    const Members members(coarse_of, static_cast<std::uint32_t>(masses.size()));
+    // Chunks are few, since each looks up places of all clusters.
+    const Chunks chunks(masses.size(), std::max<std::size_t>(1U << 14, masses.size() / 16));
+    std::vector<Rows> rows(chunks.size());
+    parallel_for(chunks.size(), threads,
+                 [&](std::size_t i, int) { rows[i] = rows_of(fine, coarse_of, members, chunks[i]); });
+    WeightedGraph coarse;
+    coarse.mass.assign(masses.begin(), masses.end());
+    if (rows.size() == 1) {
+        coarse.first.insert(coarse.first.end(), rows[0].end.begin(), rows[0].end.end());
+        coarse.peer = std::move(rows[0].peer);
+        coarse.weight = std::move(rows[0].weight);
+        return coarse;
+    }
+    std::size_t edges = 0;
+    for (const Rows& some : rows) edges += some.peer.size();
+    coarse.first.reserve(masses.size() + 1);
+    coarse.peer.reserve(edges);
+    coarse.weight.reserve(edges);
+    for (Rows& some : rows) {
+        const auto before = static_cast<std::uint32_t>(coarse.peer.size());
+        for (const std::uint32_t end : some.end) coarse.first.push_back(before + end);
+        coarse.peer.insert(coarse.peer.end(), some.peer.begin(), some.peer.end());
+        coarse.weight.insert(coarse.weight.end(), some.weight.begin(), some.weight.end());
+        some = {};
     }
     return coarse;
 }
@@ -165,10 +227,10 @@ WeightedGraph contract(const WeightedGraph& fine, const std::vector<std::uint32_
 }  // namespace
 
 Coarsening coarsen(const WeightedGraph& graph, std::int64_t max_mass, Rng rng,
-                   std::span<const std::uint32_t> label) {
-    Joiner joiner(graph, max_mass, label);
+                   std::span<const std::uint32_t> label, std::uint32_t window, int threads) {
+    Joiner joiner(graph, max_mass, label, window);
     std::vector<std::uint32_t> coarse_of = joiner.run(rng);
-    WeightedGraph coarse = contract(graph, coarse_of, joiner.masses());
+    WeightedGraph coarse = contract(graph, coarse_of, joiner.masses(), threads);
     return {std::move(coarse), std::move(coarse_of)};
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/multisection.hpp"
 
-#include <bit>
+#include <array>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/bisection.hpp"
+#include "topoloom/place/farther.hpp"
 #include "topoloom/place/group_split.hpp"
 #include "topoloom/place/local_order.hpp"
 #include "topoloom/place/machine_part.hpp"
@@ -46,7 +48,8 @@ class Multisection {
           bisection_{.starts = options.starts,
                      .passes = 2,
                      .cycles = options.cycles,
-                     .order_limit = many_ ? 2U : 0U},
+                     .order_limit = many_ ? 2U : 0U,
+                     .window = many_ ? 4096U : 0U},
           evolution_{.islands = options.islands,
                      .family = options.family,
                      .cycles = options.family > 1 ? options.family : 0,
@@ -135,10 +138,18 @@ class Multisection {
         for (const std::vector<std::uint32_t>& batch : batches_of_parts()) {
             const std::size_t count = batch.size();
             std::vector<std::uint64_t> work(count, 0);
-            const bool hurry = meter.exhausted();
+            std::vector<std::vector<Part>> divided(count);
+            const bool hurry = !meter.go_on();
             const Budget rest = meter.rest();
-            const int inner_threads = count == 1 ? problem_.threads() : 1;
+            const int inner_threads = threads_inside(count);
             const int threads = one_by_one && !many_ ? 1 : problem_.threads();
+            const auto show = [&](std::size_t i) {
+                for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
+                    const std::uint32_t child = parts_before + first_child[batch[i]] + k;
+                    for (const std::uint32_t u : ranks(divided[i][k])) part_of_[u] = child;
+                    samples_[child] = machine_.sample(divided[i][k].machine);
+                }
+            };
             parallel_for(count, threads, [&](std::size_t i, int) {
                 const std::uint32_t p = batch[i];
                 if (parts_[p].finished) {
@@ -152,22 +163,21 @@ class Multisection {
                                       level, inner_threads};
                 const Budget share{.work = rest.work / count, .seconds = rest.seconds};
                 Meter own(share);
-                const std::vector<Part> divided = divide(p, divider, hurry, parts_.size() == 1 ? meter : own);
+                divided[i] = divide(p, divider, hurry, parts_.size() == 1 ? meter : own);
                 work[i] = own.done();
-                for (std::uint32_t k = 0; k < divided.size(); ++k) {
-                    next[first_child[p] + k] = divided[k];
-                    for (const std::uint32_t u : ranks(divided[k])) next_part_of_[u] = first_child[p] + k;
-                    if (!one_by_one) continue;
-                    const std::uint32_t child = parts_before + first_child[p] + k;
-                    for (const std::uint32_t u : ranks(divided[k])) part_of_[u] = child;
-                    samples_[child] = machine_.sample(divided[k].machine);
+                for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
+                    next[first_child[p] + k] = divided[i][k];
+                    for (const std::uint32_t u : ranks(divided[i][k])) next_part_of_[u] = first_child[p] + k;
                 }
+                if (one_by_one && !many_) show(i);
             });
+            // Only now, since those of a batch may be neighbors and do not see each other's halves.
+            if (one_by_one && many_) parallel_for(count, threads, [&](std::size_t i, int) { show(i); });
             meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
         }
         parts_ = std::move(next);
         std::swap(part_of_, next_part_of_);
-        if (!meter.exhausted()) settle_halves(first_child, meter);
+        if (meter.go_on()) settle_halves(first_child, meter);
     }
 
     void sample_parts() {
@@ -191,22 +201,36 @@ class Multisection {
         }
         if (lefts.size() < 2) return;
         turn(lefts, meter);
+        if (!many_ && !meter.exhausted()) {
+            std::uint64_t work = 0;
+            for (const std::uint32_t left : lefts) {
+                work += refine(left, 1);
+                show(left);
+            }
+            meter.spend(work);
+            return;
+        }
         for (const auto& batch : batches_of_halves(lefts)) {
-            if (meter.exhausted()) return;
-            meter.spend(in_batch(batch, [&](std::uint32_t i) { return refine(lefts[i]); }));
+            if (!meter.go_on()) return;
+            const int inner_threads = threads_inside(batch.size());
+            std::vector<std::uint64_t> work(batch.size());
+            const auto each = [&](const auto& body) {
+                parallel_for(batch.size(), problem_.threads(), [&](std::size_t i, int) { body(i); });
+            };
+            each([&](std::size_t i) { work[i] = refine(lefts[batch[i]], inner_threads); });
+            each([&](std::size_t i) { show(lefts[batch[i]]); });
+            meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
         }
     }
 
-    /// The sum of what body(item) returns.
-    template <class Body>
-    std::uint64_t in_batch(std::span<const std::uint32_t> batch, const Body& body) {
-        std::vector<std::uint64_t> result(batch.size());
-        parallel_for(batch.size(), many_ ? problem_.threads() : 1,
-                     [&](std::size_t i, int) { result[i] = body(batch[i]); });
-        return std::accumulate(result.begin(), result.end(), std::uint64_t{0});
+    /// For each of so many items side by side.
+    [[nodiscard]] int threads_inside(std::size_t items) const {
+        const auto count = static_cast<int>(std::min<std::size_t>(items, 1'000'000));
+        return std::max(1, thread_count(problem_.threads()) / count);
     }
 
-    /// The parts in the order in which they are divided. Those of a batch do not see each other's halves.
+    /// The parts in the order in which they are divided. Those of a batch do not see each other's halves, so have no edges
+    /// in common: even along a few, cuts that do not meet cost several percent.
     Batches batches_of_parts() {
         const auto count = static_cast<std::uint32_t>(parts_.size());
         if (many_ && count >= least_batched) {
@@ -214,7 +238,7 @@ class Multisection {
             std::iota(item.begin(), item.end(), 0U);
             return independent_batches(
                 graph_, [&](std::size_t p) { return ranks(parts_[p]); }, part_of_, item, count,
-                problem_.threads());
+                problem_.threads(), Beside::any_edge);
         }
         // Splits of shared slots may take long: a few at a time, so that time and interruptions are heeded in between.
         const std::uint32_t most = problem_.room().one_rank_per_slot() ? count : 16;
@@ -228,26 +252,21 @@ class Multisection {
 
     Batches batches_of_halves(std::span<const std::uint32_t> lefts) {
         const auto count = static_cast<std::uint32_t>(lefts.size());
-        if (!many_) {
-            Batches all(1, std::vector<std::uint32_t>(count));
-            std::iota(all.front().begin(), all.front().end(), 0U);
-            return all;
-        }
         std::vector<std::uint32_t> item(parts_.size(), no_item);
         for (std::uint32_t i = 0; i < count; ++i) item[lefts[i]] = item[lefts[i] + 1] = i;
         return independent_batches(
             graph_, [&](std::size_t p) { return ranks(parts_[p]); }, part_of_, item, count,
-            problem_.threads());
+            problem_.threads(), Beside::many_edges);
     }
 
     /// Moves ranks between two halves, now that it is known where all others are. Returns the work done.
-    std::uint64_t refine(std::uint32_t left) {
+    std::uint64_t refine(std::uint32_t left, int threads) {
         Part& a = parts_[left];
         Part& b = parts_[left + 1];
         const std::span<std::uint32_t> mine(ranks_.data() + a.begin, b.end - a.begin);
         const std::array<MachinePart, 2> pieces{a.machine, b.machine};
         std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract(mine, left, left + 1, pieces, bias);
+        const WeightedGraph sub = extract(mine, {left, left + 1}, pieces, bias, threads);
         if (bias.empty()) return 0;
         std::vector<char> side(mine.size(), 0);
         std::fill(side.begin() + a.size(), side.end(), char{1});
@@ -259,16 +278,18 @@ class Multisection {
             halves[static_cast<std::size_t>(refined.side[i])].push_back(before[i]);
         std::ranges::copy(halves[1], std::ranges::copy(halves[0], mine.begin()).out);
         a.end = b.begin = a.begin + static_cast<std::uint32_t>(halves[0].size());
-        a.mass = b.mass = 0;
-        for (const std::uint32_t u : ranks(a)) {
-            part_of_[u] = left;
-            a.mass += graph_.mass[u];
-        }
-        for (const std::uint32_t u : ranks(b)) {
-            part_of_[u] = left + 1;
-            b.mass += graph_.mass[u];
-        }
         return refined.work;
+    }
+
+    /// Makes known to the others what refine() moved.
+    void show(std::uint32_t left) {
+        for (const std::uint32_t p : {left, left + 1}) {
+            parts_[p].mass = 0;
+            for (const std::uint32_t u : ranks(parts_[p])) {
+                part_of_[u] = p;
+                parts_[p].mass += graph_.mass[u];
+            }
+        }
     }
 
     /// Exchanges the places of those pairs of halves that should lie the other way round, all things considered.
@@ -342,11 +363,12 @@ class Multisection {
 
     [[nodiscard]] std::vector<std::uint32_t> split(std::uint32_t p, const Divider& divider, Meter& meter) {
         std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract(ranks(parts_[p]), p, p, divider.pieces, bias);
+        const WeightedGraph sub = extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
         const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
         if (divider.pieces.size() == 2 && (problem_.room().one_rank_per_slot() || !bias.empty())) {
             const Bisection halves =
-                bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_, Rng(seed));
+                bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_, Rng(seed),
+                       &meter, divider.threads);
             meter.spend(halves.work);
             return {halves.side.begin(), halves.side.end()};
         }
@@ -366,11 +388,11 @@ class Multisection {
         return options;
     }
 
-    /// The graph between ranks that are in the parts first .. last, edges priced by the distance between the pieces for
-    /// them, and, of two pieces, what every rank's partners in other parts make the second cost more than the first; no
-    /// bias where that is nothing, or where there are more pieces.
-    WeightedGraph extract(std::span<const std::uint32_t> mine, std::uint32_t first, std::uint32_t last,
-                          std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias) {
+    /// The graph between ranks that are in the first to the second of two parts, edges priced by the distance between the
+    /// pieces for them, and, of two pieces, what every rank's partners in other parts make the second cost more than the
+    /// first; no bias where that is nothing, or where there are more pieces.
+    WeightedGraph extract(std::span<const std::uint32_t> mine, std::array<std::uint32_t, 2> within,
+                          std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias, int threads) {
         const std::array<typename Parts::Sample, 2> ends{machine_.sample(pieces[0]),
                                                          machine_.sample(pieces[1])};
         // Ranks that stay together are as far apart as their piece is wide.
@@ -378,66 +400,53 @@ class Multisection {
             machine_.distance(ends[0], ends[1]) -
             (machine_.distance(ends[0], ends[0]) + machine_.distance(ends[1], ends[1])) / 2;
         const std::int64_t price = std::max<std::int64_t>(1, apart);
-        for (std::uint32_t i = 0; i < mine.size(); ++i) local_[mine[i]] = i;
+        const auto inside = [&](std::uint32_t q) { return within[0] <= q && q <= within[1]; };
+        const Chunks chunks(mine.size(), 1U << 14);
+        const auto each_chunk = [&](const auto& body) {
+            parallel_for(chunks.size(), threads, [&](std::size_t c, int) { body(chunks[c]); });
+        };
         WeightedGraph sub;
-        sub.first.reserve(mine.size() + 1);
-        sub.mass.reserve(mine.size());
-        std::size_t edges = 0;
-        for (const std::uint32_t u : mine) edges += graph_.degree(u);
-        sub.peer.reserve(edges);
-        sub.weight.reserve(edges);
+        sub.first.assign(mine.size() + 1, 0);
+        sub.mass.resize(mine.size());
         bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
-        bool biased = false;
-        Farther farther(*this, ends, edges);
-        for (std::uint32_t i = 0; i < mine.size(); ++i) {
-            const std::uint32_t u = mine[i];
-            const auto peers = graph_.peers(u);
-            const auto weights = graph_.weights(u);
-            for (std::size_t e = 0; e < peers.size(); ++e) {
-                const std::uint32_t q = part_of_[peers[e]];
-                if (first <= q && q <= last) {
-                    sub.peer.push_back(local_[peers[e]]);
-                    sub.weight.push_back(weights[e] * price);
-                } else if (!bias.empty()) {
-                    bias[i] += weights[e] * farther(q);
+        each_chunk([&](const Chunk& chunk) {
+            std::optional<Farther<Parts>> farther;
+            for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
+                const std::uint32_t u = mine[i];
+                local_[u] = static_cast<std::uint32_t>(i);
+                sub.mass[i] = graph_.mass[u];
+                const auto peers = graph_.peers(u);
+                std::uint32_t kept = 0;
+                for (std::size_t e = 0; e < peers.size(); ++e) {
+                    const std::uint32_t q = part_of_[peers[e]];
+                    if (inside(q)) {
+                        ++kept;
+                    } else if (!bias.empty()) {
+                        if (!farther) farther.emplace(machine_, samples_, ends, 8 * (chunk.end - chunk.begin));
+                        bias[i] += graph_.weights(u)[e] * (*farther)(q);
+                    }
+                }
+                sub.first[i + 1] = kept;
+            }
+        });
+        std::partial_sum(sub.first.begin(), sub.first.end(), sub.first.begin());
+        sub.peer.resize(sub.first.back());
+        sub.weight.resize(sub.first.back());
+        each_chunk([&](const Chunk& chunk) {
+            for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
+                const auto peers = graph_.peers(mine[i]);
+                const auto weights = graph_.weights(mine[i]);
+                std::uint32_t at = sub.first[i];
+                for (std::size_t e = 0; at < sub.first[i + 1]; ++e) {
+                    if (!inside(part_of_[peers[e]])) continue;
+                    sub.peer[at] = local_[peers[e]];
+                    sub.weight[at++] = weights[e] * price;
                 }
             }
-            biased = biased || (!bias.empty() && bias[i] != 0);
-            sub.first.push_back(static_cast<std::uint32_t>(sub.peer.size()));
-            sub.mass.push_back(graph_.mass[u]);
-        }
-        if (!biased) bias.clear();
+        });
+        if (std::ranges::all_of(bias, [](std::int64_t b) { return b == 0; })) bias.clear();
         return sub;
     }
-
-    /// How much farther a part is from the right half than from the left one. The same parts are asked for again and
-    /// again: the last ones are kept, and all where edges are many.
-    class Farther {
-       public:
-        Farther(const Multisection& all, const std::array<typename Parts::Sample, 2>& ends, std::size_t edges)
-            : all_(all),
-              ends_(ends),
-              known_(edges > all.samples_.size() ? std::bit_ceil(all.samples_.size()) : 64) {}
-
-        std::int64_t operator()(std::uint32_t q) {
-            Known& known = known_[q & (known_.size() - 1)];
-            if (known.part != q) {
-                const typename Parts::Sample& there = all_.samples_[q];
-                known = {q,
-                         all_.machine_.distance(ends_[1], there) - all_.machine_.distance(ends_[0], there)};
-            }
-            return known.value;
-        }
-
-       private:
-        struct Known {
-            std::uint32_t part = std::numeric_limits<std::uint32_t>::max();
-            std::int64_t value = 0;
-        };
-        const Multisection& all_;
-        const std::array<typename Parts::Sample, 2>& ends_;
-        std::vector<Known> known_;
-    };
 
     /// Puts the ranks of a finished part on its places, where all are equally good.
     void settle(const Part& part, std::vector<std::uint32_t>& place_of) {

@@ -13,8 +13,8 @@
 
 namespace topoloom {
 
-/// Batches of item numbers, no two of a batch being neighbors: the smallest color that no earlier neighbor has. What
-/// one item changes, no other of its batch sees, so that order and threads do not matter. O(neighbors).
+/// Batches of item numbers, no two of a batch being neighbors: the smallest color that no earlier neighbor has.
+/// O(neighbors).
 [[nodiscard]] inline std::vector<std::vector<std::uint32_t>> independent_batches(
     std::span<const std::vector<std::uint32_t>> neighbors) {
     std::vector<std::vector<std::uint32_t>> batches;
@@ -34,30 +34,64 @@ namespace topoloom {
 
 constexpr std::uint32_t no_item = std::numeric_limits<std::uint32_t>::max();
 
-/// The same for items made of parts of a graph; neighbors have edges in common. `ranks(p)` are those of part p, `item`
-/// tells of every part which of `count` items it belongs to, or no_item. O(edges), on all cores.
+/// Which parts of a graph count as neighbors.
+enum class Beside {
+    any_edge,
+    many_edges  // at least an eighth of what one of the two has with the one it has most edges with
+};
+
+/// The same for items made of parts of a graph. `ranks(p)` are those of part p, `item` tells of every part which of
+/// `count` items it belongs to, or no_item. During a batch none may see what becomes of the others, so that order and
+/// threads do not matter. O(edges), on all cores.
 template <class Ranks>
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> independent_batches(
     const WeightedGraph& graph, const Ranks& ranks, std::span<const std::uint32_t> part_of,
-    std::span<const std::uint32_t> item, std::uint32_t count, int threads) {
-    std::vector<std::vector<std::uint32_t>> beside_part(item.size());
-    parallel_for(item.size(), threads, [&](std::size_t p, int) {
-        if (item[p] == no_item) return;
-        std::vector<std::uint32_t>& found = beside_part[p];
-        for (const std::uint32_t u : ranks(p)) {
-            for (const std::uint32_t v : graph.peers(u)) {
-                const std::uint32_t other = item[part_of[v]];
-                if (other == item[p] || other == no_item) continue;
-                if (found.empty() || found.back() != other) found.push_back(other);
+    std::span<const std::uint32_t> item, std::uint32_t count, int threads, Beside beside_if) {
+    constexpr std::uint32_t least_share = 8;
+    struct Neighbor {
+        std::uint32_t item;
+        std::uint32_t edges;
+    };
+    struct Scratch {
+        std::vector<std::uint32_t> edges;  // with every item
+        std::vector<std::uint32_t> met;    // items that have some
+    };
+    std::vector<std::vector<std::uint32_t>> parts(count);
+    for (std::uint32_t p = 0; p < item.size(); ++p) {
+        if (item[p] != no_item) parts[item[p]].push_back(p);
+    }
+    std::vector<std::vector<Neighbor>> found(count);
+    std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
+    const Chunks chunks(count, 64);
+    parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
+        auto& [edges, met] = scratch[static_cast<std::size_t>(worker)];
+        edges.resize(count, 0);
+        for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+            for (const std::uint32_t p : parts[i]) {
+                for (const std::uint32_t u : ranks(p)) {
+                    for (const std::uint32_t v : graph.peers(u)) {
+                        const std::uint32_t other = item[part_of[v]];
+                        if (other == i || other == no_item) continue;
+                        if (edges[other]++ == 0) met.push_back(other);
+                    }
+                }
             }
+            for (const std::uint32_t other : met) {
+                found[i].push_back({other, edges[other]});
+                edges[other] = 0;
+            }
+            met.clear();
         }
-        std::ranges::sort(found);
-        found.erase(std::ranges::unique(found).begin(), found.end());
     });
     std::vector<std::vector<std::uint32_t>> beside(count);
-    for (std::size_t p = 0; p < item.size(); ++p) {
-        if (item[p] != no_item)
-            beside[item[p]].insert(beside[item[p]].end(), beside_part[p].begin(), beside_part[p].end());
+    for (std::uint32_t i = 0; i < count; ++i) {
+        std::uint32_t most = 0;
+        for (const Neighbor& other : found[i]) most = std::max(most, other.edges);
+        for (const Neighbor& other : found[i]) {
+            if (beside_if == Beside::many_edges && other.edges < most / least_share) continue;
+            beside[i].push_back(other.item);
+            beside[other.item].push_back(i);  // many for one of the two is many
+        }
     }
     return independent_batches(beside);
 }

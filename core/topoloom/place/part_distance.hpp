@@ -59,7 +59,7 @@ class PartDistance {
         for (std::uint32_t i = 0; i < a.count; ++i) {
             for (std::uint32_t k = 0; k < b.count; ++k) sum += space_.distance(a.points[i], b.points[k]);
         }
-        return sum * (Sample::most / a.count) * (Sample::most / b.count);
+        return sum << (2 * std::countr_zero(Sample::most) - std::countr_zero(a.count) - std::countr_zero(b.count));
     }
     /// What it returns is at most this many times the greatest distance of the machine: lines are twice as long as rings.
     static constexpr std::int64_t scale() { return std::int64_t{2} * Sample::most * Sample::most; }
@@ -116,7 +116,7 @@ class PartDistance {
 
 template <class Space>
 struct PartDistance<Space>::Sample {
-    static constexpr std::uint32_t most = on_torus ? 8 : 4;
+    static constexpr std::uint32_t most = on_torus ? 8 : 4;  // a power of 2
     std::array<Point, most> points;
     std::uint32_t count = 0;  // a power of 2
 };

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// By how much the parts of a machine are nearer to one piece than to another.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace topoloom {
+
+/// How much farther a part is from the second of two pieces than from the first. The same parts are asked for again and
+/// again: those whose numbers do not fall together are kept.
+template <class Parts>
+class Farther {
+   public:
+    using Sample = typename Parts::Sample;
+
+    /// Refers to the first three; `samples` by part. Parts will be asked for about so many times.
+    Farther(const Parts& machine, const std::vector<Sample>& samples, const std::array<Sample, 2>& pieces,
+            std::size_t questions)
+        : machine_(machine),
+          samples_(samples),
+          pieces_(pieces),
+          known_(std::bit_ceil(std::clamp<std::size_t>(questions, 16, samples.size() + 16))) {}
+
+    std::int64_t operator()(std::uint32_t q) {
+        Known& known = known_[q & (known_.size() - 1)];
+        if (known.part != q) {
+            const Sample& there = samples_[q];
+            known = {q, machine_.distance(pieces_[1], there) - machine_.distance(pieces_[0], there)};
+        }
+        return known.value;
+    }
+
+   private:
+    struct Known {
+        std::uint32_t part = std::numeric_limits<std::uint32_t>::max();
+        std::int64_t value = 0;
+    };
+    const Parts& machine_;
+    const std::vector<Sample>& samples_;
+    const std::array<Sample, 2>& pieces_;
+    std::vector<Known> known_;
+};
+
+}  // namespace topoloom
