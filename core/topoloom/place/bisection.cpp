@@ -260,8 +260,8 @@ std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std:
     while (fine->size() > small_enough && !means.late()) {
         std::vector<std::uint32_t> label;
         if (side) label.assign(side->begin(), side->end());
-        Coarsening step = coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label,
-                                  means.options.window, means.threads);
+        Coarsening step =
+            coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label, means.options.window, means.threads);
         if (step.graph.size() >= fine->size() - fine->size() / 20) break;
         std::vector<std::int64_t> coarse_bias;
         if (!bias.empty()) {

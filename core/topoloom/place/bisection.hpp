@@ -31,13 +31,13 @@ struct Bisection {
     std::uint64_t work = 0;   // moves evaluated
 };
 
-/// `bias[v]` is what v costs more on side 1 than on side 0; empty: nothing. The capacities must hold all mass.
-/// When the
-/// clock runs out, it ends early with a split that keeps to capacities as well; it does not spend work. The result is the
-/// same for any number of threads. Karypis, Kumar, SIAM J. Sci. Comput. 20 (1998); Fiduccia, Mattheyses, DAC 1982. About O(edges).
+/// `bias[v]` is what v costs more on side 1 than on side 0; empty: nothing. The capacities must hold all
+/// mass. When the clock runs out, it ends early with a split that keeps to capacities as well; it spends no
+/// work. The result is the same for any number of threads. Karypis, Kumar, SIAM J. Sci. Comput. 20 (1998);
+/// Fiduccia, Mattheyses, DAC 1982. About O(edges).
 [[nodiscard]] Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
-                               std::array<std::int64_t, 2> capacity, const BisectionOptions& options,
-                               Rng rng, Meter* clock = nullptr, int threads = 1);
+                               std::array<std::int64_t, 2> capacity, const BisectionOptions& options, Rng rng,
+                               Meter* clock = nullptr, int threads = 1);
 
 /// Refines a given split on this graph alone, without coarsening; never worse.
 [[nodiscard]] Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int64_t> bias,

@@ -13,27 +13,23 @@
 
 namespace topoloom {
 
-/// How much farther a part is from the second of two pieces than from the first. The same parts are asked for again and
-/// again: those whose numbers do not fall together are kept.
+/// How much farther a part is from the second of two pieces than from the first. The same parts are asked for
+/// again and again: those whose numbers do not fall together are kept.
 template <class Parts>
 class Farther {
    public:
     using Sample = typename Parts::Sample;
 
-    /// Refers to the first three; `samples` by part. Parts will be asked for about so many times.
+    /// Refers to machine and samples; `samples` by part. Parts will be asked for about so many times.
     Farther(const Parts& machine, const std::vector<Sample>& samples, const std::array<Sample, 2>& pieces,
             std::size_t questions)
-        : machine_(machine),
-          samples_(samples),
-          pieces_(pieces),
+        : samples_(samples),
+          difference_(machine.difference(pieces[0], pieces[1])),
           known_(std::bit_ceil(std::clamp<std::size_t>(questions, 16, samples.size() + 16))) {}
 
     std::int64_t operator()(std::uint32_t q) {
         Known& known = known_[q & (known_.size() - 1)];
-        if (known.part != q) {
-            const Sample& there = samples_[q];
-            known = {q, machine_.distance(pieces_[1], there) - machine_.distance(pieces_[0], there)};
-        }
+        if (known.part != q) known = {q, difference_(samples_[q])};
         return known.value;
     }
 
@@ -42,9 +38,8 @@ class Farther {
         std::uint32_t part = std::numeric_limits<std::uint32_t>::max();
         std::int64_t value = 0;
     };
-    const Parts& machine_;
     const std::vector<Sample>& samples_;
-    const std::array<Sample, 2>& pieces_;
+    typename Parts::Difference difference_;
     std::vector<Known> known_;
 };
 

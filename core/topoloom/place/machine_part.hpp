@@ -76,6 +76,11 @@ class MachineParts {
     using Sample = typename PartDistance<Space>::Sample;
     [[nodiscard]] Sample sample(const MachinePart& part) const { return apart_.sample(point_, places(part)); }
     [[nodiscard]] std::int64_t distance(const Sample& a, const Sample& b) const { return apart_(a, b); }
+    using Difference = typename PartDistance<Space>::Difference;
+    static constexpr bool has_quick_difference = PartDistance<Space>::has_quick_difference;
+    [[nodiscard]] Difference difference(const Sample& near, const Sample& far) const {
+        return {apart_, near, far};
+    }
     static constexpr std::int64_t distance_scale() { return PartDistance<Space>::scale(); }
 
    private:

@@ -57,12 +57,11 @@ class Multisection {
           machine_(space, problem.allocation(), problem.room().capacities(),
                    options.rings == 0 ? FullRings::lines : FullRings::rings),
           ranks_(problem.rank_count()),
-          rank_of_(problem.rank_count()),
           local_(problem.rank_count()),
           part_of_(problem.rank_count(), 0),
           next_part_of_(problem.rank_count(), 0) {
         std::iota(ranks_.begin(), ranks_.end(), 0U);
-        std::iota(rank_of_.begin(), rank_of_.end(), 0U);
+        rank_of_ = ranks_;
         const std::span<const std::int64_t> masses = problem.room().masses();
         const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
         parts_.push_back({machine_.whole(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
@@ -100,7 +99,7 @@ class Multisection {
         return std::ranges::all_of(parts_, [](const Part& part) { return part.finished; });
     }
 
-    /// Numbers the ranks in the order of their list, part by part, so that those of a part are near each other in memory.
+    /// Numbers the ranks part by part, so that those of a part are near each other in memory.
     void renumber() {
         graph_ = renumbered(graph_, ranks_, problem_.threads());
         std::vector<std::uint32_t> rank_of;
@@ -141,7 +140,6 @@ class Multisection {
             std::vector<std::vector<Part>> divided(count);
             const bool hurry = !meter.go_on();
             const Budget rest = meter.rest();
-            const int inner_threads = threads_inside(count);
             const int threads = one_by_one && !many_ ? 1 : problem_.threads();
             const auto show = [&](std::size_t i) {
                 for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
@@ -160,7 +158,7 @@ class Multisection {
                 const Divider divider{pieces[p],
                                       piece_capacities(pieces[p], parts_[p].machine.capacity, parts_[p].mass,
                                                        problem_.room().one_rank_per_slot()),
-                                      level, inner_threads};
+                                      level, threads_inside(count)};
                 const Budget share{.work = rest.work / count, .seconds = rest.seconds};
                 Meter own(share);
                 divided[i] = divide(p, divider, hurry, parts_.size() == 1 ? meter : own);
@@ -201,7 +199,8 @@ class Multisection {
         }
         if (lefts.size() < 2) return;
         turn(lefts, meter);
-        if (!many_ && !meter.exhausted()) {
+        if (meter.exhausted()) return;
+        if (!many_) {
             std::uint64_t work = 0;
             for (const std::uint32_t left : lefts) {
                 work += refine(left, 1);
@@ -212,12 +211,11 @@ class Multisection {
         }
         for (const auto& batch : batches_of_halves(lefts)) {
             if (!meter.go_on()) return;
-            const int inner_threads = threads_inside(batch.size());
             std::vector<std::uint64_t> work(batch.size());
             const auto each = [&](const auto& body) {
                 parallel_for(batch.size(), problem_.threads(), [&](std::size_t i, int) { body(i); });
             };
-            each([&](std::size_t i) { work[i] = refine(lefts[batch[i]], inner_threads); });
+            each([&](std::size_t i) { work[i] = refine(lefts[batch[i]], threads_inside(batch.size())); });
             each([&](std::size_t i) { show(lefts[batch[i]]); });
             meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
         }
@@ -225,12 +223,12 @@ class Multisection {
 
     /// For each of so many items side by side.
     [[nodiscard]] int threads_inside(std::size_t items) const {
-        const auto count = static_cast<int>(std::min<std::size_t>(items, 1'000'000));
-        return std::max(1, thread_count(problem_.threads()) / count);
+        const auto threads = static_cast<std::size_t>(thread_count(problem_.threads()));
+        return static_cast<int>(std::max<std::size_t>(1, threads / items));
     }
 
-    /// The parts in the order in which they are divided. Those of a batch do not see each other's halves, so have no edges
-    /// in common: even along a few, cuts that do not meet cost several percent.
+    /// The parts in the order in which they are divided. Those of a batch do not see each other's halves;
+    /// even where they have few edges in common, cuts that do not meet cost several percent.
     Batches batches_of_parts() {
         const auto count = static_cast<std::uint32_t>(parts_.size());
         if (many_ && count >= least_batched) {
@@ -295,10 +293,17 @@ class Multisection {
     /// Exchanges the places of those pairs of halves that should lie the other way round, all things considered.
     void turn(std::span<const std::uint32_t> lefts, Meter& meter) {
         const auto ranks_of = [&](std::uint32_t p) { return ranks(parts_[p]); };
-        const auto apart_of = [&](std::uint32_t p, std::uint32_t q) { return apart(p, q); };
+        const auto farther_from = [&](std::uint32_t left) {
+            if constexpr (Parts::has_quick_difference) {
+                return [this, difference = machine_.difference(samples_[left], samples_[left + 1])](
+                           std::uint32_t q) mutable { return difference(samples_[q]); };
+            } else {
+                return [this, left](std::uint32_t q) { return apart(left + 1, q) - apart(left, q); };
+            }
+        };
         WeightedGraph choices;
         std::vector<std::int64_t> bias;
-        TurnChoices(graph_, part_of_, parts_.size(), lefts, ranks_of, apart_of)
+        TurnChoices(graph_, part_of_, parts_.size(), lefts, ranks_of, farther_from)
             .weigh(choices, bias, problem_.threads());
         for (const std::uint32_t left : lefts) {
             const Part& a = parts_[left];
@@ -366,9 +371,8 @@ class Multisection {
         const WeightedGraph sub = extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
         const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
         if (divider.pieces.size() == 2 && (problem_.room().one_rank_per_slot() || !bias.empty())) {
-            const Bisection halves =
-                bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_, Rng(seed),
-                       &meter, divider.threads);
+            const Bisection halves = bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_,
+                                            Rng(seed), &meter, divider.threads);
             meter.spend(halves.work);
             return {halves.side.begin(), halves.side.end()};
         }
@@ -388,9 +392,9 @@ class Multisection {
         return options;
     }
 
-    /// The graph between ranks that are in the first to the second of two parts, edges priced by the distance between the
-    /// pieces for them, and, of two pieces, what every rank's partners in other parts make the second cost more than the
-    /// first; no bias where that is nothing, or where there are more pieces.
+    /// The graph between ranks that are in the parts from the first to the second of two, edges priced by the
+    /// distance between the pieces for them, and, of two pieces, what partners in other parts make the second
+    /// cost more than the first; no bias where that is nothing, or where there are more pieces.
     WeightedGraph extract(std::span<const std::uint32_t> mine, std::array<std::uint32_t, 2> within,
                           std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias, int threads) {
         const std::array<typename Parts::Sample, 2> ends{machine_.sample(pieces[0]),
@@ -422,7 +426,8 @@ class Multisection {
                     if (inside(q)) {
                         ++kept;
                     } else if (!bias.empty()) {
-                        if (!farther) farther.emplace(machine_, samples_, ends, 8 * (chunk.end - chunk.begin));
+                        if (!farther)
+                            farther.emplace(machine_, samples_, ends, 8 * (chunk.end - chunk.begin));
                         bias[i] += graph_.weights(u)[e] * (*farther)(q);
                     }
                 }
@@ -469,7 +474,7 @@ class Multisection {
     Parts machine_;
     std::vector<std::uint32_t> ranks_;
     std::vector<std::uint32_t> rank_of_;  // by number
-    std::vector<std::uint32_t> local_;  // number of a rank within its part
+    std::vector<std::uint32_t> local_;    // number of a rank within its part
     std::vector<std::uint32_t> part_of_;
     std::vector<std::uint32_t> next_part_of_;
     std::vector<Part> parts_;

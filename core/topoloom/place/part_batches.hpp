@@ -13,8 +13,8 @@
 
 namespace topoloom {
 
-/// Batches of item numbers, no two of a batch being neighbors: the smallest color that no earlier neighbor has.
-/// O(neighbors).
+/// Batches of item numbers, no two of a batch being neighbors: the smallest color that no earlier neighbor
+/// has. O(neighbors).
 [[nodiscard]] inline std::vector<std::vector<std::uint32_t>> independent_batches(
     std::span<const std::vector<std::uint32_t>> neighbors) {
     std::vector<std::vector<std::uint32_t>> batches;
@@ -40,9 +40,9 @@ enum class Beside {
     many_edges  // at least an eighth of what one of the two has with the one it has most edges with
 };
 
-/// The same for items made of parts of a graph. `ranks(p)` are those of part p, `item` tells of every part which of
-/// `count` items it belongs to, or no_item. During a batch none may see what becomes of the others, so that order and
-/// threads do not matter. O(edges), on all cores.
+/// The same for items made of parts of a graph. `ranks(p)` are those of part p, `item` tells of every part
+/// which of `count` items it belongs to, or no_item. During a batch none may see what becomes of the others,
+/// so that order and threads do not matter. O(edges), on all cores.
 template <class Ranks>
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> independent_batches(
     const WeightedGraph& graph, const Ranks& ranks, std::span<const std::uint32_t> part_of,
@@ -62,7 +62,7 @@ template <class Ranks>
     }
     std::vector<std::vector<Neighbor>> found(count);
     std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
-    const Chunks chunks(count, 64);
+    const Chunks chunks(count, std::clamp<std::size_t>(count / 256, 1, 64));
     parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
         auto& [edges, met] = scratch[static_cast<std::size_t>(worker)];
         edges.resize(count, 0);

@@ -6,6 +6,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -26,6 +28,11 @@ enum class FullRings { lines, rings };
 /// too late for good grids. On a line the inner quarters are nearer. Hypercubes do better on rings.
 template <class Space>
 class PartDistance {
+    using Network = typename Space::Network;
+    static constexpr bool on_torus = requires(const Network& network) { network.axis_count(); };
+    static constexpr bool has_coordinates =
+        on_torus && std::is_same_v<typename Space::Point, typename Network::Point>;
+
    public:
     using Point = typename Space::Point;
 
@@ -59,15 +66,18 @@ class PartDistance {
         for (std::uint32_t i = 0; i < a.count; ++i) {
             for (std::uint32_t k = 0; k < b.count; ++k) sum += space_.distance(a.points[i], b.points[k]);
         }
-        return sum << (2 * std::countr_zero(Sample::most) - std::countr_zero(a.count) - std::countr_zero(b.count));
+        return sum << (2 * std::countr_zero(Sample::most) - std::countr_zero(a.count) -
+                       std::countr_zero(b.count));
     }
+    /// How much farther other samples are from one of two than from the other.
+    class Difference;
+    /// Whether Difference is quicker than two distances, for many samples.
+    static constexpr bool has_quick_difference = has_coordinates;
+
     /// What it returns is at most this many times the greatest distance of the machine: lines are twice as long as rings.
     static constexpr std::int64_t scale() { return std::int64_t{2} * Sample::most * Sample::most; }
 
    private:
-    using Network = typename Space::Network;
-    static constexpr bool on_torus = requires(const Network& network) { network.axis_count(); };
-    static constexpr bool has_coordinates = on_torus && std::is_same_v<Point, typename Network::Point>;
     using Lines = std::conditional_t<on_torus, Network, std::monostate>;
 
     static Lines open_full_rings(const Space& space, std::span<const Point> points, FullRings full) {
@@ -119,6 +129,58 @@ struct PartDistance<Space>::Sample {
     static constexpr std::uint32_t most = on_torus ? 8 : 4;  // a power of 2
     std::array<Point, most> points;
     std::uint32_t count = 0;  // a power of 2
+};
+
+/// Hops are sums over the axes: what a coordinate adds is worked out once, for all samples that have it.
+template <class Space>
+class PartDistance<Space>::Difference {
+   public:
+    /// Refers to the first.
+    Difference(const PartDistance& apart, const Sample& near, const Sample& far)
+        : apart_(apart), near_(near), far_(far) {
+        if constexpr (has_coordinates) {
+            for (const std::uint32_t extent : apart.lines_.grid()) widest_ = std::max(widest_, extent);
+            added_.assign(apart.lines_.axis_count() * widest_, unknown);
+        }
+    }
+
+    /// apart(far, there) - apart(near, there), if `far` and `near` are the two samples.
+    std::int64_t operator()(const Sample& there) {
+        if constexpr (has_coordinates) {
+            std::int64_t sum = 0;
+            for (std::uint32_t i = 0; i < there.count; ++i) {
+                for (std::uint32_t d = 0; d < apart_.lines_.axis_count(); ++d) {
+                    const std::int32_t x = there.points[i].at[d];
+                    std::int32_t& added = added_[d * widest_ + static_cast<std::uint32_t>(x)];
+                    if (added == unknown) added = from(far_, d, x) - from(near_, d, x);
+                    sum += added;
+                }
+            }
+            return sum * (Sample::most / there.count);
+        } else {
+            return apart_(far_, there) - apart_(near_, there);
+        }
+    }
+
+   private:
+    static constexpr std::int32_t unknown = std::numeric_limits<std::int32_t>::max();
+
+    [[nodiscard]] std::int32_t from(const Sample& sample, std::uint32_t axis, std::int32_t x) const {
+        const auto extent = static_cast<std::int32_t>(apart_.lines_.grid()[axis]);
+        const bool ring = apart_.lines_.wraps(axis);
+        std::int32_t sum = 0;
+        for (std::uint32_t i = 0; i < sample.count; ++i) {
+            const std::int32_t straight = std::abs(x - sample.points[i].at[axis]);
+            sum += ring ? std::min(straight, extent - straight) : straight;
+        }
+        return sum * static_cast<std::int32_t>(Sample::most / sample.count);
+    }
+
+    const PartDistance& apart_;
+    Sample near_;
+    Sample far_;
+    std::uint32_t widest_ = 0;
+    std::vector<std::int32_t> added_;  // by axis and coordinate
 };
 
 }  // namespace topoloom

@@ -13,20 +13,21 @@
 
 namespace topoloom {
 
-/// Parts of a graph, of which lefts[k] and lefts[k] + 1 may turn. `ranks(p)` are those of part p,
-/// `apart(p, q)` is how far apart two parts are, the same for both ways.
-template <class Ranks, class Apart>
+/// Parts of a graph, of which lefts[k] and lefts[k] + 1 may turn. `ranks(p)` are those of part p;
+/// farther_from(left)(q) is how much farther part q is from part left + 1 than from part left, by distances
+/// that are the same for both ways.
+template <class Ranks, class FartherFrom>
 class TurnChoices {
    public:
     /// Refers to everything.
     TurnChoices(const WeightedGraph& graph, std::span<const std::uint32_t> part_of, std::size_t part_count,
-                std::span<const std::uint32_t> lefts, const Ranks& ranks, const Apart& apart)
+                std::span<const std::uint32_t> lefts, const Ranks& ranks, const FartherFrom& farther_from)
         : graph_(graph),
           part_of_(part_of),
           lefts_(lefts),
           pair_of_(part_count, none),
           ranks_(ranks),
-          apart_(apart) {
+          farther_from_(farther_from) {
         for (std::uint32_t k = 0; k < lefts.size(); ++k) pair_of_[lefts[k]] = pair_of_[lefts[k] + 1] = k;
     }
 
@@ -80,26 +81,24 @@ class TurnChoices {
                 }
             }
         }
+        auto farther = farther_from_(left);
         std::int64_t alone = 0;  // what turning this pair costs if no other turns, twice
         for (const std::uint32_t q : met) {
             if (bytes[q][0] == 0 && bytes[q][1] == 0) continue;  // came with its other half
             const std::uint32_t other = pair_of_[q];
             if (other == none) {
-                const std::int64_t farther = apart_(left + 1, q) - apart_(left, q);
-                alone += 2 * (bytes[q][0] - bytes[q][1]) * farther;
+                alone += 2 * (bytes[q][0] - bytes[q][1]) * farther(q);
                 bytes[q] = {0, 0};
                 continue;
             }
-            // Costs by who turns: straight with straight, and so on.
+            // Costs by who turns: straight with straight, and so on, above those if all were on the left.
             const std::array<std::uint32_t, 2> theirs{lefts_[other], lefts_[other] + 1};
             std::array<std::array<std::int64_t, 2>, 2> cost{};
-            for (const std::uint32_t i : {0U, 1U}) {
-                for (const std::uint32_t j : {0U, 1U}) {
-                    const std::int64_t far = apart_(left + i, theirs[j]);
-                    for (const std::uint32_t mine : {0U, 1U}) {
-                        for (const std::uint32_t its : {0U, 1U})
-                            cost[mine][its] += far * bytes[theirs[j ^ its]][i ^ mine];
-                    }
+            for (const std::uint32_t j : {0U, 1U}) {
+                const std::int64_t far = farther(theirs[j]);
+                for (const std::uint32_t mine : {0U, 1U}) {
+                    for (const std::uint32_t its : {0U, 1U})
+                        cost[mine][its] += far * bytes[theirs[j ^ its]][1 ^ mine];
                 }
             }
             bytes[theirs[0]] = bytes[theirs[1]] = {0, 0};
@@ -119,7 +118,7 @@ class TurnChoices {
     std::span<const std::uint32_t> lefts_;
     std::vector<std::uint32_t> pair_of_;  // by part
     const Ranks& ranks_;
-    const Apart& apart_;
+    const FartherFrom& farther_from_;
 };
 
 }  // namespace topoloom

@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-/// Makes rows on all cores: `visit(v, add)` calls add(peer, weight) for the edges of vertex v, alike each time.
+/// Makes rows on all cores: `visit(v, add)` calls add(peer, weight) for the edges of v, alike each time.
 template <class Visit>
 void fill_rows(WeightedGraph& graph, std::size_t vertices, const Visit& visit, int threads) {
     const Chunks chunks(vertices, 8192);
@@ -34,7 +34,8 @@ void fill_rows(WeightedGraph& graph, std::size_t vertices, const Visit& visit, i
 
 }  // namespace
 
-WeightedGraph weighted(const CommGraph& symmetric, std::span<const std::int64_t> mass, int shift, int threads) {
+WeightedGraph weighted(const CommGraph& symmetric, std::span<const std::int64_t> mass, int shift,
+                       int threads) {
     WeightedGraph graph;
     graph.mass.assign(mass.begin(), mass.end());
     const auto visit = [&](std::uint32_t v, const auto& add) {

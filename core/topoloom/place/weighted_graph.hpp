@@ -29,12 +29,14 @@ struct WeightedGraph {
     }
 };
 
-/// A symmetric communication graph with these masses of its ranks, edges weighing their bytes shifted right by `shift`;
-/// without those that weigh nothing. O(edges), on all cores.
-[[nodiscard]] WeightedGraph weighted(const CommGraph& symmetric, std::span<const std::int64_t> mass, int shift = 0,
-                                     int threads = 1);
+/// A symmetric communication graph with these masses of its ranks, edges weighing their bytes shifted right
+/// by `shift`; without those that weigh nothing. O(edges), on all cores.
+[[nodiscard]] WeightedGraph weighted(const CommGraph& symmetric, std::span<const std::int64_t> mass,
+                                     int shift = 0, int threads = 1);
 
-/// The graph whose vertex i is order[i] of this one; edges stay in the order of their rows. O(edges), on all cores.
-[[nodiscard]] WeightedGraph renumbered(const WeightedGraph& graph, std::span<const std::uint32_t> order, int threads);
+/// The graph whose vertex i is order[i] of this one; edges stay in the order of their rows. O(edges), on all
+/// cores.
+[[nodiscard]] WeightedGraph renumbered(const WeightedGraph& graph, std::span<const std::uint32_t> order,
+                                       int threads);
 
 }  // namespace topoloom

@@ -74,3 +74,20 @@ TEST_CASE("grids, stars, cliques and isolated vertices shrink by a third at the 
         CHECK(3 * coarsen(fine, 10, Rng(4)).graph.size() <= 2 * fine.size());
     }
 }
+
+TEST_CASE("a graph coarsened in windows is the same for any number of threads, and its edges add up") {
+    const WeightedGraph graph = random_graph(60'000, 6, 9, 3, Rng(3));
+    const Coarsening one = coarsen(graph, 12, Rng(4), {}, 512, 1);
+    const Coarsening three = coarsen(graph, 12, Rng(4), {}, 512, 3);
+    CHECK(one.coarse_of == three.coarse_of);
+    CHECK(one.graph.first == three.graph.first);
+    CHECK(one.graph.peer == three.graph.peer);
+    CHECK(one.graph.weight == three.graph.weight);
+    REQUIRE(one.graph.size() > 1U << 14);  // made in several pieces
+    std::int64_t between = 0;
+    for (std::uint32_t v = 0; v < graph.size(); ++v) {
+        for (std::size_t e = 0; e < graph.degree(v); ++e)
+            between += one.coarse_of[v] != one.coarse_of[graph.peers(v)[e]] ? graph.weights(v)[e] : 0;
+    }
+    CHECK(std::accumulate(one.graph.weight.begin(), one.graph.weight.end(), std::int64_t{0}) == between);
+}

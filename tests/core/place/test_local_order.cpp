@@ -3,12 +3,14 @@
 #include <doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "place/renumbered.hpp"
 #include "topoloom/pattern/random_geometric.hpp"
 #include "topoloom/pattern/stencil.hpp"
 #include "topoloom/place/local_order.hpp"
+#include "topoloom/place/weighted_graph.hpp"
 
 using namespace topoloom;
 
@@ -20,20 +22,28 @@ TEST_CASE("a local order holds every rank once, and the graph in that order is t
     for (const Rank u : order) seen[u.value] = true;
     CHECK(std::ranges::count(seen, true) == 3000);
 
-    const CommGraph local = renumbered(graph, order, 2);
-    REQUIRE(local.edge_count() == graph.edge_count());
+    std::vector<std::uint32_t> old;
+    for (const Rank u : order) old.push_back(u.value);
+    const WeightedGraph whole = weighted(graph, std::vector<std::int64_t>(3000, 1), 0, 2);
+    const WeightedGraph local = renumbered(whole, old, 2);
+    REQUIRE(local.peer.size() == graph.edge_count());
     bool same = true;
-    for (const Rank u : ids<Rank>(local.rank_count())) {
-        for (const Edge edge : local.sends(u)) {
-            const auto peers = graph.peers(order[u.value]);
-            const auto found = std::ranges::find(peers, order[edge.peer.value]);
-            same = same && found != peers.end();
-            if (found == peers.end()) continue;
-            const auto at = static_cast<std::size_t>(found - peers.begin());
-            same = same && graph.bytes(order[u.value])[at] == edge.bytes;
+    for (std::uint32_t u = 0; u < local.size(); ++u) {
+        REQUIRE(local.degree(u) == graph.degree(order[u]));
+        for (std::size_t e = 0; e < local.degree(u); ++e) {
+            same = same && order[local.peers(u)[e]] == graph.peers(order[u])[e] &&
+                   Bytes{local.weights(u)[e]} == graph.bytes(order[u])[e];
         }
     }
     CHECK(same);
+}
+
+TEST_CASE("edges that weigh nothing are left out") {
+    const std::vector<GridAxis> axes{{5, false}};
+    const CommGraph graph = stencil(axes, StencilShape::star, Bytes{1}).symmetric();
+    const std::vector<std::int64_t> mass(5, 1);
+    CHECK(weighted(graph, mass).peer.size() == 8);
+    CHECK(weighted(graph, mass, 8).peer.empty());
 }
 
 TEST_CASE("ranks that are in a local order stay as they are") {

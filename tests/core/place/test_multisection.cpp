@@ -285,13 +285,28 @@ TEST_CASE("between two nodes at one point of the network, sorted by split keys, 
 }
 
 TEST_CASE("many ranks are divided alike by any number of threads") {
-    const Machine machine = make_machine("torus:28x28x28");
+    const Machine machine = make_machine("torus:35x35x35");
     const Allocation allocation = Allocation::whole(machine);
-    const CommGraph graph = random_geometric(21'000, Bytes{8}, 1, 5);
+    const CommGraph graph = random_geometric(40'000, Bytes{8}, 1, 5);
     const auto slots = [&](int threads) {
         const Placement placement =
             place(Problem(graph, allocation, 1, threads), "multisection", Budget{}).placement;
         return std::vector<Slot>(placement.slots().begin(), placement.slots().end());
     };
     CHECK(slots(1) == slots(3));
+}
+
+TEST_CASE("a clock that runs out while many ranks are halved leaves a valid placement") {
+    const Machine machine = make_machine("torus:28x28x28");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = random_geometric(21'000, Bytes{8}, 1, 5);
+    for (const int looks : {0, 1, 3, 5, 8, 12}) {
+        CAPTURE(looks);
+        int left = looks;
+        const Budget budget{.keep_going = [&](std::uint64_t) { return left-- > 0; }};
+        const PlaceResult result = place(Problem(graph, allocation, 1, 2), "multisection", budget);
+        CHECK(result.exhausted);
+        const std::set<Slot> used(result.placement.slots().begin(), result.placement.slots().end());
+        CHECK(used.size() == 21'000);
+    }
 }

@@ -29,10 +29,15 @@ TEST_CASE("the choices to turn cost what the edges cost, for any set of pairs th
         for (std::int64_t& x : at) x = rng.below(50);
         const auto apart = [&](std::uint32_t p, std::uint32_t q) { return std::abs(at[p] - at[q]); };
         const auto ranks_of = [&](std::uint32_t p) -> const std::vector<std::uint32_t>& { return ranks[p]; };
+        const auto farther_from = [&](std::uint32_t left) {
+            return [&, left](std::uint32_t q) { return apart(left + 1, q) - apart(left, q); };
+        };
 
         WeightedGraph choices;
         std::vector<std::int64_t> bias;
-        TurnChoices(weighted(graph, std::vector<std::int64_t>(60, 1)), part_of, parts, lefts, ranks_of, apart).weigh(choices, bias, 2);
+        TurnChoices(weighted(graph, std::vector<std::int64_t>(60, 1)), part_of, parts, lefts, ranks_of,
+                    farther_from)
+            .weigh(choices, bias, 2);
         for (std::uint32_t turned = 0; turned < 16; ++turned) {
             std::vector<std::uint32_t> lies(parts);  // where a part's ranks are then
             std::iota(lies.begin(), lies.end(), 0U);
