@@ -81,7 +81,7 @@ class Multisection {
     /// The place in the allocation of every rank.
     std::vector<std::uint32_t> run(Meter& meter) {
         for (std::uint64_t level = 0; !all_finished(); ++level) {
-            if (many_ && level > 0 && level % levels_a_numbering == 0) renumber();
+            if (many_ && level > 0 && level % levels_a_numbering == 0 && !meter.exhausted()) renumber();
             step(level, meter);
         }
         std::vector<std::uint32_t> place_of(ranks_.size());
@@ -127,14 +127,15 @@ class Multisection {
             first_child[p] = children;
             children += parts_[p].finished ? 1 : static_cast<std::uint32_t>(pieces[p].size());
         }
-        sample_parts();
+        const bool late = many_ && meter.exhausted();  // all that is left is to fill pieces in order
+        if (!late) sample_parts();
         std::vector<Part> next(children);
         // One by one, each part sees how those before it were divided, and all are cut along the same planes.
         const bool one_by_one =
-            problem_.room().one_rank_per_slot() && (!many_ || parts_.size() >= least_batched);
+            problem_.room().one_rank_per_slot() && !late && (!many_ || parts_.size() >= least_batched);
         const auto parts_before = static_cast<std::uint32_t>(parts_.size());
         samples_.resize(parts_before + children);
-        for (const std::vector<std::uint32_t>& batch : batches_of_parts()) {
+        for (const std::vector<std::uint32_t>& batch : batches_of_parts(late)) {
             const std::size_t count = batch.size();
             std::vector<std::uint64_t> work(count, 0);
             std::vector<std::vector<Part>> divided(count);
@@ -229,9 +230,9 @@ class Multisection {
 
     /// The parts in the order in which they are divided. Those of a batch do not see each other's halves;
     /// even where they have few edges in common, cuts that do not meet cost several percent.
-    Batches batches_of_parts() {
+    Batches batches_of_parts(bool late) {
         const auto count = static_cast<std::uint32_t>(parts_.size());
-        if (many_ && count >= least_batched) {
+        if (many_ && !late && count >= least_batched) {
             std::vector<std::uint32_t> item(count);
             std::iota(item.begin(), item.end(), 0U);
             return independent_batches(
