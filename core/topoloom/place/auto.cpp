@@ -73,10 +73,9 @@ void try_all(const Problem& problem, const std::vector<std::string>& chains, Bes
 
 std::vector<std::string> candidates(const Problem& problem, std::uint32_t effort) {
     const std::size_t ranks = problem.rank_count();
-    // Annealing, which comes next, mends at less cost what swap does.
+    // Annealing, which comes next, mends at less cost what swap or a second start does.
+    if (effort == 0) return {ranks > few ? "multisection(starts=1)" : "multisection,swap"};
     if (ranks > most_at_once) return {"multisection"};
-    if (effort == 0)
-        return {ranks > few ? "multisection(starts=1)" : "multisection,swap"};  // annealing swaps, too
     const std::string good = "multisection(starts=8;cycles=2),swap";
     const std::string on_rings = "multisection(starts=8;cycles=2;rings=rings),swap";
     std::vector<std::string> chains{good, on_rings};
@@ -102,9 +101,9 @@ AnnealOptions annealing(const Problem& problem, const Meter& meter, std::uint32_
     const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
     if (ranks > most_at_once && !meter.limited()) {
         const std::array<double, 3> by_regions{6e8, 15e8, 240e8};
-        const double sweeps = std::clamp(by_regions[effort] / (9 + degree) / ranks, 32.0, 10000.0);
+        const double sweeps = std::clamp(by_regions[effort] / (9 + degree) / ranks, 24.0, 10000.0);
         // Too short a search does not mend what heat spoils.
-        return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 60U : 300U};
+        return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 30U : 300U};
     }
     const double fast = problem.rank_count() > few ? std::min(50 * ranks, 1.5e6) : 300 * ranks;
     const double standard = 1e8 / (9 + degree) * std::clamp(ranks / 1e3, 1.0, 2.5);
