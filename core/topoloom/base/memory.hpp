@@ -6,8 +6,7 @@
 
 namespace topoloom {
 
-/// Bytes that this process may use: those of the computer, or fewer where a control group (a batch job, a container) or
-/// `ulimit -v` sets a limit.
+/// Bytes that this process may use: those of the computer, or fewer where `ulimit -v` sets a limit.
 [[nodiscard]] std::uint64_t usable_memory();
 
 }  // namespace topoloom
