@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every reader of other programs' files makes: a machine and its nodes' names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True)
+class Described:
+    """A machine as a file or a system describes it.
+
+    Attributes
+    ----------
+    text
+        The short text that `topoloom.Machine` takes.
+    hosts
+        ``hosts[i]`` is the name of node i; empty where nodes have no names.
+    """
+
+    text: str
+    hosts: tuple[str, ...] = ()
+
+
+class Importer(NamedTuple):
+    """One line of the registry of file formats that describe machines."""
+
+    name: str
+    summary: str
+    #: whether a text (its first 64 KiB) is in this format
+    recognizes: Callable[[str], bool]
+    #: raises topoloom.Error with ``line N: what is wrong``, without the file's name
+    read: Callable[[str], Described]
