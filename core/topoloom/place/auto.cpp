@@ -179,7 +179,7 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
 Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effort) {
     Best best(problem);
     // On larger machines the first splits are a smaller part of the work, and may take longer.
-    const std::uint32_t islands = problem.allocation().slot_count() < 64 ? 6 : 10;
+    const std::uint32_t islands = problem.allocation().slot_count() < 64 ? 6 : 14;
     const std::array<MultisectionOptions, 3> sections{{{.starts = 1, .family = 2, .cuts = 0},
                                                        {.starts = 2, .family = 8},
                                                        {.starts = 2, .family = 8, .islands = islands}}};
