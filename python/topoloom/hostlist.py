@@ -13,17 +13,18 @@ _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 _MOST_HOSTS = 4_000_000
 
 
-def expand_hostlist(text: str) -> list[str]:
+def expand_hostlist(text: str, most: int = _MOST_HOSTS) -> list[str]:
     """Write a host list out, in its own order.
 
     ``n[08-10]`` becomes ``n08 n09 n10``; ``r[1-2]n[1,3]`` becomes
-    ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``.
+    ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``. A list of more than
+    `most` hosts is refused before it fills the memory.
     """
     hosts: list[str] = []
     for item in _split_outside_brackets(text):
-        hosts.extend(_expand_item(item))
-        if len(hosts) > _MOST_HOSTS:
-            raise Error(f"host list '{_short(text)}' names over {_MOST_HOSTS} hosts")
+        hosts.extend(_expand_item(item, most))
+        if len(hosts) > most:
+            raise Error(f"host list '{_short(text)}' names over {most} hosts")
     return hosts
 
 
@@ -45,16 +46,16 @@ def _split_outside_brackets(text: str) -> list[str]:
     return [item.strip() for item in items]
 
 
-def _expand_item(item: str) -> list[str]:
+def _expand_item(item: str, most: int) -> list[str]:
     # Odd pieces are the insides of brackets, even pieces the text between them.
     pieces = re.split(r"[\[\]]", item)
     choices: list[list[str]] = []
     total = 1
     for index, piece in enumerate(pieces):
-        choice = _expand_ranges(piece, item) if index % 2 else [piece]
+        choice = _expand_ranges(piece, item, most) if index % 2 else [piece]
         total *= len(choice)
-        if total > _MOST_HOSTS:
-            raise Error(f"host list '{_short(item)}' names over {_MOST_HOSTS} hosts")
+        if total > most:
+            raise Error(f"host list '{_short(item)}' names over {most} hosts")
         choices.append(choice)
     hosts = ["".join(parts) for parts in itertools.product(*choices)]
     if not all(_HOST.fullmatch(host) for host in hosts):
@@ -62,7 +63,7 @@ def _expand_item(item: str) -> list[str]:
     return hosts
 
 
-def _expand_ranges(inside: str, item: str) -> list[str]:
+def _expand_ranges(inside: str, item: str, most: int) -> list[str]:
     numbers: list[str] = []
     for part in inside.split(","):
         match = _RANGE.fullmatch(part.strip())
@@ -71,8 +72,8 @@ def _expand_ranges(inside: str, item: str) -> list[str]:
         first, last = match[1], match[2] or match[1]
         if int(last) < int(first):
             raise Error(f"host list '{_short(item)}': range {first}-{last} runs down")
-        if int(last) - int(first) >= _MOST_HOSTS:
-            raise Error(f"host list '{_short(item)}' names over {_MOST_HOSTS} hosts")
+        if int(last) - int(first) + len(numbers) >= most:
+            raise Error(f"host list '{_short(item)}' names over {most} hosts")
         width = len(first)
         numbers.extend(f"{n:0{width}d}" for n in range(int(first), int(last) + 1))
     return numbers

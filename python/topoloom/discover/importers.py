@@ -4,5 +4,30 @@
 from __future__ import annotations
 
 from topoloom.discover.described import Importer
+from topoloom.discover.slurm_address import (
+    read_slurm_address,
+    recognizes_slurm_address,
+)
+from topoloom.discover.slurm_conf import read_slurm_conf, recognizes_slurm_conf
+from topoloom.discover.slurm_yaml import read_slurm_yaml, recognizes_slurm_yaml
 
-IMPORTERS: tuple[Importer, ...] = ()
+IMPORTERS: tuple[Importer, ...] = (
+    Importer(
+        "slurm-conf",
+        "Slurm's topology.conf, or what scontrol show topology prints",
+        recognizes_slurm_conf,
+        read_slurm_conf,
+    ),
+    Importer(
+        "slurm-yaml",
+        "Slurm's topology.yaml",
+        recognizes_slurm_yaml,
+        read_slurm_yaml,
+    ),
+    Importer(
+        "slurm-address",
+        "lines 'host SLURM_TOPOLOGY_ADDR' of a job's nodes",
+        recognizes_slurm_address,
+        read_slurm_address,
+    ),
+)

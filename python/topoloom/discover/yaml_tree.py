@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""YAML of people's files: with line numbers, without tags, anchors and aliases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from topoloom._core import Error
+
+_MOST_BYTES = 64 << 20
+_MOST_DEPTH = 32
+_TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A text, list or mapping of a YAML file, and the line where it begins."""
+
+    line: int
+    content: str | list[Value] | dict[str, Value]
+
+    def find(self, key: str) -> Value | None:
+        """Look a key of a mapping up."""
+        if not isinstance(self.content, dict):
+            raise Error(f"line {self.line}: expected keys, as '{key}: ...'")
+        return self.content.get(key)
+
+    def get(self, key: str) -> Value:
+        """Look a key of a mapping up that must be there."""
+        value = self.find(key)
+        if value is None:
+            raise Error(f"line {self.line}: the key '{key}' is missing")
+        return value
+
+    def items(self, what: str) -> list[Value]:
+        """List the entries; `what` says what they should be."""
+        if not isinstance(self.content, list):
+            raise Error(f"line {self.line}: expected {what}, entries with '- '")
+        return self.content
+
+    def text(self) -> str:
+        """Give a text that is not empty."""
+        if not isinstance(self.content, str) or not self.content:
+            raise Error(f"line {self.line}: expected a text")
+        return self.content
+
+    def integer(self, least: int, most: int) -> int:
+        """Give a whole number from `least` to `most`."""
+        text = self.text()
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
+            raise Error(f"line {self.line}: '{text[:40]}' is not a whole number")
+        if not least <= int(text) <= most:
+            raise Error(f"line {self.line}: {text} is not from {least} to {most}")
+        return int(text)
+
+    def boolean(self) -> bool:
+        """Give true or false."""
+        text = self.text().lower()
+        if text not in _TRUE + _FALSE:
+            raise Error(f"line {self.line}: '{text[:40]}' is not true or false")
+        return text in _TRUE
+
+
+def read_yaml(text: str) -> Value:
+    """Read one YAML document.
+
+    Every scalar stays a text. Aliases, with which a few lines stand for gigabytes,
+    are refused, and so are tags, keys given twice and deep nesting.
+
+    Raises
+    ------
+    topoloom.Error
+        With the line of what is wrong; without PyYAML.
+    """
+    if len(text) > _MOST_BYTES:
+        raise Error(f"line 1: over {_MOST_BYTES >> 20} MiB of YAML")
+    try:
+        import yaml
+    except ImportError:
+        raise Error("reading YAML needs PyYAML: pip install 'topoloom[cli]'") from None
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    open_values: list[Value] = []
+    keys: list[str | None] = []  # of each open mapping: the key whose value comes
+    whole: list[Value] = []
+
+    def add(value: Value) -> None:
+        if not open_values:
+            whole.append(value)
+            return
+        content = open_values[-1].content
+        if isinstance(content, list):
+            content.append(value)
+            return
+        assert isinstance(content, dict)
+        key = keys[-1]
+        if key is not None:
+            content[key] = value
+            keys[-1] = None
+            return
+        if value.text() in content:
+            raise Error(f"line {value.line}: the key '{value.text()}' is there twice")
+        keys[-1] = value.text()
+
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            if isinstance(event, yaml.AliasEvent):
+                raise Error(f"line {line}: YAML aliases are not read; write it out")
+            if isinstance(event, yaml.ScalarEvent):
+                add(Value(line, event.value))
+            elif isinstance(event, yaml.CollectionStartEvent):
+                is_list = isinstance(event, yaml.SequenceStartEvent)
+                value = Value(line, [] if is_list else {})
+                add(value)
+                open_values.append(value)
+                keys.append(None)
+                if len(open_values) > _MOST_DEPTH:
+                    raise Error(f"line {line}: nested over {_MOST_DEPTH} deep")
+            elif isinstance(event, yaml.CollectionEndEvent):
+                open_values.pop()
+                keys.pop()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise Error(f"line {line}: not YAML: {error.problem}") from None
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise Error(f"line 1: not YAML: {str(error).splitlines()[0]}") from None
+    if len(whole) != 1:
+        raise Error(f"line 1: expected one YAML document, found {len(whole)}")
+    return whole[0]
