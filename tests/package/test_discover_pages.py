@@ -13,7 +13,10 @@ PAGES = Path(__file__).resolve().parents[2] / "docs" / "how-to"
 
 @pytest.mark.parametrize(
     ("page", "file"),
-    [("import-slurm.md", "topology.txt")],
+    [
+        ("import-slurm.md", "topology.txt"),
+        ("import-ibnetdiscover.md", "fabric.txt"),
+    ],
 )
 def test_the_example_prints_what_the_page_says(
     page: str,

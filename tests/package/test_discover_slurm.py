@@ -162,7 +162,10 @@ LEAVES = ("SwitchName=s0 Nodes=a[0-1]", "SwitchName=s1 Nodes=a[2-3]")
         (["SwitchName=r"], "line 3: switch r has neither nodes nor"),
         (["SwitchName=r Nodes=b Switches=s0"], "line 3: switch r has both Nodes and"),
         (["SwitchName=r Switches=s[0-1]", "Include other.conf"], "line 4: cannot read"),
-        (["SwitchName=r Switchs=s[0-1]"], "line 3: no key 'Switchs'; there are: Sw"),
+        (
+            ["SwitchName=r SwitchNode=s[0-1]"],
+            "line 3: no key 'SwitchNode'; there are: Sw",
+        ),
         (["SwitchName=r Switches=s0 Switches=s1"], "line 3: Switches is given twice"),
         (["SwitchName=r Switches=s[0-"], "line 3: host list .* brackets"),
         (["BlockName=r Nodes=b"], "line 3: BlockName stands beside SwitchName"),

@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 from topoloom.discover.described import Importer
+from topoloom.discover.ibnetdiscover import (
+    read_ibnetdiscover,
+    recognizes_ibnetdiscover,
+)
 from topoloom.discover.slurm_address import (
     read_slurm_address,
     recognizes_slurm_address,
@@ -29,5 +33,11 @@ IMPORTERS: tuple[Importer, ...] = (
         "lines 'host SLURM_TOPOLOGY_ADDR' of a job's nodes",
         recognizes_slurm_address,
         read_slurm_address,
+    ),
+    Importer(
+        "ibnetdiscover",
+        "the output of ibnetdiscover, with or without forwarding tables",
+        recognizes_ibnetdiscover,
+        read_ibnetdiscover,
     ),
 )

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `ibnetdiscover` and `dump_lfts.sh` print of a fabric that a test makes up."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+
+class Fabric:
+    """Devices with numbered ports, and cables between them."""
+
+    def __init__(self) -> None:
+        self.description: dict[str, str] = {}
+        self.ports: dict[str, dict[int, tuple[str, int, str]]] = {}
+        self.lid: dict[str, int] = {}
+
+    def switch(self, description: str) -> str:
+        """Add a switch."""
+        return self._add(f"S-{0x0002C90200000000 + len(self.lid):016x}", description)
+
+    def adapter(self, description: str) -> str:
+        """Add a host's adapter."""
+        return self._add(f"H-{0x506B4B0300000000 + len(self.lid):016x}", description)
+
+    def _add(self, name: str, description: str) -> str:
+        self.description[name] = description
+        self.ports[name] = {}
+        self.lid[name] = len(self.lid) + 1
+        return name
+
+    def cable(self, a: str, b: str, rate: str = "4xEDR") -> None:
+        """Join the next free ports of two devices."""
+        at_a, at_b = len(self.ports[a]) + 1, len(self.ports[b]) + 1
+        self.ports[a][at_a] = (b, at_b, rate)
+        self.ports[b][at_b] = (a, at_a, rate)
+
+    def block(self, name: str) -> str:
+        """Print a device as ibnetdiscover does."""
+        kind, guid = ("Switch", "switch") if name[0] == "S" else ("Ca", "ca")
+        about = (
+            f" enhanced port 0 lid {self.lid[name]} lmc 0" if guid == "switch" else ""
+        )
+        text = (
+            f"\nvendid=0x2c9\ndevid=0xcb20\nsysimgguid=0x{name[2:]}\n"
+            f"{guid}guid=0x{name[2:]}({name[2:]})\n"
+            f'{kind}\t40 "{name}"\t\t# "{self.description[name]}"{about}\n'
+        )
+        for port, (peer, peer_port, rate) in self.ports[name].items():
+            own = f"({name[2:]}) " if guid == "ca" else ""
+            lid = f"lid {self.lid[name]} lmc 0 " if guid == "ca" else ""
+            end = f"({peer[2:]}) " if peer[0] == "H" else ""
+            text += (
+                f'[{port}]{own}\t"{peer}"[{peer_port}]{end}\t\t'
+                f'# {lid}"{self.description[peer]}" lid {self.lid[peer]} {rate}\n'
+            )
+        return text
+
+    def dump(self, order: Iterable[str] | None = None) -> str:
+        """Print all devices."""
+        head = "#\n# Topology file: generated on Sat Mar  2 11:00:00 2024\n#\n"
+        return head + "".join(map(self.block, order or self.description))
+
+    def tables(self) -> str:
+        """Print forwarding tables; of several shortest ways the last port."""
+        text = ""
+        toward = {a: self._ports_toward(a) for a in self.ports if a[0] == "H"}
+        for name in self.ports:
+            if name[0] != "S":
+                continue
+            text += (
+                f"Unicast lids [0x0-0x{len(self.lid):x}] of switch Lid "
+                f"{self.lid[name]} guid 0x{name[2:]} ({self.description[name]}):\n"
+                "  Lid  Out   Destination\n       Port     Info \n"
+            )
+            for adapter, port in toward.items():
+                text += (
+                    f"0x{self.lid[adapter]:04x} {port[name]:03d} : (Channel Adapter "
+                    f"portguid 0x{adapter[2:]}: '{self.description[adapter]}')\n"
+                )
+            text += f"{len(toward)} valid lids dumped \n"
+        return text
+
+    def _ports_toward(self, end: str) -> dict[str, int]:
+        hops, queue = {end: 0}, deque([end])
+        while queue:
+            at = queue.popleft()
+            for peer, _, _ in self.ports[at].values():
+                if peer not in hops:
+                    hops[peer] = hops[at] + 1
+                    queue.append(peer)
+        return {
+            name: max(p for p, (peer, _, _) in ends.items() if hops[peer] < hops[name])
+            for name, ends in self.ports.items()
+            if name != end
+        }
+
+
+def fat_tree(pods: int, leaves: int, hosts: int, spines: int, cores: int) -> Fabric:
+    """Make three levels: each pod's leaves to its spines, each spine to its cores."""
+    fabric = Fabric()
+    top = [[fabric.switch(f"core{s}-{c}") for c in range(cores)] for s in range(spines)]
+    count = 0
+    for pod in range(pods):
+        middle = [
+            fabric.switch(f"MF0;spine{pod}-{s}:MQM8700/U1") for s in range(spines)
+        ]
+        for spine, group in zip(middle, top, strict=True):
+            for core in group:
+                fabric.cable(spine, core)
+        for number in range(leaves):
+            leaf = fabric.switch(f"MF0;leaf{pod}-{number}:MQM8700/U1")
+            for _ in range(hosts):
+                count += 1
+                fabric.cable(leaf, fabric.adapter(f"n{count} mlx5_0"))
+            for spine in middle:
+                fabric.cable(leaf, spine)
+    return fabric
