@@ -16,6 +16,7 @@ PAGES = Path(__file__).resolve().parents[2] / "docs" / "how-to"
     [
         ("import-slurm.md", "topology.txt"),
         ("import-ibnetdiscover.md", "fabric.txt"),
+        ("import-xtprocadmin.md", "nodes.txt"),
     ],
 )
 def test_the_example_prints_what_the_page_says(

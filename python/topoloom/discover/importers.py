@@ -14,6 +14,7 @@ from topoloom.discover.slurm_address import (
 )
 from topoloom.discover.slurm_conf import read_slurm_conf, recognizes_slurm_conf
 from topoloom.discover.slurm_yaml import read_slurm_yaml, recognizes_slurm_yaml
+from topoloom.discover.xtprocadmin import read_xtprocadmin, recognizes_xtprocadmin
 
 IMPORTERS: tuple[Importer, ...] = (
     Importer(
@@ -39,5 +40,11 @@ IMPORTERS: tuple[Importer, ...] = (
         "the output of ibnetdiscover, with or without forwarding tables",
         recognizes_ibnetdiscover,
         read_ibnetdiscover,
+    ),
+    Importer(
+        "xtprocadmin",
+        "the nodes of a Cray XC, as xtprocadmin or xtnids lists them",
+        recognizes_xtprocadmin,
+        read_xtprocadmin,
     ),
 )

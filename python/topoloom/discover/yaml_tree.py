@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from topoloom._core import Error
 
-_MOST_BYTES = 64 << 20
+_MOST_BYTES = 16 << 20
 _MOST_DEPTH = 32
 _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 
