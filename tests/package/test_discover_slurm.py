@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -369,3 +370,23 @@ def test_damaged_texts_are_read_or_refused(
         assert Machine(described.text).node_count == len(described.hosts)
     else:
         assert re.match(r"line \d+: ", complaint)
+
+
+def test_yaml_without_pyyaml_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(Error, match=r"PyYAML: pip install 'topoloom\[cli\]'"):
+        read_slurm_yaml(YAML)
+
+
+def test_yaml_without_its_c_library_is_read_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with_library = read_slurm_yaml(YAML)
+    monkeypatch.delattr("yaml.CSafeLoader", raising=False)
+    assert read_slurm_yaml(YAML) == with_library
+    with pytest.raises(Error, match=r"^line 1: nested over 32 deep"):
+        read_slurm_yaml("[" * 5000)
+    with pytest.raises(Error, match=r"^line 1: not YAML"):
+        read_slurm_yaml("- topology: \x00")
