@@ -131,7 +131,7 @@ class Halving {
         }
     }
 
-    //// Distances are sums over axes, so the nearest is found axis by axis, in one sweep each way.
+    /// Distances are sums over axes, so the nearest is found axis by axis, in one sweep each way.
     void spread(const Cells& exponents, std::vector<Reach>& reach) const {
         const double step = tree_.bytes[sum(exponents) - 1 + levels_inside_];
         std::uint32_t stride = static_cast<std::uint32_t>(reach.size());
