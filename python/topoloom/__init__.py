@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         load_placement,
         save_placement,
     )
-    from topoloom.machine_file import load_machine
+    from topoloom.machine_file import describe_machine, load_machine
 
 _HOME = {
     **dict.fromkeys(
@@ -74,6 +74,7 @@ _HOME = {
     "PlacementFile": "topoloom.formats.placement",
     "load_placement": "topoloom.formats.placement",
     "save_placement": "topoloom.formats.placement",
+    "describe_machine": "topoloom.machine_file",
     "load_machine": "topoloom.machine_file",
     "__version__": "topoloom.version",
 }
@@ -91,6 +92,7 @@ __all__ = [
     "all_to_all",
     "binomial_tree",
     "bruck",
+    "describe_machine",
     "fragmented_allocation",
     "judge",
     "load_allocation",

@@ -12,6 +12,9 @@ from typing import IO
 
 from topoloom._core import Error
 
+#: The longest description of a machine that is read.
+MOST_BYTES = 256 * 1024 * 1024
+
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
@@ -42,10 +45,14 @@ def write_text(path: str | Path, text: str) -> None:
         stream.write(text.encode())
 
 
-def read_text(path: str | Path) -> str:
-    """Read a text file; one that is no text is refused by name."""
+def read_text(path: str | Path, most: int | None = None) -> str:
+    """Read a text file; one that is no text or over `most` bytes is refused by name."""
+    with Path(path).open("rb") as stream:
+        data = stream.read() if most is None else stream.read(most + 1)
+    if most is not None and len(data) > most:
+        raise Error(f"{path}: over {most >> 20} MiB, more than is read")
     try:
-        text = Path(path).read_bytes().decode()
+        text = data.decode()
     except UnicodeDecodeError:
         raise Error(f"{path}: not a text file") from None
     if "\0" in text:

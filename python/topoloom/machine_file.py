@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines by short text, TOML description, METIS graph, or name from the zoo."""
+"""Machines by short text, description file, or name from the zoo."""
 
 from __future__ import annotations
 
+import errno
+import os
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error, Machine
+from topoloom.discover.described import Described
+from topoloom.discover.importers import IMPORTERS
+from topoloom.files import MOST_BYTES, named, read_text
 from topoloom.formats.machine_toml import metis_links, read_machine_toml
 from topoloom.nearest import unknown_name
 from topoloom.resources import shipped
+
+#: The characters that importers look at to recognize a format.
+_HEAD = 64 * 1024
 
 #: name -> what it is, and an example of its short text
 TOPOLOGIES = {
@@ -48,9 +57,10 @@ def load_machine(text: str | Path) -> Machine:
     Parameters
     ----------
     text
-        A short text such as ``torus:8x8x8``, the path of a TOML description or of a
+        A short text such as ``torus:8x8x8``, the path of a TOML description, of a
         METIS ``.graph`` file (every vertex a node; an edge weight multiplies the
-        link's bandwidth), or a name from `zoo`.
+        link's bandwidth) or of a file in one of `importers.IMPORTERS`' formats, or
+        a name from `zoo`.
 
     Raises
     ------
@@ -59,22 +69,76 @@ def load_machine(text: str | Path) -> Machine:
     OSError
         If the file cannot be read.
     """
-    path = Path(text)
+    return load_machine_and_hosts(text)[0]
+
+
+def load_machine_and_hosts(text: str | Path) -> tuple[Machine, tuple[str, ...]]:
+    """Make a machine as `load_machine`, with its nodes' names; () if they have none."""
+    described = describe_machine(text)
+    if described.text == str(text):
+        return Machine(described.text), described.hosts
+    try:
+        machine = Machine(described.text)
+        _check_hosts(machine, described.hosts)
+    except Error as error:
+        raise Error(f"{text}: {error}") from None
+    return machine, described.hosts
+
+
+def describe_machine(text: str | Path) -> Described:
+    """Find the short text and the host names that `load_machine` makes a machine of.
+
+    Takes and raises what `load_machine` does, but a short text is not read here.
+    """
+    path, name = Path(text), str(text)
     if path.suffix == ".toml":
-        return _from_toml(path)
-    if path.suffix in (".graph", ".metis") and ":" not in str(text):
+        return Described(read_machine_toml(path)[0])
+    kind = name.partition(":")[0]
+    if kind == name and path.suffix in (".graph", ".metis"):
         count, links = metis_links(path, 1.0)
-        return _checked(path, f"graph:{count}:{','.join(links)}")
-    name = str(text)
-    if ":" in name:
-        return Machine(name)
+        return Described(f"graph:{count}:{','.join(links)}")
     files = _zoo_files()
-    if name not in files:
-        raise Error(
-            unknown_name("machine", name, files)
-            + "; or write one, such as torus:8x8x8, or name a .toml file"
-        )
-    return _from_toml(files[name])
+    if name in files:
+        return Described(read_machine_toml(files[name])[0])
+    if kind not in TOPOLOGIES and _is_file(path):
+        return _import(path)
+    if kind != name:
+        return Described(name)
+    if path.suffix or path.name != name:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    raise Error(
+        unknown_name("machine", name, files)
+        + "; or write one, such as torus:8x8x8, or name a .toml file"
+    )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.exists() and not path.is_dir()
+    except (OSError, ValueError):  # too long for a name, or no name at all
+        return False
+
+
+def _import(path: Path) -> Described:
+    text = read_text(path, most=MOST_BYTES)
+    head = text[:_HEAD]
+    for importer in IMPORTERS:
+        if importer.recognizes(head):
+            with named(path):
+                return importer.read(text)
+    known = ", ".join(importer.summary for importer in IMPORTERS)
+    raise Error(
+        f"{path}: describes no machine in a format that is known "
+        f"(.toml, METIS .graph{known and ', '}{known})"
+    )
+
+
+def _check_hosts(machine: Machine, hosts: tuple[str, ...]) -> None:
+    if hosts and len(hosts) != machine.node_count:
+        raise Error(f"{len(hosts)} host names for {machine.node_count} nodes")
+    if len(set(hosts)) < len(hosts):
+        twice, times = Counter(hosts).most_common(1)[0]
+        raise Error(f"host {twice} is named {times} times; each node needs its own")
 
 
 def zoo() -> list[ZooEntry]:
@@ -100,15 +164,3 @@ def zoo_names() -> list[str]:
 
 def _zoo_files() -> dict[str, Path]:
     return {path.stem: path for path in sorted(shipped("machines").glob("*.toml"))}
-
-
-def _from_toml(path: Path) -> Machine:
-    text, _ = read_machine_toml(path)
-    return _checked(path, text)
-
-
-def _checked(path: Path, text: str) -> Machine:
-    try:
-        return Machine(text)
-    except Error as error:
-        raise Error(f"{path}: {error}") from None

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.files import read_text
+from topoloom.files import MOST_BYTES, read_text
 from topoloom.nearest import unknown_name
 from topoloom.units import parse_bandwidth, parse_latency
 
@@ -64,7 +64,7 @@ def read_machine_toml(path: str | Path) -> tuple[str, dict[str, str]]:
     OSError
         If the file cannot be read.
     """
-    text = read_text(path)
+    text = read_text(path, most=MOST_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
     document = _parse(path, text)
