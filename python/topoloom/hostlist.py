@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable, Iterator
 
 from topoloom._core import Error
 
 _HOST = re.compile(r"[A-Za-z0-9_.\-]+")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
+_MOST_DIGITS = 18
 _MOST_HOSTS = 4_000_000
 
 
@@ -26,6 +28,68 @@ def expand_hostlist(text: str, most: int = _MOST_HOSTS) -> list[str]:
         if len(hosts) > most:
             raise Error(f"host list '{_short(text)}' names over {most} hosts")
     return hosts
+
+
+def compress_hostlist(hosts: Iterable[str]) -> str:
+    """Write hosts as one host list; `expand_hostlist` gives them back in their order.
+
+    Neighbors that differ in one number only share a bracket: ``n08 n09 n10`` becomes
+    ``n[08-10]``, ``r1n1 r1n2 r2n1`` becomes ``r1n[1-2],r2n1``.
+    """
+    items: list[_Item] = []
+    for host in hosts:
+        if not _HOST.fullmatch(host):
+            raise Error(f"host list: '{_short(host)}' is not a host name")
+        if not (items and items[-1].takes(host)):
+            items.append(_Item(host))
+    return ",".join(item.written() for item in items)
+
+
+class _Item:
+    """Hosts that differ in one number, at most: what ends up between two commas."""
+
+    def __init__(self, host: str) -> None:
+        # Even pieces are text, odd pieces numbers.
+        self.pieces = re.split(r"([0-9]+)", host)
+        self.place = -1
+        self.numbers: list[str] = []
+
+    def takes(self, host: str) -> bool:
+        pieces = re.split(r"([0-9]+)", host)
+        if len(pieces) != len(self.pieces):
+            return False
+        pairs = enumerate(zip(self.pieces, pieces, strict=True))
+        places = [i for i, (mine, other) in pairs if mine != other and i != self.place]
+        if self.place < 0:
+            if len(places) != 1 or places[0] % 2 == 0:
+                return False
+            place = places[0]
+            if max(len(self.pieces[place]), len(pieces[place])) > _MOST_DIGITS:
+                return False
+            self.place, self.numbers = place, [self.pieces[place]]
+        elif places or len(pieces[self.place]) > _MOST_DIGITS:
+            return False
+        self.numbers.append(pieces[self.place])
+        return True
+
+    def written(self) -> str:
+        if self.place < 0:
+            return "".join(self.pieces)
+        ranges = ",".join(_ranges(self.numbers))
+        before, behind = self.pieces[: self.place], self.pieces[self.place + 1 :]
+        return "".join([*before, f"[{ranges}]", *behind])
+
+
+def _ranges(numbers: list[str]) -> Iterator[str]:
+    first = last = numbers[0]
+    for number in numbers[1:]:
+        # The width of the first number pads all of a range.
+        if number == f"{int(last) + 1:0{len(first)}d}":
+            last = number
+            continue
+        yield first if first == last else f"{first}-{last}"
+        first = last = number
+    yield first if first == last else f"{first}-{last}"
 
 
 def _split_outside_brackets(text: str) -> list[str]:

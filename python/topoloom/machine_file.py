@@ -92,14 +92,14 @@ def describe_machine(text: str | Path) -> Described:
     """
     path, name = Path(text), str(text)
     if path.suffix == ".toml":
-        return Described(read_machine_toml(path)[0])
+        return read_machine_toml(path)[0]
     kind = name.partition(":")[0]
     if kind == name and path.suffix in (".graph", ".metis"):
         count, links = metis_links(path, 1.0)
         return Described(f"graph:{count}:{','.join(links)}")
     files = _zoo_files()
     if name in files:
-        return Described(read_machine_toml(files[name])[0])
+        return read_machine_toml(files[name])[0]
     if kind not in TOPOLOGIES and _is_file(path):
         return _import(path)
     if kind != name:
@@ -145,7 +145,8 @@ def zoo() -> list[ZooEntry]:
     """List the described machines that ship with Topoloom."""
     entries = []
     for name, path in _zoo_files().items():
-        text, about = read_machine_toml(path)
+        described, about = read_machine_toml(path)
+        text = described.text
         entries.append(
             ZooEntry(
                 name,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topoloom import Error
-from topoloom.hostlist import expand_hostlist
+from topoloom.hostlist import compress_hostlist, expand_hostlist
 
 
 @pytest.mark.parametrize(
@@ -89,3 +89,44 @@ RANGES = st.lists(
 def test_any_host_list_agrees_with_its_slow_twin(pieces: list[str]) -> None:
     text = "h" + "x".join(pieces)
     assert expand_hostlist(text) == slow_expand(text)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "text"),
+    [
+        ("", ""),
+        ("n1", "n1"),
+        ("n1 n2 n3", "n[1-3]"),
+        ("n08 n09 n10", "n[08-10]"),
+        ("n998 n999 n1000", "n[998-1000]"),
+        ("n9 n010", "n[9,010]"),
+        ("n3 n2 n2 n1", "n[3,2,2,1]"),
+        ("r1n1 r1n2 r2n1 r2n2", "r1n[1-2],r2n[1-2]"),
+        ("r1n1 r2n1 r3n1", "r[1-3]n1"),
+        ("n1.a2.org n2.a2.org login", "n[1-2].a2.org,login"),
+        ("a b", "a,b"),
+    ],
+)
+def test_host_lists_are_written_short(hosts: str, text: str) -> None:
+    assert compress_hostlist(hosts.split()) == text
+
+
+def test_what_is_no_host_name_is_not_written() -> None:
+    with pytest.raises(Error, match="'a b' is not a host name"):
+        compress_hostlist(["n1", "a b"])
+
+
+HOSTS = st.lists(
+    st.one_of(
+        st.from_regex(r"[a-c]{0,1}[0-9]{1,2}[.\-n]?[0-9]{0,2}", fullmatch=True),
+        st.from_regex(r"[A-Za-z0-9_.\-]{1,30}", fullmatch=True),
+        st.integers(10**16, 10**20).map(lambda number: f"n{number}"),
+    ),
+    min_size=1,
+    max_size=20,
+)
+
+
+@given(HOSTS)
+def test_a_written_host_list_gives_its_hosts_back(hosts: list[str]) -> None:
+    assert expand_hostlist(compress_hostlist(hosts)) == hosts

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error, Machine, load_machine
+from topoloom.formats import machine_toml
 from topoloom.formats.machine_toml import read_machine_toml
 from topoloom.formats.machine_toml_writer import write_machine_toml
-from topoloom.machine_file import TOPOLOGIES, zoo
+from topoloom.machine_file import TOPOLOGIES, load_machine_and_hosts, zoo
 
 HEAD = 'format = "topoloom-machine"\nversion = 1\n'
 TORUS = HEAD + '[topology]\nkind = "torus"\nsize = [4, 4]\n'
@@ -19,7 +20,7 @@ TORUS = HEAD + '[topology]\nkind = "torus"\nsize = [4, 4]\n'
 def text_of(body: str, tmp_path: Path) -> str:
     file = tmp_path / "m.toml"
     file.write_text(body)
-    return read_machine_toml(file)[0]
+    return read_machine_toml(file)[0].text
 
 
 @pytest.mark.parametrize(
@@ -83,6 +84,11 @@ def test_the_inside_of_a_node_follows_the_network(tmp_path: Path) -> None:
         (TORUS.replace("4, 4", "true"), "topology.size must be a list"),
         (TORUS + "wrap = [true]\n", "topology.wrap must be 2 times"),
         (TORUS + 'order = "xx"\n', "topology.order must name each axis once"),
+        (TORUS + "hosts = 3\n", "topology.hosts must be a host list"),
+        (TORUS + "hosts = [3]\n", "topology.hosts must be a host list"),
+        (TORUS + 'hosts = "n[3-1]"\n', "topology.hosts: host list"),
+        (TORUS + 'hosts = "n[1-15]"\n', "15 host names for 16 nodes"),
+        (TORUS + 'hosts = ["n[1-15]", "n1"]\n', "host n1 is named 2 times"),
         (TORUS + 'ties = "left"\n', "expected plus or split"),
         (TORUS + 'nodes = "2"\n', "topology.nodes must be a whole number"),
         (TORUS + "nodes = 0\n", "at least 1 node per router"),
@@ -177,6 +183,26 @@ def test_a_written_description_is_the_same_machine(text: str, tmp_path: Path) ->
             assert again.distance(a, b) == machine.distance(a, b)
     for link in range(machine.link_count):
         assert again.bandwidth(link) == machine.bandwidth(link)
+
+
+def test_names_of_nodes_have_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine_toml, "_MOST_HOSTS", 15)
+    with pytest.raises(Error, match=r"topology\.hosts names over 15 hosts"):
+        text_of(TORUS + 'hosts = ["n[1-8]", "m[1-8]"]\n', tmp_path)
+
+
+@pytest.mark.parametrize(
+    "hosts", ['"n[001-008,070-077]"', '["login", "n[1-15]"]', '["a1.x", "b[2-16]"]']
+)
+def test_names_of_nodes_are_read_and_written(hosts: str, tmp_path: Path) -> None:
+    file, copy = tmp_path / "m.toml", tmp_path / "copy.toml"
+    file.write_text(f"{TORUS}hosts = {hosts}\n")
+    machine, names = load_machine_and_hosts(file)
+    assert len(names) == 16
+    write_machine_toml(copy, machine, "a copy", names)
+    assert load_machine_and_hosts(copy)[1] == names
 
 
 def test_every_machine_of_the_zoo_loads_and_has_a_source() -> None:

@@ -49,14 +49,17 @@ def command(
       topoloom machine torus:8x8x8
       topoloom machine torus:8x8x8 -o m.toml && topoloom machine m.toml
     """
-    from topoloom import load_machine
     from topoloom.cli.console import print_facts, print_json
     from topoloom.formats.machine_toml_writer import write_machine_toml
+    from topoloom.hostlist import compress_hostlist
+    from topoloom.machine_file import load_machine_and_hosts
 
-    the_machine = load_machine(machine)
+    the_machine, hosts = load_machine_and_hosts(machine)
     facts = _facts(the_machine)
+    if hosts:
+        facts["hosts"] = compress_hostlist(hosts)
     if output is not None:
-        write_machine_toml(output, the_machine, the_machine.name)
+        write_machine_toml(output, the_machine, the_machine.name, hosts)
     if as_json:
         print_json({**facts, "output": output and str(output)})
         return

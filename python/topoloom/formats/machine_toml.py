@@ -14,6 +14,7 @@ source and a date::
     nodes = 2                           # nodes per router
     bandwidth = { default = "9.4 GB/s", y = "4.7 GB/s" }
     latency = "1.3 us"
+    hosts = "n[0001-6528]"              # names of the nodes, from node 0 on
 
     [node]
     levels = [16, 2]                    # bottom-up: 2 sockets of 16 slots
@@ -29,13 +30,16 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
+from topoloom.discover.described import Described
 from topoloom.files import MOST_BYTES, read_text
+from topoloom.hostlist import expand_hostlist
 from topoloom.nearest import unknown_name
 from topoloom.units import parse_bandwidth, parse_latency
 
 FORMAT = "topoloom-machine"
 VERSION = 1
 _AXES = "xyzabcdefghijklmnopqrstuvw"
+_MOST_HOSTS = 4_000_000
 _FRACTIONS = ("half", "double", "quarter")
 _ABOUT = ("name", "summary", "source", "date")
 _KEYS = {
@@ -54,8 +58,8 @@ _KEYS = {
 }
 
 
-def read_machine_toml(path: str | Path) -> tuple[str, dict[str, str]]:
-    """Read a description; return its short text, and name, summary, source, date.
+def read_machine_toml(path: str | Path) -> tuple[Described, dict[str, str]]:
+    """Read a description; return the machine, and name, summary, source, date.
 
     Raises
     ------
@@ -69,7 +73,7 @@ def read_machine_toml(path: str | Path) -> tuple[str, dict[str, str]]:
         raise Error(f"{path}: the file is empty")
     document = _parse(path, text)
     try:
-        return _text(document, Path(path).parent), {
+        return _described(document, Path(path).parent), {
             key: _typed(document, key, str, key) for key in _ABOUT if key in document
         }
     except Error as error:
@@ -98,7 +102,7 @@ def _parse(path: str | Path, text: str) -> dict[str, Any]:
         raise Error(f"{path}: not TOML that can be read: nested too deeply") from None
 
 
-def _text(document: dict[str, Any], folder: Path) -> str:
+def _described(document: dict[str, Any], folder: Path) -> Described:
     if document.get("format") != FORMAT:
         found = document.get("format")
         raise Error(f'format is {found!r}, expected "{FORMAT}"')
@@ -113,14 +117,31 @@ def _text(document: dict[str, Any], folder: Path) -> str:
     kind = _typed(topology, "kind", str, "topology.kind")
     if kind not in _KEYS:
         raise Error(unknown_name("topology.kind", kind, _KEYS))
-    _refuse_unknown(topology, ("kind", *_KEYS[kind]), "topology.")
+    _refuse_unknown(topology, ("kind", *_KEYS[kind], "hosts"), "topology.")
     if kind == "graph":
         text = _graph(topology, folder)
     elif kind == "tree":
         text = _tree(topology)
     else:
         text = _torus(kind, topology)
-    return text + _node(document)
+    return Described(text + _node(document), _hosts(topology))
+
+
+def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
+    given = topology.get("hosts", [])
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, list) or not all(isinstance(host, str) for host in given):
+        raise Error('topology.hosts must be a host list, as "n[01-64]", or a list')
+    hosts: list[str] = []
+    for item in given:
+        try:
+            hosts += expand_hostlist(item)
+        except Error as error:
+            raise Error(f"topology.hosts: {error}") from None
+        if len(hosts) > _MOST_HOSTS:
+            raise Error(f"topology.hosts names over {_MOST_HOSTS} hosts")
+    return tuple(hosts)
 
 
 def _torus(kind: str, topology: dict[str, Any]) -> str:

@@ -5,20 +5,26 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from topoloom._core import Machine
 from topoloom.files import write_text
 from topoloom.formats.machine_toml import FORMAT, VERSION
+from topoloom.hostlist import compress_hostlist
 
 _AXES = "xyzabcdefghijklmnopqrstuvw"
 
 
-def write_machine_toml(path: str | Path, machine: Machine, name: str) -> None:
+def write_machine_toml(
+    path: str | Path, machine: Machine, name: str, hosts: Sequence[str] = ()
+) -> None:
     """Write a machine as TOML; `read_machine_toml` makes the same machine of it."""
     network, _, inside = machine.text.partition("+node:")
     sections = {"topology": _topology(network)}
+    if hosts:
+        sections["topology"]["hosts"] = compress_hostlist(hosts)
     if inside:
         sections["node"] = _node(inside)
     lines = [f'format = "{FORMAT}"', f"version = {VERSION}", f"name = {_toml(name)}"]
