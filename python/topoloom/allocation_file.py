@@ -3,8 +3,9 @@
 
 A line of an allocation file is one of
 
-- ``n012`` or ``n[001-064,070]``: hosts. The digits at the end of the name (before
-  the first dot) are the node id: ``n012.cluster`` is node 12;
+- ``n012`` or ``n[001-064,070]``: hosts, by the names that the machine's nodes have.
+  Where they have none, the digits at the end of the name (before the first dot) are
+  the node id: ``n012.cluster`` is node 12;
 - ``17``: a node id;
 - ``3 4 5`` or ``3,4,5``: the coordinates of a node of a torus or mesh;
 - ``login1 17`` or ``login1 3 4 5``: a host and where it is, for names whose digits
@@ -16,8 +17,9 @@ fills the nodes. A node named twice, or one the machine does not have, is an err
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -25,11 +27,14 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom._core import Allocation, Error, Machine
-from topoloom.files import named, read_text, write_text
-from topoloom.hostlist import expand_hostlist
+from topoloom.files import exists, named, read_text, write_text
+from topoloom.hostlist import compress_hostlist, expand_hostlist
 
 _NUMBERS = re.compile(r"[+-]?\d+(?:[\s,]+[+-]?\d+)*")
 _HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+(\d+(?:[\s,]+\d+)*)")
+_LETTER = re.compile(r"[A-Za-z]")
+#: Comparing names takes time, and is worth it only among so many.
+_MOST_COMPARED = 2_000
 _TRAILING_DIGITS = re.compile(r"\d{1,18}$")
 
 
@@ -55,7 +60,35 @@ class _Entry(NamedTuple):
     host: str | None
 
 
-def load_allocation(machine: Machine, source: str | Path) -> AllocatedHosts:
+class _Nodes:
+    """The nodes of a machine, by id, coordinates or host name."""
+
+    def __init__(self, machine: Machine, hosts: Sequence[str]) -> None:
+        if hosts and len(hosts) != machine.node_count:
+            raise Error(f"{len(hosts)} host names for {machine.node_count} nodes")
+        self.machine = machine
+        self.hosts = hosts
+        self._by_name = {host: node for node, host in enumerate(hosts)}
+        self._by_short_name: dict[str, int | None] = {}
+        for node, host in enumerate(hosts):
+            short = host.partition(".")[0]
+            # A name that several nodes share, or a number of an address, names none.
+            unclear = short in self._by_short_name or short.isdigit()
+            self._by_short_name[short] = None if unclear else node
+
+    def find(self, host: str) -> int | None:
+        """Find a node by its name; one of both may lack its domain."""
+        if host in self._by_name:
+            return self._by_name[host]
+        short, dot, _ = host.partition(".")
+        if not dot:
+            return self._by_short_name.get(host)
+        return None if short.isdigit() else self._by_name.get(short)
+
+
+def load_allocation(
+    machine: Machine, source: str | Path, hosts: Sequence[str] = ()
+) -> AllocatedHosts:
     """Read an allocation from a file, or from an inline host list.
 
     Parameters
@@ -64,6 +97,8 @@ def load_allocation(machine: Machine, source: str | Path) -> AllocatedHosts:
         The machine whose nodes are allocated.
     source
         A file (see the head of this module), or a text such as ``n[001-064,070]``.
+    hosts
+        ``hosts[i]`` is the name of the machine's node i; empty if they have none.
 
     Raises
     ------
@@ -72,24 +107,35 @@ def load_allocation(machine: Machine, source: str | Path) -> AllocatedHosts:
     OSError
         If the file cannot be read.
     """
-    if not Path(source).exists() and ("[" in str(source) or "," in str(source)):
+    nodes = _Nodes(machine, hosts)
+    inline = str(source)
+    listed = "[" in inline or "," in inline or nodes.find(inline) is not None
+    if listed and not exists(source):
         with named("allocation"):
-            return _read(machine, str(source).replace(";", "\n"))
+            return _read(nodes, inline.replace(";", "\n"))
     try:
         text = read_text(source)
     except FileNotFoundError as error:
         error.strerror = f"{error.strerror} (one host is written as n[12])"
         raise
     with named(source):
-        return _read(machine, text)
+        return _read(nodes, text)
 
 
-def save_allocation(path: str | Path, allocation: Allocation, title: str) -> None:
-    """Write the nodes of an allocation, as coordinates where the machine has them."""
+def save_allocation(
+    path: str | Path, allocation: Allocation, title: str, hosts: Sequence[str] = ()
+) -> None:
+    """Write the nodes of an allocation, as coordinates where the machine has them.
+
+    With the names of the machine's nodes in `hosts`, each stands before its place.
+    """
     machine = allocation.machine
     lines = [f"# {title}", f"# machine {machine.text}"]
-    for node in allocation.nodes:
-        lines.append(" ".join(map(str, _place_of(machine, int(node)))))
+    if any(not _LETTER.search(host) for host in hosts):
+        hosts = ()  # an address and a place would be read as numbers
+    for node in allocation.nodes.tolist():
+        name = [hosts[node]] if hosts else []
+        lines.append(" ".join([*name, *map(str, _place_of(machine, node))]))
     write_text(path, "\n".join(lines) + "\n")
 
 
@@ -101,10 +147,10 @@ def _place_of(machine: Machine, node: int) -> list[int]:
     return [node]
 
 
-def _read(machine: Machine, text: str) -> AllocatedHosts:
+def _read(nodes: _Nodes, text: str) -> AllocatedHosts:
     entries: list[_Entry] = []
     first: dict[int, _Entry] = {}
-    for entry in _entries(machine, text):
+    for entry in _entries(nodes, text):
         earlier = first.setdefault(entry.node, entry)
         if earlier is not entry:
             raise Error(f"line {entry.line}: {_named_twice(earlier, entry)}")
@@ -115,8 +161,8 @@ def _read(machine: Machine, text: str) -> AllocatedHosts:
     if hosts and len(hosts) < len(entries):
         bare = next(entry for entry in entries if entry.host is None)
         raise Error(f"line {bare.line}: has no host name, but other lines have one")
-    nodes = np.array([entry.node for entry in entries], dtype=np.uint32)
-    allocation = Allocation(machine, nodes)
+    ids = np.array([entry.node for entry in entries], dtype=np.uint32)
+    allocation = Allocation(nodes.machine, ids)
     return AllocatedHosts(allocation, tuple(hosts) if hosts else None)
 
 
@@ -130,27 +176,28 @@ def _named_twice(earlier: _Entry, entry: _Entry) -> str:
     )
 
 
-def _entries(machine: Machine, text: str) -> Iterator[_Entry]:
+def _entries(nodes: _Nodes, text: str) -> Iterator[_Entry]:
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.partition("#")[0].strip()
         if not line:
             continue
         try:
-            for node, host in _line(machine, line):
+            for node, host in _line(nodes, line):
                 yield _Entry(number, node, host)
         except Error as error:
             raise Error(f"line {number}: {error}") from None
 
 
-def _line(machine: Machine, line: str) -> Iterator[tuple[int, str | None]]:
+def _line(nodes: _Nodes, line: str) -> Iterator[tuple[int, str | None]]:
     if _NUMBERS.fullmatch(line):
-        yield _node(machine, line), None
+        node = _node(nodes.machine, line)
+        yield node, nodes.hosts[node] if nodes.hosts else None
     elif match := _HOST_AND_PLACE.fullmatch(line):
-        yield _node(machine, match[2]), match[1]
+        yield _node(nodes.machine, match[2]), match[1]
     else:
         for item in line.split():
             for host in expand_hostlist(item):
-                yield _node_of_host(machine, host), host
+                yield _node_of_host(nodes, host), host
 
 
 def _node(machine: Machine, text: str) -> int:
@@ -177,7 +224,13 @@ def _node(machine: Machine, text: str) -> int:
     return machine.node_at(numbers)
 
 
-def _node_of_host(machine: Machine, host: str) -> int:
+def _node_of_host(nodes: _Nodes, host: str) -> int:
+    machine = nodes.machine
+    if nodes.hosts:
+        node = nodes.find(host)
+        if node is None:
+            raise Error(_unknown_host(nodes, host))
+        return node
     if host.startswith(("-", ".")) or not any(letter.isalpha() for letter in host):
         raise Error(f"'{host}' is neither a host name nor a node id")
     digits = _TRAILING_DIGITS.search(host.partition(".")[0])
@@ -194,3 +247,11 @@ def _node_of_host(machine: Machine, host: str) -> int:
             f"as '{host} 0'"
         )
     return node
+
+
+def _unknown_host(nodes: _Nodes, host: str) -> str:
+    close = difflib.get_close_matches(host, nodes.hosts[:_MOST_COMPARED], n=1)
+    guess = f" (did you mean {close[0]}?)" if close else ""
+    listed = compress_hostlist(nodes.hosts)
+    shown = listed if len(listed) <= 60 else listed[:57] + "..."
+    return f"the machine has no host {host}{guess}; there are: {shown}"

@@ -60,6 +60,14 @@ def read_text(path: str | Path, most: int | None = None) -> str:
     return text
 
 
+def exists(path: str | Path) -> bool:
+    """Tell whether there is a file; a text that is too long for a name is none."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
 @contextlib.contextmanager
 def named(path: str | Path) -> Iterator[None]:
     """Put the name of the file in front of errors: ``line 7: x`` → ``path:7: x``."""

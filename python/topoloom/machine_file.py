@@ -12,7 +12,7 @@ from typing import NamedTuple
 from topoloom._core import Error, Machine
 from topoloom.discover.described import Described
 from topoloom.discover.importers import IMPORTERS
-from topoloom.files import MOST_BYTES, named, read_text
+from topoloom.files import MOST_BYTES, exists, named, read_text
 from topoloom.formats.machine_toml import metis_links, read_machine_toml
 from topoloom.nearest import unknown_name
 from topoloom.resources import shipped
@@ -100,7 +100,7 @@ def describe_machine(text: str | Path) -> Described:
     files = _zoo_files()
     if name in files:
         return read_machine_toml(files[name])[0]
-    if kind not in TOPOLOGIES and _is_file(path):
+    if kind not in TOPOLOGIES and exists(path) and not path.is_dir():
         return _import(path)
     if kind != name:
         return Described(name)
@@ -110,13 +110,6 @@ def describe_machine(text: str | Path) -> Described:
         unknown_name("machine", name, files)
         + "; or write one, such as torus:8x8x8, or name a .toml file"
     )
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.exists() and not path.is_dir()
-    except (OSError, ValueError):  # too long for a name, or no name at all
-        return False
 
 
 def _import(path: Path) -> Described:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,71 @@ def test_node_ids_have_no_host_names(tmp_path: Path) -> None:
 def test_a_host_list_may_stand_in_place_of_a_file() -> None:
     given = load_allocation(Machine(TORUS), "n[10-12]")
     assert given.allocation.nodes.tolist() == [10, 11, 12]
+
+
+def test_a_host_list_may_be_longer_than_any_file_name() -> None:
+    hosts = ",".join(str(number) for number in range(0, 1000, 2))
+    given = load_allocation(Machine("torus:1000"), f"n[{hosts}]")
+    assert given.allocation.nodes.tolist() == list(range(0, 1000, 2))
+
+
+NAMES = ("login", "n7", "n8.a.org", "n9.b.org", "10.0.0.1", "10.0.0.2")
+
+
+def by_name(source: str | Path) -> tuple[list[int], tuple[str, ...] | None]:
+    given = load_allocation(Machine("torus:6"), source, NAMES)
+    return given.allocation.nodes.tolist(), given.hosts
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "hosts"),
+    [
+        ("n7 login", [1, 0], ("n7", "login")),
+        ("n[7-9]", [1, 2, 3], ("n7", "n8", "n9")),
+        ("n7.a.org n8.a.org", [1, 2], ("n7.a.org", "n8.a.org")),
+        ("10.0.0.2\n10.0.0.1", [5, 4], ("10.0.0.2", "10.0.0.1")),
+        ("3\nlogin\n4", [3, 0, 4], ("n9.b.org", "login", "10.0.0.1")),
+        ("other 2\nn7", [2, 1], ("other", "n7")),
+    ],
+)
+def test_hosts_are_found_by_the_names_of_the_nodes(
+    text: str, nodes: list[int], hosts: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text(text)
+    assert by_name(file) == (nodes, hosts)
+
+
+def test_one_host_that_has_a_name_needs_no_brackets() -> None:
+    assert by_name("login") == ([0], ("login",))
+    assert by_name("n8") == ([2], ("n8",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("n6", r"a.txt:1: the machine has no host n6.*; there are: login,n7,n8"),
+        ("\nlogni", r"a.txt:2: .* no host logni \(did you mean login\?\)"),
+        ("n8.b.org", "no host n8.b.org"),
+        ("10.0.0.3", "no host 10.0.0.3"),
+        ("n8\nn8.a.org", "hosts n8 and n8.a.org are both node 2"),
+    ],
+)
+def test_hosts_without_a_node_are_named(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text(text)
+    with pytest.raises(Error, match=message):
+        by_name(file)
+
+
+def test_a_short_name_that_two_nodes_share_names_neither() -> None:
+    machine = Machine("torus:2")
+    with pytest.raises(Error, match="no host n1"):
+        load_allocation(machine, "n[1]", ("n1.a", "n1.b"))
+    with pytest.raises(Error, match="1 host names for 2 nodes"):
+        load_allocation(machine, "n[1]", ("n1",))
 
 
 def test_slots_come_node_by_node(tmp_path: Path) -> None:
@@ -121,3 +187,18 @@ def test_a_saved_allocation_is_read_back(machine: str, tmp_path: Path) -> None:
     save_allocation(tmp_path / "a.txt", allocation, "an example")
     again = load_allocation(whole, tmp_path / "a.txt").allocation
     assert again.nodes.tolist() == allocation.nodes.tolist()
+
+
+@pytest.mark.parametrize(
+    ("names", "known"), [("abcdef", ""), (NAMES, NAMES)], ids=["names", "addresses"]
+)
+def test_a_saved_allocation_names_its_hosts(
+    names: Sequence[str], known: Sequence[str], tmp_path: Path
+) -> None:
+    machine = Machine("torus:2x3")
+    allocation = fragmented_allocation(machine, 4, 2, 3)
+    save_allocation(tmp_path / "a.txt", allocation, "an example", names)
+    again = load_allocation(machine, tmp_path / "a.txt", known)
+    nodes = allocation.nodes.tolist()
+    assert again.allocation.nodes.tolist() == nodes
+    assert again.hosts == tuple(names[node] for node in nodes)

@@ -43,18 +43,19 @@ def command(
     The same in one go:
       topoloom map p.npz --machine torus:25x32x16 --allocate 512 --fragments 9
     """
-    from topoloom import load_machine
     from topoloom.allocation_file import save_allocation
     from topoloom.cli.console import print_facts, print_json
     from topoloom.cli.problem import generate
+    from topoloom.machine_file import load_machine_and_hosts
 
-    the_machine = load_machine(machine)
+    the_machine, hosts = load_machine_and_hosts(machine)
     allocation = generate(the_machine, nodes, fragments, seed)
     if output is not None:
         save_allocation(
             output,
             allocation,
             f"{nodes} nodes in {fragments} fragments, seed {seed}",
+            hosts,
         )
     ids = [int(node) for node in allocation.nodes]
     if as_json:

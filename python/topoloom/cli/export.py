@@ -51,9 +51,9 @@ def command(
 ) -> None:
     """Write a placement as a file that a launcher reads.
 
-    Host names come from the allocation (a host list keeps its names) or from --hosts;
-    without either, node 7 is called n7. Only openmpi-rankfile names cores; the other
-    formats name hosts, whose cores the launcher fills in rank order.
+    Host names come from the allocation (a host list keeps its names), the machine or
+    --hosts; without these, node 7 is called n7. Only openmpi-rankfile names cores;
+    the other formats name hosts, whose cores the launcher fills in rank order.
 
     \b
     Examples:

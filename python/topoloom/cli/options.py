@@ -37,8 +37,8 @@ AllocationText = Annotated[
         "-a",
         metavar="FILE|HOSTS",
         help="Where the job may run: a file (hosts, node ids or coordinates, one a "
-        "line) or a host list such as 'n[001-064,070]'. Digits at the end of a host "
-        "name are its node id. Default: the whole machine.",
+        "line) or a host list such as 'n[001-064,070]'. Unless the machine names its "
+        "hosts, digits at the end of a name are the node id. Default: all nodes.",
     ),
 ]
 Allocate = Annotated[

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +18,9 @@ from topoloom import (
     fragmented_allocation,
     load_allocation,
     load_graph,
-    load_machine,
     place,
 )
+from topoloom.machine_file import load_machine_and_hosts
 
 #: The numbers of a judgement that files and ``--json`` carry, in this order.
 MEASURES = (
@@ -54,8 +55,10 @@ def load_problem(
 ) -> Problem:
     """Load what the options name; slots must be enough unless ranks share them."""
     graph = load_graph(graph_file)
-    machine = load_machine(machine_text)
-    given = choose_allocation(machine, allocation_text, allocate, fragments, seed)
+    machine, hosts = load_machine_and_hosts(machine_text)
+    given = choose_allocation(
+        machine, hosts, allocation_text, allocate, fragments, seed
+    )
     if not shared:
         check_fit(graph, given.allocation, graph_file)
     return Problem(graph, machine, given.allocation, given.hosts)
@@ -63,19 +66,23 @@ def load_problem(
 
 def choose_allocation(
     machine: Machine,
+    hosts: Sequence[str],
     allocation_text: str | None,
     allocate: int | None,
     fragments: int,
     seed: int,
 ) -> AllocatedHosts:
-    """Read, generate, or take the whole machine."""
+    """Read, generate, or take the whole machine, whose nodes may have names."""
     if allocation_text is not None and allocate is not None:
         raise Error("--allocation and --allocate exclude each other; give one of them")
     if allocation_text is not None:
-        return load_allocation(machine, allocation_text)
+        return load_allocation(machine, allocation_text, hosts)
     if allocate is not None:
-        return AllocatedHosts(generate(machine, allocate, fragments, seed))
-    return AllocatedHosts(Allocation.whole(machine))
+        allocation = generate(machine, allocate, fragments, seed)
+    else:
+        allocation = Allocation.whole(machine)
+    names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
+    return AllocatedHosts(allocation, names)
 
 
 def generate(machine: Machine, nodes: int, fragments: int, seed: int) -> Allocation:

@@ -71,7 +71,7 @@ def command(
     that places its ranks by itself is refused before anything runs.
 
     The hosts of the nodes are those of --hosts, else of the allocation (a host list
-    keeps its names), else those that the command names.
+    keeps its names) or the machine, else those that the command names.
 
     \b
     Examples:
@@ -129,11 +129,12 @@ def _where(
     machine: str, allocation: str | None, hosts: str | None, read: ReadCommand
 ) -> AllocatedHosts:
     """Find the allocation and the name of each of its hosts."""
-    from topoloom import AllocatedHosts, Error, load_machine
+    from topoloom import AllocatedHosts, Error
     from topoloom.cli.problem import choose_allocation
     from topoloom.hostlist import expand_hostlist
+    from topoloom.machine_file import load_machine_and_hosts
 
-    given = choose_allocation(load_machine(machine), allocation, None, 1, 1)
+    given = choose_allocation(*load_machine_and_hosts(machine), allocation, None, 1, 1)
     names = expand_hostlist(hosts) if hosts is not None else given.hosts
     if names is None:
         names = read.hosts()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names of nodes, from the machine's description to the launcher's file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+MACHINE = """format = "topoloom-machine"
+version = 1
+[topology]
+kind = "torus"
+size = [2, 4]
+hosts = "cn[11-18]"
+"""
+
+
+def described(topoloom: Command) -> None:
+    Path("m.toml").write_text(MACHINE)
+    assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
+
+
+def test_a_machine_that_is_written_again_keeps_its_names(topoloom: Command) -> None:
+    described(topoloom)
+    shown = topoloom("machine", "m.toml", "-o", "again.toml", "--json").json
+    assert shown["hosts"] == "cn[11-18]"
+    assert topoloom("machine", "again.toml", "--json").json["hosts"] == "cn[11-18]"
+
+
+def test_an_exported_placement_names_the_machines_hosts(topoloom: Command) -> None:
+    described(topoloom)
+    for words, names in (
+        ([], ["cn11", "cn12", "cn13", "cn14"]),
+        (["--allocation", "cn[15-18]"], ["cn15", "cn16", "cn17", "cn18"]),
+    ):
+        mapped = topoloom(
+            "map", "p.npz", "-m", "m.toml", *words, "--mapper", "block", "-o", "x.json"
+        )
+        assert mapped.status == 0, mapped.err
+        text = topoloom("export", "x.json", "--to", "slurm-hostfile").out
+        assert text.split() == names
+
+
+def test_a_host_that_the_machine_lacks_is_named(topoloom: Command) -> None:
+    described(topoloom)
+    outcome = topoloom(
+        "map", "p.npz", "-m", "m.toml", "--allocation", "cn[18-19]", "-o", "x.json"
+    )
+    assert outcome.status == 2
+    assert "the machine has no host cn19" in outcome.err
+
+
+def test_a_generated_allocation_names_its_hosts(topoloom: Command) -> None:
+    described(topoloom)
+    made = topoloom("allocate", "-m", "m.toml", "-N", 4, "-o", "a.txt")
+    assert made.status == 0, made.err
+    lines = Path("a.txt").read_text().splitlines()[2:]
+    assert all(line.startswith("cn1") for line in lines)
+    mapped = topoloom(
+        "map", "p.npz", "-m", "m.toml", "--allocation", "a.txt", "-o", "x.json"
+    )
+    assert mapped.status == 0, mapped.err
