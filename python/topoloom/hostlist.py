@@ -30,6 +30,11 @@ def expand_hostlist(text: str, most: int = _MOST_HOSTS) -> list[str]:
     return hosts
 
 
+def is_host(name: str) -> bool:
+    """Tell whether a name can stand in a host list."""
+    return _HOST.fullmatch(name) is not None
+
+
 def compress_hostlist(hosts: Iterable[str]) -> str:
     """Write hosts as one host list; `expand_hostlist` gives them back in their order.
 
@@ -38,7 +43,7 @@ def compress_hostlist(hosts: Iterable[str]) -> str:
     """
     items: list[_Item] = []
     for host in hosts:
-        if not _HOST.fullmatch(host):
+        if not is_host(host):
             raise Error(f"host list: '{_short(host)}' is not a host name")
         if not (items and items[-1].takes(host)):
             items.append(_Item(host))
@@ -122,7 +127,7 @@ def _expand_item(item: str, most: int) -> list[str]:
             raise Error(f"host list '{_short(item)}' names over {most} hosts")
         choices.append(choice)
     hosts = ["".join(parts) for parts in itertools.product(*choices)]
-    if not all(_HOST.fullmatch(host) for host in hosts):
+    if not all(map(is_host, hosts)):
         raise Error(f"host list: '{_short(item)}' is not a host name")
     return hosts
 

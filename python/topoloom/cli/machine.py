@@ -18,7 +18,7 @@ def command(
         typer.Argument(
             metavar="MACHINE",
             help="torus:8x8x8, mesh:4x4, tree:4:8:2, graph:..., a TOML file, a METIS "
-            ".graph file, or a name from 'topoloom list machines'.",
+            ".graph file, hwloc's XML, or a name from 'topoloom list machines'.",
             autocompletion=complete.machines,
         ),
     ],
