@@ -11,12 +11,15 @@ from typing import NamedTuple
 
 from topoloom._core import Error, Machine
 from topoloom.discover.described import Described
+from topoloom.discover.detect import detect_machine
 from topoloom.discover.importers import IMPORTERS
 from topoloom.files import MOST_BYTES, exists, named, read_text
 from topoloom.formats.machine_toml import metis_links, read_machine_toml
 from topoloom.nearest import unknown_name
 from topoloom.resources import shipped
 
+#: What stands for the machine that this process is on.
+DETECT = "detect"
 #: The characters that importers look at to recognize a format.
 _HEAD = 64 * 1024
 
@@ -59,8 +62,8 @@ def load_machine(text: str | Path) -> Machine:
     text
         A short text such as ``torus:8x8x8``, the path of a TOML description, of a
         METIS ``.graph`` file (every vertex a node; an edge weight multiplies the
-        link's bandwidth) or of a file in one of `importers.IMPORTERS`' formats, or
-        a name from `zoo`.
+        link's bandwidth) or of a file in one of `importers.IMPORTERS`' formats, a
+        name from `zoo`, or ``detect``: the node or batch job that this process is in.
 
     Raises
     ------
@@ -91,6 +94,8 @@ def describe_machine(text: str | Path) -> Described:
     Takes and raises what `load_machine` does, but a short text is not read here.
     """
     path, name = Path(text), str(text)
+    if name == DETECT:
+        return detect_machine()
     if path.suffix == ".toml":
         return read_machine_toml(path)[0]
     kind = name.partition(":")[0]

@@ -6,6 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.conftest import Command
 
@@ -63,3 +65,19 @@ def test_a_generated_allocation_names_its_hosts(topoloom: Command) -> None:
         "map", "p.npz", "-m", "m.toml", "--allocation", "a.txt", "-o", "x.json"
     )
     assert mapped.status == 0, mapped.err
+
+
+def test_the_machine_of_a_job_needs_no_words(
+    topoloom: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FLUX_URI", raising=False)
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "cn[1-4]")
+    assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
+    shown = topoloom("machine", "detect", "-o", "here.toml", "--json").json
+    assert (shown["nodes"], shown["hosts"]) == (4, "cn[1-4]")
+    for machine in ("detect", "here.toml"):
+        mapped = topoloom(
+            "map", "p.npz", "-m", machine, "--mapper", "block", "-o", "x.json"
+        )
+        assert mapped.status == 0, mapped.err
+        assert "cn1" in topoloom("export", "x.json", "--to", "slurm-hostfile").out

@@ -288,7 +288,9 @@ def slow_distance(inside: Inside, a: int, b: int) -> int:
     shared = [
         SHARED[kind]
         for kind, mask in inside.containers
-        if mask & pair == pair and sum(bool(mask & p) for p in packages) <= 1
+        if mask & pair == pair
+        and sum(bool(mask & p) for p in packages) <= 1
+        and not (kind in ("Die", "Group") and mask in packages)
     ]
     return min(shared, default=16 if len(packages) > 1 else 8)
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 
 def machines(incomplete: str) -> list[str]:
-    """Names of the zoo, kinds of topologies, and description files here."""
+    """Names of the zoo, detect, kinds of topologies, and description files here."""
     from pathlib import Path
 
-    from topoloom.machine_file import TOPOLOGIES, zoo_names
+    from topoloom.machine_file import DETECT, TOPOLOGIES, zoo_names
 
     files = [str(path) for path in Path().glob("*.toml")]
     kinds = [f"{name}:" for name in TOPOLOGIES if name.isalpha()]
-    return _starting(incomplete, [*zoo_names(), *kinds, *files])
+    return _starting(incomplete, [DETECT, *zoo_names(), *kinds, *files])
 
 
 def mapper(incomplete: str) -> list[str]:

@@ -18,7 +18,8 @@ def command(
         typer.Argument(
             metavar="MACHINE",
             help="torus:8x8x8, mesh:4x4, tree:4:8:2, graph:..., a TOML file, a METIS "
-            ".graph file, hwloc's XML, or a name from 'topoloom list machines'.",
+            ".graph file, hwloc's XML, a name from 'topoloom list machines', "
+            "or 'detect'.",
             autocompletion=complete.machines,
         ),
     ],
@@ -43,11 +44,13 @@ def command(
       graph:4+1:0-4,1-4,2-4,3-4           four nodes on one switch
       torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
     or a TOML file that says the same with names and units; -o writes one.
+    The word 'detect' is the node that you are on, or all nodes of your batch job.
 
     \b
     Examples:
       topoloom machine torus:8x8x8
       topoloom machine torus:8x8x8 -o m.toml && topoloom machine m.toml
+      topoloom machine detect -o here.toml
     """
     from topoloom.cli.console import print_facts, print_json
     from topoloom.formats.machine_toml_writer import write_machine_toml

@@ -25,7 +25,8 @@ MachineText = Annotated[
         "-m",
         metavar="MACHINE",
         help="torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a TOML file, "
-        "a METIS .graph file, hwloc's XML, or a name from 'topoloom list machines'.",
+        "a METIS .graph file, hwloc's XML, a name from 'topoloom list machines', "
+        "or 'detect'.",
         autocompletion=complete.machines,
     ),
 ]

@@ -93,13 +93,17 @@ def _layers(
 ) -> dict[tuple[str, int], list[int]]:
     """Sort containers by kind and size, for groups of one kind may be nested.
 
-    What reaches over several packages says nothing of how near its cores are.
+    What reaches over several packages says nothing of how near its cores are, and a
+    die or group that is a whole package no more than that.
     """
+    whole = set(packages)
     package_of: dict[int, int] = {}
     if sum(mask.bit_count() for mask in packages) <= count:
         package_of = {cpu: mask for mask in packages for cpu in _bits(mask)}
     layers: dict[tuple[str, int], list[int]] = {}
     for kind, mask in shared:
+        if kind in ("Die", "Group") and mask in whole:
+            continue
         if mask and not mask & ~package_of.get(_lowest(mask), mask):
             layers.setdefault((kind, mask.bit_count()), []).append(mask)
     return layers
