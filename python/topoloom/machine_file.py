@@ -110,9 +110,10 @@ def describe_machine(text: str | Path) -> Described:
     if kind != name:
         return Described(name)
     if path.suffix or path.name != name:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+        wrong = errno.EISDIR if exists(path) else errno.ENOENT
+        raise OSError(wrong, os.strerror(wrong), name)
     raise Error(
-        unknown_name("machine", name, files)
+        unknown_name("machine", name, [*files, DETECT])
         + "; or write one, such as torus:8x8x8, or name a .toml file"
     )
 

@@ -71,7 +71,7 @@ def test_a_file_that_is_not_there_is_a_missing_file() -> None:
 
 def test_a_directory_is_no_machine(tmp_path: Path) -> None:
     (tmp_path / "rings").mkdir()
-    with pytest.raises(OSError, match="rings"):
+    with pytest.raises(IsADirectoryError, match="rings"):
         load_machine(tmp_path / "rings")
 
 
@@ -85,4 +85,6 @@ def test_neither_are_unknown_kinds_and_names() -> None:
         load_machine("tours:3")
     with pytest.raises(Error, match=r"no machine 'titn'.*titan"):
         load_machine("titn")
+    with pytest.raises(Error, match=r"no machine 'detec' \(did you mean 'detect'\?\)"):
+        load_machine("detec")
     assert describe_machine("titan").text.startswith("torus:25x16x24")

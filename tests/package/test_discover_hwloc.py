@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topoloom import Error, Machine, load_machine
-from topoloom.discover.hwloc import read_hwloc, read_inside, recognizes
+from topoloom.discover.hwloc import read_hwloc, read_inside, recognizes_hwloc
 from topoloom.discover.node_levels import SHARED, Inside, levels_text, nodes_text
 
 HEAD = (
@@ -121,8 +121,8 @@ def test_a_real_topology_is_read() -> None:
 
 
 def test_a_file_is_recognized_by_its_content(tmp_path: Path) -> None:
-    assert recognizes(VIRTUAL)
-    assert not recognizes("<?xml version='1.0'?>\n<platform version='4.1'>")
+    assert recognizes_hwloc(VIRTUAL)
+    assert not recognizes_hwloc("<?xml version='1.0'?>\n<platform version='4.1'>")
     file = tmp_path / "node.txt"
     file.write_text(VIRTUAL)
     assert load_machine(file).slot_count == 2
@@ -214,6 +214,15 @@ def test_several_nodes_are_on_one_switch() -> None:
     assert text == "tree:3+node:4:2,distance=8:16:16"
     machine = Machine(text)
     assert [machine.distance(0, slot) for slot in (3, 4, 8, 23)] == [8, 16, 32, 32]
+
+
+def test_a_file_cannot_name_ever_more_containers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("topoloom.discover.hwloc._MOST_PUS", 32)
+    dies = "\n".join(f'<object type="Die" cpuset="{i:x}"/>' for i in range(200))
+    with pytest.raises(Error, match="line 194: more caches, NUMA domains"):
+        read_hwloc(object_(dies))
 
 
 BILLION_LAUGHS = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from topoloom._core import Error
-from topoloom.discover.described import Described, Importer
+from topoloom.discover.described import Described
 from topoloom.discover.node_levels import (
     SHARED,
     Container,
@@ -45,12 +45,9 @@ def read_inside(text: str) -> tuple[Inside, str | None]:
     return topology.inside(), topology.host
 
 
-def recognizes(head: str) -> bool:
+def recognizes_hwloc(head: str) -> bool:
     """Tell whether this is the beginning of hwloc's XML, of any version."""
     return re.search(r"<topology[\s>]", head) is not None and "<object" in head
-
-
-HWLOC = Importer("hwloc", "hwloc XML", recognizes, read_hwloc)
 
 
 class _Topology:
@@ -99,6 +96,8 @@ class _Topology:
             self._cores.append((line, _cpus(attributes, "cpuset", kind)))
         elif kind in SHARED:
             self._containers.add(Container(kind, _cpus(attributes, "cpuset", kind)))
+            if len(self._containers) > len(SHARED) * _MOST_PUS:
+                raise Error("more caches, NUMA domains and packages than any node has")
 
     def _pu(self, attributes: dict[str, str], line: int) -> None:
         number = attributes.get("os_index", "")
