@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from topoloom.discover.described import Importer
+from topoloom.discover.hwloc import read_hwloc, recognizes_hwloc
 from topoloom.discover.ibnetdiscover import (
     read_ibnetdiscover,
     recognizes_ibnetdiscover,
@@ -17,6 +18,12 @@ from topoloom.discover.slurm_yaml import read_slurm_yaml, recognizes_slurm_yaml
 from topoloom.discover.xtprocadmin import read_xtprocadmin, recognizes_xtprocadmin
 
 IMPORTERS: tuple[Importer, ...] = (
+    Importer(
+        "hwloc",
+        "the XML of hwloc 2 or 3, as lstopo exports it",
+        recognizes_hwloc,
+        read_hwloc,
+    ),
     Importer(
         "slurm-conf",
         "Slurm's topology.conf, or what scontrol show topology prints",
