@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""SimGrid platform files (XML, versions 4 and 4.1): clusters, both ways.
+
+SimGrid numbers a torus with the first axis fastest and routes along it first; we
+number with the last axis fastest, so axes and order are turned round.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from topoloom._core import Error, Machine
+from topoloom.discover.described import Described
+from topoloom.discover.short_text import short_text
+from topoloom.discover.simgrid_units import bandwidth_of, latency_of, quantity
+from topoloom.discover.simgrid_zone import describe_zone
+from topoloom.discover.xml_tree import Element, read_xml
+from topoloom.units import parse_bandwidth, parse_latency
+
+_MOST_HOSTS = 4_000_000
+_SILENT = ("prop", "config")  # says nothing about the network
+
+
+def is_simgrid_platform(text: str) -> bool:
+    """Tell whether a text starts as a SimGrid platform does."""
+    return re.search(r"<platform\s[^>]*version\s*=", text) is not None
+
+
+def read_simgrid_platform(text: str) -> Described:
+    """Read a platform of one cluster, or of one zone of hosts, links and routes.
+
+    Raises
+    ------
+    topoloom.Error
+        ``line N: what is wrong``, also for platforms that no machine describes.
+    """
+    root = read_xml(text)
+    if root.tag != "platform":
+        root.complain(f"the document is a <{root.tag}>, expected a <platform>")
+    version = root.require("version")
+    if version not in ("4", "4.0", "4.1"):
+        root.complain(
+            f"platform version {version[:20]}, but versions 4 and 4.1 are read; "
+            "convert it with simgrid_update_xml"
+        )
+    inner = root
+    while True:
+        parts = [part for part in inner.children if part.tag not in _SILENT]
+        zones = [part for part in parts if part.tag in ("cluster", "zone", "AS")]
+        if not zones:
+            break
+        if len(parts) > 1:
+            parts[1].complain(
+                f"a <{parts[1].tag}> stands beside another part of the platform; "
+                "one cluster or one zone of hosts can be read"
+            )
+        inner = zones[0]
+    if inner is root:
+        root.complain("the platform has no <cluster> and no <zone>")
+    return _cluster(inner) if inner.tag == "cluster" else describe_zone(inner)
+
+
+def _cluster(cluster: Element) -> Described:
+    hosts = _hosts(cluster)
+    kind = cluster.attributes.get("topology", "FLAT")
+    if kind not in _TOPOLOGIES:
+        cluster.complain(
+            f"topology {kind[:20]} cannot be read yet; {', '.join(_TOPOLOGIES)} can"
+        )
+    policy = cluster.attributes.get("sharing_policy", "SPLITDUPLEX")
+    if policy not in ("SPLITDUPLEX", "SHARED"):
+        cluster.complain(
+            f"links with sharing_policy {policy[:20]} never fill; give them "
+            "SPLITDUPLEX or SHARED"
+        )
+    text = _TOPOLOGIES[kind](cluster, len(hosts))
+    cores = cluster.number("core", 1)
+    if cores == 0:
+        cluster.complain("a host has no core")
+    return Described(text + (f"+node:{cores}" if cores > 1 else ""), hosts)
+
+
+def _hosts(cluster: Element) -> tuple[str, ...]:
+    radical = cluster.require("radical")
+    prefix = cluster.attributes.get("prefix", "")
+    suffix = cluster.attributes.get("suffix", "")
+    numbers: list[int] = []
+    for part in radical.split(","):
+        match = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", part)
+        if match is None:
+            cluster.complain(f"radical: '{part[:40]}' is no range such as 0-15")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            cluster.complain(f"radical: range {first}-{last} runs down")
+        if len(numbers) + last - first >= _MOST_HOSTS:
+            cluster.complain(f"radical names more than {_MOST_HOSTS} hosts")
+        numbers.extend(range(first, last + 1))
+    if len(set(numbers)) < len(numbers):
+        cluster.complain("radical names a host twice")
+    return tuple(f"{prefix}{number}{suffix}" for number in numbers)
+
+
+def _flat(cluster: Element, count: int) -> str:
+    bandwidth = bandwidth_of(cluster, "bw")
+    latency = latency_of(cluster, "lat", "0")
+    if "bb_bw" not in cluster.attributes:
+        return f"tree:{count}" + _rates(bandwidth, latency)
+    backbone = bandwidth_of(cluster, "bb_bw")
+    whole = 2 * latency + latency_of(cluster, "bb_lat", "0")
+    if cluster.attributes.get("bb_sharing_policy", "SHARED") == "FATPIPE":
+        return f"tree:{count}" + _rates(min(bandwidth, backbone), whole / 2)
+    # Every message passes the one backbone: a link from switch to switch, one way.
+    links = [f"{count}>{count + 1}@{quantity(backbone)}B/s"]
+    for host in range(count):
+        links += [f"{host}>{count}", f"{count + 1}>{host}"]
+    return f"graph:{count}+2:{','.join(links)}" + _rates(bandwidth, whole / 3)
+
+
+def _torus(cluster: Element, count: int) -> str:
+    sizes = _numbers(cluster, cluster.require("topo_parameters"))
+    if math.prod(sizes) != count:
+        cluster.complain(
+            f"a torus of {'x'.join(map(str, sizes))} has {math.prod(sizes)} hosts, "
+            f"but the radical names {count}"
+        )
+    axes = "x".join(map(str, reversed(sizes)))
+    last_first = ":".join(map(str, reversed(range(len(sizes)))))
+    order = f",order={last_first}" if len(sizes) > 1 else ""
+    rates = _rates(bandwidth_of(cluster, "bw"), latency_of(cluster, "lat", "0"))
+    return f"torus:{axes}{order}{rates}"
+
+
+def _fat_tree(cluster: Element, count: int) -> str:
+    parts = cluster.require("topo_parameters").split(";")
+    if len(parts) != 4:
+        cluster.complain("a fat tree has topo_parameters such as 2;4,4;1,1;1,1")
+    levels = _numbers(cluster, parts[0])
+    down, up, cables = (_numbers(cluster, part) for part in parts[1:])
+    if len(levels) != 1 or not levels[0] == len(down) == len(up) == len(cables):
+        cluster.complain("topo_parameters: the lists differ in length from the levels")
+    if set(up) != {1}:
+        cluster.complain(
+            "switches of this fat tree have several parents; only those with one "
+            "(a tree) can be read yet"
+        )
+    if math.prod(down) != count:
+        cluster.complain(
+            f"a fat tree of {','.join(map(str, down))} has {math.prod(down)} hosts, "
+            f"but the radical names {count}"
+        )
+    one = bandwidth_of(cluster, "bw")
+    latency = latency_of(cluster, "lat", "0")
+    bandwidths = ":".join(f"{quantity(one * number)}B/s" for number in cables)
+    arities = ":".join(map(str, down))
+    return f"tree:{arities},bandwidth={bandwidths},latency={quantity(latency)}s"
+
+
+_TOPOLOGIES = {"FLAT": _flat, "TORUS": _torus, "FAT_TREE": _fat_tree}
+
+
+def _numbers(cluster: Element, text: str) -> list[int]:
+    words = [word.strip() for word in text.split(",")]
+    if len(words) > 32 or not all(re.fullmatch("[0-9]{1,9}", word) for word in words):
+        cluster.complain(f"topo_parameters: '{text[:40]}' are no numbers as 4,4,2")
+    if "0" in (word.lstrip("0") or "0" for word in words):
+        cluster.complain(f"topo_parameters: a number of '{text[:40]}' is 0")
+    return [int(word) for word in words]
+
+
+def _rates(bandwidth: float, latency: float) -> str:
+    return f",bandwidth={quantity(bandwidth)}B/s,latency={quantity(latency)}s"
+
+
+def write_simgrid_platform(machine: Machine) -> str:
+    """Write a torus, or a tree of one level, as a SimGrid cluster.
+
+    Host ``node-i.topoloom`` is node i. What a machine does not say, the speed of its
+    cores, is written as 1 Gflop/s.
+
+    Raises
+    ------
+    topoloom.Error
+        For other machines, and where links differ in bandwidth or latency.
+    """
+    network = short_text(machine.text)
+    if any("." in key for key in network.options):
+        raise Error("a SimGrid cluster has one bandwidth and latency for all links")
+    if network.kind == "torus" and "nodes" not in network.options:
+        if not all(machine.wraps):
+            raise Error("a SimGrid torus is closed to a ring along every axis")
+        sizes = ",".join(map(str, reversed(machine.shape)))
+        topology = f' topology="TORUS" topo_parameters="{sizes}"'
+    elif network.kind == "tree" and len(network.sizes) == 1:
+        topology = ""
+    else:
+        raise Error(
+            "a SimGrid cluster can be written for a torus with one node a router, "
+            f"and for a tree of one level, not for {network.kind}:{network.body[:40]}"
+        )
+    bandwidth = parse_bandwidth(network.options.get("bandwidth", "1"))
+    latency = parse_latency(network.options.get("latency", "0"))
+    return f"""<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="world" routing="Full">
+    <cluster id="machine" prefix="node-" suffix=".topoloom" \
+radical="0-{machine.node_count - 1}"
+             speed="1Gf" core="{machine.slots_per_node}" \
+bw="{quantity(bandwidth)}Bps" lat="{quantity(latency)}s"{topology}/>
+  </zone>
+</platform>
+"""

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""XML as a tree that knows its lines; entities are refused and sizes bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NoReturn
+from xml.etree.ElementTree import ParseError
+
+from topoloom._core import Error
+
+_MOST_CHARACTERS = 1 << 28
+_MOST_ELEMENTS = 4_000_000
+_MOST_DEPTH = 200
+
+
+@dataclass
+class Element:
+    """One element: what it is called, what it says, and where it starts."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Element] = field(default_factory=list)
+
+    def complain(self, what: str) -> NoReturn:
+        """Refuse the element, by its line."""
+        raise Error(f"line {self.line}: {what}")
+
+    def require(self, name: str) -> str:
+        """Get an attribute that must be there."""
+        if name not in self.attributes:
+            self.complain(f"<{self.tag}> lacks its '{name}'")
+        return self.attributes[name]
+
+    def number(self, name: str, default: int | None = None) -> int:
+        """Get an attribute that is a whole number from 0 to 2^31 - 1."""
+        text = self.require(name) if default is None else self.attributes.get(name)
+        if text is None and default is not None:
+            return default
+        word = (text or "").strip()
+        if not word.isascii() or not word.isdigit() or len(word) > 10:
+            self.complain(f'{name}="{word[:40]}" is no whole number')
+        if int(word) >= 2**31:
+            self.complain(f'{name}="{word}" is too large')
+        return int(word)
+
+
+def read_xml(text: str) -> Element:
+    """Parse a document.
+
+    Raises
+    ------
+    topoloom.Error
+        ``line N: what is wrong``; also for entities, and for what is too large.
+    """
+    try:
+        from defusedxml.common import DefusedXmlException
+        from defusedxml.ElementTree import DefusedXMLParser
+    except ModuleNotFoundError:
+        raise Error(
+            "line 1: reading XML needs defusedxml; install it with: "
+            "pip install 'topoloom[cli]'"
+        ) from None
+    if len(text) > _MOST_CHARACTERS:
+        raise Error(f"line 1: the file has more than {_MOST_CHARACTERS >> 20} MiB")
+    builder = _Builder()
+    parser = DefusedXMLParser(target=builder)
+    builder.line = lambda: int(parser.parser.CurrentLineNumber)
+    try:
+        parser.feed(text)
+        parser.close()
+    except ParseError as error:
+        what = str(error).partition(": line ")[0]
+        raise Error(f"line {error.position[0]}: not XML: {what}") from None
+    except DefusedXmlException:
+        line = builder.line()
+        raise Error(
+            f"line {line}: the file defines entities; write out what they stand for"
+        ) from None
+    except (UnicodeError, ValueError) as error:
+        if isinstance(error, Error):
+            raise
+        raise Error(f"line {builder.line()}: not XML: {error}") from None
+    if builder.root is None:
+        raise Error("line 1: the document is empty")
+    return builder.root
+
+
+class _Builder:
+    """What the parser calls at every tag."""
+
+    def __init__(self) -> None:
+        self.root: Element | None = None
+        self.line: Callable[[], int] = lambda: 1
+        self._open: list[Element] = []
+        self._count = 0
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, self.line())
+        self._count += 1
+        if self._count > _MOST_ELEMENTS:
+            element.complain(f"more than {_MOST_ELEMENTS} elements")
+        if len(self._open) >= _MOST_DEPTH:
+            element.complain(f"elements are nested more than {_MOST_DEPTH} deep")
+        if self._open:
+            self._open[-1].children.append(element)
+        else:
+            self.root = element
+        self._open.append(element)
+
+    def end(self, tag: str) -> None:
+        self._open.pop()
+
+    def data(self, text: str) -> None:
+        """Text between tags means nothing in our formats."""
+
+    def close(self) -> None:
+        """All tags are closed."""
