@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A machine's network as a METIS graph; `topoloom.load_machine` reads such files."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from topoloom._core import Error, Machine
+from topoloom.discover.short_text import short_text
+
+#: weights are exact where the bandwidths are multiples of a part this small
+_FINEST = 1000
+_MOST_WEIGHT = 2**31 - 1
+
+
+def write_metis_machine(machine: Machine) -> str:
+    """Write vertices, nodes first, then switches, and links weighted by bandwidth.
+
+    METIS knows neither routes nor what is inside a node: both stay behind. The first
+    line, a comment, says how many vertices are nodes and what a weight of 1 stands for.
+
+    Raises
+    ------
+    topoloom.Error
+        For links that differ in their two directions, which METIS cannot say.
+    """
+    if "nodes" in short_text(machine.text).options:
+        raise Error(
+            "several nodes on one router have no links of their own; leave out nodes="
+        )
+    pairs = _pairs(machine)
+    unit = _unit(set(pairs.values()))
+    nodes = machine.node_count
+    neighbors: list[list[tuple[int, int]]] = [[] for _ in range(nodes)]
+    for (u, v), bandwidth in sorted(pairs.items()):
+        while len(neighbors) <= max(u, v):
+            neighbors.append([])
+        weight = max(1, round(bandwidth / unit))
+        if weight > _MOST_WEIGHT:
+            raise Error("bandwidths differ by more than METIS weights can, 2^31 times")
+        neighbors[u].append((v, weight))
+        neighbors[v].append((u, weight))
+    weighted = any(weight != 1 for row in neighbors for _, weight in row)
+    head = (
+        f"% {nodes} nodes, {len(neighbors) - nodes} switches; "
+        f"weight 1 is {float(unit):.12g} B/s"
+    )
+    rows = [
+        " ".join(f"{v + 1} {weight}" if weighted else f"{v + 1}" for v, weight in row)
+        for row in neighbors
+    ]
+    counts = f"{len(neighbors)} {len(pairs)}" + (" 1" if weighted else "")
+    return "\n".join([head, counts, *rows, ""])
+
+
+def _pairs(machine: Machine) -> dict[tuple[int, int], float]:
+    """Sum bandwidths between two vertices, which are the same in both directions."""
+    one_way: dict[tuple[int, int], float] = {}
+    for link in range(machine.link_count):
+        ends = machine.link_ends(link)
+        if ends[0] != ends[1]:
+            one_way[ends] = one_way.get(ends, 0.0) + machine.bandwidth(link)
+    for (u, v), bandwidth in one_way.items():
+        if one_way.get((v, u)) != bandwidth:
+            raise Error(
+                f"the link from vertex {u} to {v} differs from its way back; "
+                "an edge of a METIS graph is the same in both directions"
+            )
+    return {(u, v): rate for (u, v), rate in one_way.items() if u < v}
+
+
+def _unit(bandwidths: set[float]) -> Fraction:
+    """Find the largest bandwidth of which all are multiples, as nearly as can be."""
+    if not bandwidths:
+        return Fraction(1)
+    least = Fraction(min(bandwidths))
+    ratios = [Fraction(bandwidth) / least for bandwidth in bandwidths]
+    for parts in range(1, _FINEST):
+        scaled = [ratio * parts for ratio in ratios]
+        if all(abs(value - round(value)) * 10**9 <= value for value in scaled):
+            return least / parts
+    return least / _FINEST
