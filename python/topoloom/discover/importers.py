@@ -54,4 +54,5 @@ IMPORTERS: tuple[Importer, ...] = (
         recognizes_xtprocadmin,
         read_xtprocadmin,
     ),
+    Importer("nccl", "NCCL topology (XML)", is_nccl_topology, read_nccl_topology),
 )
