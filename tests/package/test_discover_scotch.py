@@ -119,7 +119,8 @@ def test_malformed_targets_name_the_line(target: str, message: str) -> None:
 def test_other_texts_are_no_targets() -> None:
     for text in ("", "# mesh2D 3 4", "torus:4x4", "mesh2D", "4 4\n2\n", "<cluster/>"):
         assert is_scotch_target(text) == (text == "mesh2D")
-    assert "scotch" in [importer.name for importer in IMPORTERS]
+    recognized = [one.name for one in IMPORTERS if one.recognizes(READ[0][0])]
+    assert recognized == ["scotch"]
 
 
 arities = st.lists(st.integers(2, 4), min_size=1, max_size=3)

@@ -232,6 +232,7 @@ def test_a_backbone_carries_every_message_once() -> None:
         (cluster(topology="FAT_TREE", topo_parameters="2;4,4;1,1;1,2"), "16 hosts"),
         (cluster(topology="FAT_TREE", topo_parameters="2;4,4;1,1"), "such as 2;4,4"),
         (cluster(topology="FAT_TREE", topo_parameters="3;4,3;1,1;1,1"), "differ in"),
+        (cluster(bb_bw="1GBps", radical="0-99999"), "hosts share one backbone"),
         (cluster(sharing_policy="FATPIPE"), "sharing_policy FATPIPE never fill"),
         (
             f'{HEAD}<zone id="z" routing="Full"><zone id="a"/>\n<zone id="b"/>'
@@ -333,4 +334,5 @@ def test_a_machine_comes_back(
 def test_other_texts_are_no_platforms() -> None:
     assert not is_simgrid_platform('<system version="1"/>')
     assert not is_simgrid_platform("platform version")
-    assert "simgrid" in [importer.name for importer in IMPORTERS]
+    recognized = [one.name for one in IMPORTERS if one.recognizes(READ[0][0])]
+    assert recognized == ["simgrid"]

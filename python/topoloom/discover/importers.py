@@ -3,6 +3,14 @@
 
 from __future__ import annotations
 
+from topoloom.discover.cloud import (
+    is_aws_topology,
+    is_google_instances,
+    is_oracle_hosts,
+    read_aws_topology,
+    read_google_instances,
+    read_oracle_hosts,
+)
 from topoloom.discover.described import Importer
 from topoloom.discover.hwloc import read_hwloc, recognizes_hwloc
 from topoloom.discover.ibnetdiscover import (
@@ -55,4 +63,12 @@ IMPORTERS: tuple[Importer, ...] = (
         read_xtprocadmin,
     ),
     Importer("nccl", "NCCL topology (XML)", is_nccl_topology, read_nccl_topology),
+    Importer("aws", "Amazon EC2 instance topology", is_aws_topology, read_aws_topology),
+    Importer(
+        "google",
+        "Google Compute Engine instances",
+        is_google_instances,
+        read_google_instances,
+    ),
+    Importer("oracle", "Oracle compute hosts", is_oracle_hosts, read_oracle_hosts),
 )

@@ -19,6 +19,7 @@ from topoloom.discover.xml_tree import Element, read_xml
 from topoloom.units import parse_bandwidth, parse_latency
 
 _MOST_HOSTS = 4_000_000
+_MOST_BEHIND_BACKBONE = 50_000
 _SILENT = ("prop", "config")  # says nothing about the network
 
 
@@ -110,6 +111,11 @@ def _flat(cluster: Element, count: int) -> str:
     whole = 2 * latency + latency_of(cluster, "bb_lat", "0")
     if cluster.attributes.get("bb_sharing_policy", "SHARED") == "FATPIPE":
         return f"tree:{count}" + _rates(min(bandwidth, backbone), whole / 2)
+    if count > _MOST_BEHIND_BACKBONE:
+        cluster.complain(
+            f"{count} hosts share one backbone; more than {_MOST_BEHIND_BACKBONE} "
+            "cannot be a graph; leave out bb_bw, or make it a FATPIPE"
+        )
     # Every message passes the one backbone: a link from switch to switch, one way.
     links = [f"{count}>{count + 1}@{quantity(backbone)}B/s"]
     for host in range(count):

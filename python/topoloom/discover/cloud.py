@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a cloud's instances sit: JSON of Amazon EC2, Google Compute Engine and Oracle.
+
+Each instance lists the network nodes (blocks, racks) above it, so that the machine is
+a tree of switches; none of the three tells bandwidths.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from topoloom._core import Error
+from topoloom.discover.described import Described
+from topoloom.discover.named_tree import describe_named_tree
+
+_MOST_CHARACTERS = 1 << 28
+_MOST_LEVELS = 16
+_Record = dict[str, Any]
+
+
+def is_aws_topology(text: str) -> bool:
+    """Tell whether a text is what ``aws ec2 describe-instance-topology`` prints."""
+    return '"NetworkNodes"' in text and '"InstanceId"' in text
+
+
+def is_google_instances(text: str) -> bool:
+    """Tell whether a text lists instances of Google Compute Engine with their hosts."""
+    return (
+        re.search(r'"physicalHost(Topology)?"\s*:|"compute#instance', text) is not None
+    )
+
+
+def is_oracle_hosts(text: str) -> bool:
+    """Tell whether a text lists compute hosts of Oracle Cloud Infrastructure."""
+    return re.search(r'"(compute-?)?hpc-?island-?id"\s*:', text, re.I) is not None
+
+
+def read_aws_topology(text: str) -> Described:
+    """Read ``aws ec2 describe-instance-topology``: NetworkNodes, the top one first."""
+    document = _Document(text)
+    if isinstance(document.value, dict) and document.value.get("NextToken"):
+        document.complain('"NextToken"', "this is one page of several; join all pages")
+    parent: dict[str, str] = {}
+
+    def place(record: _Record) -> tuple[str, tuple[str, ...]]:
+        name = document.text_of(record, ("InstanceId",))
+        nodes = record.get("NetworkNodes")
+        if not isinstance(nodes, list) or not nodes:
+            document.complain(
+                json.dumps(name),
+                f"instance '{name[:60]}' has no NetworkNodes; it must be running, "
+                "and of a type that has a topology",
+            )
+        for node in nodes:
+            if not isinstance(node, str) or not node:
+                document.complain(
+                    json.dumps(name), f"a network node of '{name[:60]}' is no name"
+                )
+        for above, node in zip(["", *nodes], nodes, strict=False):
+            if parent.setdefault(node, above) != above:
+                document.complain(
+                    json.dumps(name),
+                    f"network node '{node[:60]}' above '{name[:60]}' is below "
+                    "another node elsewhere",
+                )
+        return name, tuple(nodes)
+
+    return document.tree(("Instances",), place)
+
+
+def read_google_instances(text: str) -> Described:
+    """Read ``gcloud compute instances list --format=json``: cluster, block, subblock.
+
+    Instances that share a physical host hang below a switch of their own.
+    """
+    document = _Document(text)
+
+    def place(record: _Record) -> tuple[str, tuple[str, ...]]:
+        name = document.text_of(record, ("name",))
+        status = record.get("resourceStatus")
+        status = status if isinstance(status, dict) else {}
+        topology = status.get("physicalHostTopology")
+        if isinstance(topology, dict):
+            path = [
+                topology.get(key) for key in ("cluster", "block", "subblock", "host")
+            ]
+        else:
+            host = status.get("physicalHost", record.get("physicalHost"))
+            path = list(host.strip("/").split("/")) if isinstance(host, str) else []
+        parts = tuple(part for part in path if isinstance(part, str) and part)
+        if len(parts) < 2:
+            document.complain(
+                json.dumps(name),
+                f"instance '{name[:60]}' has no resourceStatus.physicalHost; it must "
+                "be running, in a compact placement or a reservation",
+            )
+        return name, parts
+
+    return document.tree(("items",), place, own_hosts=True)
+
+
+def read_oracle_hosts(text: str) -> Described:
+    """Read ``oci compute compute-host list``: HPC island, network and local block.
+
+    Hosts on which no instance runs are left out.
+    """
+    document = _Document(text)
+
+    def place(record: _Record) -> tuple[str, tuple[str, ...]] | None:
+        if not document.any_of(record, ("instance-id",)):
+            return None
+        name = document.text_of(record, ("instance-id",))
+        blocks = [
+            document.text_of(record, (key, f"compute-{key}"))
+            for key in ("hpc-island-id", "network-block-id", "local-block-id")
+        ]
+        return name, tuple(blocks)
+
+    return document.tree(("data", "items"), place)
+
+
+class _Document:
+    """A JSON document that finds again the line of what it complains about."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        if len(text) > _MOST_CHARACTERS:
+            raise Error(f"line 1: the file has more than {_MOST_CHARACTERS >> 20} MiB")
+        try:
+            self.value: Any = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise Error(f"line {error.lineno}: not JSON: {error.msg}") from None
+        except RecursionError:
+            raise Error("line 1: not JSON that can be read: nested too deep") from None
+        except ValueError as error:  # such as a number of 5,000 digits
+            raise Error(f"line 1: not JSON that can be read: {error}") from None
+
+    def complain(self, near: str, what: str) -> NoReturn:
+        at = max(0, self._text.find(near))
+        line = 1 + self._text.count("\n", 0, at)
+        raise Error(f"line {line}: {what}")
+
+    def any_of(self, record: _Record, keys: tuple[str, ...]) -> Any:
+        """Get the first key that is there; Oracle's are kebab- or camel-case."""
+        for key in keys:
+            head, *rest = key.split("-")
+            camel = head + "".join(word.capitalize() for word in rest)
+            for spelled in (key, camel):
+                if record.get(spelled) is not None:
+                    return record[spelled]
+        return None
+
+    def text_of(self, record: _Record, keys: tuple[str, ...]) -> str:
+        value = self.any_of(record, keys)
+        if not isinstance(value, str) or not value:
+            known = next((v for v in record.values() if isinstance(v, str)), "")
+            self.complain(
+                json.dumps(known), f"an entry lacks its '{keys[0]}' (a text, not empty)"
+            )
+        return value
+
+    def tree(
+        self,
+        wrappers: tuple[str, ...],
+        place: Callable[[_Record], tuple[str, tuple[str, ...]] | None],
+        own_hosts: bool = False,
+    ) -> Described:
+        """Place every entry of the list that the wrappers lead to."""
+        value = self.value
+        for key in wrappers:
+            if isinstance(value, dict) and key in value:
+                value = value[key]
+        records = value if isinstance(value, list) else [value]
+        placed: dict[str, tuple[str, ...]] = {}
+        for record in records:
+            if not isinstance(record, dict):
+                self.complain("", f"expected a list of entries under {wrappers[-1]!r}")
+            found = place(record)
+            if found is None:
+                continue
+            name, path = found
+            if len(path) > _MOST_LEVELS:
+                self.complain(
+                    json.dumps(name), f"'{name[:60]}' is too many levels deep"
+                )
+            if name in placed:
+                self.complain(json.dumps(name), f"'{name[:60]}' is there twice")
+            placed[name] = path
+        if not placed:
+            self.complain("", "the list has no instance")
+        if own_hosts and len(set(placed.values())) == len(placed):
+            placed = {name: path[:-1] for name, path in placed.items()}
+        return describe_named_tree(list(placed.items()))
