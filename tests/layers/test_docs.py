@@ -22,6 +22,12 @@ DOCS = ROOT / "docs"
 PAGES = sorted(
     [*DOCS.rglob("*.md"), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md"))]
 )
+#: pages whose Python needs no files
+RUNNABLE = (
+    "README.md",
+    "docs/how-to/exchange-machines.md",
+    "docs/how-to/import-gpu-and-cloud.md",
+)
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
@@ -115,14 +121,26 @@ def test_the_machines_in_the_docs_can_be_made(tmp_path: Path) -> None:
         load_machine(file)
 
 
-def test_the_python_in_the_readme_prints_what_it_says(
-    capsys: pytest.CaptureFixture[str],
+def programs() -> list[tuple[str, str, str]]:
+    """List the programs of the runnable pages: where, the program, what it prints."""
+    pattern = re.compile(r"```python\n(.*?)```\n+```text\n(.*?)```", re.DOTALL)
+    return [
+        (page, program, printed)
+        for page in RUNNABLE
+        for program, printed in pattern.findall((ROOT / page).read_text())
+    ]
+
+
+@pytest.mark.parametrize(("page", "program", "printed"), programs())
+def test_the_python_in_the_pages_prints_what_it_says(
+    page: str, program: str, printed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = (ROOT / "README.md").read_text()
-    match = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", text, re.DOTALL)
-    assert match is not None
-    exec(compile(match[1], "README.md", "exec"), {})
-    assert capsys.readouterr().out == match[2]
+    exec(compile(program, page, "exec"), {})
+    assert capsys.readouterr().out == printed
+
+
+def test_every_runnable_page_has_a_program() -> None:
+    assert {page for page, _, _ in programs()} == set(RUNNABLE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -242,6 +242,7 @@ def test_a_backbone_carries_every_message_once() -> None:
         (zone("", "Vivaldi"), "line 4: routing 'Vivaldi' cannot be read"),
         (zone("<peer id='p'/>"), "line 8: a <peer> in a zone cannot be read"),
         (zone("", hosts=""), "the zone has no <host>"),
+        (zone(""), "line 4: the zone has no <route>"),
         (zone("", hosts="aa"), "line 6: 'a' is there twice"),
         (zone(link("l") + link("l")), "line 9: link 'l' is there twice"),
         (zone(link("l") + route("a", "x", "l")), "line 9: no <host> or <router>"),

@@ -109,6 +109,8 @@ def describe_zone(zone: Element) -> Described:
         given.add((route.source, route.target))
     if len(parts.hosts) == 1:
         text = "tree:1"
+    elif not parts.routes:
+        zone.complain("the zone has no <route> between its hosts")
     elif routing == "Full" and any(len(route.links) > 1 for route in parts.routes):
         text = _star(parts, given)
     else:
