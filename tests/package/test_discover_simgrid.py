@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -243,6 +245,10 @@ def test_a_backbone_carries_every_message_once() -> None:
         (zone("<peer id='p'/>"), "line 8: a <peer> in a zone cannot be read"),
         (zone("", hosts=""), "the zone has no <host>"),
         (zone(""), "line 4: the zone has no <route>"),
+        (
+            zone(link("l") + route("a", "b", "l")),
+            "line 4: no route joins host 'c' to 'a'",
+        ),
         (zone("", hosts="aa"), "line 6: 'a' is there twice"),
         (zone(link("l") + link("l")), "line 9: link 'l' is there twice"),
         (zone(link("l") + route("a", "x", "l")), "line 9: no <host> or <router>"),
@@ -279,6 +285,14 @@ def test_malformed_platforms_name_the_line(platform: str, message: str | None) -
     with pytest.raises(Error, match=message) as raised:
         read_simgrid_platform(platform)
     assert str(raised.value).startswith("line ")
+
+
+def test_without_defusedxml_the_reader_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "defusedxml.common", None)
+    with pytest.raises(Error, match=r"pip install 'topoloom\[cli\]'"):
+        read_simgrid_platform(cluster())
 
 
 def test_a_nest_of_elements_is_bounded() -> None:

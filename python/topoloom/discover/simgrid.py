@@ -25,7 +25,7 @@ _SILENT = ("prop", "config")  # says nothing about the network
 
 def is_simgrid_platform(text: str) -> bool:
     """Tell whether a text starts as a SimGrid platform does."""
-    return re.search(r"<platform\s[^>]*version\s*=", text) is not None
+    return re.search(r"<platform\s[^<>]{0,500}?version\s*=", text) is not None
 
 
 def read_simgrid_platform(text: str) -> Described:

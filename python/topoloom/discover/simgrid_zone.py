@@ -196,7 +196,25 @@ def _star(parts: _Zone, given: set[tuple[int, int]]) -> str:
     return _graph(parts, inner, arcs)
 
 
+def _require_connected(parts: _Zone, arcs: dict[tuple[int, int], float]) -> None:
+    """Refuse a zone with a host that no chain of links joins to the first one."""
+    neighbors: dict[int, list[int]] = {}
+    for source, target in arcs:
+        neighbors.setdefault(source, []).append(target)
+        neighbors.setdefault(target, []).append(source)
+    reached, waiting = {0}, [0]
+    while waiting:
+        fresh = set(neighbors.get(waiting.pop(), [])) - reached
+        reached |= fresh
+        waiting.extend(fresh)
+    for number, name in enumerate(parts.hosts):
+        if number not in reached:
+            first = parts.hosts[0]
+            parts.element.complain(f"no route joins host '{name}' to '{first}'")
+
+
 def _graph(parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]) -> str:
+    _require_connected(parts, arcs)
     links = []
     for (source, target), rate in sorted(arcs.items()):
         back = arcs.get((target, source))
