@@ -137,6 +137,13 @@ def test_google_blocks_of_equal_names_differ() -> None:
     assert flat == deep
 
 
+def test_google_instances_without_a_subblock_hang_below_their_block() -> None:
+    entries = json.loads(google(("a", "c b0 s h0"), ("b", "c b1 s h1")))
+    for entry in entries:
+        del entry["resourceStatus"]["physicalHostTopology"]["subblock"]
+    assert read_google_instances(json.dumps(entries)).text == "tree:1:2"
+
+
 def test_google_instances_on_one_host_are_near() -> None:
     described = read_google_instances(
         google(

@@ -83,11 +83,9 @@ def read_google_instances(text: str) -> Described:
         status = record.get("resourceStatus")
         status = status if isinstance(status, dict) else {}
         topology = status.get("physicalHostTopology")
-        if isinstance(topology, dict):
-            path = [
-                topology.get(key) for key in ("cluster", "block", "subblock", "host")
-            ]
-        else:
+        topology = topology if isinstance(topology, dict) else {}
+        path = [topology.get(key) for key in ("cluster", "block", "subblock", "host")]
+        if not isinstance(topology.get("host"), str):
             host = status.get("physicalHost", record.get("physicalHost"))
             path = list(host.strip("/").split("/")) if isinstance(host, str) else []
         parts = tuple(part for part in path if isinstance(part, str) and part)
