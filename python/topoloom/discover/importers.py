@@ -17,6 +17,9 @@ from topoloom.discover.ibnetdiscover import (
     read_ibnetdiscover,
     recognizes_ibnetdiscover,
 )
+from topoloom.discover.nccl import is_nccl_topology, read_nccl_topology
+from topoloom.discover.scotch import is_scotch_target, read_scotch_target
+from topoloom.discover.simgrid import is_simgrid_platform, read_simgrid_platform
 from topoloom.discover.slurm_address import (
     read_slurm_address,
     recognizes_slurm_address,
@@ -61,6 +64,22 @@ IMPORTERS: tuple[Importer, ...] = (
         "the nodes of a Cray XC, as xtprocadmin or xtnids lists them",
         recognizes_xtprocadmin,
         read_xtprocadmin,
+    ),
+    Importer("nccl", "NCCL topology (XML)", is_nccl_topology, read_nccl_topology),
+    Importer("aws", "Amazon EC2 instance topology", is_aws_topology, read_aws_topology),
+    Importer(
+        "google",
+        "Google Compute Engine instances",
+        is_google_instances,
+        read_google_instances,
+    ),
+    Importer("oracle", "Oracle compute hosts", is_oracle_hosts, read_oracle_hosts),
+    Importer("scotch", "Scotch target (.tgt)", is_scotch_target, read_scotch_target),
+    Importer(
+        "simgrid",
+        "SimGrid platform (XML), one cluster or zone",
+        is_simgrid_platform,
+        read_simgrid_platform,
     ),
     Importer("nccl", "NCCL topology (XML)", is_nccl_topology, read_nccl_topology),
     Importer("aws", "Amazon EC2 instance topology", is_aws_topology, read_aws_topology),
