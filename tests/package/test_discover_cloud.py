@@ -13,15 +13,14 @@ from mutated import mutated, read_or_refuse
 
 from topoloom import Error, Machine
 from topoloom.discover.cloud import (
-    is_aws_topology,
-    is_google_instances,
-    is_oracle_hosts,
     read_aws_topology,
     read_google_instances,
     read_oracle_hosts,
+    recognizes_aws_topology,
+    recognizes_google_instances,
+    recognizes_oracle_hosts,
 )
 from topoloom.discover.importers import IMPORTERS
-from topoloom.discover.named_tree import describe_named_tree
 
 
 def aws(*instances: tuple[str, str]) -> str:
@@ -165,9 +164,9 @@ def test_oracle_hosts_with_instances_make_the_machine() -> None:
 
 
 READERS = {
-    "aws": (is_aws_topology, read_aws_topology, AWS),
-    "google": (is_google_instances, read_google_instances, GOOGLE),
-    "oracle": (is_oracle_hosts, read_oracle_hosts, ORACLE),
+    "aws": (recognizes_aws_topology, read_aws_topology, AWS),
+    "google": (recognizes_google_instances, read_google_instances, GOOGLE),
+    "oracle": (recognizes_oracle_hosts, read_oracle_hosts, ORACLE),
 }
 
 
@@ -227,10 +226,11 @@ paths = st.lists(st.tuples(*[st.sampled_from("ab")] * 3), min_size=1, max_size=1
 def test_hops_are_those_to_the_nearest_common_switch(
     drawn: list[tuple[str, ...]],
 ) -> None:
-    named = [(f"h{i}", path) for i, path in enumerate(drawn)]
-    described = describe_named_tree(named)
+    path_of = {f"h{i}": path for i, path in enumerate(drawn)}
+    # Each is on a host of its own, which then is no switch.
+    listed = [(name, " ".join((*path, name))) for name, path in path_of.items()]
+    described = read_google_instances(google(*listed, nested=False))
     machine = Machine(described.text)
-    path_of = dict(named)
     assert sorted(described.hosts) == sorted(path_of)
     for a, one in enumerate(described.hosts):
         for b, other in enumerate(described.hosts):

@@ -273,7 +273,7 @@ def object_(body: str) -> str:
         (object_('<object type="Machine"/>' * 2), "line 2: a second Machine"),
         (BILLION_LAUGHS, "line 1: the DOCTYPE declares entities"),
         (object_("&secret;"), "line 2: not XML: undefined entity"),
-        (object_("<a>" * 1001), "line 2: tags are nested over 1000 deep"),
+        (object_("<a>" * 201), "line 2: elements are nested more than 200 deep"),
     ],
 )
 def test_what_is_wrong_names_the_line(text: str, message: str) -> None:

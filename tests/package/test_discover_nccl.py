@@ -9,7 +9,7 @@ from mutated import mutated, read_or_refuse
 
 from topoloom import Error, Machine
 from topoloom.discover.importers import IMPORTERS
-from topoloom.discover.nccl import is_nccl_topology, read_nccl_topology
+from topoloom.discover.nccl import read_nccl_topology, recognizes_nccl_topology
 
 
 def gpu(device: int, nvlinks: str = "", sm: int = 90) -> str:
@@ -88,7 +88,7 @@ LEVELS = [
 
 @pytest.mark.parametrize(("topology", "text"), LEVELS)
 def test_equal_groups_become_levels(topology: str, text: str) -> None:
-    assert is_nccl_topology(topology)
+    assert recognizes_nccl_topology(topology)
     described = read_nccl_topology(topology)
     assert described.text == text
     assert Machine(text).node_count == 1
@@ -157,7 +157,10 @@ def test_links_that_a_guest_cannot_see_are_those_nccl_assumes() -> None:
         (BRIDGES.replace('target="0000:11:00.0"', ""), "lacks its 'target'"),
         (LOPSIDED.replace('link_width="16"', 'link_width="x"'), "no whole number"),
         (LOPSIDED.replace("0x16fe", "0x1", 1), "describes several hosts"),
-        ("<!DOCTYPE a [<!ENTITY b 'c'>]><system/>", "line 1: the file defines entit"),
+        (
+            "<!DOCTYPE a [<!ENTITY b 'c'>]><system/>",
+            "line 1: the DOCTYPE declares entit",
+        ),
     ],
 )
 def test_malformed_topologies_name_the_line(topology: str, message: str) -> None:
@@ -172,6 +175,6 @@ def test_broken_topologies_are_read_or_refused(topology: str) -> None:
 
 
 def test_other_texts_are_no_topologies() -> None:
-    assert not is_nccl_topology('<platform version="4.1"/>')
+    assert not recognizes_nccl_topology('<platform version="4.1"/>')
     recognized = [one.name for one in IMPORTERS if one.recognizes(HGX)]
     assert recognized == ["nccl"]

@@ -15,8 +15,8 @@ from mutated import mutated, read_or_refuse
 from topoloom import Error, Machine
 from topoloom.discover.importers import IMPORTERS
 from topoloom.discover.scotch import (
-    is_scotch_target,
     read_scotch_target,
+    recognizes_scotch_target,
     write_scotch_target,
 )
 
@@ -41,7 +41,7 @@ READ = [
 
 @pytest.mark.parametrize(("target", "text"), READ)
 def test_targets_become_short_texts(target: str, text: str) -> None:
-    assert is_scotch_target(target)
+    assert recognizes_scotch_target(target)
     described = read_scotch_target(target)
     assert described.text == text
     assert described.hosts == ()
@@ -118,7 +118,7 @@ def test_malformed_targets_name_the_line(target: str, message: str) -> None:
 
 def test_other_texts_are_no_targets() -> None:
     for text in ("", "# mesh2D 3 4", "torus:4x4", "mesh2D", "4 4\n2\n", "<cluster/>"):
-        assert is_scotch_target(text) == (text == "mesh2D")
+        assert recognizes_scotch_target(text) == (text == "mesh2D")
     recognized = [one.name for one in IMPORTERS if one.recognizes(READ[0][0])]
     assert recognized == ["scotch"]
 

@@ -13,8 +13,8 @@ from mutated import mutated, read_or_refuse
 from topoloom import Error, Machine
 from topoloom.discover.importers import IMPORTERS
 from topoloom.discover.simgrid import (
-    is_simgrid_platform,
     read_simgrid_platform,
+    recognizes_simgrid_platform,
     write_simgrid_platform,
 )
 from topoloom.units import parse_bandwidth
@@ -149,7 +149,7 @@ READ = [
 
 @pytest.mark.parametrize(("platform", "text"), READ)
 def test_platforms_become_short_texts(platform: str, text: str) -> None:
-    assert is_simgrid_platform(platform)
+    assert recognizes_simgrid_platform(platform)
     described = read_simgrid_platform(platform)
     assert described.text == text
     assert len(described.hosts) == Machine(text).node_count
@@ -203,11 +203,11 @@ def test_a_backbone_carries_every_message_once() -> None:
         ('<platform version="4"/>', "no <cluster> and no <zone>"),
         (
             '<!DOCTYPE p [<!ENTITY x "y">]>\n<platform version="4">&x;</platform>',
-            "line 1: the file defines entities",
+            "line 1: the DOCTYPE declares entities",
         ),
         (
             '<!DOCTYPE p [<!ENTITY x SYSTEM "file:///etc/passwd">]><platform/>',
-            "line 1: the file defines entities",
+            "line 1: the DOCTYPE declares entities",
         ),
         (cluster(radical=""), "line 5: <cluster> lacks its 'radical'"),
         (cluster(radical="0-"), "radical: '0-' is no range"),
@@ -347,7 +347,7 @@ def test_a_machine_comes_back(
 
 
 def test_other_texts_are_no_platforms() -> None:
-    assert not is_simgrid_platform('<system version="1"/>')
-    assert not is_simgrid_platform("platform version")
+    assert not recognizes_simgrid_platform('<system version="1"/>')
+    assert not recognizes_simgrid_platform("platform version")
     recognized = [one.name for one in IMPORTERS if one.recognizes(READ[0][0])]
     assert recognized == ["simgrid"]

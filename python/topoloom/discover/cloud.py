@@ -14,26 +14,26 @@ from typing import Any, NoReturn
 
 from topoloom._core import Error
 from topoloom.discover.described import Described
-from topoloom.discover.named_tree import describe_named_tree
+from topoloom.discover.switch_tree import Switch, describe_switches
 
 _MOST_CHARACTERS = 1 << 28
 _MOST_LEVELS = 16
 _Record = dict[str, Any]
 
 
-def is_aws_topology(text: str) -> bool:
+def recognizes_aws_topology(text: str) -> bool:
     """Tell whether a text is what ``aws ec2 describe-instance-topology`` prints."""
     return '"NetworkNodes"' in text and '"InstanceId"' in text
 
 
-def is_google_instances(text: str) -> bool:
+def recognizes_google_instances(text: str) -> bool:
     """Tell whether a text lists instances of Google Compute Engine with their hosts."""
     return (
         re.search(r'"physicalHost(Topology)?"\s*:|"compute#instance', text) is not None
     )
 
 
-def is_oracle_hosts(text: str) -> bool:
+def recognizes_oracle_hosts(text: str) -> bool:
     """Tell whether a text lists compute hosts of Oracle Cloud Infrastructure."""
     return re.search(r'"(compute-?)?hpc-?island-?id"\s*:', text, re.I) is not None
 
@@ -191,4 +191,33 @@ class _Document:
             self.complain("", "the list has no instance")
         if own_hosts and len(set(placed.values())) == len(placed):
             placed = {name: path[:-1] for name, path in placed.items()}
-        return describe_named_tree(list(placed.items()))
+        return _describe(placed)
+
+
+def _describe(placed: dict[str, tuple[str, ...]]) -> Described:
+    """Hang instances below the switches of their paths, the top one first.
+
+    Switches of the same name are the same only below the same switch. Those at the top
+    that all instances share say nothing and are left out, but for the lowest of them;
+    where they share none, one more joins the top ones.
+    """
+    first, last = min(placed.values()), max(placed.values())
+    top = 0
+    while first[: top + 1] == last[: top + 1] and top < len(first):
+        top += 1
+    nodes: dict[tuple[str, ...], list[str]] = {}
+    for name, path in placed.items():
+        for length in range(top, len(path) + 1):
+            nodes.setdefault(path[:length], [])
+        nodes[path].append(name)
+    # The lines are never shown: names and places are right by now.
+    paths = sorted(nodes, key=len)
+    children: dict[tuple[str, ...], list[str]] = {path: [] for path in paths}
+    for path in paths[1:]:
+        children[path[:-1]].append(repr(path))
+    return describe_switches(
+        [
+            Switch(repr(path), 1, tuple(nodes[path]), tuple(children[path]))
+            for path in paths
+        ]
+    )

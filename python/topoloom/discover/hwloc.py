@@ -18,7 +18,7 @@ from topoloom.discover.node_levels import (
     levels_text,
     nodes_text,
 )
-from topoloom.discover.xml_events import read_xml
+from topoloom.discover.xml_tree import read_xml
 from topoloom.hostlist import is_host
 
 #: More hardware threads than any node has; bounds what a file can make us compute.
@@ -41,7 +41,8 @@ def read_hwloc(text: str) -> Described:
 def read_inside(text: str) -> tuple[Inside, str | None]:
     """Read cores, what they share, and the host name if there is one."""
     topology = _Topology()
-    read_xml(text, topology.start)
+    for element in read_xml(text).walk():
+        topology.start(element.line, element.tag, element.attributes)
     return topology.inside(), topology.host
 
 

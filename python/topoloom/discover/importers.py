@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from topoloom.discover.cloud import (
-    is_aws_topology,
-    is_google_instances,
-    is_oracle_hosts,
     read_aws_topology,
     read_google_instances,
     read_oracle_hosts,
+    recognizes_aws_topology,
+    recognizes_google_instances,
+    recognizes_oracle_hosts,
 )
 from topoloom.discover.described import Importer
 from topoloom.discover.hwloc import read_hwloc, recognizes_hwloc
@@ -17,9 +17,9 @@ from topoloom.discover.ibnetdiscover import (
     read_ibnetdiscover,
     recognizes_ibnetdiscover,
 )
-from topoloom.discover.nccl import is_nccl_topology, read_nccl_topology
-from topoloom.discover.scotch import is_scotch_target, read_scotch_target
-from topoloom.discover.simgrid import is_simgrid_platform, read_simgrid_platform
+from topoloom.discover.nccl import read_nccl_topology, recognizes_nccl_topology
+from topoloom.discover.scotch import read_scotch_target, recognizes_scotch_target
+from topoloom.discover.simgrid import read_simgrid_platform, recognizes_simgrid_platform
 from topoloom.discover.slurm_address import (
     read_slurm_address,
     recognizes_slurm_address,
@@ -65,29 +65,40 @@ IMPORTERS: tuple[Importer, ...] = (
         recognizes_xtprocadmin,
         read_xtprocadmin,
     ),
-    Importer("nccl", "NCCL topology (XML)", is_nccl_topology, read_nccl_topology),
-    Importer("aws", "Amazon EC2 instance topology", is_aws_topology, read_aws_topology),
+    Importer(
+        "nccl",
+        "the XML of NCCL_TOPO_DUMP_FILE, the GPUs of one host",
+        recognizes_nccl_topology,
+        read_nccl_topology,
+    ),
+    Importer(
+        "aws",
+        "Amazon's aws ec2 describe-instance-topology",
+        recognizes_aws_topology,
+        read_aws_topology,
+    ),
     Importer(
         "google",
-        "Google Compute Engine instances",
-        is_google_instances,
+        "Google's gcloud compute instances list --format=json",
+        recognizes_google_instances,
         read_google_instances,
     ),
-    Importer("oracle", "Oracle compute hosts", is_oracle_hosts, read_oracle_hosts),
-    Importer("scotch", "Scotch target (.tgt)", is_scotch_target, read_scotch_target),
+    Importer(
+        "oracle",
+        "Oracle's oci compute compute-host list",
+        recognizes_oracle_hosts,
+        read_oracle_hosts,
+    ),
+    Importer(
+        "scotch",
+        "a target file of Scotch or TreeMatch (.tgt)",
+        recognizes_scotch_target,
+        read_scotch_target,
+    ),
     Importer(
         "simgrid",
-        "SimGrid platform (XML), one cluster or zone",
-        is_simgrid_platform,
+        "a SimGrid platform (XML) of one cluster or one zone",
+        recognizes_simgrid_platform,
         read_simgrid_platform,
     ),
-    Importer("nccl", "NCCL topology (XML)", is_nccl_topology, read_nccl_topology),
-    Importer("aws", "Amazon EC2 instance topology", is_aws_topology, read_aws_topology),
-    Importer(
-        "google",
-        "Google Compute Engine instances",
-        is_google_instances,
-        read_google_instances,
-    ),
-    Importer("oracle", "Oracle compute hosts", is_oracle_hosts, read_oracle_hosts),
 )

@@ -57,7 +57,7 @@ class _System:
         return len(self.above) - 1
 
 
-def is_nccl_topology(text: str) -> bool:
+def recognizes_nccl_topology(text: str) -> bool:
     """Tell whether a text starts as a topology that NCCL has dumped."""
     return re.search(r"<system\s[^<>]{0,500}?version\s*=", text) is not None
 

@@ -38,7 +38,7 @@ _NAMES = re.compile(
 )
 
 
-def is_scotch_target(text: str) -> bool:
+def recognizes_scotch_target(text: str) -> bool:
     """Tell whether a text starts as a Scotch target does."""
     return _NAMES.match(text) is not None
 

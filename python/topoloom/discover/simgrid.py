@@ -23,7 +23,7 @@ _MOST_BEHIND_BACKBONE = 50_000
 _SILENT = ("prop", "config")  # says nothing about the network
 
 
-def is_simgrid_platform(text: str) -> bool:
+def recognizes_simgrid_platform(text: str) -> bool:
     """Tell whether a text starts as a SimGrid platform does."""
     return re.search(r"<platform\s[^<>]{0,500}?version\s*=", text) is not None
 
