@@ -250,7 +250,7 @@ def object_(body: str) -> str:
         ('<topology version="1.11"/>', "line 1: this is XML of hwloc 1"),
         ('<topology version="4.0"/>', "version '4.0'; 2 and 3 are read"),
         (object_('<object type="Cache" depth="2"/>'), "line 2: this is XML of hwloc 1"),
-        (object_(""), "no PU that may be used"),
+        (object_(""), "line 1: no PU of the topology may be used"),
         (object_("<object/>"), "line 2: an object has no type"),
         (object_('<object type="Core"/>'), "line 2: a Core has no cpuset"),
         (object_('<object type="Die" cpuset="0xz"/>'), "line 2: '0xz' in cpuset is no"),
@@ -346,19 +346,3 @@ def test_a_part_of_a_node_is_never_nearer_than_it_is(
     assert machine.slot_count == len(part.cores)
     for b in range(1, len(part.cores)):
         assert machine.distance(b - 1, b) >= slow_distance(part, b - 1, b)
-
-
-def test_damaged_files_are_refused_or_read() -> None:
-    rng = random.Random(4)
-    whole = [VIRTUAL, Fake([("Package", 2), ("L3Cache", 2), ("Core", 2)]).xml()]
-    pieces = ["<", ">", '"', "&", ",", "0x", "cpuset", "-1", "PU", "\0", "é", "Core"]
-    for _ in range(1500):
-        text = rng.choice(whole)
-        for _ in range(rng.randint(1, 3)):
-            at = rng.randrange(len(text))
-            cut = rng.choice([0, 1, 1, 8, 200])
-            text = text[:at] + rng.choice([*pieces, ""]) + text[at + cut :]
-        try:
-            Machine(read_hwloc(text).text)
-        except Error as error:
-            assert str(error).startswith(("line ", "the topology"))  # noqa: PT017

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import random
-import re
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -336,40 +334,6 @@ def is_regular(shape: Any) -> bool:
 def test_exactly_regular_trees_are_trees(shape: Any) -> None:
     text = read_slurm_conf("\n".join(Written(shape).conf)).text
     assert text.startswith("tree:" if is_regular(shape) else "graph:")
-
-
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [
-        (TREE, read_slurm_conf),
-        (PRINTED, read_slurm_conf),
-        (PRINTED_BLOCKS, read_slurm_conf),
-        (YAML, read_slurm_yaml),
-        (REGIONS, read_slurm_yaml),
-        (ADDRESSES, read_slurm_address),
-    ],
-)
-@given(data=st.data())
-@settings(max_examples=80, deadline=None)
-def test_damaged_texts_are_read_or_refused(
-    text: str, read: Callable[[str], Described], data: st.DataObject
-) -> None:
-    letters = st.text(
-        alphabet="\x00\t\n #&*-,.:=[]{}\\\"'09asz\u00e9\ud800", max_size=4
-    )
-    for _ in range(data.draw(st.integers(1, 4))):
-        first = data.draw(st.integers(0, len(text)))
-        last = data.draw(st.integers(first, min(first + 30, len(text))))
-        text = text[:first] + data.draw(letters) + text[last:]
-    complaint = None
-    try:
-        described = read(text)
-    except Error as error:
-        complaint = str(error)
-    if complaint is None:
-        assert Machine(described.text).node_count == len(described.hosts)
-    else:
-        assert re.match(r"line \d+: ", complaint)
 
 
 def test_yaml_without_pyyaml_says_what_to_install(

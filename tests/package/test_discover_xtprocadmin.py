@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-import re
 
 import pytest
 from hypothesis import given, settings
@@ -96,23 +95,3 @@ def test_the_order_of_rows_does_not_matter(rng: random.Random, left_out: int) ->
 def test_wrong_listings_are_refused_by_line(text: str, complaint: str) -> None:
     with pytest.raises(Error, match=f"^{complaint}"):
         read_xtprocadmin(text)
-
-
-@given(data=st.data())
-@settings(max_examples=80, deadline=None)
-def test_damaged_listings_are_read_or_refused(data: st.DataObject) -> None:
-    text = HEAD + "".join(cabinets(3, chassis=2, blades=2))
-    for _ in range(data.draw(st.integers(1, 4))):
-        first = data.draw(st.integers(0, len(text)))
-        last = data.draw(st.integers(first, min(first + 40, len(text))))
-        middle = data.draw(st.text(alphabet="\x00\n 019acnsx-\u0665", max_size=4))
-        text = text[:first] + middle + text[last:]
-    complaint = None
-    try:
-        described = read_xtprocadmin(text)
-    except Error as error:
-        complaint = str(error)
-    if complaint is None:
-        assert Machine(described.text).node_count == len(described.hosts)
-    else:
-        assert re.match(r"line \d+: ", complaint)

@@ -118,7 +118,7 @@ class _Topology:
         if self._allowed is not None:
             pus &= self._allowed
         if not pus:
-            raise Error("the topology has no PU that may be used; export it again")
+            raise Error("line 1: no PU of the topology may be used; export it again")
         cores, taken = [], 0
         for line, core in self._cores:
             if core & taken:
