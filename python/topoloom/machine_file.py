@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,8 +14,12 @@ from topoloom._core import Error, Machine
 from topoloom.discover.described import Described
 from topoloom.discover.detect import detect_machine
 from topoloom.discover.importers import IMPORTERS
-from topoloom.files import MOST_BYTES, exists, named, read_text
+from topoloom.discover.metis import write_metis_machine
+from topoloom.discover.scotch import write_scotch_target
+from topoloom.discover.simgrid import write_simgrid_platform
+from topoloom.files import MOST_BYTES, exists, named, read_text, write_text
 from topoloom.formats.machine_toml import metis_links, read_machine_toml
+from topoloom.formats.machine_toml_writer import write_machine_toml
 from topoloom.nearest import unknown_name
 from topoloom.resources import shipped
 
@@ -42,6 +47,19 @@ TOPOLOGIES = {
         "behind any of these: slots in a node, bottom-up, with distances",
         "torus:8x8x8+node:16:2,distance=1:2",
     ),
+}
+
+#: what is read by its suffix; all else is recognized by what is in it
+FORMATS = {
+    "toml": ("Topoloom's description, with names and units", (".toml",)),
+    "metis": ("a METIS graph, each vertex a node", (".graph", ".metis")),
+}
+
+#: name -> the suffix by which machines are written so, and what writes them
+WRITERS: dict[str, tuple[str, Callable[[Machine], str]]] = {
+    "scotch": (".tgt", write_scotch_target),
+    "simgrid": (".xml", write_simgrid_platform),
+    "metis": (".graph", write_metis_machine),
 }
 
 
@@ -96,10 +114,10 @@ def describe_machine(text: str | Path) -> Described:
     path, name = Path(text), str(text)
     if name == DETECT:
         return detect_machine()
-    if path.suffix == ".toml":
+    if path.suffix in FORMATS["toml"][1]:
         return read_machine_toml(path)[0]
     kind = name.partition(":")[0]
-    if kind == name and path.suffix in (".graph", ".metis"):
+    if kind == name and path.suffix in FORMATS["metis"][1]:
         count, links = metis_links(path, 1.0)
         return Described(f"graph:{count}:{','.join(links)}")
     files = _zoo_files()
@@ -118,6 +136,31 @@ def describe_machine(text: str | Path) -> Described:
     )
 
 
+def save_machine(path: str | Path, machine: Machine, hosts: Sequence[str] = ()) -> None:
+    """Write a machine in the format of the suffix: ``.toml``, or one of `WRITERS`.
+
+    Only ``.toml`` keeps all of it, with the nodes' names. A device, such as
+    ``/dev/stdout``, gets that too.
+
+    Raises
+    ------
+    topoloom.Error
+        For another suffix, and for a machine that the format has no words for.
+    """
+    path = Path(path)
+    if path.suffix == ".toml" or (path.exists() and not path.is_file()):
+        write_machine_toml(path, machine, machine.name, hosts)
+        return
+    for suffix, write in WRITERS.values():
+        if path.suffix == suffix:
+            with named(path):
+                text = write(machine)
+            write_text(path, text)
+            return
+    others = ", ".join(f"{suffix} ({name})" for name, (suffix, _) in WRITERS.items())
+    raise Error(f"{path}: machines are written as .toml, {others}; name it so")
+
+
 def _import(path: Path) -> Described:
     text = read_text(path, most=MOST_BYTES)
     head = text[:_HEAD]
@@ -125,10 +168,10 @@ def _import(path: Path) -> Described:
         if importer.recognizes(head):
             with named(path):
                 return importer.read(text)
-    known = ", ".join(importer.summary for importer in IMPORTERS)
+    known = ", ".join([*FORMATS, *(importer.name for importer in IMPORTERS)])
     raise Error(
-        f"{path}: describes no machine in a format that is known "
-        f"(.toml, METIS .graph{known and ', '}{known})"
+        f"{path}: describes no machine in a format that is known ({known}); "
+        "'topoloom list formats' explains them"
     )
 
 

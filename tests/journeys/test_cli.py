@@ -208,6 +208,16 @@ def test_machines_are_shown_and_described(topoloom: Command) -> None:
         assert "nodes" in outcome.out
 
 
+def test_machines_go_to_other_programs_and_back(topoloom: Command) -> None:
+    for name in ("m.tgt", "m.xml", "m.graph"):
+        written = topoloom("machine", "torus:4x3", "-o", name)
+        assert written.status == 0, written.err
+        assert topoloom("machine", name, "--json").json["nodes"] == 12
+    refused = topoloom("machine", "torus:4x3", "-o", "m.txt")
+    assert refused.status == 2
+    assert refused.err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     "kind", ["mappers", "patterns", "topologies", "machines", "formats", "exports"]
 )

@@ -11,7 +11,12 @@ from topoloom import Error, Machine, load_machine
 from topoloom.formats import machine_toml
 from topoloom.formats.machine_toml import read_machine_toml
 from topoloom.formats.machine_toml_writer import write_machine_toml
-from topoloom.machine_file import TOPOLOGIES, load_machine_and_hosts, zoo
+from topoloom.machine_file import (
+    TOPOLOGIES,
+    load_machine_and_hosts,
+    save_machine,
+    zoo,
+)
 
 HEAD = 'format = "topoloom-machine"\nversion = 1\n'
 TORUS = HEAD + '[topology]\nkind = "torus"\nsize = [4, 4]\n'
@@ -222,3 +227,42 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 def test_the_examples_of_topologies_are_machines() -> None:
     for _, example in TOPOLOGIES.values():
         assert load_machine(example).node_count > 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("m.toml", 'format = "topoloom-machine"'),
+        ("m.tgt", "torus2D 3 4\n"),
+        ("m.xml", "<?xml"),
+        ("m.graph", "% 12 nodes, 0 switches; weight 1 is 1 B/s\n12 24\n"),
+    ],
+)
+def test_the_suffix_says_how_a_machine_is_written(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    save_machine(tmp_path / name, Machine("torus:4x3"), [f"n{i}" for i in range(12)])
+    assert (tmp_path / name).read_text().startswith(text)
+    assert load_machine(tmp_path / name).node_count == 12
+
+
+@pytest.mark.parametrize(
+    ("name", "machine", "message"),
+    [
+        (
+            "m.txt",
+            "torus:4x3",
+            r"m.txt: machines are written as .toml, .tgt",
+        ),
+        ("m", "torus:4x3", "m: machines are written as .toml"),
+        ("m.tgt", "graph:2:0-1", "m.tgt: Scotch has no target for a graph"),
+        ("m.xml", "tree:2:2", "m.xml: a SimGrid cluster can be written for"),
+        ("m.graph", "torus:4,nodes=2", "m.graph: several nodes on one router"),
+    ],
+)
+def test_what_cannot_be_written_leaves_no_file(
+    name: str, machine: str, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(Error, match=message):
+        save_machine(tmp_path / name, Machine(machine))
+    assert not any(tmp_path.iterdir())

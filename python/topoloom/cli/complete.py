@@ -7,12 +7,13 @@ from collections.abc import Iterable
 
 
 def machines(incomplete: str) -> list[str]:
-    """Names of the zoo, detect, kinds of topologies, and description files here."""
+    """Names of the zoo, detect, kinds of topologies, and files here that may be one."""
     from pathlib import Path
 
     from topoloom.machine_file import DETECT, TOPOLOGIES, zoo_names
 
-    files = [str(path) for path in Path().glob("*.toml")]
+    ends = (".toml", ".graph", ".metis", ".tgt", ".xml", ".conf", ".yaml")
+    files = [str(path) for path in Path().glob("*") if path.suffix in ends]
     kinds = [f"{name}:" for name in TOPOLOGIES if name.isalpha()]
     return _starting(incomplete, [DETECT, *zoo_names(), *kinds, *files])
 

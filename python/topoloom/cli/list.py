@@ -81,11 +81,38 @@ def _machines() -> list[dict[str, Any]]:
 
 
 def _formats() -> list[dict[str, Any]]:
+    """Tell what files are read, and the suffix with which -o writes them."""
+    from topoloom import machine_file
+    from topoloom.discover.importers import IMPORTERS
     from topoloom.formats.graph import FORMATS
 
+    def files(ends: tuple[str, ...]) -> str:
+        return " ".join(f"*{end}" for end in ends)
+
+    written = {name: suffix for name, (suffix, _) in machine_file.WRITERS.items()}
+    written["toml"] = ".toml"
+    machines = [
+        *((name, what, files(e)) for name, (what, e) in machine_file.FORMATS.items()),
+        *((one.name, one.summary, "by content") for one in IMPORTERS),
+    ]
     return [
-        {"name": name, "summary": summary, "files": " ".join(f"*{end}" for end in ends)}
+        {
+            "name": name,
+            "of": "pattern",
+            "summary": summary,
+            "files": files(ends),
+            "written": ".npz" if name == "npz" else None,
+        }
         for name, (summary, ends) in FORMATS.items()
+    ] + [
+        {
+            "name": name,
+            "of": "machine",
+            "summary": summary,
+            "files": where,
+            "written": written.get(name),
+        }
+        for name, summary, where in machines
     ]
 
 
@@ -114,7 +141,7 @@ def _columns(kind: str) -> list[str]:
         "patterns": ["name", "summary", "needs"],
         "topologies": ["name", "summary", "example"],
         "machines": ["name", "summary", "text"],
-        "formats": ["name", "summary", "files"],
+        "formats": ["name", "of", "summary", "files", "written"],
         "exports": ["name", "summary"],
     }[kind]
 

@@ -17,16 +17,19 @@ def command(
         str,
         typer.Argument(
             metavar="MACHINE",
-            help="torus:8x8x8, mesh:4x4, tree:4:8:2, graph:..., a TOML file, a METIS "
-            ".graph file, hwloc's XML, a name from 'topoloom list machines', "
-            "or 'detect'.",
+            help="torus:8x8x8, mesh:4x4, tree:4:8:2, graph:..., a file, a name from "
+            "'topoloom list machines', or 'detect'.",
             autocompletion=complete.machines,
         ),
     ],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write a TOML description to edit."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write a description to edit (.toml), or a file for Scotch (.tgt), "
+            "SimGrid (.xml) or METIS (.graph).",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -45,24 +48,26 @@ def command(
       torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
     or a TOML file that says the same with names and units; -o writes one.
     The word 'detect' is the node that you are on, or all nodes of your batch job.
+    Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, METIS, a Cray XC,
+    Amazon, Google and Oracle are known by their content: 'topoloom list formats'.
 
     \b
     Examples:
       topoloom machine torus:8x8x8
       topoloom machine torus:8x8x8 -o m.toml && topoloom machine m.toml
       topoloom machine detect -o here.toml
+      topoloom machine topology.conf -o cluster.tgt
     """
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.formats.machine_toml_writer import write_machine_toml
     from topoloom.hostlist import compress_hostlist
-    from topoloom.machine_file import load_machine_and_hosts
+    from topoloom.machine_file import load_machine_and_hosts, save_machine
 
     the_machine, hosts = load_machine_and_hosts(machine)
     facts = _facts(the_machine)
     if hosts:
         facts["hosts"] = compress_hostlist(hosts)
     if output is not None:
-        write_machine_toml(output, the_machine, the_machine.name, hosts)
+        save_machine(output, the_machine, hosts)
     if as_json:
         print_json({**facts, "output": output and str(output)})
         return

@@ -24,9 +24,9 @@ MachineText = Annotated[
         "--machine",
         "-m",
         metavar="MACHINE",
-        help="torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a TOML file, "
-        "a METIS .graph file, hwloc's XML, a name from 'topoloom list machines', "
-        "or 'detect'.",
+        help="torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a file in a format "
+        "from 'topoloom list formats', a name from 'topoloom list machines', or "
+        "'detect'.",
         autocompletion=complete.machines,
     ),
 ]
