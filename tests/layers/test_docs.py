@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
@@ -17,16 +17,13 @@ from topoloom.cli.app import VERBS, app
 from topoloom.launch.formats import FORMATS as LAUNCH_FORMATS
 from topoloom.machine_file import TOPOLOGIES, load_machine, zoo_names
 
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(
     [*DOCS.rglob("*.md"), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md"))]
-)
-#: pages whose Python needs no files
-RUNNABLE = (
-    "README.md",
-    "docs/how-to/exchange-machines.md",
-    "docs/how-to/import-gpu-and-cloud.md",
 )
 BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
@@ -121,26 +118,47 @@ def test_the_machines_in_the_docs_can_be_made(tmp_path: Path) -> None:
         load_machine(file)
 
 
-def programs() -> list[tuple[str, str, str]]:
-    """List the programs of the runnable pages: where, the program, what it prints."""
-    pattern = re.compile(r"```python\n(.*?)```\n+```text\n(.*?)```", re.DOTALL)
+def test_the_python_in_the_readme_prints_what_it_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = (ROOT / "README.md").read_text()
+    match = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", text, re.DOTALL)
+    assert match is not None
+    exec(compile(match[1], "README.md", "exec"), {})
+    assert capsys.readouterr().out == match[2]
+
+
+def sessions() -> list[Path]:
+    """List the pages that show a file, and what the commands make of it."""
     return [
-        (page, program, printed)
-        for page in RUNNABLE
-        for program, printed in pattern.findall((ROOT / page).read_text())
+        page
+        for page in PAGES
+        if any(body.startswith("$ cat ") for body in blocks(page, "console"))
     ]
 
 
-@pytest.mark.parametrize(("page", "program", "printed"), programs())
-def test_the_python_in_the_pages_prints_what_it_says(
-    page: str, program: str, printed: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("page", sessions(), ids=lambda page: page.stem)
+def test_commands_print_what_the_pages_with_files_say(
+    page: Path, topoloom: Command
 ) -> None:
-    exec(compile(program, page, "exec"), {})
-    assert capsys.readouterr().out == printed
+    for body in blocks(page, "console"):
+        # What the first `cat` of a file shows is the file; later ones must agree.
+        for line, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", body, re.M):
+            program, *words = shlex.split(line)
+            if program == "topoloom":
+                outcome = topoloom(*words)
+                assert outcome.out + outcome.err == printed, line
+            elif Path(words[0]).exists():
+                assert Path(words[0]).read_text() == printed, line
+            else:
+                Path(words[0]).write_text(printed)
 
 
-def test_every_runnable_page_has_a_program() -> None:
-    assert {page for page, _, _ in programs()} == set(RUNNABLE)
+def test_every_page_on_importing_machines_shows_a_file() -> None:
+    pages = set(DOCS.glob("how-to/import-*.md")) | {
+        DOCS / "how-to/exchange-machines.md"
+    }
+    assert pages <= set(sessions())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

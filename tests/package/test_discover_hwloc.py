@@ -282,14 +282,6 @@ def test_what_is_wrong_names_the_line(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_the_example_in_the_docs_is_read_as_it_says() -> None:
-    page = Path(__file__).parents[2] / "docs" / "how-to" / "import-hwloc.md"
-    xml = page.read_text().partition("```xml\n")[2].partition("```")[0]
-    described = read_hwloc(xml)
-    assert f"machine           {described.text}\n" in page.read_text()
-    assert described.hosts == ("cn007",)
-
-
 def slow_distance(inside: Inside, a: int, b: int) -> int:
     """Take the nearest thing that two cores share, from the definition."""
     packages = {mask for kind, mask in inside.containers if kind == "Package"}
