@@ -16,7 +16,6 @@ from topoloom._core import Error
 from topoloom.discover.described import Described
 from topoloom.discover.switch_tree import Switch, describe_switches
 
-_MOST_CHARACTERS = 1 << 28
 _MOST_LEVELS = 16
 _Record = dict[str, Any]
 
@@ -125,8 +124,6 @@ class _Document:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        if len(text) > _MOST_CHARACTERS:
-            raise Error(f"line 1: the file has more than {_MOST_CHARACTERS >> 20} MiB")
         try:
             self.value: Any = json.loads(text)
         except json.JSONDecodeError as error:

@@ -29,7 +29,7 @@ def starts_tables(line: str) -> bool:
 
 
 def read_tables(lines: list[str], before: int) -> dict[str, Table]:
-    """Read tables by switch (``S-guid``); `before` lines stand above them."""
+    """Read tables by switch (``S-guid``); `before` lines stand above the first."""
     tables: dict[str, Table] = {}
     table: Table | None = None
     for number, line in enumerate(lines, before + 1):
@@ -49,8 +49,7 @@ def read_tables(lines: list[str], before: int) -> dict[str, Table]:
         entry = _ENTRY.match(line)
         if entry is None:
             continue  # captions, and the count of entries
-        if table is None:
-            raise Error(f"line {number}: an entry before the first 'Unicast lids'")
+        assert table is not None  # the first line starts one
         table.port[int(entry[1], 16)] = int(entry[2])
     return tables
 

@@ -23,7 +23,7 @@ def recognizes_ibnetdiscover(text: str) -> bool:
     return _IS_FABRIC.search(text) is not None
 
 
-def read_ibnetdiscover(text: str, lfts: str | None = None) -> Described:
+def read_ibnetdiscover(text: str) -> Described:
     """Read the output of ``ibnetdiscover``.
 
     All adapters of a host are one node; hosts are in the order of their names, which
@@ -34,10 +34,10 @@ def read_ibnetdiscover(text: str, lfts: str | None = None) -> Described:
     are one link with the sum of what they carry (`LANE_GBIT`).
 
     Routes are shortest paths, the lowest GUID first where there are several. With the
-    forwarding tables of all switches, as from ``dump_lfts.sh`` or ``ibroute``, behind
-    the text or in `lfts`, they are the fabric's own, between the first adapters of
-    two hosts. A machine text lists routes pair by pair, so that is refused for more
-    than 45 hosts (2,000 pairs).
+    forwarding tables of all switches behind it, as from ``dump_lfts.sh`` or
+    ``ibroute``, they are the fabric's own, between the first adapters of two hosts. A
+    machine text lists routes pair by pair, so that is refused for more than 45 hosts
+    (2,000 pairs).
 
     Raises
     ------
@@ -59,10 +59,8 @@ def read_ibnetdiscover(text: str, lfts: str | None = None) -> Described:
     ]
     if links:
         parts.append(f"bandwidth={_bandwidth(usual)}")
-    if lfts is not None or end < len(lines):
+    if end < len(lines):
         tables = read_tables(lines[end:], end)
-        if lfts is not None:
-            tables |= read_tables(lfts.splitlines(), 0)
         for route in given_routes(fabric, list(hosts.values()), number, tables):
             parts.append(f"route={'>'.join(map(str, route))}")
     switches = len(set(number.values())) - len(hosts)

@@ -13,7 +13,6 @@ from xml.etree.ElementTree import ParseError
 
 from topoloom._core import Error
 
-_MOST_CHARACTERS = 1 << 28
 _MOST_ELEMENTS = 4_000_000
 _MOST_DEPTH = 200
 
@@ -73,8 +72,6 @@ def read_xml(text: str) -> Element:
         raise Error(
             "line 1: reading XML needs defusedxml: pip install 'topoloom[cli]'"
         ) from None
-    if len(text) > _MOST_CHARACTERS:
-        raise Error(f"line 1: the file has more than {_MOST_CHARACTERS >> 20} MiB")
     builder = _Builder()
     parser = DefusedXMLParser(target=builder)
     builder.line = lambda: int(parser.parser.CurrentLineNumber)
