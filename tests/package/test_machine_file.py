@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error, Machine, load_machine
+from topoloom.cli.complete import machines
 from topoloom.formats import machine_toml
 from topoloom.formats.machine_toml import read_machine_toml
 from topoloom.formats.machine_toml_writer import write_machine_toml
@@ -266,3 +267,12 @@ def test_what_cannot_be_written_leaves_no_file(
     with pytest.raises(Error, match=message):
         save_machine(tmp_path / name, Machine(machine))
     assert not any(tmp_path.iterdir())
+
+
+def test_the_shell_offers_files_that_may_be_machines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("topology.conf", "topology.png", "m.toml"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    assert machines("topo") == ["topology.conf"]

@@ -48,8 +48,9 @@ def command(
       torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
     or a TOML file that says the same with names and units; -o writes one.
     The word 'detect' is the node that you are on, or all nodes of your batch job.
-    Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, METIS, a Cray XC,
-    Amazon, Google and Oracle are known by their content: 'topoloom list formats'.
+    Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, a Cray XC, Amazon,
+    Google and Oracle are known by their content, METIS graphs by the suffix .graph:
+    see 'topoloom list formats'.
 
     \b
     Examples:

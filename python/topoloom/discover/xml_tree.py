@@ -70,7 +70,7 @@ def read_xml(text: str) -> Element:
         from defusedxml.ElementTree import DefusedXMLParser
     except ModuleNotFoundError:
         raise Error(
-            "line 1: reading XML needs defusedxml: pip install 'topoloom[cli]'"
+            "reading XML needs defusedxml: pip install 'topoloom[cli]'"
         ) from None
     builder = _Builder()
     parser = DefusedXMLParser(target=builder)
