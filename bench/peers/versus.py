@@ -84,12 +84,12 @@ def _row(effort: str, name: str, mine: Sequence[Run], theirs: Sequence[Run]) -> 
 
 
 def short(runs: Sequence[Run]) -> str:
-    """Write one line for each set and effort of ours; empty if there are none."""
+    """Write one line for each effort of ours on sets with peers; empty if none."""
     rows = []
     for group in dict.fromkeys(run.group for run in runs):
         members = [run for run in runs if run.group == group]
         peers = best_of_each([run for run in members if run.tool in PEERS])
-        ours = [run for run in members if run.tool == "ours"]
+        ours = [run for run in members if run.tool == "ours" and peers]
         for effort in dict.fromkeys(run.effort for run in ours):
             mine = [run for run in ours if run.effort == effort]
             rows.append(

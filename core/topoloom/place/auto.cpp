@@ -101,7 +101,7 @@ AnnealOptions annealing(const Problem& problem, const Meter& meter, std::uint32_
     const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
     if (ranks > most_at_once && !meter.limited()) {
         const std::array<double, 3> by_regions{6e8, 15e8, 240e8};
-        const double sweeps = std::clamp(by_regions[effort] / (9 + degree) / ranks, 24.0, 10000.0);
+        const double sweeps = std::clamp(by_regions[effort] / (9 + degree) / ranks, 16.0, 10000.0);
         // Too short a search does not mend what heat spoils.
         return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 30U : 300U};
     }
