@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <numeric>
-#include <optional>
 
 #include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/bisection.hpp"
@@ -415,7 +414,7 @@ class Multisection {
         sub.mass.resize(mine.size());
         bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
         each_chunk([&](const Chunk& chunk) {
-            std::optional<Farther<Parts>> farther;
+            Farther<Parts> farther(machine_, samples_, ends, 8 * (chunk.end - chunk.begin));
             for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
                 const std::uint32_t u = mine[i];
                 local_[u] = static_cast<std::uint32_t>(i);
@@ -427,9 +426,7 @@ class Multisection {
                     if (inside(q)) {
                         ++kept;
                     } else if (!bias.empty()) {
-                        if (!farther)
-                            farther.emplace(machine_, samples_, ends, 8 * (chunk.end - chunk.begin));
-                        bias[i] += graph_.weights(u)[e] * (*farther)(q);
+                        bias[i] += graph_.weights(u)[e] * farther(q);
                     }
                 }
                 sub.first[i + 1] = kept;
