@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <span>
 
 namespace topoloom {
@@ -33,7 +34,8 @@ struct Walk {
     }
 };
 
-/// Cheapest placements of a binomial tree in boxes of 2^e[0] x 2^e[1] x ... routers, by where the root is.
+/// Cheapest placements of a binomial tree in boxes of 2^e[0] x 2^e[1] x ... routers, by where the root is. A cell of a
+/// box is its row-major number: the bits of its coordinates, one axis after the other. Halving an axis takes one out.
 class Halving {
    public:
     Halving(const BinomialTree& tree, const SlotGrid& grid, std::uint32_t levels_inside)
@@ -48,82 +50,68 @@ class Halving {
 
     std::vector<Slot> best() {
         const Box& all = box(whole_);
-        const auto root = std::ranges::min_element(all.roots, {}, &Root::cost) - all.roots.begin();
+        const auto root = std::ranges::min_element(all, {}, &Root::cost) - all.begin();
         slots_.resize(tree_.rank_of_number.size());
-        place(whole_, static_cast<std::uint32_t>(root), Cells(whole_.size(), 0), 0);
+        Exponents exponents = whole_;
+        place(exponents, static_cast<std::uint32_t>(root), 0, 0);
         return std::move(slots_);
     }
 
    private:
-    using Cells = std::vector<std::uint32_t>;  // one number for every axis
+    using Exponents = std::vector<std::uint32_t>;  // by axis
 
     struct Root {
         double cost = std::numeric_limits<double>::infinity();
         std::uint32_t axis = 0;     // that is halved
         std::uint32_t partner = 0;  // cell of the other half's root
     };
-    struct Box {
-        std::vector<Root> roots;  // by cell, row-major; empty: not yet known
-    };
+    using Box = std::vector<Root>;  // by cell; empty: not yet known
     /// What the nearest root of the other half costs together with the way there.
     struct Reach {
         double cost = std::numeric_limits<double>::infinity();
         std::uint32_t from = 0;
     };
 
-    [[nodiscard]] static std::uint32_t sum(const Cells& exponents) {
-        std::uint32_t total = 0;
-        for (const std::uint32_t e : exponents) total += e;
-        return total;
+    /// Bits of a cell from this axis on.
+    [[nodiscard]] static std::uint32_t bits(const Exponents& exponents, std::size_t axis) {
+        return std::accumulate(exponents.begin() + static_cast<std::ptrdiff_t>(axis), exponents.end(), 0U);
     }
-    [[nodiscard]] static Cells coordinates(std::uint32_t cell, const Cells& exponents) {
-        Cells at(exponents.size());
-        for (std::size_t d = at.size(); d-- > 0; cell >>= exponents[d])
-            at[d] = cell & ((1U << exponents[d]) - 1);
-        return at;
+    /// The cell of a box that is this cell of one of its halves, which differ in one bit.
+    [[nodiscard]] static std::uint32_t in_whole(std::uint32_t cell, std::uint32_t half, std::uint32_t bit) {
+        return (cell >> bit << (bit + 1)) | half << bit | (cell & ((1U << bit) - 1));
     }
-    [[nodiscard]] static std::uint32_t cell_at(const Cells& at, const Cells& exponents) {
-        std::uint32_t cell = 0;
-        for (std::size_t d = 0; d < at.size(); ++d) cell = (cell << exponents[d]) + at[d];
-        return cell;
-    }
-    [[nodiscard]] static Cells halved(Cells exponents, std::size_t axis) {
-        --exponents[axis];
-        return exponents;
+    [[nodiscard]] static std::uint32_t in_half(std::uint32_t cell, std::uint32_t bit) {
+        return (cell >> (bit + 1) << bit) | (cell & ((1U << bit) - 1));
     }
 
-    const Box& box(const Cells& exponents) {
+    const Box& box(const Exponents& exponents) {
         std::size_t shape = 0;
         for (std::size_t d = 0; d < exponents.size(); ++d) shape = shape * (whole_[d] + 1) + exponents[d];
         Box& found = boxes_[shape];
-        if (!found.roots.empty()) return found;
-        std::vector<Root> roots(std::size_t{1} << sum(exponents));
+        if (!found.empty()) return found;
+        Box roots(std::size_t{1} << bits(exponents, 0));
         if (roots.size() == 1) roots[0].cost = 0;
         for (std::size_t axis = 0; axis < exponents.size(); ++axis) {
             if (exponents[axis] > 0) halve(exponents, axis, roots);
         }
-        found.roots = std::move(roots);
-        return found;
+        return found = std::move(roots);
     }
 
     /// Puts the two halves together, with every cell of either as the root.
-    void halve(const Cells& exponents, std::size_t axis, std::vector<Root>& roots) {
-        const Cells smaller = halved(exponents, axis);
-        const std::vector<Root>& half = box(smaller).roots;
-        const std::uint32_t middle = 1U << smaller[axis];
-        for (const std::uint32_t side : {0U, middle}) {
+    void halve(const Exponents& exponents, std::size_t axis, Box& roots) {
+        Exponents smaller = exponents;
+        --smaller[axis];
+        const Box& half = box(smaller);
+        const std::uint32_t bit = bits(exponents, axis) - 1;
+        for (const std::uint32_t side : {0U, 1U}) {
             std::vector<Reach> reach(roots.size());
             for (std::uint32_t h = 0; h < half.size(); ++h) {
-                Cells at = coordinates(h, smaller);
-                at[axis] += middle - side;
-                const std::uint32_t cell = cell_at(at, exponents);
+                const std::uint32_t cell = in_whole(h, 1 - side, bit);
                 reach[cell] = {half[h].cost, cell};
             }
             spread(exponents, reach);
             for (std::uint32_t h = 0; h < half.size(); ++h) {
-                Cells at = coordinates(h, smaller);
-                at[axis] += side;
-                const std::uint32_t cell = cell_at(at, exponents);
+                const std::uint32_t cell = in_whole(h, side, bit);
                 const double cost = half[h].cost + reach[cell].cost;
                 if (cost < roots[cell].cost)
                     roots[cell] = {cost, static_cast<std::uint32_t>(axis), reach[cell].from};
@@ -132,12 +120,11 @@ class Halving {
     }
 
     /// Distances are sums over axes, so the nearest is found axis by axis, in one sweep each way.
-    void spread(const Cells& exponents, std::vector<Reach>& reach) const {
-        const double step = tree_.bytes[sum(exponents) - 1 + levels_inside_];
-        std::uint32_t stride = static_cast<std::uint32_t>(reach.size());
+    void spread(const Exponents& exponents, std::vector<Reach>& reach) const {
+        const double step = tree_.bytes[bits(exponents, 0) - 1 + levels_inside_];
         for (std::size_t d = 0; d < exponents.size(); ++d) {
             const std::uint32_t extent = 1U << exponents[d];
-            stride >>= exponents[d];
+            const std::uint32_t stride = 1U << bits(exponents, d + 1);
             const std::uint32_t rounds = grid_.wraps[d] && exponents[d] == whole_[d] ? 2 : 1;
             for (std::uint32_t begin = 0; begin < reach.size(); ++begin) {
                 if ((begin / stride) % extent != 0) continue;
@@ -151,35 +138,31 @@ class Halving {
         }
     }
 
-    /// Places the B_j that begins with `number` into the box with this least corner.
-    void place(const Cells& exponents, std::uint32_t root, const Cells& corner, std::uint32_t number) {
-        const std::uint32_t level = sum(exponents);
+    /// Places the B_j that begins with `number` into the box that begins at this router.
+    void place(Exponents& exponents, std::uint32_t root, std::size_t router, std::uint32_t number) {
+        const std::uint32_t level = bits(exponents, 0);
         if (level == 0) {
-            std::size_t router = 0;
-            for (std::size_t d = 0; d < corner.size(); ++d) router = router * grid_.extent[d] + corner[d];
             for (std::size_t k = 0; k < grid_.slots_per_router; ++k) {
                 const Rank rank = tree_.rank_of_number[number + k];
                 slots_[rank.value] = grid_.slots[router * grid_.slots_per_router + k];
             }
             return;
         }
-        const auto [cost, axis, partner] = box(exponents).roots[root];
-        const Cells smaller = halved(exponents, axis);
-        const std::uint32_t middle = 1U << smaller[axis];
+        const auto [cost, axis, partner] = box(exponents)[root];
+        const std::uint32_t bit = bits(exponents, axis) - 1;
+        --exponents[axis];
+        const std::size_t across = std::size_t{1} << (exponents[axis] + bits(whole_, axis + 1));
         for (const std::uint32_t cell : {root, partner}) {
-            Cells at = coordinates(cell, exponents);
-            Cells least = corner;
-            least[axis] += at[axis] & middle;
-            at[axis] &= middle - 1;
-            place(smaller, cell_at(at, smaller), least, number);
+            place(exponents, in_half(cell, bit), router + (cell >> bit & 1U) * across, number);
             number += 1U << (level - 1 + levels_inside_);
         }
+        ++exponents[axis];
     }
 
     const BinomialTree& tree_;
     const SlotGrid& grid_;
     std::uint32_t levels_inside_;  // of the tree, below the routers
-    Cells whole_;
+    Exponents whole_;
     std::vector<Box> boxes_;  // by exponents
     std::vector<Slot> slots_;
 };
