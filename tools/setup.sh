@@ -29,6 +29,8 @@ need_test_programs() {
   want gfortran gfortran
   want lmp lammps
   want NPopenmpi netpipe-openmpi
+  want graphchk metis
+  want scotch_gmap scotch
 }
 
 install_packages() {

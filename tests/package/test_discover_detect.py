@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,6 @@ from topoloom.discover import detect
 from topoloom.discover.node_levels import Inside, levels_text
 from topoloom.discover.system_cpus import read_system
 from topoloom.machine_file import load_machine_and_hosts
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
 LSTOPO = """#!/bin/sh
 test "$*" = "--of xml --no-io" || exit 1
@@ -51,7 +48,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in list(os.environ):
         if name.startswith(("SLURM_", "PBS_", "LSB_", "FLUX_", "PJM_")):
             monkeypatch.delenv(name)
-    monkeypatch.setattr(detect, "_usable_cpus", lambda: {0, 1, 2, 3})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
     monkeypatch.setattr(
         detect, "read_system", lambda cpus: Inside([1 << cpu for cpu in cpus], [])
     )
@@ -74,7 +71,7 @@ def test_cpus_that_the_process_may_not_use_are_no_slots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
-    monkeypatch.setattr(detect, "_usable_cpus", lambda: {2, 3})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {2, 3})
     assert describe_machine("detect").text == "torus:1+node:2,distance=8"
 
 
@@ -93,7 +90,7 @@ def test_so_it_is_if_hwloc_describes_another_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
-    monkeypatch.setattr(detect, "_usable_cpus", lambda: {8, 9, 10})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {8, 9, 10})
     assert describe_machine("detect").text == "torus:1+node:3,distance=8"
 
 

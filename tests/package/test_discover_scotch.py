@@ -151,12 +151,12 @@ class Scotch:
     """The distances of a target by libscotch itself."""
 
     def __init__(self) -> None:
-        libraries = sorted(Path("/usr/lib").glob("*/libscotch-7*.so"))
-        errors = sorted(Path("/usr/lib").glob("*/libscotcherr-7*.so"))
-        if not libraries or not errors:
-            pytest.skip("libscotch is not installed")
-        ctypes.CDLL(errors[0], mode=ctypes.RTLD_GLOBAL)
-        self.library = ctypes.CDLL(libraries[0])
+        errors, library = (
+            next(Path("/usr/lib").glob(f"*/lib{name}-7*.so"))
+            for name in ("scotcherr", "scotch")
+        )
+        ctypes.CDLL(errors, mode=ctypes.RTLD_GLOBAL)
+        self.library = ctypes.CDLL(library)
         self.c = ctypes.CDLL(None)
         self.c.fopen.restype = ctypes.c_void_p
 
