@@ -163,6 +163,8 @@ def save_machine(path: str | Path, machine: Machine, hosts: Sequence[str] = ()) 
 
 def _import(path: Path) -> Described:
     text = read_text(path, most=MOST_BYTES)
+    if not text.strip():
+        raise Error(f"{path}: the file is empty")
     head = text[:_HEAD]
     for importer in IMPORTERS:
         if importer.recognizes(head):

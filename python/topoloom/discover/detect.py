@@ -37,18 +37,12 @@ def detect_machine() -> Described:
 
 
 def _this_node() -> Inside:
-    cpus = _usable_cpus()
+    cpus = os.sched_getaffinity(0)
     mask = sum(1 << cpu for cpu in cpus)
     inside = _from_lstopo()
     if inside is not None and (usable := inside.within(mask)).cores:
         return usable
     return read_system(cpus)
-
-
-def _usable_cpus() -> set[int]:
-    if hasattr(os, "sched_getaffinity"):
-        return os.sched_getaffinity(0)
-    return set(range(os.cpu_count() or 1))
 
 
 def _from_lstopo() -> Inside | None:
