@@ -10,6 +10,7 @@ from topoloom._core import Error
 from topoloom.discover.described import Described
 from topoloom.discover.ib_fabric import Device, read_fabric
 from topoloom.discover.ib_routes import given_routes, read_tables, starts_tables
+from topoloom.discover.reach import first_unreached
 
 _IS_FABRIC = re.compile(
     r'^(?:Switch|Ca|Rt)[ \t]+[0-9]+[ \t]+"[SHR]-[0-9a-f]{16}"', re.MULTILINE
@@ -51,7 +52,7 @@ def read_ibnetdiscover(text: str) -> Described:
     hosts = _hosts(fabric)
     number = _numbers(fabric, hosts)
     links = _links(fabric, number)
-    _refuse_parts(hosts, number, links)
+    _refuse_parts(hosts, links)
     usual = Counter(links.values()).most_common(1)[0][0] if links else 0.0
     parts = [
         f"{a}-{b}" if gbit == usual else f"{a}-{b}@{_bandwidth(gbit)}"
@@ -127,27 +128,16 @@ def _links(
 
 
 def _refuse_parts(
-    hosts: dict[str, list[Device]],
-    number: dict[str, int],
-    links: dict[tuple[int, int], float],
+    hosts: dict[str, list[Device]], links: dict[tuple[int, int], float]
 ) -> None:
-    beside: dict[int, list[int]] = {}
-    for a, b in links:
-        beside.setdefault(a, []).append(b)
-        beside.setdefault(b, []).append(a)
-    reached, stack = {0}, [0]
-    while stack:
-        for vertex in beside.get(stack.pop(), ()):
-            if vertex not in reached:
-                reached.add(vertex)
-                stack.append(vertex)
-    first = next(iter(hosts))
-    for i, (host, adapters) in enumerate(hosts.items()):
-        if i not in reached:
-            raise Error(
-                f"line {adapters[0].line}: no cables lead from host {host} to host "
-                f"{first}; give one connected fabric"
-            )
+    alone = first_unreached(len(hosts), links)
+    if alone is not None:
+        names = list(hosts)
+        first, host = names[0], names[alone]
+        raise Error(
+            f"line {hosts[host][0].line}: no cables lead from host {host} to host "
+            f"{first}; give one connected fabric"
+        )
 
 
 def _bandwidth(gbit: float) -> str:

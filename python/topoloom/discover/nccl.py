@@ -27,6 +27,9 @@ _MOST = 512
 _CPU_TO_CPU = 20e9
 #: bytes/s of one NVLink in one direction, from this compute capability on
 _NVLINK_RATE = ((100, 50e9), (70, 25e9), (0, 20e9))
+#: ends of NVLinks that are no GPU
+_NVSWITCHES, _ITS_CPU = None, -1
+_PCI_BRIDGE = "0x068001"  # NVLink to the CPU, on POWER
 _SPEED = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*GT/s.*")
 
 
@@ -125,14 +128,17 @@ def _pci_rate(pci: Element) -> float:
 
 
 def _nvlink_ends(system: _System) -> dict[tuple[int, int | None], float]:
-    """(GPU, other GPU, or None for the NVSwitches, or -1 for its CPU) -> bytes/s."""
+    """(GPU, other GPU or _NVSWITCHES or _ITS_CPU) -> bytes/s."""
     by_bus = {gpu.bus: number for number, gpu in enumerate(system.gpus)}
     ends: dict[tuple[int, int | None], float] = {}
     for number, gpu in enumerate(system.gpus):
         for link in gpu.nvlinks:
-            target = by_bus.get(link.require("target").lower())
-            if target is None and link.attributes.get("tclass", "") == "0x068001":
-                target = -1
+            target = by_bus.get(link.require("target").lower(), _NVSWITCHES)
+            if (
+                target is _NVSWITCHES
+                and link.attributes.get("tclass", "") == "0x068001"
+            ):
+                target = _ITS_CPU
             if target == number:
                 link.complain(f"the GPU with dev {gpu.device} is linked to itself")
             rate = link.number("count") * gpu.nvlink_rate()
@@ -149,7 +155,7 @@ def _distances(system: _System) -> list[list[int]]:
         if (
             (a, b) in ends
             or (b, a) in ends
-            or ((a, None) in ends and (b, None) in ends)
+            or ((a, _NVSWITCHES) in ends and (b, _NVSWITCHES) in ends)
         ):
             return NVLINK
         one, other = system.gpus[a].above, system.gpus[b].above
@@ -187,14 +193,14 @@ def _graph(system: _System) -> Described:
     """GPUs, then an NVSwitch if there is one, then PCI switches and CPUs."""
     count = len(system.gpus)
     ends = _nvlink_ends(system)
-    switch = any(target is None for _, target in ends)
+    switch = any(target is _NVSWITCHES for _, target in ends)
     first = count + (1 if switch else 0)
     rates: dict[tuple[int, int], float] = {}
     for (gpu, target), rate in ends.items():
-        if target == -1:
+        if target == _ITS_CPU:
             other = first + system.gpus[gpu].above[-1]
         else:
-            other = count if target is None else target
+            other = count if target is _NVSWITCHES else target
         pair = (min(gpu, other), max(gpu, other))
         rates[pair] = max(rate, rates.get(pair, 0.0))  # listed by both GPUs
     for number, card in enumerate(system.gpus):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from topoloom.discover.described import Described
+from topoloom.discover.reach import first_unreached
 from topoloom.discover.simgrid_units import bandwidth_of, latency_of, quantity
 from topoloom.discover.xml_tree import Element
 
@@ -196,25 +197,12 @@ def _star(parts: _Zone, given: set[tuple[int, int]]) -> str:
     return _graph(parts, inner, arcs)
 
 
-def _require_connected(parts: _Zone, arcs: dict[tuple[int, int], float]) -> None:
-    """Refuse a zone with a host that no chain of links joins to the first one."""
-    neighbors: dict[int, list[int]] = {}
-    for source, target in arcs:
-        neighbors.setdefault(source, []).append(target)
-        neighbors.setdefault(target, []).append(source)
-    reached, waiting = {0}, [0]
-    while waiting:
-        fresh = set(neighbors.get(waiting.pop(), [])) - reached
-        reached |= fresh
-        waiting.extend(fresh)
-    for number, name in enumerate(parts.hosts):
-        if number not in reached:
-            first = parts.hosts[0]
-            parts.element.complain(f"no route joins host '{name}' to '{first}'")
-
-
 def _graph(parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]) -> str:
-    _require_connected(parts, arcs)
+    alone = first_unreached(len(parts.hosts), arcs)
+    if alone is not None:
+        parts.element.complain(
+            f"no route joins host '{parts.hosts[alone]}' to '{parts.hosts[0]}'"
+        )
     links = []
     for (source, target), rate in sorted(arcs.items()):
         back = arcs.get((target, source))
