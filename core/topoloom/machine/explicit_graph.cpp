@@ -6,14 +6,11 @@
 #include <sstream>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/base/memory.hpp"
-#include "topoloom/base/parallel.hpp"
+#include "topoloom/machine/hop_search.hpp"
 
 namespace topoloom {
 
 namespace {
-
-constexpr std::uint16_t unreached = std::numeric_limits<std::uint16_t>::max();
 
 std::string vertex_name(std::uint32_t v, std::uint32_t nodes) {
     return v < nodes ? "node " + std::to_string(v) : "switch " + std::to_string(v);
@@ -25,16 +22,12 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
     if (spec_.nodes == 0) fail("a machine graph needs at least one node");
     if (vertex_count() > std::numeric_limits<std::int32_t>::max())
         fail("the machine graph has more than 2^31 vertices");
-    const std::uint64_t pairs = std::uint64_t{spec_.nodes} * vertex_count();
-    const std::uint64_t needed = pairs * sizeof(std::uint16_t);
-    if (needed > usable_memory() / 10 * 8) {
-        fail("distances between ", spec_.nodes, " nodes and ", vertex_count(), " vertices need ",
-             needed >> 20, " MiB; this computer has ", usable_memory() >> 20,
-             " MiB. Describe the machine as a torus or tree instead");
-    }
+    // Each leaf takes two links; refused before anything as large as the number of vertices is made.
+    HopTable::require_memory(spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2));
     sort_links();
-    measure_hops();
+    find_leaves();
     add_given_routes();
+    measure_hops();
 }
 
 void ExplicitGraph::sort_links() {
@@ -62,35 +55,47 @@ void ExplicitGraph::sort_links() {
     for (std::size_t v = 0; v < vertex_count(); ++v) first_[v + 1] += first_[v];
 }
 
-/// Breadth-first search backwards from every node.
+/// A node with one cable, to a switch, shares the row of that switch.
+void ExplicitGraph::find_leaves() {
+    const auto& links = spec_.links;
+    std::vector<std::uint32_t> into(spec_.nodes, 0);
+    for (const ExplicitLink& link : links) {
+        if (link.to < spec_.nodes) ++into[link.to];
+    }
+    row_.assign(vertex_count(), 0);
+    std::uint32_t rows = 0;
+    for (std::uint32_t v = 0; v < vertex_count(); ++v) {
+        const bool one_cable = v < spec_.nodes && into[v] == 1 && first_[v + 1] - first_[v] == 1 &&
+                               switch_of(v) >= spec_.nodes && has_link(switch_of(v), v);
+        row_[v] = one_cable ? leaf : rows++;
+    }
+}
+
 void ExplicitGraph::measure_hops() {
-    const std::size_t vertices = vertex_count();
-    std::vector<std::vector<std::uint32_t>> into(vertices);
-    for (const ExplicitLink& link : spec_.links) into[link.to].push_back(link.from);
-    hops_.assign(spec_.nodes * vertices, unreached);
-    std::vector<std::uint32_t> farthest(spec_.nodes, 0);  // to node b, from any node
-    parallel_for(spec_.nodes, 0, [&](std::size_t b, int) {
-        std::uint16_t* const to_b = hops_.data() + b * vertices;
-        std::vector<std::uint32_t> queue{static_cast<std::uint32_t>(b)};
-        to_b[b] = 0;
-        for (std::size_t i = 0; i < queue.size(); ++i) {
-            const auto next = static_cast<std::uint32_t>(to_b[queue[i]] + 1);
-            for (const std::uint32_t v : into[queue[i]]) {
-                if (to_b[v] != unreached) continue;
-                if (next >= unreached) fail("the machine graph has distances above ", unreached - 1);
-                to_b[v] = static_cast<std::uint16_t>(next);
-                queue.push_back(v);
-            }
-        }
-        farthest[b] = *std::max_element(to_b, to_b + spec_.nodes);
-    });
-    diameter_ = *std::max_element(farthest.begin(), farthest.end());
-    if (diameter_ != unreached) return;
-    const auto b =
-        static_cast<std::uint32_t>(std::find(farthest.begin(), farthest.end(), unreached) - farthest.begin());
-    const std::span<const std::uint16_t> to_b = hops_to(b);
-    fail("the machine is disconnected: node ", std::find(to_b.begin(), to_b.end(), unreached) - to_b.begin(),
-         " has no route to node ", b, "; add links between them");
+    std::vector<LinkEnds> between_rows;
+    for (const ExplicitLink& link : spec_.links) {
+        if (row_[link.from] != leaf && row_[link.to] != leaf)
+            between_rows.push_back({row_[link.from], row_[link.to]});
+    }
+    std::vector<bool> relays;
+    for (std::uint32_t v = 0; v < vertex_count(); ++v) {
+        if (row_[v] != leaf) relays.push_back(v >= spec_.nodes || spec_.nodes_forward);
+    }
+    std::vector<HopTable::Point> nodes;
+    for (std::uint32_t v = 0; v < spec_.nodes; ++v) {
+        const bool is_leaf = row_[v] == leaf;
+        nodes.push_back({v, row_[is_leaf ? switch_of(v) : v] & 0x7FFFFFFFU, is_leaf ? 1U : 0U});
+    }
+    HopTable::Hops hops = search_hops(relays.size(), between_rows, relays);
+    std::vector<HopTable::Exception> exceptions;
+    for (const auto& [pair, links] : given_) {
+        exceptions.push_back({pair.first, pair.second, static_cast<std::uint32_t>(links.size())});
+    }
+    hops_ = HopTable(std::move(nodes), relays.size(), std::move(hops), std::move(exceptions));
+    if (const auto [from, to] = hops_.lost(); from != to) {
+        fail("the machine is disconnected: node ", from.value, " has no route to node ", to.value,
+             "; add links between them");
+    }
 }
 
 void ExplicitGraph::add_given_routes() {
@@ -107,8 +112,11 @@ void ExplicitGraph::add_given_routes() {
                  " twice");
         }
         std::vector<Link> links;
-        for (std::size_t i = 1; i < stops.size(); ++i) links.push_back(link_between(stops[i - 1], stops[i]));
-        diameter_ = std::max(diameter_, static_cast<std::uint32_t>(links.size()));
+        for (std::size_t i = 1; i < stops.size(); ++i) {
+            if (stops[i - 1] >= vertex_count() || !has_link(stops[i - 1], stops[i]))
+                fail("a route goes from vertex ", stops[i - 1], " to ", stops[i], ", but no link does");
+            links.push_back(link_between(stops[i - 1], stops[i]));
+        }
         given_.emplace_back(Pair{stops.front(), stops.back()}, std::move(links));
     }
     std::sort(given_.begin(), given_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -116,40 +124,35 @@ void ExplicitGraph::add_given_routes() {
                                           [](const auto& a, const auto& b) { return a.first == b.first; });
     if (twice != given_.end())
         fail("the route from node ", twice->first.first, " to node ", twice->first.second, " is given twice");
-    has_routes_ = !given_.empty();
 }
 
-bool ExplicitGraph::symmetric() const {
-    const auto ends = [](const ExplicitLink& link) { return std::pair(link.from, link.to); };
-    return !has_routes_ && std::ranges::all_of(spec_.links, [&](const ExplicitLink& link) {
-        return std::ranges::binary_search(spec_.links, std::pair(link.to, link.from), {}, ends);
-    });
+bool ExplicitGraph::has_link(std::uint32_t from, std::uint32_t to) const {
+    const auto begin = spec_.links.begin() + first_[from];
+    const auto end = spec_.links.begin() + first_[from + 1];
+    const auto at = std::ranges::lower_bound(begin, end, to, {}, &ExplicitLink::to);
+    return at != end && at->to == to;
 }
 
 Link ExplicitGraph::link_between(std::uint32_t from, std::uint32_t to) const {
-    if (from < vertex_count()) {
-        for (std::uint32_t i = first_[from]; i < first_[from + 1]; ++i) {
-            if (spec_.links[i].to == to) return Link{i};
-        }
-    }
-    fail("a route goes from vertex ", from, " to ", to, ", but no link does");
+    const auto begin = spec_.links.begin() + first_[from];
+    const auto end = spec_.links.begin() + first_[from + 1];
+    const auto at = std::ranges::lower_bound(begin, end, to, {}, &ExplicitLink::to);
+    return Link{static_cast<std::size_t>(at - spec_.links.begin())};
 }
 
-Link ExplicitGraph::next_link(std::uint32_t at, std::span<const std::uint16_t> to) const {
-    std::uint32_t i = first_[at];
-    while (to[spec_.links[i].to] + 1 != to[at]) ++i;
-    return Link{i};
+Link ExplicitGraph::next_link(std::uint32_t at, std::uint32_t end,
+                              std::span<const std::uint16_t> to_end) const {
+    for (std::uint32_t i = first_[at];; ++i) {
+        const std::uint32_t next = spec_.links[i].to;
+        if (row_[next] == leaf || to_end[row_[next]] + 1 != to_end[row_[at]]) continue;
+        if (next >= spec_.nodes || spec_.nodes_forward || next == end) return Link{i};
+    }
 }
 
 const std::vector<Link>* ExplicitGraph::given_route(std::uint32_t a, std::uint32_t b) const {
     const auto at = std::lower_bound(given_.begin(), given_.end(), Pair{a, b},
                                      [](const auto& entry, const Pair& pair) { return entry.first < pair; });
     return at != given_.end() && at->first == Pair{a, b} ? &at->second : nullptr;
-}
-
-std::uint32_t ExplicitGraph::routed_hops(std::uint32_t a, std::uint32_t b) const {
-    const auto* given = given_route(a, b);
-    return given ? static_cast<std::uint32_t>(given->size()) : hops_to(b)[a];
 }
 
 std::vector<LinkRun> ExplicitGraph::bandwidth_runs() const {
@@ -161,27 +164,6 @@ std::vector<LinkRun> ExplicitGraph::bandwidth_runs() const {
 std::string ExplicitGraph::link_name(Link link) const {
     const ExplicitLink& l = spec_.links[link.value];
     return vertex_name(l.from, spec_.nodes) + " -> " + vertex_name(l.to, spec_.nodes);
-}
-
-std::vector<std::uint64_t> ExplicitGraph::total_distances(std::span<const Point> points) const {
-    std::vector<std::uint64_t> totals(points.size(), 0);
-    parallel_for(points.size(), 0, [&](std::size_t i, int) {
-        for (const Point other : points) totals[i] += distance(points[i], other);
-    });
-    return totals;
-}
-
-std::vector<SplitKey> ExplicitGraph::split_keys(std::span<const Point> points) const {
-    const auto farthest_from = [&](Point from) {
-        return *std::max_element(points.begin(), points.end(),
-                                 [&](Point a, Point b) { return hops(from, a) < hops(from, b); });
-    };
-    const Point left = farthest_from(points.front());
-    const Point right = farthest_from(left);
-    std::vector<SplitKey> keys;
-    keys.reserve(points.size());
-    for (const Point p : points) keys.push_back({diameter() + hops(left, p) - hops(right, p), hops(left, p)});
-    return keys;
 }
 
 std::string ExplicitGraph::describe() const {

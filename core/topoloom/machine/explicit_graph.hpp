@@ -10,9 +10,8 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
+#include "topoloom/machine/hop_table.hpp"
 #include "topoloom/machine/link.hpp"
-#include "topoloom/machine/pull_to_points.hpp"
-#include "topoloom/machine/split_key.hpp"
 
 namespace topoloom {
 
@@ -31,14 +30,13 @@ struct ExplicitGraphSpec {
     std::uint32_t switches = 0;
     std::vector<ExplicitLink> links;
     std::vector<std::vector<std::uint32_t>> routes;
+    bool nodes_forward = true;  // false: shortest paths pass through switches only
 };
 
-/// Distances of all pairs are kept, 2 bytes a pair, computed on all cores.
+/// Distances are kept in a HopTable, computed on all cores; nodes with one cable to a switch share its row.
 class ExplicitGraph {
    public:
-    using Point = std::uint32_t;
-    struct Region {};  // without geometry nothing can be ruled out
-    using Pull = PullToPoints<ExplicitGraph>;
+    using Point = HopTable::Point;
 
     /// Throws Error for ends out of range, links to oneself or twice, nodes that cannot reach each other, routes
     /// that do not follow links, and distances that fit neither 16 bits nor this computer's memory.
@@ -48,28 +46,28 @@ class ExplicitGraph {
     [[nodiscard]] std::size_t link_count() const { return spec_.links.size(); }
     [[nodiscard]] std::size_t vertex_count() const { return std::size_t{spec_.nodes} + spec_.switches; }
 
-    [[nodiscard]] Point point(Node node) const { return node.value; }
-    [[nodiscard]] std::uint32_t hops(Point a, Point b) const {
-        return has_routes_ ? routed_hops(a, b) : hops_to(b)[a];
-    }
-    [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return hops(a, b); }
-    /// Whether all links go both ways and no routes are given: then every way back is as long as the way there. O(links log links).
-    [[nodiscard]] bool symmetric() const;
-    [[nodiscard]] std::uint32_t diameter() const { return diameter_; }
-    [[nodiscard]] std::uint32_t max_distance() const { return diameter_; }
+    [[nodiscard]] Point point(Node node) const { return hops_.point(node); }
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return hops_.distance(a, b); }
+    [[nodiscard]] std::uint32_t diameter() const { return hops_.max_distance(); }
+    [[nodiscard]] const HopTable& geometry() const { return hops_; }
 
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
+        if (a == b) return;
         if (const auto* given = given_route(a.value, b.value)) {
             for (const Link link : *given) visit(link, 1.0);
             return;
         }
-        const std::span<const std::uint16_t> to_b = hops_to(b.value);
-        for (std::uint32_t at = a.value; at != b.value;) {
-            const Link link = next_link(at, to_b);
+        std::uint32_t at = a.value;
+        const auto follow = [&](Link link) {
             visit(link, 1.0);
             at = spec_.links[link.value].to;
-        }
+        };
+        if (row_[a.value] == leaf) follow(Link{first_[a.value]});
+        const std::uint32_t end = row_[b.value] == leaf ? switch_of(b.value) : b.value;
+        const std::span<const std::uint16_t> to_end = hops_.hops_to(row_[end]);
+        while (at != end) follow(next_link(at, end, to_end));
+        if (end != b.value) follow(link_between(end, b.value));
     }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
@@ -80,38 +78,30 @@ class ExplicitGraph {
     [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
     [[nodiscard]] Seconds latency(Link link) const { return spec_.links[link.value].latency; }
     [[nodiscard]] std::string link_name(Link link) const;
-    [[nodiscard]] std::vector<std::uint32_t> grid() const { return {spec_.nodes}; }
-    [[nodiscard]] bool wraps(std::uint32_t) const { return false; }
-    [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const { return {node.value}; }
-    [[nodiscard]] std::vector<std::uint64_t> total_distances(std::span<const Point> points) const;
     [[nodiscard]] std::string describe() const;
     [[nodiscard]] const ExplicitGraphSpec& spec() const { return spec_; }
 
-    [[nodiscard]] Region region(std::span<const Point>) const { return {}; }
-    /// By how much nearer a point is to one of two far ends than to the other.
-    [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
-    [[nodiscard]] std::uint32_t distance_from(const Region&, Point) const { return 0; }
-
    private:
     using Pair = std::pair<std::uint32_t, std::uint32_t>;
+    static constexpr std::uint32_t leaf = 0xFFFFFFFFU;
 
     void sort_links();
-    void measure_hops();
+    void find_leaves();
     void add_given_routes();
-    [[nodiscard]] std::span<const std::uint16_t> hops_to(std::uint32_t node) const {
-        return {hops_.data() + node * vertex_count(), vertex_count()};
-    }
-    [[nodiscard]] Link next_link(std::uint32_t at, std::span<const std::uint16_t> to) const;
+    void measure_hops();
+    /// The only neighbor of a leaf.
+    [[nodiscard]] std::uint32_t switch_of(std::uint32_t node) const { return spec_.links[first_[node]].to; }
+    [[nodiscard]] Link next_link(std::uint32_t at, std::uint32_t end,
+                                 std::span<const std::uint16_t> to_end) const;
+    [[nodiscard]] bool has_link(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] Link link_between(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] const std::vector<Link>* given_route(std::uint32_t a, std::uint32_t b) const;
-    [[nodiscard]] std::uint32_t routed_hops(std::uint32_t a, std::uint32_t b) const;
 
     ExplicitGraphSpec spec_;            // links sorted by (from, to): a link's id is its position
     std::vector<std::uint32_t> first_;  // [v]: first link that leaves v
-    std::vector<std::uint16_t> hops_;   // [b * vertices + v]: from vertex v to node b
+    std::vector<std::uint32_t> row_;    // [v]: of the table; `leaf` for nodes that share their switch's
+    HopTable hops_;
     std::vector<std::pair<Pair, std::vector<Link>>> given_;  // sorted by pair of nodes
-    std::uint32_t diameter_ = 0;
-    bool has_routes_ = false;
 };
 
 }  // namespace topoloom

@@ -9,12 +9,21 @@
 
 namespace topoloom {
 
+namespace {
+
+template <class... Ts>
+constexpr bool are_topologies(const std::variant<Ts...>*) {
+    return (Topology<Ts> && ...);
+}
+static_assert(are_topologies(static_cast<AnyTopology*>(nullptr)));
+
+}  // namespace
+
 Machine::Machine(AnyTopology topology, NodeInside inside, std::string text)
     : topology_(std::move(topology)), inside_(std::move(inside)), text_(std::move(text)) {
-    static_assert(Topology<Torus> && Topology<WideTorus> && Topology<Tree> && Topology<ExplicitGraph>);
     node_count_ = with_topology(*this, [](const auto& t) { return t.node_count(); });
     if (slot_count() > std::numeric_limits<std::int32_t>::max()) fail("the machine has more than 2^31 slots");
-    const std::uint64_t network = with_topology(*this, [](const auto& t) { return t.max_distance(); });
+    const std::uint64_t network = with_geometry(*this, [](const auto& g) { return g.max_distance(); });
     if (std::max<std::uint64_t>(network * inside_.hop_weight, inside_.levels.distances().back()) >
         std::numeric_limits<std::int32_t>::max()) {
         fail("distances of the machine exceed 2^31; use smaller weights");
@@ -31,7 +40,7 @@ std::uint32_t Machine::distance(Slot a, Slot b) const {
 }
 
 std::uint32_t Machine::max_distance() const {
-    const std::uint32_t network = with_topology(*this, [](const auto& t) { return t.max_distance(); });
+    const std::uint32_t network = with_geometry(*this, [](const auto& g) { return g.max_distance(); });
     const Levels& levels = inside_.levels;
     return std::max(network * inside_.hop_weight,
                     levels.distance(levels.key(0), levels.key(levels.size() - 1)));
@@ -43,10 +52,10 @@ std::uint32_t Machine::hops(Node a, Node b) const {
 
 double Machine::average_distance() const {
     if (node_count_ < 2) return 0;
-    return with_topology(*this, [&]<class T>(const T& t) {
+    return with_geometry(*this, [&]<class T>(const T& g) {
         std::vector<typename T::Point> points;
-        for (const Node node : ids<Node>(node_count_)) points.push_back(t.point(node));
-        const auto totals = t.total_distances(points);
+        for (const Node node : ids<Node>(node_count_)) points.push_back(g.point(node));
+        const auto totals = g.total_distances(points);
         double sum = 0;
         for (const std::uint64_t total : totals) sum += static_cast<double>(total);
         return sum / static_cast<double>(node_count_) / static_cast<double>(node_count_ - 1);
@@ -54,19 +63,19 @@ double Machine::average_distance() const {
 }
 
 std::vector<std::uint32_t> Machine::grid() const {
-    return with_topology(*this, [](const auto& t) -> std::vector<std::uint32_t> { return t.grid(); });
+    return with_geometry(*this, [](const auto& g) -> std::vector<std::uint32_t> { return g.grid(); });
 }
 
 std::vector<bool> Machine::wraps() const {
-    return with_topology(*this, [](const auto& t) {
+    return with_geometry(*this, [](const auto& g) {
         std::vector<bool> wraps;
-        for (std::uint32_t d = 0; d < t.grid().size(); ++d) wraps.push_back(t.wraps(d));
+        for (std::uint32_t d = 0; d < g.grid().size(); ++d) wraps.push_back(g.wraps(d));
         return wraps;
     });
 }
 
 std::vector<std::uint32_t> Machine::coordinates(Node node) const {
-    return with_topology(*this, [&](const auto& t) { return t.coordinates(node); });
+    return with_geometry(*this, [&](const auto& g) { return g.coordinates(node); });
 }
 
 Node Machine::node_at(const std::vector<std::uint32_t>& at) const {

@@ -11,6 +11,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/machine/explicit_graph.hpp"
+#include "topoloom/machine/hop_table.hpp"
 #include "topoloom/machine/levels.hpp"
 #include "topoloom/machine/topology.hpp"
 #include "topoloom/machine/torus.hpp"
@@ -21,6 +22,9 @@ namespace topoloom {
 /// Every topology there is. A new one: a file that meets the concept and its name here.
 using AnyTopology = std::variant<Torus, WideTorus, Tree, ExplicitGraph>;
 
+/// The geometry of a topology: searches are compiled once for each of these, however many topologies there are.
+using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;
+
 /// What is inside every node: slots in levels, distances between them, and what one hop of the network weighs.
 struct NodeInside {
     Levels levels{{1}, {0}};
@@ -28,7 +32,7 @@ struct NodeInside {
 };
 
 /// Distances between slots of a machine whose nodes cost nothing inside: those of the network.
-template <Topology T>
+template <Geometry T>
 class FlatSpace {
    public:
     using Network = T;
@@ -55,7 +59,7 @@ class FlatSpace {
 };
 
 /// Distances that also count inside nodes, or weigh the network's hops.
-template <Topology T>
+template <Geometry T>
 class LeveledSpace {
    public:
     using Network = T;
@@ -144,14 +148,27 @@ decltype(auto) with_topology(const Machine& machine, Use&& use) {
     return std::visit(std::forward<Use>(use), machine.topology());
 }
 
-/// Calls use(space) with the concrete topology and the cheapest correct distance: dispatch once, then run.
+/// Calls use(geometry) with the concrete geometry.
+template <class Use>
+decltype(auto) with_geometry(const Machine& machine, Use&& use) {
+    const AnyGeometry any =
+        with_topology(machine, [](const auto& t) -> AnyGeometry { return &t.geometry(); });
+    return std::visit([&](const auto* geometry) -> decltype(auto) { return use(*geometry); }, any);
+}
+
+/// Calls use(space) with the cheapest correct distance between slots in this geometry.
+template <Geometry T, class Use>
+decltype(auto) with_space(const T& geometry, const NodeInside& inside, Use&& use) {
+    if (inside.hop_weight == 1 && inside.levels.distances().back() == 0)
+        return use(FlatSpace<T>(geometry, inside));
+    return use(LeveledSpace<T>(geometry, inside));
+}
+
+/// The same in the machine's: dispatch once, then run.
 template <class Use>
 decltype(auto) with_space(const Machine& machine, Use&& use) {
-    const NodeInside& inside = machine.inside();
-    return with_topology(machine, [&]<class T>(const T& network) {
-        if (inside.hop_weight == 1 && inside.levels.distances().back() == 0)
-            return use(FlatSpace<T>(network, inside));
-        return use(LeveledSpace<T>(network, inside));
+    return with_geometry(machine, [&](const auto& geometry) -> decltype(auto) {
+        return with_space(geometry, machine.inside(), use);
     });
 }
 

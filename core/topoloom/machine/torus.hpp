@@ -70,6 +70,7 @@ class BasicTorus {
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const { return hops(a, b); }
     [[nodiscard]] std::uint32_t diameter() const;
     [[nodiscard]] std::uint32_t max_distance() const { return diameter(); }
+    [[nodiscard]] const BasicTorus& geometry() const { return *this; }
 
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;

@@ -46,6 +46,7 @@ class Tree {
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return levels_.distance(a, b); }
     [[nodiscard]] std::uint32_t diameter() const;
     [[nodiscard]] std::uint32_t max_distance() const;
+    [[nodiscard]] const Tree& geometry() const { return *this; }
 
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <type_traits>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/torus_deposits.hpp"
@@ -123,28 +124,37 @@ class RouteLoads<BasicTorus<Width>> {
     typename BasicTorus<Width>::template Deposits<Add> deposits_;
 };
 
-template <class Space>
+template <class Network, class Space>
 class Traversal {
    public:
-    Traversal(const Space& space, const CommGraph& graph, const Placement& placement)
-        : space_(space), graph_(graph), points_(points_of(space, placement.slots())) {
+    Traversal(const Network& network, const Space& space, const CommGraph& graph, const Placement& placement)
+        : network_(network), space_(space), graph_(graph), points_(points_of(space, placement.slots())) {
         for (const Slot slot : placement.slots()) nodes_.push_back(space.node(slot));
     }
 
     void count(Chunk ranks, Tally& tally) const {
-        RouteLoads<typename Space::Network> loads(space_.network(), tally.loads);
+        RouteLoads<Network> loads(network_, tally.loads);
         for (std::size_t u = ranks.begin; u < ranks.end; ++u) count(Rank{u}, tally, loads);
     }
 
    private:
-    void count(Rank u, Tally& tally, RouteLoads<typename Space::Network>& loads) const {
-        const auto& network = space_.network();
+    /// The rank's position on the network: known from the space where the network is its own geometry.
+    [[nodiscard]] typename Network::Point at(Rank u) const {
+        if constexpr (std::is_same_v<Network, typename Space::Network>) {
+            return space_.on_network(points_[u.value]);
+        } else {
+            return network_.point(nodes_[u.value]);
+        }
+    }
+
+    void count(Rank u, Tally& tally, RouteLoads<Network>& loads) const {
         const Node from = nodes_[u.value];
         const auto here = points_[u.value];
+        const auto start = at(u);
         const std::span<const Rank> peers = graph_.peers(u);
         const std::span<const Bytes> bytes = graph_.bytes(u);
         const std::span<const std::int64_t> messages = graph_.messages(u);
-        loads.from(from, space_.on_network(here));
+        loads.from(from, start);
         // Kept in registers: the compiler cannot know that loads do not overlap with a tally.
         std::int64_t hop_bytes = 0;
         std::int64_t message_hops = 0;
@@ -152,18 +162,19 @@ class Traversal {
         Bytes bytes_out;
         std::int64_t messages_out = 0;
         for (std::size_t i = 0; i < peers.size(); ++i) {
-            const auto there = points_[peers[i].value];
             const Node to = nodes_[peers[i].value];
-            hop_bytes += bytes[i].value * static_cast<std::int64_t>(space_.distance(here, there));
+            hop_bytes +=
+                bytes[i].value * static_cast<std::int64_t>(space_.distance(here, points_[peers[i].value]));
             if (from == to) continue;
             bytes_out += bytes[i];
             messages_out += messages[i];
             tally.bytes_in[to.value] += bytes[i];
             tally.messages_in[to.value] += messages[i];
-            const std::uint32_t hops = network.hops(space_.on_network(here), space_.on_network(there));
+            const auto end = at(peers[i]);
+            const std::uint32_t hops = network_.hops(start, end);
             message_hops += messages[i] * static_cast<std::int64_t>(hops);
             if (messages[i] > 0) longest = std::max(longest, hops);
-            loads.to(to, space_.on_network(there), static_cast<double>(bytes[i].value));
+            loads.to(to, end, static_cast<double>(bytes[i].value));
         }
         tally.hop_bytes += hop_bytes;
         tally.message_hops += message_hops;
@@ -173,6 +184,7 @@ class Traversal {
         tally.messages_out[from.value] += messages_out;
     }
 
+    const Network& network_;
     const Space& space_;
     const CommGraph& graph_;
     std::vector<typename Space::Point> points_;
@@ -207,10 +219,12 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     const int workers = affordable_workers(graph, machine, threads);
     std::vector<Tally> tallies;
     for (int w = 0; w < workers; ++w) tallies.emplace_back(machine.node_count(), machine.link_count());
-    with_space(machine, [&](const auto& space) {
-        const Traversal traversal(space, graph, placement);
-        parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
-            traversal.count(chunks[c], tallies[static_cast<std::size_t>(worker)]);
+    with_topology(machine, [&](const auto& network) {
+        with_space(network.geometry(), machine.inside(), [&](const auto& space) {
+            const Traversal traversal(network, space, graph, placement);
+            parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
+                traversal.count(chunks[c], tallies[static_cast<std::size_t>(worker)]);
+            });
         });
     });
     Tally& all = tallies.front();

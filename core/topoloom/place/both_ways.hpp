@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "topoloom/machine/explicit_graph.hpp"
+#include "topoloom/machine/hop_table.hpp"
 
 namespace topoloom {
 
@@ -16,7 +16,7 @@ template <class Space>
 class BothWays {
    public:
     using Point = typename Space::Point;
-    static constexpr bool may_differ = std::is_same_v<typename Space::Network, ExplicitGraph>;
+    static constexpr bool may_differ = std::is_same_v<typename Space::Network, HopTable>;
 
     explicit BothWays(const Space& space) : space_(space) {
         if constexpr (may_differ) differ_ = !space.network().symmetric();

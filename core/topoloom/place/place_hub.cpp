@@ -55,7 +55,7 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
         }
         sort_around(best);
         // Where routes are given, the way back may have another length.
-        constexpr bool both_ways_equal = !std::is_same_v<typename Space::Network, ExplicitGraph>;
+        constexpr bool both_ways_equal = !std::is_same_v<typename Space::Network, HopTable>;
         HubPlacement result{std::vector<Slot>(graph.rank_count()), tries == slots.size() && both_ways_equal};
         result.slots[hub.value] = slots[best];
         for (std::size_t k = 0; k < workers.size(); ++k) {

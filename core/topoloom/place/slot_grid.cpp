@@ -136,8 +136,8 @@ bool order_routers(const BasicTorus<Width>& torus, const Machine& machine, SlotG
 
 std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t ranks) {
     const Machine& machine = allocation.machine();
-    return with_topology(machine, [&]<class Network>(const Network& network) -> std::optional<SlotGrid> {
-        if constexpr (std::is_same_v<Network, ExplicitGraph>) {
+    return with_geometry(machine, [&]<class Network>(const Network& network) -> std::optional<SlotGrid> {
+        if constexpr (std::is_same_v<Network, HopTable>) {
             return std::nullopt;
         } else {
             SlotGrid grid{{1}, {false}, levels_of(machine, network), 1, {}};
@@ -160,11 +160,11 @@ std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t rank
 
 std::uint32_t least_distance(const Machine& machine) {
     const NodeInside& inside = machine.inside();
-    std::uint32_t least = with_topology(machine, [&]<class Network>(const Network& network) -> std::uint32_t {
+    std::uint32_t least = with_geometry(machine, [&]<class Network>(const Network& network) -> std::uint32_t {
         if constexpr (std::is_same_v<Network, Tree>) {
             return network.spec().distance.front() * inside.hop_weight;
-        } else if constexpr (std::is_same_v<Network, ExplicitGraph>) {
-            return inside.hop_weight;
+        } else if constexpr (std::is_same_v<Network, HopTable>) {
+            return network.nodes_share_routers() ? 0 : inside.hop_weight;
         } else {
             return network.spec().nodes_per_router > 1 ? 0 : inside.hop_weight;
         }

@@ -76,6 +76,9 @@ inline std::vector<std::string> machine_texts() {
         "tree:5:3:1:2,distance=0:3:3:7",
         "tree:3:3,bandwidth=2GB/s:500MB/s,latency=1us",
         "graph:1",
+        "graph:3+1:0-3,1-3,2-3,forward=no",
+        "graph:4+3:0-4,1-4,2-5,3-5,4-6,5-6,forward=no",
+        "graph:5+4:0-5,0-8,1-5,2-6,3-7,4-8,5-6,6-7,7-8,forward=no",
         "graph:2:0-1",
         "graph:5:0-1,1-2,2-3,3-4,4-0",
         "graph:4+1:0-4,1-4,2-4,3-4@half,bandwidth=2GB/s,latency=1us",
@@ -98,6 +101,7 @@ void for_each_topology(const Law& law) {
     }
 }
 
+/// Of a topology or a geometry.
 template <class T>
 std::vector<typename T::Point> all_points(const T& topology) {
     std::vector<typename T::Point> points;

@@ -50,6 +50,14 @@ TEST_CASE("given routes are taken, other pairs take the shortest way") {
     CHECK(stops(machine, Node{1}, Node{0}) == Stops{1, 0});
 }
 
+TEST_CASE("nodes that do not forward are passed by") {
+    // Two switches in line, and a node on both, by which the way would be as short.
+    const std::string text = "graph:3+3:0-3,0-5,1-3,2-5,3-4,4-5";
+    CHECK(stops(make_machine(text), Node{1}, Node{2}) == Stops{1, 3, 0, 5, 2});
+    CHECK(stops(make_machine(text + ",forward=no"), Node{1}, Node{2}) == Stops{1, 3, 4, 5, 2});
+    CHECK(stops(make_machine(text + ",forward=no"), Node{1}, Node{0}) == Stops{1, 3, 0});
+}
+
 TEST_CASE("links are named by what they join") {
     const Machine machine = make_machine("graph:2+1:0-2,1-2");
     std::vector<std::string> names;
@@ -66,6 +74,8 @@ TEST_CASE("graphs that cannot be machines are refused with the reason") {
         {"graph:4:0-1,2-3",
          "the machine is disconnected: node 2 has no route to node 0; add links between them"},
         {"graph:2:0>1", "the machine is disconnected: node 1 has no route to node 0; add links between them"},
+        {"graph:3:0-1,1-2,forward=no",
+         "the machine is disconnected: node 2 has no route to node 0; add links between them"},
         {"graph:2:0-2", "link 0-2 names vertex 2, but there are only 2"},
         {"graph:2:0-1,1-1", "link 1-1 joins a vertex to itself"},
         {"graph:2:0-1,1-0", "the link from 0 to 1 is given twice; give one with the sum of their bandwidths"},

@@ -29,9 +29,12 @@ Matrix all_hops(const T& topology) {
     return hops;
 }
 
+bool nodes_forward(const Machine& machine) { return machine.text().find("forward=no") == std::string::npos; }
+
 /// Links on a shortest way between the vertices of all nodes, found by breadth-first search over the links' ends.
 template <class T>
-Matrix searched_hops(const T& topology) {
+Matrix searched_hops(const Machine& machine, const T& topology) {
+    const std::size_t ends_only = nodes_forward(machine) ? 0 : topology.node_count();
     std::vector<std::vector<std::uint32_t>> next(topology.vertex_count());
     for (const Link link : ids<Link>(topology.link_count())) {
         next[topology.ends(link).from].push_back(topology.ends(link).to);
@@ -42,6 +45,7 @@ Matrix searched_hops(const T& topology) {
         std::vector<std::uint32_t> queue{topology.vertex(a)};
         reached[queue[0]] = 0;
         for (std::size_t i = 0; i < queue.size(); ++i) {
+            if (i > 0 && queue[i] < ends_only) continue;
             for (const std::uint32_t v : next[queue[i]]) {
                 if (reached[v] != ~0U) continue;
                 reached[v] = reached[queue[i]] + 1;
@@ -113,7 +117,7 @@ TEST_CASE("routes that are not split visit their links in order") {
 TEST_CASE("hops are those of a shortest way, and no fewer on given routes") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const Matrix hops = all_hops(topology);
-        const Matrix searched = searched_hops(topology);
+        const Matrix searched = searched_hops(machine, topology);
         if (takes_shortest_ways(machine)) {
             CHECK(hops == searched);
             return;
@@ -139,10 +143,11 @@ TEST_CASE("the diameter is the longest of all routes, the greatest distance that
         std::uint32_t farthest = 0;
         for_each_pair(topology, [&](Node a, Node b) {
             longest = std::max(longest, topology.hops(topology.point(a), topology.point(b)));
-            farthest = std::max(farthest, topology.distance(topology.point(a), topology.point(b)));
+            const auto& geometry = topology.geometry();
+            farthest = std::max(farthest, geometry.distance(geometry.point(a), geometry.point(b)));
         });
         CHECK(topology.diameter() == longest);
-        CHECK(topology.max_distance() == farthest);
+        CHECK(topology.geometry().max_distance() == farthest);
         CHECK(machine.max_distance() == farthest);
     });
 }
@@ -154,7 +159,10 @@ TEST_CASE("distances are the same both ways where links are") {
             const auto p = topology.point(a);
             const auto q = topology.point(b);
             if (topology.hops(p, q) != topology.hops(q, p)) FAIL_CHECK("hops ", a.value, " ", b.value);
-            if (topology.distance(p, q) != topology.distance(q, p))
+            const auto& geometry = topology.geometry();
+            const auto x = geometry.point(a);
+            const auto y = geometry.point(b);
+            if (geometry.distance(x, y) != geometry.distance(y, x))
                 FAIL_CHECK("distance ", a.value, " ", b.value);
         });
     });
@@ -162,7 +170,7 @@ TEST_CASE("distances are the same both ways where links are") {
 
 TEST_CASE("no detour is shorter than the way itself") {
     for_each_topology([](const Machine& machine, const auto& topology) {
-        if (!takes_shortest_ways(machine)) return;
+        if (!takes_shortest_ways(machine) || !nodes_forward(machine)) return;
         const Matrix hops = all_hops(topology);
         const std::size_t n = hops.size();
         for (std::size_t a = 0; a < n; ++a) {
@@ -194,43 +202,44 @@ TEST_CASE("coordinates lie in the grid and lead back to the first node of their 
 TEST_CASE("total distances are the sums over all given points") {
     Rng rng(5);
     for_each_topology([&](const Machine&, const auto& topology) {
+        const auto& geometry = topology.geometry();
         for (int round = 0; round < 3; ++round) {
-            const auto points = random_subset(all_points(topology), rng);
+            const auto points = random_subset(all_points(geometry), rng);
             std::vector<std::uint64_t> expected;
             for (const auto& p : points) {
                 std::uint64_t sum = 0;
-                for (const auto& q : points) sum += topology.distance(p, q);
+                for (const auto& q : points) sum += geometry.distance(p, q);
                 expected.push_back(sum);
             }
-            CHECK(topology.total_distances(points) == expected);
+            CHECK(geometry.total_distances(points) == expected);
         }
     });
 }
 
 TEST_CASE("a pull costs the weighted distances to its points, and a bound is never above") {
     Rng rng(6);
-    for_each_topology([&]<class T>(const Machine&, const T& topology) {
-        const auto points = all_points(topology);
+    for_each_topology([&](const Machine&, const auto& topology) {
+        const auto& geometry = topology.geometry();
+        const auto points = all_points(geometry);
         for (int round = 0; round < 4; ++round) {
             const auto targets = random_subset(points, rng);
             std::vector<std::uint64_t> weights;
             for (std::size_t i = 0; i < targets.size(); ++i) weights.push_back(rng.below(1000));
-            const typename T::Pull pull(topology, targets, weights);
+            const typename std::remove_cvref_t<decltype(geometry)>::Pull pull(geometry, targets, weights);
             const auto inside = random_subset(points, rng);
-            const std::uint64_t bound = pull.bound(topology.region(inside));
+            const std::uint64_t bound = pull.bound(geometry.region(inside));
             for (const auto& p : points) {
                 std::uint64_t expected = 0;
                 for (std::size_t i = 0; i < targets.size(); ++i) {
-                    expected += weights[i] * topology.distance(p, targets[i]);
+                    expected += weights[i] * geometry.distance(p, targets[i]);
                 }
                 if (pull.cost(p) != expected) FAIL_CHECK("cost ", pull.cost(p), " instead of ", expected);
             }
             for (const auto& p : inside) {
                 if (bound > pull.cost(p)) FAIL_CHECK("bound ", bound, " above ", pull.cost(p));
             }
-            const std::vector<typename T::Point> one{
-                points[rng.below(static_cast<std::uint32_t>(points.size()))]};
-            CHECK(pull.bound(topology.region(one)) <= pull.cost(one[0]));
+            const std::vector one{points[rng.below(static_cast<std::uint32_t>(points.size()))]};
+            CHECK(pull.bound(geometry.region(one)) <= pull.cost(one[0]));
         }
     });
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/axis_text.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace topoloom {
+
+namespace {
+
+/// The axis of `bandwidth.y`, and its direction if `+` or `-` follows: 0 for +, 1 for -.
+struct AxisSide {
+    std::uint32_t axis;
+    std::optional<std::size_t> side;
+};
+
+AxisSide read_axis(const Piece& piece, std::size_t axes) {
+    std::string_view name = piece.text();
+    AxisSide result{0, std::nullopt};
+    if (!name.empty() && (name.back() == '+' || name.back() == '-')) {
+        result.side = name.back() == '+' ? 0 : 1;
+        name.remove_suffix(1);
+    }
+    constexpr std::string_view letters = "xyzabcdefghijklmnopqrstuvw";
+    const std::size_t letter = name.size() == 1 ? letters.find(name[0]) : std::string_view::npos;
+    const bool named = letter != std::string_view::npos;
+    if (!name.empty()) result.axis = named ? static_cast<std::uint32_t>(letter) : piece.sub(name).number();
+    if (name.empty() || result.axis >= axes)
+        piece.complain("expected one of the ", axes, " axes (x, y, z, a ... or 0, 1, 2 ...)");
+    return result;
+}
+
+template <class Quantity>
+void set_axis(std::vector<std::array<Quantity, 2>>& values, const AxisSide& where, Quantity value) {
+    for (const std::size_t side : {0U, 1U}) {
+        if (!where.side || *where.side == side) values[where.axis][side] = value;
+    }
+}
+
+}  // namespace
+
+bool is_axis_quantity(const Piece& key) {
+    const std::string_view name = key.cut('.').first.text();
+    return name == "bandwidth" || name == "latency";
+}
+
+AxisQuantities read_axis_quantities(const Section& section, std::size_t axes) {
+    BytesPerSecond standard{1};
+    Seconds latency{0};
+    for (const auto& [key, value] : section.options) {
+        if (key.text() == "bandwidth") standard = read_quantity(value, parse_bandwidth);
+        if (key.text() == "latency") latency = read_quantity(value, parse_time);
+    }
+    AxisQuantities result;
+    result.bandwidth.assign(axes, {standard, standard});
+    result.latency.assign(axes, {latency, latency});
+    for (const auto& [key, value] : section.options) {
+        const auto [name, axis] = key.cut('.');
+        if (!axis) continue;
+        if (name.text() == "bandwidth")
+            set_axis(result.bandwidth, read_axis(*axis, axes), read_bandwidth(value, standard));
+        if (name.text() == "latency")
+            set_axis(result.latency, read_axis(*axis, axes), read_quantity(value, parse_time));
+    }
+    return result;
+}
+
+}  // namespace topoloom

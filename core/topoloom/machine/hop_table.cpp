@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/hop_table.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/memory.hpp"
+#include "topoloom/base/parallel.hpp"
+
+namespace topoloom {
+
+namespace {
+
+auto ends_of(const HopTable::Exception& e) { return std::pair(e.from, e.to); }
+
+}  // namespace
+
+HopTable::HopTable(std::vector<Point> nodes, std::size_t rows, Hops hops, std::vector<Exception> exceptions,
+                   std::vector<std::uint32_t> group)
+    : nodes_(std::move(nodes)),
+      rows_(rows),
+      hops_(std::move(hops)),
+      exceptions_(std::move(exceptions)),
+      group_(std::move(group)) {
+    std::ranges::sort(exceptions_, {}, ends_of);
+    measure();
+}
+
+auto HopTable::fill(std::size_t rows, const std::function<void(std::uint32_t, std::uint16_t*)>& fill_row)
+    -> Hops {
+    require_memory(rows);
+    Hops hops(rows * rows);
+    parallel_for(rows, 0, [&](std::size_t b, int) {
+        fill_row(static_cast<std::uint32_t>(b), hops.data() + b * rows);
+    });
+    return hops;
+}
+
+void HopTable::require_memory(std::uint64_t rows) {
+    const std::uint64_t usable = usable_memory();
+    if (rows > std::numeric_limits<std::uint32_t>::max() ||
+        rows * rows > usable / 10 * 8 / sizeof(std::uint16_t)) {
+        fail("distances between ", rows, " routers or switches need more memory than the ", usable >> 20,
+             " MiB of this computer. Describe the machine as a torus or tree instead");
+    }
+}
+
+std::uint32_t HopTable::looked_up(Point a, Point b) const {
+    const auto at = std::ranges::lower_bound(exceptions_, std::pair(a.node, b.node), {}, ends_of);
+    return at != exceptions_.end() && ends_of(*at) == std::pair(a.node, b.node) ? at->hops : table(a, b);
+}
+
+void HopTable::measure() {
+    constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> first(rows_, none);  // node of a row
+    std::vector<std::uint32_t> count(rows_, 0);
+    for (const Point& p : nodes_) {
+        if (count[p.row]++ == 0) first[p.row] = p.node;
+        nodes_share_routers_ = nodes_share_routers_ || (count[p.row] > 1 && p.leaf == 0);
+        if (count[p.row] > 1) farthest_ = std::max(farthest_, 2U * p.leaf);
+    }
+    std::vector<std::uint32_t> farthest(rows_, 0);
+    std::vector<char> symmetric(rows_, 1);
+    std::vector<std::uint32_t> lost(rows_, none);  // node that does not reach row b
+    parallel_for(rows_, 0, [&](std::size_t b, int) {
+        if (count[b] == 0) return;
+        const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
+        for (std::size_t a = 0; a < rows_; ++a) {
+            if (count[a] == 0 || a == b) continue;
+            if (to_b[a] != hops_[a * rows_ + b]) symmetric[b] = 0;
+            if (to_b[a] == unreached) {
+                lost[b] = std::min(lost[b], first[a]);
+            } else {
+                farthest[b] = std::max(farthest[b], table(nodes_[first[a]], nodes_[first[b]]));
+            }
+        }
+    });
+    farthest_ = std::max(farthest_, *std::ranges::max_element(farthest));
+    for (const Exception& e : exceptions_) farthest_ = std::max(farthest_, e.hops);
+    std::uint32_t to = none;
+    for (std::size_t b = 0; b < rows_; ++b) {
+        if (lost[b] == none || first[b] >= to) continue;
+        to = first[b];
+        lost_ = {Node{lost[b]}, Node{to}};
+    }
+    symmetric_ = exceptions_.empty() && std::ranges::all_of(symmetric, [](char s) { return s == 1; });
+}
+
+std::vector<std::uint64_t> HopTable::total_distances(std::span<const Point> points) const {
+    std::vector<std::uint64_t> totals(points.size(), 0);
+    if (!exceptions_.empty()) {
+        parallel_for(points.size(), 0, [&](std::size_t i, int) {
+            for (const Point other : points) totals[i] += distance(points[i], other);
+        });
+        return totals;
+    }
+    std::vector<std::uint64_t> count(rows_, 0);
+    std::vector<std::uint64_t> leaves(rows_, 0);
+    for (const Point p : points) {
+        ++count[p.row];
+        leaves[p.row] += p.leaf;
+    }
+    const std::uint64_t all_leaves = std::accumulate(leaves.begin(), leaves.end(), std::uint64_t{0});
+    std::vector<std::uint64_t> from(rows_, 0);  // sum of the table's hops to all points
+    const Chunks columns(rows_, 1024);
+    parallel_for(columns.size(), 0, [&](std::size_t c, int) {
+        for (std::size_t b = 0; b < rows_; ++b) {
+            if (count[b] == 0) continue;
+            for (std::size_t a = columns[c].begin; a < columns[c].end; ++a) {
+                from[a] += count[b] * hops_[b * rows_ + a];
+            }
+        }
+    });
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const Point p = points[i];
+        totals[i] = from[p.row] + all_leaves + p.leaf * points.size() - 2 * p.leaf;  // 2: itself
+    }
+    return totals;
+}
+
+std::vector<SplitKey> HopTable::split_keys(std::span<const Point> points) const {
+    std::vector<SplitKey> keys;
+    keys.reserve(points.size());
+    const auto group = [&](Point p) { return group_[p.row]; };
+    if (!group_.empty() &&
+        std::ranges::any_of(points, [&](Point p) { return group(p) != group(points.front()); })) {
+        for (const Point p : points) keys.push_back({group(p), p.row});
+        return keys;
+    }
+    const auto farthest_from = [&](Point from) {
+        return *std::ranges::max_element(points, {}, [&](Point p) { return distance(from, p); });
+    };
+    const Point left = farthest_from(points.front());
+    const Point right = farthest_from(left);
+    for (const Point p : points) {
+        keys.push_back({farthest_ + distance(left, p) - distance(right, p), distance(left, p)});
+    }
+    return keys;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Distances of a network without coordinates: a table with 2 bytes for every pair of its routers or switches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/machine/pull_to_points.hpp"
+#include "topoloom/machine/split_key.hpp"
+
+namespace topoloom {
+
+/// Every node has a row of the table: that of its router, at distance 0 from the node, or of the one switch that it
+/// hangs on as a leaf, a link away. Nodes under one router or switch share the row.
+class HopTable {
+   public:
+    struct Point {
+        std::uint32_t node;
+        std::uint32_t row : 31;
+        std::uint32_t leaf : 1;
+    };
+    struct Region {};  // without geometry nothing can be ruled out
+    using Pull = PullToPoints<HopTable>;
+    /// [b * rows + a]: hops from row a to row b.
+    using Hops = std::vector<std::uint16_t>;
+    /// The hops from one node to another, where they differ from what the table says.
+    struct Exception {
+        std::uint32_t from;
+        std::uint32_t to;
+        std::uint32_t hops;
+    };
+
+    /// Between rows that no route joins.
+    static constexpr std::uint16_t unreached = std::numeric_limits<std::uint16_t>::max();
+
+    HopTable() = default;
+    /// `nodes` in their order; rows of one `group` (given by row, or empty) are cut apart last.
+    HopTable(std::vector<Point> nodes, std::size_t rows, Hops hops, std::vector<Exception> exceptions = {},
+             std::vector<std::uint32_t> group = {});
+
+    /// A table of hops(a, b) between rows, filled on all cores.
+    template <class HopsBetween>
+    [[nodiscard]] static Hops filled(std::size_t rows, const HopsBetween& hops) {
+        return fill(rows, [&](std::uint32_t b, std::uint16_t* from) {
+            for (std::uint32_t a = 0; a < rows; ++a) from[a] = static_cast<std::uint16_t>(hops(a, b));
+        });
+    }
+
+    /// Throws Error if a table of so many rows does not fit this computer.
+    static void require_memory(std::uint64_t rows);
+
+    [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
+    [[nodiscard]] Point point(Node node) const { return nodes_[node.value]; }
+    [[nodiscard]] std::uint32_t distance(Point a, Point b) const {
+        if (a.node == b.node) return 0;
+        if (!exceptions_.empty()) [[unlikely]]
+            return looked_up(a, b);
+        return table(a, b);
+    }
+    /// Whether the way back is always as long as the way there.
+    [[nodiscard]] bool symmetric() const { return symmetric_; }
+    /// Two nodes, the first of which cannot reach the second; the same node twice if all reach each other.
+    [[nodiscard]] std::pair<Node, Node> lost() const { return lost_; }
+    /// Over pairs of nodes that reach each other.
+    [[nodiscard]] std::uint32_t max_distance() const { return farthest_; }
+    /// Whether some nodes are 0 hops apart.
+    [[nodiscard]] bool nodes_share_routers() const { return nodes_share_routers_; }
+    [[nodiscard]] std::span<const std::uint16_t> hops_to(std::uint32_t row) const {
+        return {hops_.data() + row * rows_, rows_};
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> grid() const {
+        return {static_cast<std::uint32_t>(node_count())};
+    }
+    [[nodiscard]] bool wraps(std::uint32_t) const { return false; }
+    [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const { return {node.value}; }
+    /// Of different nodes. O(rows^2 + points).
+    [[nodiscard]] std::vector<std::uint64_t> total_distances(std::span<const Point> points) const;
+    /// By groups, or by how much nearer a point is to one of two far ends than to the other.
+    [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
+    [[nodiscard]] Region region(std::span<const Point>) const { return {}; }
+    [[nodiscard]] std::uint32_t distance_from(const Region&, Point) const { return 0; }
+
+   private:
+    [[nodiscard]] static Hops fill(std::size_t rows,
+                                   const std::function<void(std::uint32_t, std::uint16_t*)>& fill_row);
+    [[nodiscard]] std::uint32_t table(Point a, Point b) const {
+        return hops_[b.row * rows_ + a.row] + a.leaf + b.leaf;
+    }
+    [[nodiscard]] std::uint32_t looked_up(Point a, Point b) const;
+    void measure();
+
+    std::vector<Point> nodes_;
+    std::size_t rows_ = 0;
+    Hops hops_;
+    std::vector<Exception> exceptions_;  // sorted by (from, to)
+    std::vector<std::uint32_t> group_;   // by row
+    std::pair<Node, Node> lost_;
+    std::uint32_t farthest_ = 0;
+    bool symmetric_ = true;
+    bool nodes_share_routers_ = false;
+};
+
+}  // namespace topoloom
