@@ -263,10 +263,11 @@ TEST_CASE("sorting by split keys keeps equal points together and tells apart som
 TEST_CASE("between two nodes at one point of the network, sorted by split keys, stands none from elsewhere") {
     Rng rng(4);
     for_each_topology([&](const Machine&, const auto& topology) {
-        const auto all = all_points(topology);
+        const auto& geometry = topology.geometry();
+        const auto all = all_points(geometry);
         for (int i = 0; i < 10; ++i) {
             const auto points = i == 0 ? all : random_subset(all, rng);
-            const std::vector<SplitKey> keys = topology.split_keys(points);
+            const std::vector<SplitKey> keys = geometry.split_keys(points);
             std::vector<std::size_t> order(points.size());
             std::iota(order.begin(), order.end(), std::size_t{0});
             std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
@@ -274,7 +275,7 @@ TEST_CASE("between two nodes at one point of the network, sorted by split keys, 
             for (std::size_t a = 0; a < order.size(); ++a) {
                 bool left = false;
                 for (std::size_t b = a; b < order.size(); ++b) {
-                    const bool same = topology.distance(points[order[a]], points[order[b]]) == 0;
+                    const bool same = geometry.distance(points[order[a]], points[order[b]]) == 0;
                     together = together && !(same && left);
                     left = left || !same;
                 }
