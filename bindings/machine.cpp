@@ -29,8 +29,6 @@ Node node_of(const Machine& m, std::uint32_t id) { return checked<Node>(id, m.no
 Slot slot_of(const Machine& m, std::uint32_t id) { return checked<Slot>(id, m.slot_count(), "slot"); }
 Link link_of(const Machine& m, std::uint32_t id) { return checked<Link>(id, m.link_count(), "link"); }
 
-bool has_grid(const Machine& m) { return m.topology().index() < 2; }
-
 std::vector<std::pair<std::uint32_t, double>> route(const Machine& m, std::uint32_t a, std::uint32_t b) {
     std::vector<std::pair<std::uint32_t, double>> links;
     with_topology(m, [&](const auto& t) {
@@ -83,9 +81,9 @@ void bind_machine(nb::module_& m) {
             [](const Machine& m, const std::vector<std::uint32_t>& at) { return m.node_at(at).value; },
             "coordinates"_a)
         .def_prop_ro(
-            "shape", [](const Machine& m) { return has_grid(m) ? m.grid() : std::vector<std::uint32_t>{}; },
+            "shape", [](const Machine& m) { return m.has_grid() ? m.grid() : std::vector<std::uint32_t>{}; },
             "Extents of a torus or mesh, the last axis the fastest; empty for other networks.")
-        .def_prop_ro("wraps", [](const Machine& m) { return has_grid(m) ? m.wraps() : std::vector<bool>{}; })
+        .def_prop_ro("wraps", [](const Machine& m) { return m.has_grid() ? m.wraps() : std::vector<bool>{}; })
         .def("route", &route, "node_a"_a, "node_b"_a, "(link, share) in the order of the route.")
         .def(
             "link_name",

@@ -22,6 +22,7 @@ Allocation::Allocation(const Machine& machine, std::vector<Node> nodes)
             slots_.push_back(machine.slot(node, i));
         }
     }
+    machine.require_usable(nodes_);
 }
 
 Allocation Allocation::of_slots(const Machine& machine, std::vector<Slot> slots) {
@@ -44,14 +45,12 @@ Allocation Allocation::of_slots(const Machine& machine, std::vector<Slot> slots)
         }
         allocation.node_of_slot_.push_back(index);
     }
+    machine.require_usable(allocation.nodes_);
     allocation.slots_ = std::move(slots);
     return allocation;
 }
 
-Allocation Allocation::whole(const Machine& machine) {
-    const ids<Node> all(machine.node_count());
-    return {machine, std::vector<Node>(all.begin(), all.end())};
-}
+Allocation Allocation::whole(const Machine& machine) { return {machine, machine.usable_nodes()}; }
 
 Placement::Placement(const Allocation& allocation, std::vector<Slot> slot_of_rank, SlotUse use)
     : slots_(std::move(slot_of_rank)), use_(use) {

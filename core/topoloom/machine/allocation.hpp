@@ -15,13 +15,14 @@ namespace topoloom {
 /// Refers to the machine, which must live longer.
 class Allocation {
    public:
-    /// All slots of the given nodes. Throws Error for an empty list, nodes that do not exist or stand there twice.
+    /// All slots of the given nodes. Throws Error for an empty list, nodes that do not exist, are down or stand there
+    /// twice, and nodes that failures cut off from each other.
     Allocation(const Machine& machine, std::vector<Node> nodes);
 
     /// Just these slots; nodes are listed in the order in which their first slot comes. Throws Error likewise.
     static Allocation of_slots(const Machine& machine, std::vector<Slot> slots);
 
-    /// Every slot of the machine.
+    /// Every slot of the machine, but those of nodes that are down.
     static Allocation whole(const Machine& machine);
 
     [[nodiscard]] const Machine& machine() const { return *machine_; }

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <sstream>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/machine/hop_search.hpp"
 
 namespace topoloom {
 
@@ -23,11 +23,11 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
     if (vertex_count() > std::numeric_limits<std::int32_t>::max())
         fail("the machine graph has more than 2^31 vertices");
     // Each leaf takes two links; refused before anything as large as the number of vertices is made.
-    HopTable::require_memory(spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2));
+    const std::uint64_t rows = spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2);
+    HopTable::require_memory(rows, rows);
     sort_links();
-    find_leaves();
     add_given_routes();
-    measure_hops();
+    find_ways();
 }
 
 void ExplicitGraph::sort_links() {
@@ -55,47 +55,23 @@ void ExplicitGraph::sort_links() {
     for (std::size_t v = 0; v < vertex_count(); ++v) first_[v + 1] += first_[v];
 }
 
-/// A node with one cable, to a switch, shares the row of that switch.
-void ExplicitGraph::find_leaves() {
-    const auto& links = spec_.links;
-    std::vector<std::uint32_t> into(spec_.nodes, 0);
-    for (const ExplicitLink& link : links) {
-        if (link.to < spec_.nodes) ++into[link.to];
+void ExplicitGraph::find_ways() {
+    std::vector<std::uint32_t> vertices(spec_.nodes);
+    std::iota(vertices.begin(), vertices.end(), 0U);
+    std::vector<bool> forwarding;
+    for (std::uint32_t v = 0; v < vertex_count(); ++v) forwarding.push_back(forwards(v));
+    std::vector<Arc> arcs;
+    for (const Link link : ids<Link>(link_count())) arcs.push_back({link, ends(link).from, ends(link).to});
+    ways_ = ShortestWays(vertices, forwarding, std::move(arcs));
+    if (const auto [from, to] = geometry().lost(); from != to) {
+        fail("the machine is disconnected: node ", from.value, " has no route to node ", to.value,
+             "; add links between them");
     }
-    row_.assign(vertex_count(), 0);
-    std::uint32_t rows = 0;
-    for (std::uint32_t v = 0; v < vertex_count(); ++v) {
-        const bool one_cable = v < spec_.nodes && into[v] == 1 && first_[v + 1] - first_[v] == 1 &&
-                               switch_of(v) >= spec_.nodes && has_link(switch_of(v), v);
-        row_[v] = one_cable ? leaf : rows++;
-    }
-}
-
-void ExplicitGraph::measure_hops() {
-    std::vector<LinkEnds> between_rows;
-    for (const ExplicitLink& link : spec_.links) {
-        if (row_[link.from] != leaf && row_[link.to] != leaf)
-            between_rows.push_back({row_[link.from], row_[link.to]});
-    }
-    std::vector<bool> relays;
-    for (std::uint32_t v = 0; v < vertex_count(); ++v) {
-        if (row_[v] != leaf) relays.push_back(v >= spec_.nodes || spec_.nodes_forward);
-    }
-    std::vector<HopTable::Point> nodes;
-    for (std::uint32_t v = 0; v < spec_.nodes; ++v) {
-        const bool is_leaf = row_[v] == leaf;
-        nodes.push_back({v, row_[is_leaf ? switch_of(v) : v] & 0x7FFFFFFFU, is_leaf ? 1U : 0U});
-    }
-    HopTable::Hops hops = search_hops(relays.size(), between_rows, relays);
     std::vector<HopTable::Exception> exceptions;
     for (const auto& [pair, links] : given_) {
         exceptions.push_back({pair.first, pair.second, static_cast<std::uint32_t>(links.size())});
     }
-    hops_ = HopTable(std::move(nodes), relays.size(), std::move(hops), std::move(exceptions));
-    if (const auto [from, to] = hops_.lost(); from != to) {
-        fail("the machine is disconnected: node ", from.value, " has no route to node ", to.value,
-             "; add links between them");
-    }
+    ways_.except(std::move(exceptions));
 }
 
 void ExplicitGraph::add_given_routes() {
@@ -138,15 +114,6 @@ Link ExplicitGraph::link_between(std::uint32_t from, std::uint32_t to) const {
     const auto end = spec_.links.begin() + first_[from + 1];
     const auto at = std::ranges::lower_bound(begin, end, to, {}, &ExplicitLink::to);
     return Link{static_cast<std::size_t>(at - spec_.links.begin())};
-}
-
-Link ExplicitGraph::next_link(std::uint32_t at, std::uint32_t end,
-                              std::span<const std::uint16_t> to_end) const {
-    for (std::uint32_t i = first_[at];; ++i) {
-        const std::uint32_t next = spec_.links[i].to;
-        if (row_[next] == leaf || to_end[row_[next]] + 1 != to_end[row_[at]]) continue;
-        if (next >= spec_.nodes || spec_.nodes_forward || next == end) return Link{i};
-    }
 }
 
 const std::vector<Link>* ExplicitGraph::given_route(std::uint32_t a, std::uint32_t b) const {

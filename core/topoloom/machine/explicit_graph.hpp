@@ -12,6 +12,7 @@
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/hop_table.hpp"
 #include "topoloom/machine/link.hpp"
+#include "topoloom/machine/shortest_ways.hpp"
 
 namespace topoloom {
 
@@ -33,7 +34,7 @@ struct ExplicitGraphSpec {
     bool nodes_forward = true;  // false: shortest paths pass through switches only
 };
 
-/// Distances are kept in a HopTable, computed on all cores; nodes with one cable to a switch share its row.
+/// Distances are kept in a HopTable, computed on all cores.
 class ExplicitGraph {
    public:
     using Point = HopTable::Point;
@@ -46,28 +47,23 @@ class ExplicitGraph {
     [[nodiscard]] std::size_t link_count() const { return spec_.links.size(); }
     [[nodiscard]] std::size_t vertex_count() const { return std::size_t{spec_.nodes} + spec_.switches; }
 
-    [[nodiscard]] Point point(Node node) const { return hops_.point(node); }
-    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return hops_.distance(a, b); }
-    [[nodiscard]] std::uint32_t diameter() const { return hops_.max_distance(); }
-    [[nodiscard]] const HopTable& geometry() const { return hops_; }
+    [[nodiscard]] Point point(Node node) const { return geometry().point(node); }
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry().distance(a, b); }
+    [[nodiscard]] std::uint32_t diameter() const { return geometry().max_distance(); }
+    [[nodiscard]] const HopTable& geometry() const { return ways_.table(); }
 
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
-        if (a == b) return;
         if (const auto* given = given_route(a.value, b.value)) {
             for (const Link link : *given) visit(link, 1.0);
             return;
         }
-        std::uint32_t at = a.value;
-        const auto follow = [&](Link link) {
-            visit(link, 1.0);
-            at = spec_.links[link.value].to;
-        };
-        if (row_[a.value] == leaf) follow(Link{first_[a.value]});
-        const std::uint32_t end = row_[b.value] == leaf ? switch_of(b.value) : b.value;
-        const std::span<const std::uint16_t> to_end = hops_.hops_to(row_[end]);
-        while (at != end) follow(next_link(at, end, to_end));
-        if (end != b.value) follow(link_between(end, b.value));
+        ways_.route(a.value, b.value, visit);
+    }
+
+    [[nodiscard]] bool takes_shortest_routes() const { return given_.empty(); }
+    [[nodiscard]] bool forwards(std::uint32_t vertex) const {
+        return vertex >= spec_.nodes || spec_.nodes_forward;
     }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
@@ -83,24 +79,17 @@ class ExplicitGraph {
 
    private:
     using Pair = std::pair<std::uint32_t, std::uint32_t>;
-    static constexpr std::uint32_t leaf = 0xFFFFFFFFU;
 
     void sort_links();
-    void find_leaves();
     void add_given_routes();
-    void measure_hops();
-    /// The only neighbor of a leaf.
-    [[nodiscard]] std::uint32_t switch_of(std::uint32_t node) const { return spec_.links[first_[node]].to; }
-    [[nodiscard]] Link next_link(std::uint32_t at, std::uint32_t end,
-                                 std::span<const std::uint16_t> to_end) const;
+    void find_ways();
     [[nodiscard]] bool has_link(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] Link link_between(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] const std::vector<Link>* given_route(std::uint32_t a, std::uint32_t b) const;
 
     ExplicitGraphSpec spec_;            // links sorted by (from, to): a link's id is its position
     std::vector<std::uint32_t> first_;  // [v]: first link that leaves v
-    std::vector<std::uint32_t> row_;    // [v]: of the table; `leaf` for nodes that share their switch's
-    HopTable hops_;
+    ShortestWays ways_;
     std::vector<std::pair<Pair, std::vector<Link>>> given_;  // sorted by pair of nodes
 };
 

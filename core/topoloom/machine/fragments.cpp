@@ -72,6 +72,15 @@ class Grid {
     std::size_t nodes_per_cell_ = 1;
 };
 
+/// Cells of which a node is down.
+std::vector<char> cells_down(const Machine& machine, const Grid& grid) {
+    std::vector<std::size_t> usable(grid.cells(), 0);
+    for (const Node node : machine.usable_nodes()) ++usable[node.value / grid.nodes_per_cell()];
+    std::vector<char> down;
+    for (const std::size_t nodes : usable) down.push_back(nodes < grid.nodes_per_cell() ? 1 : 0);
+    return down;
+}
+
 /// Sizes of the pieces: every one at least 1 cell, otherwise as uneven as random cuts make them.
 std::vector<std::size_t> random_sizes(std::size_t cells, std::size_t pieces, Rng& rng) {
     std::vector<double> weight(pieces);
@@ -152,16 +161,18 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
     const Grid grid(machine);
     const std::size_t cells = (node_count + grid.nodes_per_cell() - 1) / grid.nodes_per_cell();
     if (node_count == 0) fail("an allocation needs at least one node");
-    if (node_count > machine.node_count()) {
-        fail("cannot allocate ", node_count, " nodes: the machine has ", machine.node_count());
+    const std::vector<char> down = cells_down(machine, grid);
+    const auto open_cells = static_cast<std::size_t>(std::ranges::count(down, 0));
+    if (node_count > open_cells * grid.nodes_per_cell()) {
+        fail("cannot allocate ", node_count, " nodes: the machine has ", open_cells * grid.nodes_per_cell());
     }
     if (fragments == 0 || fragments > cells) {
         fail("cannot cut ", node_count, " nodes in ", fragments, " fragments; ask for 1 to ", cells,
              grid.nodes_per_cell() > 1 ? " (nodes of a router stay together)" : "");
     }
     Rng rng(seed);
-    std::vector<char> used(grid.cells(), 0);
-    std::vector<char> blocked(grid.cells(), 0);  // used, or next to a used cell
+    std::vector<char> used = down;
+    std::vector<char> blocked = down;  // used, or next to a used cell
     std::size_t missing = cells;
     const auto take = [&](const std::vector<std::size_t>& piece) {
         for (const std::size_t cell : piece) {
@@ -189,7 +200,8 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
 
     std::vector<Node> nodes;
     for (std::size_t cell = 0; cell < grid.cells(); ++cell) {
-        for (std::size_t k = 0; used[cell] && k < grid.nodes_per_cell() && nodes.size() < node_count; ++k) {
+        for (std::size_t k = 0;
+             used[cell] && !down[cell] && k < grid.nodes_per_cell() && nodes.size() < node_count; ++k) {
             nodes.push_back(Node{cell * grid.nodes_per_cell() + k});
         }
     }

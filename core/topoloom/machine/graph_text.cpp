@@ -19,7 +19,7 @@ void read_link(const Piece& item, BytesPerSecond standard, Seconds latency,
 
 }  // namespace
 
-AnyTopology read_graph(const Section& section) {
+WholeTopology read_graph(const Section& section) {
     ExplicitGraphSpec spec;
     const auto [counts, first_link] = section.body.cut(':');
     const auto [nodes, switches] = counts.cut('+');

@@ -16,31 +16,31 @@ constexpr std::size_t words = 4;
 constexpr std::size_t width = 64 * words;  // roots of one search
 using Roots = std::array<std::uint64_t, words>;
 
-/// Out-links in rows.
-struct Neighbors {
+/// Where the links into every vertex come from.
+struct Origins {
     std::vector<std::size_t> first;
-    std::vector<std::uint32_t> to;
+    std::vector<std::uint32_t> from;
 
-    Neighbors(std::size_t vertices, std::span<const LinkEnds> links)
-        : first(vertices + 1, 0), to(links.size()) {
-        for (const LinkEnds& link : links) ++first[link.from + 1];
+    Origins(std::size_t vertices, std::span<const LinkEnds> links)
+        : first(vertices + 1, 0), from(links.size()) {
+        for (const LinkEnds& link : links) ++first[link.to + 1];
         for (std::size_t v = 0; v < vertices; ++v) first[v + 1] += first[v];
         std::vector<std::size_t> next(first.begin(), first.end() - 1);
-        for (const LinkEnds& link : links) to[next[link.from]++] = link.to;
+        for (const LinkEnds& link : links) from[next[link.to]++] = link.from;
     }
 };
 
-/// Searches from up to `width` roots at once: a bit for each says whether it has come to a vertex.
+/// Searches backwards from up to `width` roots at once: a bit for each says whether it has come to a vertex.
 class Search {
    public:
-    Search(const Neighbors& neighbors, const std::vector<bool>& relays)
-        : neighbors_(neighbors),
+    Search(const Origins& origins, const std::vector<bool>& relays)
+        : origins_(origins),
           relays_(relays),
           seen_(relays.size()),
           here_(relays.size()),
           next_(relays.size()) {}
 
-    /// Writes the hops from roots begin .. end-1 into their columns.
+    /// Writes the rows of roots begin .. end-1.
     void run(Chunk roots, HopTable::Hops& hops) {
         std::ranges::fill(seen_, Roots{});
         std::vector<std::uint32_t> active;
@@ -58,6 +58,8 @@ class Search {
             }
             if (!reached.empty() && level >= HopTable::unreached)
                 fail("the machine graph has distances above ", HopTable::unreached - 1);
+            // In their order, so that what is written in all rows lies together.
+            std::ranges::sort(reached);
             for (const std::uint32_t v : reached) write(v, roots.begin, level, hops);
             std::swap(here_, next_);
             active.swap(reached);
@@ -67,8 +69,8 @@ class Search {
 
    private:
     void spread(std::uint32_t u, std::vector<std::uint32_t>& reached) {
-        for (std::size_t i = neighbors_.first[u]; i < neighbors_.first[u + 1]; ++i) {
-            const std::uint32_t v = neighbors_.to[i];
+        for (std::size_t i = origins_.first[u]; i < origins_.first[u + 1]; ++i) {
+            const std::uint32_t v = origins_.from[i];
             std::uint64_t fresh = 0;
             std::uint64_t before = 0;
             for (std::size_t w = 0; w < words; ++w) {
@@ -80,17 +82,17 @@ class Search {
         }
     }
     void write(std::uint32_t v, std::size_t first_root, std::uint32_t level, HopTable::Hops& hops) {
-        std::uint16_t* const to_v = hops.data() + v * relays_.size() + first_root;
         for (std::size_t w = 0; w < words; ++w) {
             seen_[v][w] |= next_[v][w];
             for (std::uint64_t bits = next_[v][w]; bits != 0; bits &= bits - 1) {
-                to_v[64 * w + static_cast<std::size_t>(std::countr_zero(bits))] =
-                    static_cast<std::uint16_t>(level);
+                const std::size_t root =
+                    first_root + 64 * w + static_cast<std::size_t>(std::countr_zero(bits));
+                hops[root * relays_.size() + v] = static_cast<std::uint16_t>(level);
             }
         }
     }
 
-    const Neighbors& neighbors_;
+    const Origins& origins_;
     const std::vector<bool>& relays_;
     std::vector<Roots> seen_;
     std::vector<Roots> here_;  // came to the vertex with the last step
@@ -99,14 +101,13 @@ class Search {
 
 }  // namespace
 
-HopTable::Hops search_hops(std::size_t vertices, std::span<const LinkEnds> links,
+HopTable::Hops search_hops(std::size_t vertices, std::size_t ends, std::span<const LinkEnds> links,
                            const std::vector<bool>& relays) {
-    HopTable::require_memory(vertices);
-    const Neighbors neighbors(vertices, links);
-    HopTable::Hops hops(vertices * vertices, HopTable::unreached);
-    const Chunks chunks(vertices, width);
-    parallel_for(chunks.size(), 0,
-                 [&](std::size_t c, int) { Search(neighbors, relays).run(chunks[c], hops); });
+    HopTable::require_memory(vertices, ends);
+    const Origins origins(vertices, links);
+    HopTable::Hops hops(vertices * ends, HopTable::unreached);
+    const Chunks chunks(ends, width);
+    parallel_for(chunks.size(), 0, [&](std::size_t c, int) { Search(origins, relays).run(chunks[c], hops); });
     return hops;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortest ways between all vertices of a graph, by breadth-first searches from many of them at once.
+// Shortest ways to the vertices of a graph, by breadth-first searches from many of them at once.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace topoloom {
 
-/// Hops between all pairs of `vertices` vertices over directed links. Ways begin and end anywhere, but pass only
-/// vertices that relay. Pairs without a way are HopTable::unreached. O(vertices * links / 256) words in graphs of
-/// small diameter (Then et al., The More the Merrier: Efficient Multi-Source Graph Traversal, VLDB 2014).
-/// Throws Error for distances above 65,534 and for tables that do not fit this computer.
-[[nodiscard]] HopTable::Hops search_hops(std::size_t vertices, std::span<const LinkEnds> links,
-                                         const std::vector<bool>& relays);
+/// Hops from all `vertices` vertices to the first `ends` of them over directed links: [b * vertices + a], from a to b.
+/// Ways begin and end anywhere, but pass only vertices that relay. Pairs without a way are HopTable::unreached.
+/// O(ends * links / 256) words in graphs of small diameter (Then et al., The More the Merrier: Efficient Multi-Source
+/// Graph Traversal, VLDB 2014). Throws Error for distances above 65,534 and for tables that do not fit this computer.
+[[nodiscard]] HopTable::Hops search_hops(std::size_t vertices, std::size_t ends,
+                                         std::span<const LinkEnds> links, const std::vector<bool>& relays);
 
 }  // namespace topoloom

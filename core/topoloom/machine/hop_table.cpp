@@ -2,8 +2,6 @@
 #include "topoloom/machine/hop_table.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <tuple>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/memory.hpp"
@@ -17,20 +15,25 @@ auto ends_of(const HopTable::Exception& e) { return std::pair(e.from, e.to); }
 
 }  // namespace
 
-HopTable::HopTable(std::vector<Point> nodes, std::size_t rows, Hops hops, std::vector<Exception> exceptions,
-                   std::vector<std::uint32_t> group)
+HopTable::HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::vector<std::uint32_t> group)
     : nodes_(std::move(nodes)),
-      rows_(rows),
+      width_(width),
+      rows_(hops.size() / width),
       hops_(std::move(hops)),
-      exceptions_(std::move(exceptions)),
       group_(std::move(group)) {
-    std::ranges::sort(exceptions_, {}, ends_of);
     measure();
+}
+
+void HopTable::except(std::vector<Exception> exceptions) {
+    exceptions_ = std::move(exceptions);
+    std::ranges::sort(exceptions_, {}, ends_of);
+    for (const Exception& e : exceptions_) farthest_ = std::max(farthest_, e.hops);
+    symmetric_ = symmetric_ && exceptions_.empty();
 }
 
 auto HopTable::fill(std::size_t rows, const std::function<void(std::uint32_t, std::uint16_t*)>& fill_row)
     -> Hops {
-    require_memory(rows);
+    require_memory(rows, rows);
     Hops hops(rows * rows);
     parallel_for(rows, 0, [&](std::size_t b, int) {
         fill_row(static_cast<std::uint32_t>(b), hops.data() + b * rows);
@@ -38,12 +41,12 @@ auto HopTable::fill(std::size_t rows, const std::function<void(std::uint32_t, st
     return hops;
 }
 
-void HopTable::require_memory(std::uint64_t rows) {
+void HopTable::require_memory(std::uint64_t width, std::uint64_t rows) {
     const std::uint64_t usable = usable_memory();
-    if (rows > std::numeric_limits<std::uint32_t>::max() ||
-        rows * rows > usable / 10 * 8 / sizeof(std::uint16_t)) {
-        fail("distances between ", rows, " routers or switches need more memory than the ", usable >> 20,
-             " MiB of this computer. Describe the machine as a torus or tree instead");
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    if (width > most || rows > most || width * rows > usable / 10 * 8 / sizeof(std::uint16_t)) {
+        fail("distances from ", width, " to ", rows, " routers or switches need more memory than the ",
+             usable >> 20, " MiB of this computer. Describe the machine as a torus or tree instead");
     }
 }
 
@@ -69,7 +72,7 @@ void HopTable::measure() {
         const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
         for (std::size_t a = 0; a < rows_; ++a) {
             if (count[a] == 0 || a == b) continue;
-            if (to_b[a] != hops_[a * rows_ + b]) symmetric[b] = 0;
+            if (to_b[a] != hops_[a * width_ + b]) symmetric[b] = 0;
             if (to_b[a] == unreached) {
                 lost[b] = std::min(lost[b], first[a]);
             } else {
@@ -78,14 +81,13 @@ void HopTable::measure() {
         }
     });
     farthest_ = std::max(farthest_, *std::ranges::max_element(farthest));
-    for (const Exception& e : exceptions_) farthest_ = std::max(farthest_, e.hops);
     std::uint32_t to = none;
     for (std::size_t b = 0; b < rows_; ++b) {
         if (lost[b] == none || first[b] >= to) continue;
         to = first[b];
         lost_ = {Node{lost[b]}, Node{to}};
     }
-    symmetric_ = exceptions_.empty() && std::ranges::all_of(symmetric, [](char s) { return s == 1; });
+    symmetric_ = std::ranges::all_of(symmetric, [](char s) { return s == 1; });
 }
 
 std::vector<std::uint64_t> HopTable::total_distances(std::span<const Point> points) const {
@@ -96,28 +98,42 @@ std::vector<std::uint64_t> HopTable::total_distances(std::span<const Point> poin
         });
         return totals;
     }
+    const std::vector<Total> from = total_from_rows(points);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const Point p = points[i];
+        totals[i] = from[p.row].hops + p.leaf * from[p.row].points - 2 * p.leaf;  // 2: itself
+    }
+    return totals;
+}
+
+std::uint64_t HopTable::reached_pairs(std::span<const Point> points) const {
+    const std::vector<Total> from = total_from_rows(points);
+    std::uint64_t pairs = 0;
+    for (const Point p : points) pairs += from[p.row].points - 1;
+    return pairs;
+}
+
+auto HopTable::total_from_rows(std::span<const Point> points) const -> std::vector<Total> {
     std::vector<std::uint64_t> count(rows_, 0);
     std::vector<std::uint64_t> leaves(rows_, 0);
     for (const Point p : points) {
         ++count[p.row];
         leaves[p.row] += p.leaf;
     }
-    const std::uint64_t all_leaves = std::accumulate(leaves.begin(), leaves.end(), std::uint64_t{0});
-    std::vector<std::uint64_t> from(rows_, 0);  // sum of the table's hops to all points
+    std::vector<Total> from(rows_);
     const Chunks columns(rows_, 1024);
     parallel_for(columns.size(), 0, [&](std::size_t c, int) {
         for (std::size_t b = 0; b < rows_; ++b) {
             if (count[b] == 0) continue;
+            const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
             for (std::size_t a = columns[c].begin; a < columns[c].end; ++a) {
-                from[a] += count[b] * hops_[b * rows_ + a];
+                if (to_b[a] == unreached) continue;
+                from[a].hops += count[b] * to_b[a] + leaves[b];
+                from[a].points += count[b];
             }
         }
     });
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        const Point p = points[i];
-        totals[i] = from[p.row] + all_leaves + p.leaf * points.size() - 2 * p.leaf;  // 2: itself
-    }
-    return totals;
+    return from;
 }
 
 std::vector<SplitKey> HopTable::split_keys(std::span<const Point> points) const {

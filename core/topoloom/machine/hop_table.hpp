@@ -27,7 +27,8 @@ class HopTable {
     };
     struct Region {};  // without geometry nothing can be ruled out
     using Pull = PullToPoints<HopTable>;
-    /// [b * rows + a]: hops from row a to row b.
+    /// [b * width + a]: hops from row a to row b. Rows of routers that no node hangs on may come last, and are then
+    /// only ever `a`.
     using Hops = std::vector<std::uint16_t>;
     /// The hops from one node to another, where they differ from what the table says.
     struct Exception {
@@ -41,8 +42,9 @@ class HopTable {
 
     HopTable() = default;
     /// `nodes` in their order; rows of one `group` (given by row, or empty) are cut apart last.
-    HopTable(std::vector<Point> nodes, std::size_t rows, Hops hops, std::vector<Exception> exceptions = {},
-             std::vector<std::uint32_t> group = {});
+    HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::vector<std::uint32_t> group = {});
+    /// Takes other hops for some pairs of nodes.
+    void except(std::vector<Exception> exceptions);
 
     /// A table of hops(a, b) between rows, filled on all cores.
     template <class HopsBetween>
@@ -53,7 +55,7 @@ class HopTable {
     }
 
     /// Throws Error if a table of so many rows does not fit this computer.
-    static void require_memory(std::uint64_t rows);
+    static void require_memory(std::uint64_t width, std::uint64_t rows);
 
     [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
     [[nodiscard]] Point point(Node node) const { return nodes_[node.value]; }
@@ -63,6 +65,7 @@ class HopTable {
             return looked_up(a, b);
         return table(a, b);
     }
+    [[nodiscard]] bool reaches(Point a, Point b) const { return hops_[b.row * width_ + a.row] != unreached; }
     /// Whether the way back is always as long as the way there.
     [[nodiscard]] bool symmetric() const { return symmetric_; }
     /// Two nodes, the first of which cannot reach the second; the same node twice if all reach each other.
@@ -72,16 +75,13 @@ class HopTable {
     /// Whether some nodes are 0 hops apart.
     [[nodiscard]] bool nodes_share_routers() const { return nodes_share_routers_; }
     [[nodiscard]] std::span<const std::uint16_t> hops_to(std::uint32_t row) const {
-        return {hops_.data() + row * rows_, rows_};
+        return {hops_.data() + row * width_, width_};
     }
 
-    [[nodiscard]] std::vector<std::uint32_t> grid() const {
-        return {static_cast<std::uint32_t>(node_count())};
-    }
-    [[nodiscard]] bool wraps(std::uint32_t) const { return false; }
-    [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const { return {node.value}; }
-    /// Of different nodes. O(rows^2 + points).
+    /// Of different nodes, to those that can be reached. O(rows^2 + points).
     [[nodiscard]] std::vector<std::uint64_t> total_distances(std::span<const Point> points) const;
+    /// Ordered pairs of different nodes, the first of which reaches the second. O(rows^2 + points).
+    [[nodiscard]] std::uint64_t reached_pairs(std::span<const Point> points) const;
     /// By groups, or by how much nearer a point is to one of two far ends than to the other.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
     [[nodiscard]] Region region(std::span<const Point>) const { return {}; }
@@ -91,12 +91,19 @@ class HopTable {
     [[nodiscard]] static Hops fill(std::size_t rows,
                                    const std::function<void(std::uint32_t, std::uint16_t*)>& fill_row);
     [[nodiscard]] std::uint32_t table(Point a, Point b) const {
-        return hops_[b.row * rows_ + a.row] + a.leaf + b.leaf;
+        return hops_[b.row * width_ + a.row] + a.leaf + b.leaf;
     }
     [[nodiscard]] std::uint32_t looked_up(Point a, Point b) const;
     void measure();
+    /// Hops of the table, and points, from a row to all given points that it reaches.
+    struct Total {
+        std::uint64_t hops = 0;
+        std::uint64_t points = 0;
+    };
+    [[nodiscard]] std::vector<Total> total_from_rows(std::span<const Point> points) const;
 
     std::vector<Point> nodes_;
+    std::size_t width_ = 0;
     std::size_t rows_ = 0;
     Hops hops_;
     std::vector<Exception> exceptions_;  // sorted by (from, to)

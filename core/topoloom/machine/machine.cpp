@@ -17,6 +17,25 @@ constexpr bool are_topologies(const std::variant<Ts...>*) {
 }
 static_assert(are_topologies(static_cast<AnyTopology*>(nullptr)));
 
+/// use(topology) if it has coordinates, `otherwise` if not.
+template <class Use, class Value>
+Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) {
+    const auto apply = [&]<class T>(const T& topology) -> Value {
+        if constexpr (GridTopology<T>) {
+            return use(topology);
+        } else {
+            return otherwise;
+        }
+    };
+    return with_topology(machine, [&]<class T>(const T& topology) -> Value {
+        if constexpr (std::is_same_v<T, Degraded>) {
+            return std::visit(apply, topology.whole());
+        } else {
+            return apply(topology);
+        }
+    });
+}
+
 }  // namespace
 
 Machine::Machine(AnyTopology topology, NodeInside inside, std::string text)
@@ -32,6 +51,16 @@ Machine::Machine(AnyTopology topology, NodeInside inside, std::string text)
 
 std::size_t Machine::link_count() const {
     return with_topology(*this, [](const auto& t) { return t.link_count(); });
+}
+
+std::vector<Node> Machine::usable_nodes() const {
+    if (const auto* degraded = std::get_if<Degraded>(&topology_)) return degraded->usable_nodes();
+    const ids<Node> all(node_count_);
+    return {all.begin(), all.end()};
+}
+
+void Machine::require_usable(std::span<const Node> nodes) const {
+    if (const auto* degraded = std::get_if<Degraded>(&topology_)) degraded->require_usable(nodes);
 }
 
 std::uint32_t Machine::distance(Slot a, Slot b) const {
@@ -54,28 +83,39 @@ double Machine::average_distance() const {
     if (node_count_ < 2) return 0;
     return with_geometry(*this, [&]<class T>(const T& g) {
         std::vector<typename T::Point> points;
-        for (const Node node : ids<Node>(node_count_)) points.push_back(g.point(node));
+        for (const Node node : usable_nodes()) points.push_back(g.point(node));
         const auto totals = g.total_distances(points);
         double sum = 0;
         for (const std::uint64_t total : totals) sum += static_cast<double>(total);
-        return sum / static_cast<double>(node_count_) / static_cast<double>(node_count_ - 1);
+        if constexpr (std::is_same_v<T, HopTable>) {
+            const std::uint64_t pairs = g.reached_pairs(points);
+            return pairs == 0 ? 0.0 : sum / static_cast<double>(pairs);
+        } else {
+            return sum / static_cast<double>(node_count_) / static_cast<double>(node_count_ - 1);
+        }
     });
+}
+
+bool Machine::has_grid() const {
+    return with_grid(*this, [](const auto&) { return true; }, false);
 }
 
 std::vector<std::uint32_t> Machine::grid() const {
-    return with_geometry(*this, [](const auto& g) -> std::vector<std::uint32_t> { return g.grid(); });
+    const std::vector<std::uint32_t> line{static_cast<std::uint32_t>(node_count_)};
+    return with_grid(*this, [](const auto& t) -> std::vector<std::uint32_t> { return t.grid(); }, line);
 }
 
 std::vector<bool> Machine::wraps() const {
-    return with_geometry(*this, [](const auto& g) {
+    const auto wraps_of = [](const auto& t) {
         std::vector<bool> wraps;
-        for (std::uint32_t d = 0; d < g.grid().size(); ++d) wraps.push_back(g.wraps(d));
+        for (std::uint32_t d = 0; d < t.grid().size(); ++d) wraps.push_back(t.wraps(d));
         return wraps;
-    });
+    };
+    return with_grid(*this, wraps_of, std::vector<bool>{false});
 }
 
 std::vector<std::uint32_t> Machine::coordinates(Node node) const {
-    return with_geometry(*this, [&](const auto& g) { return g.coordinates(node); });
+    return with_grid(*this, [&](const auto& t) { return t.coordinates(node); }, std::vector{node.value});
 }
 
 Node Machine::node_at(const std::vector<std::uint32_t>& at) const {

@@ -10,17 +10,16 @@
 #include <vector>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/machine/explicit_graph.hpp"
+#include "topoloom/machine/degraded.hpp"
 #include "topoloom/machine/hop_table.hpp"
 #include "topoloom/machine/levels.hpp"
+#include "topoloom/machine/topologies.hpp"
 #include "topoloom/machine/topology.hpp"
-#include "topoloom/machine/torus.hpp"
-#include "topoloom/machine/tree.hpp"
 
 namespace topoloom {
 
-/// Every topology there is. A new one: a file that meets the concept and its name here.
-using AnyTopology = std::variant<Torus, WideTorus, Tree, ExplicitGraph>;
+/// Every topology there is, and any of them with failures.
+using AnyTopology = TopologiesAnd<Degraded>;
 
 /// The geometry of a topology: searches are compiled once for each of these, however many topologies there are.
 using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;
@@ -114,6 +113,10 @@ class Machine {
     [[nodiscard]] std::uint32_t slots_per_node() const { return inside_.levels.size(); }
     [[nodiscard]] std::size_t slot_count() const { return node_count_ * slots_per_node(); }
     [[nodiscard]] std::size_t link_count() const;
+    /// Those that are not down.
+    [[nodiscard]] std::vector<Node> usable_nodes() const;
+    /// Throws Error if one of the nodes is down, or failures leave two of them without a way between them.
+    void require_usable(std::span<const Node> nodes) const;
     [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / slots_per_node()}; }
     [[nodiscard]] Slot slot(Node node, std::uint32_t local) const {
         return Slot{node.value * slots_per_node() + local};
@@ -124,10 +127,12 @@ class Machine {
     [[nodiscard]] std::uint32_t max_distance() const;
     [[nodiscard]] std::uint32_t hops(Node a, Node b) const;
 
-    /// Mean network distance over ordered pairs of different nodes; 0 for one node.
+    /// Mean network distance over ordered pairs of different nodes that reach each other; 0 if there are none.
     [[nodiscard]] double average_distance() const;
 
-    /// Extents of the network's coordinates and which of them close to a ring; {nodes} where there is no geometry.
+    /// Whether nodes have coordinates.
+    [[nodiscard]] bool has_grid() const;
+    /// Extents of the network's coordinates and which of them close to a ring; {nodes}, a line, where there are none.
     [[nodiscard]] std::vector<std::uint32_t> grid() const;
     [[nodiscard]] std::vector<bool> wraps() const;
     [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const;

@@ -2,7 +2,10 @@
 #include "topoloom/machine/machine_text.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "topoloom/base/error.hpp"
@@ -14,7 +17,7 @@ namespace {
 
 struct Kind {
     std::string_view name;
-    AnyTopology (*read)(const Section&);
+    WholeTopology (*read)(const Section&);
 };
 
 constexpr std::array kinds{
@@ -24,7 +27,7 @@ constexpr std::array kinds{
     Kind{"graph", read_graph},
 };
 
-AnyTopology read_topology(const Section& network) {
+WholeTopology read_topology(const Section& network) {
     const std::string_view name = network.name.text();
     std::vector<std::string> names;
     for (const Kind& kind : kinds) {
@@ -52,17 +55,31 @@ NodeInside read_inside(const Section& section) {
     return inside;
 }
 
+/// The text before `mark`, as +node: (a plain + also stands in graph:4+2), and that from behind its plus sign on.
+std::pair<Piece, std::optional<Piece>> cut_at(const Piece& text, std::string_view mark) {
+    const std::size_t at = text.text().find(mark);
+    if (at == std::string_view::npos) return {text, std::nullopt};
+    return {text.sub(text.text().substr(0, at)), text.sub(text.text().substr(at + 1))};
+}
+
 }  // namespace
 
 Machine make_machine(std::string_view text) {
-    const std::size_t inside_at = text.find("+node:");  // a plain + also stands in graph:4+2
     const Piece whole(text, text);
-    const Section network = read_section(whole.sub(text.substr(0, inside_at)));
+    const auto [before, inside_text] = cut_at(whole, "+node:");
+    const auto [network, down] = cut_at(before, "+down:");
     NodeInside inside;
-    if (inside_at != std::string_view::npos)
-        inside = read_inside(read_section(whole.sub(text.substr(inside_at + 1))));
-    AnyTopology topology = read_topology(network);
-    return whole.build([&] { return Machine(std::move(topology), std::move(inside), std::string(text)); });
+    if (inside_text) inside = read_inside(read_section(*inside_text));
+    WholeTopology topology = read_topology(read_section(network));
+    if (!down) {
+        AnyTopology any =
+            std::visit([](auto&& t) -> AnyTopology { return std::move(t); }, std::move(topology));
+        return whole.build([&] { return Machine(std::move(any), std::move(inside), std::string(text)); });
+    }
+    const Failures failures = read_failures(read_section(*down));
+    return whole.build([&] {
+        return Machine(Degraded(std::move(topology), failures), std::move(inside), std::string(text));
+    });
 }
 
 }  // namespace topoloom

@@ -15,7 +15,8 @@ namespace topoloom {
 ///   tree:ARITIES                   bottom-up, as 4:8:2; options distance=1:10:100, bandwidth=B:B:B, latency=T:T:T
 ///   graph:NODES[+SWITCHES]:LINKS   0-1 both ways, 0>1 one way, 0-1@2GB/s; options route=0>2>1, bandwidth=B, latency=T,
 ///                                  forward=no (nodes do not, only switches do)
-/// optionally followed by +node:ARITIES (bottom-up levels inside every node) with distance=D:D for the levels and,
+/// optionally followed by +down:ITEM,ITEM... with what is down: 17 a node, v40 a vertex (router or switch), 0-1 all links
+/// between two vertices, 0>1 those one way; and by +node:ARITIES (bottom-up levels inside every node) with distance=D:D for the levels and,
 /// as one entry more, the weight of a hop between nodes. B is a bandwidth with unit, for one axis, direction or link
 /// also half, double or quarter of the default; T a time with unit. No option may be given twice, but route=.
 /// Throws Error naming the column and what was expected there.

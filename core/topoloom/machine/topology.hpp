@@ -20,20 +20,16 @@ namespace topoloom {
 /// Points once, then compare them often.
 ///
 /// distance    what hop-bytes multiply with: hops, unless a tree gives absolute distances
-/// grid        extents of the coordinates; wraps(axis) tells rings from lines. Without geometry: a line of all nodes
 /// split_keys  an order of points in which the two halves lie apart; see SplitKey
 /// Region      a set of points with a lower bound on the distance from outside; prunes searches for near slots
 /// Pull        sum of weighted distances to given points, for any point (cost) or at least for a region (bound)
 template <class G>
 concept Geometry = requires(const G& g, Node node, typename G::Point point, const typename G::Region& region,
-                            const typename G::Pull& pull, std::uint32_t axis) {
+                            const typename G::Pull& pull) {
     { g.node_count() } -> std::convertible_to<std::size_t>;
     { g.point(node) } -> std::same_as<typename G::Point>;
     { g.distance(point, point) } -> std::same_as<std::uint32_t>;
     { g.max_distance() } -> std::same_as<std::uint32_t>;
-    { g.grid() } -> std::convertible_to<std::vector<std::uint32_t>>;
-    { g.wraps(axis) } -> std::same_as<bool>;
-    { g.coordinates(node) } -> std::same_as<std::vector<std::uint32_t>>;
     { g.total_distances(std::span<const typename G::Point>{}) } -> std::same_as<std::vector<std::uint64_t>>;
     { g.split_keys(std::span<const typename G::Point>{}) } -> std::same_as<std::vector<SplitKey>>;
     { g.region(std::span<const typename G::Point>{}) } -> std::same_as<typename G::Region>;
@@ -67,5 +63,35 @@ concept Topology = requires(const T& t, Node node, typename T::Point point, Link
     { t.describe() } -> std::same_as<std::string>;
     requires Geometry<std::remove_cvref_t<decltype(t.geometry())>>;
 };
+
+/// One whose nodes have coordinates.
+///
+/// grid         extents of the coordinates; wraps(axis) tells rings from lines
+/// coordinates  of a node; nodes of one router share them
+template <class T>
+concept GridTopology = Topology<T> && requires(const T& t, Node node, std::uint32_t axis) {
+    { t.grid() } -> std::convertible_to<std::vector<std::uint32_t>>;
+    { t.wraps(axis) } -> std::same_as<bool>;
+    { t.coordinates(node) } -> std::same_as<std::vector<std::uint32_t>>;
+};
+
+/// Optional answers: whether routes are always shortest ways (they are unless takes_shortest_routes() says no), and
+/// whether messages pass through a vertex (they do unless forwards(vertex) says no).
+template <Topology T>
+[[nodiscard]] bool takes_shortest_routes(const T& topology) {
+    if constexpr (requires { topology.takes_shortest_routes(); }) {
+        return topology.takes_shortest_routes();
+    } else {
+        return true;
+    }
+}
+template <Topology T>
+[[nodiscard]] bool forwards(const T& topology, std::uint32_t vertex) {
+    if constexpr (requires { topology.forwards(vertex); }) {
+        return topology.forwards(vertex);
+    } else {
+        return true;
+    }
+}
 
 }  // namespace topoloom

@@ -7,9 +7,12 @@
 
 namespace topoloom {
 
-[[nodiscard]] AnyTopology read_torus(const Section& section);
-[[nodiscard]] AnyTopology read_mesh(const Section& section);
-[[nodiscard]] AnyTopology read_tree(const Section& section);
-[[nodiscard]] AnyTopology read_graph(const Section& section);
+[[nodiscard]] WholeTopology read_torus(const Section& section);
+[[nodiscard]] WholeTopology read_mesh(const Section& section);
+[[nodiscard]] WholeTopology read_tree(const Section& section);
+[[nodiscard]] WholeTopology read_graph(const Section& section);
+
+/// What is down, as down:17,v40,0-1,5>6.
+[[nodiscard]] Failures read_failures(const Section& section);
 
 }  // namespace topoloom

@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-AnyTopology read_grid(const Section& section, bool wrapped) {
+WholeTopology read_grid(const Section& section, bool wrapped) {
     TorusSpec spec;
     spec.size = section.body.numbers('x');
     refuse_items(section);
@@ -39,7 +39,7 @@ AnyTopology read_grid(const Section& section, bool wrapped) {
             unknown_option(section, key, known);
         }
     }
-    return section.name.build([&]() -> AnyTopology {
+    return section.name.build([&]() -> WholeTopology {
         if (axes <= 8) return Torus(std::move(spec));
         return WideTorus(std::move(spec));
     });
@@ -47,7 +47,7 @@ AnyTopology read_grid(const Section& section, bool wrapped) {
 
 }  // namespace
 
-AnyTopology read_torus(const Section& section) { return read_grid(section, true); }
-AnyTopology read_mesh(const Section& section) { return read_grid(section, false); }
+WholeTopology read_torus(const Section& section) { return read_grid(section, true); }
+WholeTopology read_mesh(const Section& section) { return read_grid(section, false); }
 
 }  // namespace topoloom

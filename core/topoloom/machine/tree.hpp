@@ -66,11 +66,6 @@ class Tree {
     [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
     [[nodiscard]] Seconds latency(Link link) const { return spec_.latency[level_of(link)]; }
     [[nodiscard]] std::string link_name(Link link) const;
-    [[nodiscard]] std::vector<std::uint32_t> grid() const {
-        return {static_cast<std::uint32_t>(node_count())};
-    }
-    [[nodiscard]] bool wraps(std::uint32_t) const { return false; }
-    [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const { return {node.value}; }
     [[nodiscard]] std::vector<std::uint64_t> total_distances(std::span<const Point> points) const;
     [[nodiscard]] std::string describe() const;
     [[nodiscard]] const TreeSpec& spec() const { return spec_; }

@@ -3,7 +3,7 @@
 
 namespace topoloom {
 
-AnyTopology read_tree(const Section& section) {
+WholeTopology read_tree(const Section& section) {
     TreeSpec spec;
     spec.arity = section.body.numbers(':');
     refuse_items(section);

@@ -84,9 +84,7 @@ class Halving {
           cuts_(cuts),
           cells_(pattern.axes.size(), pattern.rank_of_cell.size()),
           slots_(machine_.grid().size(), pattern.rank_of_cell.size()),
-          has_axes_(with_geometry(machine_, []<class T>(const T&) {
-              return !std::is_same_v<T, Tree> && !std::is_same_v<T, HopTable>;
-          })) {
+          has_axes_(machine_.has_grid()) {
         take_slots(allocation, choice);
         if (has_axes_) locate_slots();
         const std::vector<std::uint32_t> stride = strides_of(pattern.axes);

@@ -85,6 +85,13 @@ inline std::vector<std::string> machine_texts() {
         "graph:4+3:0-4,1-4,2-5,3-5,4-6,5-6",
         "graph:5:0>1,1>2,2>3,3>4,4>0",
         "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1,route=2>3>0",
+        "torus:4x4+down:5",
+        "torus:4x3,nodes=2+down:0,1,7,3-4",
+        "torus:5x4,ties=split+down:0-1,6>7,v13",
+        "mesh:3x3x2+down:4-5,0>1",
+        "tree:2:3:2+down:3,11",
+        "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1+down:3-2",
+        "graph:5+4:0-5,0-8,1-5,2-6,3-7,4-8,5-6,6-7,7-8,forward=no+down:0",
         random_graph(12, 0, 1),
         random_graph(9, 7, 2),
         random_graph(40, 5, 3),
@@ -101,13 +108,11 @@ void for_each_topology(const Law& law) {
     }
 }
 
-/// Of a topology or a geometry.
+/// Of all nodes that are up, in a topology or a geometry.
 template <class T>
-std::vector<typename T::Point> all_points(const T& topology) {
+std::vector<typename T::Point> all_points(const topoloom::Machine& machine, const T& topology) {
     std::vector<typename T::Point> points;
-    for (const topoloom::Node node : topoloom::ids<topoloom::Node>(topology.node_count())) {
-        points.push_back(topology.point(node));
-    }
+    for (const topoloom::Node node : machine.usable_nodes()) points.push_back(topology.point(node));
     return points;
 }
 

@@ -15,9 +15,10 @@ TEST_CASE("the order along a Hilbert curve is a permutation of the allocation's 
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
-        std::vector<std::uint32_t> order = hilbert_order(Allocation::whole(machine));
+        const Allocation allocation = Allocation::whole(machine);
+        std::vector<std::uint32_t> order = hilbert_order(allocation);
         std::sort(order.begin(), order.end());
-        std::vector<std::uint32_t> all(machine.slot_count());
+        std::vector<std::uint32_t> all(allocation.slot_count());
         std::iota(all.begin(), all.end(), 0U);
         CHECK(order == all);
     }

@@ -51,6 +51,11 @@ Ends expected_ends(const Tree& tree) {
     return ends;
 }
 
+Ends expected_ends(const ExplicitGraph& graph);
+Ends expected_ends(const Degraded& degraded) {
+    return std::visit([](const auto& whole) { return expected_ends(whole); }, degraded.whole());
+}
+
 Ends expected_ends(const ExplicitGraph& graph) {
     Ends ends;
     for (const ExplicitLink& link : graph.spec().links) ++ends[{link.from, link.to}];

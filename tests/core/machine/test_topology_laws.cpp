@@ -19,8 +19,8 @@ bool splits(const Machine& machine) { return machine.text().find("ties=split") !
 using Matrix = std::vector<std::vector<std::uint32_t>>;
 
 template <class T>
-Matrix all_hops(const T& topology) {
-    const auto points = all_points(topology);
+Matrix all_hops(const Machine& machine, const T& topology) {
+    const auto points = all_points(machine, topology);
     Matrix hops;
     for (const auto& a : points) {
         hops.emplace_back();
@@ -37,10 +37,13 @@ Matrix searched_hops(const Machine& machine, const T& topology) {
     const std::size_t ends_only = nodes_forward(machine) ? 0 : topology.node_count();
     std::vector<std::vector<std::uint32_t>> next(topology.vertex_count());
     for (const Link link : ids<Link>(topology.link_count())) {
+        if constexpr (requires { topology.is_up(link); }) {
+            if (!topology.is_up(link)) continue;
+        }
         next[topology.ends(link).from].push_back(topology.ends(link).to);
     }
     Matrix hops;
-    for (const Node a : ids<Node>(topology.node_count())) {
+    for (const Node a : machine.usable_nodes()) {
         std::vector<std::uint32_t> reached(topology.vertex_count(), ~0U);
         std::vector<std::uint32_t> queue{topology.vertex(a)};
         reached[queue[0]] = 0;
@@ -53,16 +56,16 @@ Matrix searched_hops(const Machine& machine, const T& topology) {
             }
         }
         hops.emplace_back();
-        for (const Node b : ids<Node>(topology.node_count()))
-            hops.back().push_back(reached[topology.vertex(b)]);
+        for (const Node b : machine.usable_nodes()) hops.back().push_back(reached[topology.vertex(b)]);
     }
     return hops;
 }
 
-template <class T>
-void for_each_pair(const T& topology, const auto& check) {
-    for (const Node a : ids<Node>(topology.node_count())) {
-        for (const Node b : ids<Node>(topology.node_count())) check(a, b);
+/// Of nodes that are up.
+void for_each_pair(const Machine& machine, const auto& check) {
+    const std::vector<Node> nodes = machine.usable_nodes();
+    for (const Node a : nodes) {
+        for (const Node b : nodes) check(a, b);
     }
 }
 
@@ -70,7 +73,7 @@ void for_each_pair(const T& topology, const auto& check) {
 
 TEST_CASE("the shares of the links on a route sum to its hops") {
     for_each_topology([](const Machine& machine, const auto& topology) {
-        for_each_pair(topology, [&](Node a, Node b) {
+        for_each_pair(machine, [&](Node a, Node b) {
             double sum = 0;
             topology.route(a, b, [&](Link link, double share) {
                 if (link.value >= topology.link_count() || share <= 0 || share > 1)
@@ -83,8 +86,8 @@ TEST_CASE("the shares of the links on a route sum to its hops") {
 }
 
 TEST_CASE("routes join up: what enters a vertex leaves it, except at the ends") {
-    for_each_topology([](const Machine&, const auto& topology) {
-        for_each_pair(topology, [&](Node a, Node b) {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        for_each_pair(machine, [&](Node a, Node b) {
             std::map<std::uint32_t, double> surplus;
             surplus[topology.vertex(a)] += 1;
             surplus[topology.vertex(b)] -= 1;
@@ -102,7 +105,7 @@ TEST_CASE("routes join up: what enters a vertex leaves it, except at the ends") 
 TEST_CASE("routes that are not split visit their links in order") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         if (splits(machine)) return;
-        for_each_pair(topology, [&](Node a, Node b) {
+        for_each_pair(machine, [&](Node a, Node b) {
             std::uint32_t at = topology.vertex(a);
             topology.route(a, b, [&](Link link, double share) {
                 if (topology.ends(link).from != at || share != 1)
@@ -116,7 +119,7 @@ TEST_CASE("routes that are not split visit their links in order") {
 
 TEST_CASE("hops are those of a shortest way, and no fewer on given routes") {
     for_each_topology([](const Machine& machine, const auto& topology) {
-        const Matrix hops = all_hops(topology);
+        const Matrix hops = all_hops(machine, topology);
         const Matrix searched = searched_hops(machine, topology);
         if (takes_shortest_ways(machine)) {
             CHECK(hops == searched);
@@ -130,7 +133,7 @@ TEST_CASE("hops are those of a shortest way, and no fewer on given routes") {
 
 TEST_CASE("only nodes of one vertex are 0 hops apart") {
     for_each_topology([](const Machine& machine, const auto& topology) {
-        for_each_pair(topology, [&](Node a, Node b) {
+        for_each_pair(machine, [&](Node a, Node b) {
             const bool together = topology.vertex(a) == topology.vertex(b);
             if ((machine.hops(a, b) == 0) != together) FAIL_CHECK(a.value, " and ", b.value);
         });
@@ -141,7 +144,7 @@ TEST_CASE("the diameter is the longest of all routes, the greatest distance that
     for_each_topology([](const Machine& machine, const auto& topology) {
         std::uint32_t longest = 0;
         std::uint32_t farthest = 0;
-        for_each_pair(topology, [&](Node a, Node b) {
+        for_each_pair(machine, [&](Node a, Node b) {
             longest = std::max(longest, topology.hops(topology.point(a), topology.point(b)));
             const auto& geometry = topology.geometry();
             farthest = std::max(farthest, geometry.distance(geometry.point(a), geometry.point(b)));
@@ -155,7 +158,7 @@ TEST_CASE("the diameter is the longest of all routes, the greatest distance that
 TEST_CASE("distances are the same both ways where links are") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         if (!same_both_ways(machine)) return;
-        for_each_pair(topology, [&](Node a, Node b) {
+        for_each_pair(machine, [&](Node a, Node b) {
             const auto p = topology.point(a);
             const auto q = topology.point(b);
             if (topology.hops(p, q) != topology.hops(q, p)) FAIL_CHECK("hops ", a.value, " ", b.value);
@@ -171,7 +174,7 @@ TEST_CASE("distances are the same both ways where links are") {
 TEST_CASE("no detour is shorter than the way itself") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         if (!takes_shortest_ways(machine) || !nodes_forward(machine)) return;
-        const Matrix hops = all_hops(topology);
+        const Matrix hops = all_hops(machine, topology);
         const std::size_t n = hops.size();
         for (std::size_t a = 0; a < n; ++a) {
             for (std::size_t b = 0; b < n; ++b) {
@@ -201,10 +204,10 @@ TEST_CASE("coordinates lie in the grid and lead back to the first node of their 
 
 TEST_CASE("total distances are the sums over all given points") {
     Rng rng(5);
-    for_each_topology([&](const Machine&, const auto& topology) {
+    for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();
         for (int round = 0; round < 3; ++round) {
-            const auto points = random_subset(all_points(geometry), rng);
+            const auto points = random_subset(all_points(machine, geometry), rng);
             std::vector<std::uint64_t> expected;
             for (const auto& p : points) {
                 std::uint64_t sum = 0;
@@ -218,9 +221,9 @@ TEST_CASE("total distances are the sums over all given points") {
 
 TEST_CASE("a pull costs the weighted distances to its points, and a bound is never above") {
     Rng rng(6);
-    for_each_topology([&](const Machine&, const auto& topology) {
+    for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();
-        const auto points = all_points(geometry);
+        const auto points = all_points(machine, geometry);
         for (int round = 0; round < 4; ++round) {
             const auto targets = random_subset(points, rng);
             std::vector<std::uint64_t> weights;

@@ -262,9 +262,9 @@ TEST_CASE("sorting by split keys keeps equal points together and tells apart som
 
 TEST_CASE("between two nodes at one point of the network, sorted by split keys, stands none from elsewhere") {
     Rng rng(4);
-    for_each_topology([&](const Machine&, const auto& topology) {
+    for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();
-        const auto all = all_points(geometry);
+        const auto all = all_points(machine, geometry);
         for (int i = 0; i < 10; ++i) {
             const auto points = i == 0 ? all : random_subset(all, rng);
             const std::vector<SplitKey> keys = geometry.split_keys(points);

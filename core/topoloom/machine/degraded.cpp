@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/degraded.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/topology.hpp"
+
+namespace topoloom {
+
+namespace {
+
+void require_existing(std::uint32_t id, std::size_t count, const char* kind) {
+    if (id >= count) fail("there is no ", kind, " ", id, " to be down: the machine has ", count);
+}
+
+}  // namespace
+
+Degraded::Degraded(WholeTopology whole, const Failures& failures)
+    : whole_(std::make_shared<const WholeTopology>(std::move(whole))) {
+    std::visit(
+        [&](const auto& t) {
+            node_up_.assign(t.node_count(), true);
+            link_up_.assign(t.link_count(), true);
+            for (const Node node : ids<Node>(t.node_count())) vertex_.push_back(t.vertex(node));
+        },
+        *whole_);
+    take_down(failures);
+    find_ways();
+    const auto [a, b] = lost_among(usable_nodes());
+    connected_ = a == b;
+}
+
+void Degraded::take_down(const Failures& failures) {
+    std::vector<std::uint32_t> nodes_left(vertex_count(), 0);
+    for (const std::uint32_t v : vertex_) ++nodes_left[v];
+    std::vector<bool> vertex_up(vertex_count(), true);
+    for (const std::uint32_t n : failures.nodes) {
+        require_existing(n, node_count(), "node");
+        if (!node_up_[n]) continue;
+        node_up_[n] = false;
+        if (--nodes_left[vertex_[n]] == 0) vertex_up[vertex_[n]] = false;
+    }
+    for (const std::uint32_t v : failures.vertices) {
+        require_existing(v, vertex_count(), "vertex");
+        vertex_up[v] = false;
+    }
+    for (std::size_t n = 0; n < node_count(); ++n) node_up_[n] = node_up_[n] && vertex_up[vertex_[n]];
+    if (std::ranges::none_of(node_up_, std::identity{})) fail("all nodes of the machine are down");
+
+    std::vector<LinkEnds> sought = failures.links;
+    const auto key = [](const LinkEnds& e) { return std::pair(e.from, e.to); };
+    std::ranges::sort(sought, {}, key);
+    std::vector<bool> found(sought.size(), false);
+    for (const Link link : ids<Link>(link_count())) {
+        const LinkEnds e = ends(link);
+        const auto at = std::ranges::lower_bound(sought, key(e), {}, key);
+        const bool named = at != sought.end() && *at == e;
+        if (named) found[static_cast<std::size_t>(at - sought.begin())] = true;
+        link_up_[link.value] = !named && vertex_up[e.from] && vertex_up[e.to];
+    }
+    for (std::size_t i = 0; i < sought.size(); ++i) {
+        if (found[i] || (i > 0 && sought[i] == sought[i - 1])) continue;
+        fail("there is no link from vertex ", sought[i].from, " to vertex ", sought[i].to, " to be down");
+    }
+}
+
+void Degraded::find_ways() {
+    std::vector<Arc> arcs;
+    for (const Link link : ids<Link>(link_count())) {
+        if (is_up(link)) arcs.push_back({link, ends(link).from, ends(link).to});
+    }
+    std::visit(
+        [&](const auto& t) {
+            std::vector<bool> forwarding;
+            for (std::uint32_t v = 0; v < vertex_count(); ++v) forwarding.push_back(forwards(t, v));
+            around_ = ShortestWays(vertex_, forwarding, std::move(arcs));
+            detours_ = !takes_shortest_routes(t);
+            if (!detours_) return;
+            std::vector<HopTable::Point> points;
+            std::vector<Node> node_at(vertex_count(), Node{node_count()});
+            for (const Node node : ids<Node>(node_count())) {
+                points.push_back({node.value, vertex(node) & 0x7FFFFFFFU, 0});
+                node_at[vertex(node)] = node;
+            }
+            const auto none = Node{node_count()};
+            hops_ = HopTable(std::move(points), vertex_count(),
+                             HopTable::filled(vertex_count(), [&](std::uint32_t v, std::uint32_t w) {
+                                 const Node a = node_at[v];
+                                 const Node b = node_at[w];
+                                 if (a == none || b == none || a == b) return 0U;
+                                 if (is_up(t, a, b)) return t.hops(t.point(a), t.point(b));
+                                 const HopTable& table = around_.table();
+                                 return std::min<std::uint32_t>(
+                                     table.distance(table.point(a), table.point(b)), HopTable::unreached);
+                             }));
+        },
+        *whole_);
+}
+
+void Degraded::require_usable(std::span<const Node> nodes) const {
+    for (const Node node : nodes) {
+        if (!is_up(node)) fail("the allocation names node ", node.value, ", which is down");
+    }
+    if (connected_) return;
+    if (const auto [a, b] = lost_among(nodes); a != b) {
+        fail("failures cut the allocation apart: node ", a.value, " has no route to node ", b.value);
+    }
+}
+
+std::vector<Node> Degraded::usable_nodes() const {
+    std::vector<Node> nodes;
+    for (const Node node : ids<Node>(node_count())) {
+        if (is_up(node)) nodes.push_back(node);
+    }
+    return nodes;
+}
+
+std::pair<Node, Node> Degraded::lost_among(std::span<const Node> nodes) const {
+    std::vector<Node> of_rows;  // one for each row of the table
+    std::vector<bool> seen(vertex_count(), false);
+    for (const Node node : nodes) {
+        if (!seen[point(node).row]) of_rows.push_back(node);
+        seen[point(node).row] = true;
+    }
+    for (const Node a : of_rows) {
+        for (const Node b : of_rows) {
+            if (!geometry().reaches(point(a), point(b))) return {a, b};
+        }
+    }
+    return {nodes.front(), nodes.front()};
+}
+
+std::string Degraded::describe() const {
+    const auto nodes = std::ranges::count(node_up_, false);
+    const auto links = std::ranges::count(link_up_, false);
+    std::ostringstream text;
+    text << std::visit([](const auto& t) { return t.describe(); }, *whole_) << ", " << nodes
+         << (nodes == 1 ? " node" : " nodes") << " and " << links << (links == 1 ? " link" : " links")
+         << " down";
+    return text.str();
+}
+
+}  // namespace topoloom

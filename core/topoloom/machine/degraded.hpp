@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A machine with failures: nodes, routers or links that are down, and routes around them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/unit.hpp"
+#include "topoloom/machine/hop_table.hpp"
+#include "topoloom/machine/link.hpp"
+#include "topoloom/machine/shortest_ways.hpp"
+#include "topoloom/machine/topologies.hpp"
+
+namespace topoloom {
+
+/// What is down. A router (or switch) is down with all its links; also one whose nodes are all down.
+struct Failures {
+    std::vector<std::uint32_t> nodes;
+    std::vector<std::uint32_t> vertices;
+    std::vector<LinkEnds> links;  // all that lead from one vertex to the other
+};
+
+/// Any topology, part of which is down. Routes on which nothing is down stay; the others become a shortest way over
+/// the links that are up, at every vertex the link with the lowest id. A route that was split over several ways, one of
+/// which is down, is replaced as a whole. Distances are kept in a HopTable.
+class Degraded {
+   public:
+    using Point = HopTable::Point;
+
+    /// Throws Error for failures of what does not exist, and if no node is left.
+    Degraded(WholeTopology whole, const Failures& failures);
+
+    [[nodiscard]] std::size_t node_count() const { return node_up_.size(); }
+    [[nodiscard]] std::size_t link_count() const { return link_up_.size(); }
+    [[nodiscard]] std::size_t vertex_count() const {
+        return std::visit([](const auto& t) -> std::size_t { return t.vertex_count(); }, *whole_);
+    }
+    [[nodiscard]] Point point(Node node) const { return geometry().point(node); }
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry().distance(a, b); }
+    /// Over pairs of nodes that reach each other.
+    [[nodiscard]] std::uint32_t diameter() const { return geometry().max_distance(); }
+    [[nodiscard]] const HopTable& geometry() const { return detours_ ? hops_ : around_.table(); }
+
+    /// Of two nodes that reach each other.
+    template <class Visit>
+    void route(Node a, Node b, const Visit& visit) const {
+        std::visit(
+            [&](const auto& t) {
+                if (is_up(t, a, b)) {
+                    t.route(a, b, visit);
+                } else {
+                    around_.route(vertex(a), vertex(b), visit);
+                }
+            },
+            *whole_);
+    }
+
+    [[nodiscard]] bool is_up(Node node) const { return node_up_[node.value]; }
+    [[nodiscard]] bool is_up(Link link) const { return link_up_[link.value]; }
+    [[nodiscard]] std::vector<Node> usable_nodes() const;
+    /// Throws Error if one of the nodes is down or cannot reach another.
+    void require_usable(std::span<const Node> nodes) const;
+    [[nodiscard]] const WholeTopology& whole() const { return *whole_; }
+
+    [[nodiscard]] std::uint32_t vertex(Node node) const { return vertex_[node.value]; }
+    [[nodiscard]] LinkEnds ends(Link link) const {
+        return std::visit([&](const auto& t) { return t.ends(link); }, *whole_);
+    }
+    [[nodiscard]] BytesPerSecond bandwidth(Link link) const {
+        return std::visit([&](const auto& t) { return t.bandwidth(link); }, *whole_);
+    }
+    [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const {
+        return std::visit([](const auto& t) { return t.bandwidth_runs(); }, *whole_);
+    }
+    [[nodiscard]] Seconds latency(Link link) const {
+        return std::visit([&](const auto& t) { return t.latency(link); }, *whole_);
+    }
+    [[nodiscard]] std::string link_name(Link link) const {
+        return std::visit([&](const auto& t) { return t.link_name(link); }, *whole_);
+    }
+    [[nodiscard]] std::string describe() const;
+
+   private:
+    /// Whether all links of the route without failures are up.
+    template <class T>
+    [[nodiscard]] bool is_up(const T& whole, Node a, Node b) const {
+        bool up = true;
+        whole.route(a, b, [&](Link link, double) { up = up && is_up(link); });
+        return up;
+    }
+    void take_down(const Failures& failures);
+    void find_ways();
+    /// Two of the nodes, the first of which cannot reach the second; the same node twice if there are none.
+    [[nodiscard]] std::pair<Node, Node> lost_among(std::span<const Node> nodes) const;
+
+    std::shared_ptr<const WholeTopology>
+        whole_;  // shared: machines are copied, and nothing in it ever changes
+    std::vector<bool> node_up_;
+    std::vector<bool> link_up_;
+    std::vector<std::uint32_t> vertex_;  // of a node
+    ShortestWays around_;
+    bool connected_ = true;  // all nodes that are up reach each other
+    bool detours_ = false;   // some routes without failures are longer than necessary:
+    HopTable hops_;          // then this instead of the table of shortest ways
+};
+
+}  // namespace topoloom

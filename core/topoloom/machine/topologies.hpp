@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The list of topologies. A new one: a file that meets the concept, and its name here.
+#pragma once
+
+#include <variant>
+
+#include "topoloom/machine/explicit_graph.hpp"
+#include "topoloom/machine/torus.hpp"
+#include "topoloom/machine/tree.hpp"
+
+namespace topoloom {
+
+template <class... More>
+using TopologiesAnd = std::variant<Torus, WideTorus, Tree, ExplicitGraph, More...>;
+
+/// A topology as it was built, with nothing down.
+using WholeTopology = TopologiesAnd<>;
+
+}  // namespace topoloom

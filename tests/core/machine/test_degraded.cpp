@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Machines with failures: which routes change, which nodes are left, and what is refused.
+#include <string>
+#include <vector>
+
+#include "machine/machines.hpp"
+#include "topoloom/machine/allocation.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+std::vector<std::string> names(const Machine& machine, Node a, Node b) {
+    return with_topology(machine, [&](const auto& t) {
+        std::vector<std::string> links;
+        t.route(a, b, [&](Link link, double) { links.push_back(t.link_name(link)); });
+        return links;
+    });
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a route without failures stays, one with a failure goes around it") {
+    const Machine machine = make_machine("mesh:3x3+down:3-4");
+    CHECK(names(machine, Node{0}, Node{8}) == names(make_machine("mesh:3x3"), Node{0}, Node{8}));
+    CHECK(names(make_machine("mesh:3x3"), Node{3}, Node{4}) == Names{"(1,0) +y"});
+    CHECK(names(machine, Node{3}, Node{4}) == Names{"(1,0) +x", "(2,0) +y", "(2,1) -x"});
+    CHECK(machine.hops(Node{3}, Node{4}) == 3);
+    CHECK(machine.hops(Node{0}, Node{8}) == 4);
+}
+
+TEST_CASE("one direction of a cable may be down") {
+    const Machine machine = make_machine("mesh:2x2+down:0>1");
+    CHECK(machine.hops(Node{0}, Node{1}) == 3);
+    CHECK(machine.hops(Node{1}, Node{0}) == 1);
+}
+
+TEST_CASE("a node that is down takes its router along only if it is the last one on it") {
+    CHECK(make_machine("torus:8+down:1").hops(Node{0}, Node{2}) == 6);
+    CHECK(make_machine("torus:8,nodes=2+down:2").hops(Node{0}, Node{4}) == 2);
+    CHECK(make_machine("torus:8,nodes=2+down:2,3").hops(Node{0}, Node{4}) == 6);
+}
+
+TEST_CASE("nodes that are down are in no allocation") {
+    const Machine machine = make_machine("torus:4x4+down:5,v6");
+    CHECK(Allocation::whole(machine).nodes().size() == 14);
+    CHECK_THROWS_WITH_AS(Allocation(machine, {Node{0}, Node{5}}),
+                         "the allocation names node 5, which is down", Error);
+    CHECK_THROWS_WITH_AS(Allocation::of_slots(machine, {Slot{6}}),
+                         "the allocation names node 6, which is down", Error);
+}
+
+TEST_CASE("a machine may fall apart as long as the allocation does not") {
+    const Machine machine = make_machine("mesh:6+down:2-3");
+    CHECK(Allocation(machine, {Node{3}, Node{4}, Node{5}}).nodes().size() == 3);
+    CHECK_THROWS_WITH_AS(Allocation(machine, {Node{1}, Node{4}}),
+                         "failures cut the allocation apart: node 1 has no route to node 4", Error);
+    CHECK_THROWS_AS(Allocation::whole(make_machine("tree:2:3:2+down:v14")), Error);
+    // Over the pairs that reach each other: 6 on each side, at a mean distance of 4/3.
+    CHECK(machine.average_distance() == doctest::Approx(4.0 / 3));
+}
+
+TEST_CASE("a degraded torus keeps its coordinates") {
+    const Machine machine = make_machine("torus:4x5+down:7");
+    CHECK(machine.has_grid());
+    CHECK(machine.grid() == std::vector<std::uint32_t>{4, 5});
+    CHECK(machine.coordinates(Node{7}) == std::vector<std::uint32_t>{1, 2});
+    CHECK(machine.describe() == "4x5 torus, 1 node and 8 links down");
+}
+
+TEST_CASE("failures of what does not exist are refused") {
+    const std::vector<std::pair<std::string, std::string>> bad{
+        {"torus:4+down:9", "there is no node 9 to be down: the machine has 4"},
+        {"torus:4+down:v4", "there is no vertex 4 to be down: the machine has 4"},
+        {"torus:4+down:0-2", "there is no link from vertex 0 to vertex 2 to be down"},
+        {"torus:2+down:0,1", "all nodes of the machine are down"},
+    };
+    for (const auto& [text, reason] : bad) {
+        CAPTURE(text);
+        CHECK_THROWS_WITH_AS(make_machine(text), ("machine '" + text + "': " + reason).c_str(), Error);
+    }
+    CHECK_THROWS_WITH_AS(make_machine("torus:4+down:x"), doctest::Contains("expected a number at column 14"),
+                         Error);
+    CHECK_THROWS_WITH_AS(make_machine("torus:4+down:0,nodes=3"), doctest::Contains("expected what is down"),
+                         Error);
+}
