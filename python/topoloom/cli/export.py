@@ -64,6 +64,7 @@ def command(
     Or let topoloom do it:
       topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' -- mpirun -n 64 ./app
     """
+    import re
     import sys
 
     from topoloom import Error, load_placement
@@ -92,7 +93,8 @@ def command(
     loss = what_is_lost(target, placed)
     if output is not None:
         write_text(output, text)
-    how = use(target, placed).replace("FILE", str(output) if output else "FILE")
+    # Not the end of SLURM_HOSTFILE.
+    how = re.sub(r"\bFILE\b", lambda _: str(output or "FILE"), use(target, placed))
     if as_json:
         print_json(
             {
