@@ -41,7 +41,11 @@ if TYPE_CHECKING:
         load_placement,
         save_placement,
     )
-    from topoloom.machine_file import describe_machine, load_machine
+    from topoloom.machine_file import (
+        describe_machine,
+        load_machine,
+        load_machine_and_allocation,
+    )
 
 _HOME = {
     **dict.fromkeys(
@@ -76,6 +80,7 @@ _HOME = {
     "save_placement": "topoloom.formats.placement",
     "describe_machine": "topoloom.machine_file",
     "load_machine": "topoloom.machine_file",
+    "load_machine_and_allocation": "topoloom.machine_file",
     "__version__": "topoloom.version",
 }
 
@@ -98,6 +103,7 @@ __all__ = [
     "load_allocation",
     "load_graph",
     "load_machine",
+    "load_machine_and_allocation",
     "load_placement",
     "mappers",
     "place",

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error, Machine
-from topoloom.discover.described import Described
+from topoloom.allocation_file import AllocatedHosts
+from topoloom.described_allocation import described_allocation
+from topoloom.discover.described import AllocatedNode, Described
 from topoloom.discover.detect import detect_machine
 from topoloom.discover.importers import IMPORTERS
 from topoloom.discover.metis import write_metis_machine
@@ -81,7 +83,8 @@ def load_machine(text: str | Path) -> Machine:
         A short text such as ``torus:8x8x8``, the path of a TOML description, of a
         METIS ``.graph`` file (every vertex a node; an edge weight multiplies the
         link's bandwidth) or of a file in one of `importers.IMPORTERS`' formats, a
-        name from `zoo`, or ``detect``: the node or batch job that this process is in.
+        name from `zoo`, or ``detect``: the node or batch job that this process is in
+        (`load_machine_and_allocation` also tells which part of it the job was given).
 
     Raises
     ------
@@ -95,15 +98,29 @@ def load_machine(text: str | Path) -> Machine:
 
 def load_machine_and_hosts(text: str | Path) -> tuple[Machine, tuple[str, ...]]:
     """Make a machine as `load_machine`, with its nodes' names; () if they have none."""
+    machine, described = load_described(text)
+    return machine, described.hosts
+
+
+def load_machine_and_allocation(text: str | Path) -> AllocatedHosts:
+    """Make a machine as `load_machine`, with the allocation that belongs to it.
+
+    That is what a batch job was given, if `text` is ``detect`` in the job or a file
+    that was written so, and the whole machine else.
+    """
+    return described_allocation(*load_described(text))
+
+
+def load_described(text: str | Path) -> tuple[Machine, Described]:
+    """Make a machine as `load_machine`, with the description that it was made of."""
     described = describe_machine(text)
     if described.text == str(text):
-        return Machine(described.text), described.hosts
-    try:
+        return Machine(described.text), described
+    with named(text):
         machine = Machine(described.text)
         _check_hosts(machine, described.hosts)
-    except Error as error:
-        raise Error(f"{text}: {error}") from None
-    return machine, described.hosts
+        described_allocation(machine, described)  # refuses what is not there
+    return machine, described
 
 
 def describe_machine(text: str | Path) -> Described:
@@ -136,11 +153,16 @@ def describe_machine(text: str | Path) -> Described:
     )
 
 
-def save_machine(path: str | Path, machine: Machine, hosts: Sequence[str] = ()) -> None:
+def save_machine(
+    path: str | Path,
+    machine: Machine,
+    hosts: Sequence[str] = (),
+    allocated: Sequence[AllocatedNode] = (),
+) -> None:
     """Write a machine in the format of the suffix: ``.toml``, or one of `WRITERS`.
 
-    Only ``.toml`` keeps all of it, with the nodes' names. A device, such as
-    ``/dev/stdout``, gets that too.
+    Only ``.toml`` keeps all of it, with the nodes' names and the allocation. A device,
+    such as ``/dev/stdout``, gets that too.
 
     Raises
     ------
@@ -149,7 +171,7 @@ def save_machine(path: str | Path, machine: Machine, hosts: Sequence[str] = ()) 
     """
     path = Path(path)
     if path.suffix == ".toml" or (path.exists() and not path.is_file()):
-        write_machine_toml(path, machine, machine.name, hosts)
+        write_machine_toml(path, machine, machine.name, hosts, allocated)
         return
     for suffix, write in WRITERS.values():
         if path.suffix == suffix:

@@ -47,7 +47,7 @@ def command(
       graph:4+1:0-4,1-4,2-4,3-4           four nodes on one switch
       torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
     or a TOML file that says the same with names and units; -o writes one.
-    The word 'detect' is the node that you are on, or all nodes of your batch job.
+    The word 'detect' is the node that you are on, or the machine of your batch job.
     Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, a Cray XC, Amazon,
     Google and Oracle are known by their content, METIS graphs by the suffix .graph:
     see 'topoloom list formats'.
@@ -60,15 +60,20 @@ def command(
       topoloom machine topology.conf -o cluster.tgt
     """
     from topoloom.cli.console import print_facts, print_json
+    from topoloom.described_allocation import described_allocation
     from topoloom.hostlist import compress_hostlist
-    from topoloom.machine_file import load_machine_and_hosts, save_machine
+    from topoloom.machine_file import load_described, save_machine
 
-    the_machine, hosts = load_machine_and_hosts(machine)
+    the_machine, described = load_described(machine)
     facts = _facts(the_machine)
-    if hosts:
-        facts["hosts"] = compress_hostlist(hosts)
+    if described.hosts:
+        facts["hosts"] = compress_hostlist(described.hosts)
+    if described.allocated:
+        given = described_allocation(the_machine, described)
+        facts["allocation"] = compress_hostlist(given.hosts or ())
+        facts["allocated_slots"] = given.allocation.slot_count
     if output is not None:
-        save_machine(output, the_machine, hosts)
+        save_machine(output, the_machine, described.hosts, described.allocated)
     if as_json:
         print_json({**facts, "output": output and str(output)})
         return

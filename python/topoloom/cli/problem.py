@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,9 @@ from topoloom import (
     load_graph,
     place,
 )
-from topoloom.machine_file import load_machine_and_hosts
+from topoloom.described_allocation import described_allocation
+from topoloom.discover.described import Described
+from topoloom.machine_file import load_described
 
 #: The numbers of a judgement that files and ``--json`` carry, in this order.
 MEASURES = (
@@ -55,9 +56,9 @@ def load_problem(
 ) -> Problem:
     """Load what the options name; slots must be enough unless ranks share them."""
     graph = load_graph(graph_file)
-    machine, hosts = load_machine_and_hosts(machine_text)
+    machine, described = load_described(machine_text)
     given = choose_allocation(
-        machine, hosts, allocation_text, allocate, fragments, seed
+        machine, described, allocation_text, allocate, fragments, seed
     )
     if not shared:
         check_fit(graph, given.allocation, graph_file)
@@ -66,21 +67,21 @@ def load_problem(
 
 def choose_allocation(
     machine: Machine,
-    hosts: Sequence[str],
+    described: Described,
     allocation_text: str | None,
     allocate: int | None,
     fragments: int,
     seed: int,
 ) -> AllocatedHosts:
-    """Read, generate, or take the whole machine, whose nodes may have names."""
+    """Read, generate, or take what comes with the machine: a job's part, or all."""
+    hosts = described.hosts
     if allocation_text is not None and allocate is not None:
         raise Error("--allocation and --allocate exclude each other; give one of them")
     if allocation_text is not None:
         return load_allocation(machine, allocation_text, hosts)
-    if allocate is not None:
-        allocation = generate(machine, allocate, fragments, seed)
-    else:
-        allocation = Allocation.whole(machine)
+    if allocate is None:
+        return described_allocation(machine, described)
+    allocation = generate(machine, allocate, fragments, seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
     return AllocatedHosts(allocation, names)
 

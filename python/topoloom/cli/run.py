@@ -132,9 +132,9 @@ def _where(
     from topoloom import AllocatedHosts, Error
     from topoloom.cli.problem import choose_allocation
     from topoloom.hostlist import expand_hostlist
-    from topoloom.machine_file import load_machine_and_hosts
+    from topoloom.machine_file import load_described
 
-    given = choose_allocation(*load_machine_and_hosts(machine), allocation, None, 1, 1)
+    given = choose_allocation(*load_described(machine), allocation, None, 1, 1)
     names = expand_hostlist(hosts) if hosts is not None else given.hosts
     if names is None:
         names = read.hosts()

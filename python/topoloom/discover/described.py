@@ -8,6 +8,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
+class AllocatedNode(NamedTuple):
+    """A node that a job was given, and which of its slots, counted on the node from 0.
+
+    No slots stand for all of them.
+    """
+
+    host: str
+    slots: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True)
 class Described:
     """A machine as a file or a system describes it.
@@ -18,10 +28,14 @@ class Described:
         The short text that `topoloom.Machine` takes.
     hosts
         ``hosts[i]`` is the name of node i; empty where nodes have no names.
+    allocated
+        The nodes of the job that the machine was described for, in the launcher's
+        order; empty where that is the whole machine.
     """
 
     text: str
     hosts: tuple[str, ...] = ()
+    allocated: tuple[AllocatedNode, ...] = ()
 
 
 class Importer(NamedTuple):

@@ -32,6 +32,7 @@ from typing import Any
 from topoloom._core import Error
 from topoloom.discover.described import Described
 from topoloom.files import MOST_BYTES, read_text
+from topoloom.formats.allocation_toml import read_allocation_tables
 from topoloom.hostlist import expand_hostlist
 from topoloom.nearest import unknown_name
 from topoloom.units import parse_bandwidth, parse_latency
@@ -111,7 +112,7 @@ def _described(document: dict[str, Any], folder: Path) -> Described:
             f"{FORMAT} version {document.get('version')}, "
             f"but this Topoloom reads version {VERSION}"
         )
-    known = ("format", "version", *_ABOUT, "topology", "node")
+    known = ("format", "version", *_ABOUT, "topology", "node", "allocation")
     _refuse_unknown(document, known, "")
     topology = _typed(document, "topology", dict, "[topology]")
     kind = _typed(topology, "kind", str, "topology.kind")
@@ -124,7 +125,8 @@ def _described(document: dict[str, Any], folder: Path) -> Described:
         text = _tree(topology)
     else:
         text = _torus(kind, topology)
-    return Described(text + _node(document), _hosts(topology))
+    allocated = read_allocation_tables(document)
+    return Described(text + _node(document), _hosts(topology), allocated)
 
 
 def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:

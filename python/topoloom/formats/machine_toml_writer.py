@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Machine
+from topoloom.discover.described import AllocatedNode
 from topoloom.files import write_text
+from topoloom.formats.allocation_toml import allocation_lines
 from topoloom.formats.machine_toml import FORMAT, VERSION
 from topoloom.hostlist import compress_hostlist
 
@@ -18,7 +20,11 @@ _AXES = "xyzabcdefghijklmnopqrstuvw"
 
 
 def write_machine_toml(
-    path: str | Path, machine: Machine, name: str, hosts: Sequence[str] = ()
+    path: str | Path,
+    machine: Machine,
+    name: str,
+    hosts: Sequence[str] = (),
+    allocated: Sequence[AllocatedNode] = (),
 ) -> None:
     """Write a machine as TOML; `read_machine_toml` makes the same machine of it."""
     network, _, inside = machine.text.partition("+node:")
@@ -31,6 +37,7 @@ def write_machine_toml(
     for title, table in sections.items():
         lines += ["", f"[{title}]"]
         lines += [f"{key} = {_toml(value)}" for key, value in table.items()]
+    lines += allocation_lines(allocated)
     write_text(path, "\n".join(lines) + "\n")
 
 
