@@ -72,7 +72,8 @@ def test_a_generated_allocation_names_its_hosts(topoloom: Command) -> None:
 def test_the_machine_of_a_job_needs_no_words(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("FLUX_URI", raising=False)
+    for name in ("FLUX_URI", "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_JOB_CPUS_PER_NODE"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SLURM_JOB_NODELIST", "cn[1-4]")
     assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
     shown = topoloom("machine", "detect", "-o", "here.toml", "--json").json

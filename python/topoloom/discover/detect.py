@@ -6,34 +6,63 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 
 from topoloom._core import Error
+from topoloom.discover.asked import answer_of
 from topoloom.discover.described import Described
 from topoloom.discover.hwloc import read_inside
 from topoloom.discover.node_levels import Inside, levels_text, nodes_text
 from topoloom.discover.node_lists import job_hosts
+from topoloom.discover.slurm_job import counted_cpus, job_nodes
+from topoloom.discover.slurm_machine import describe_counted, describe_slurm_job
 from topoloom.discover.system_cpus import read_system
+from topoloom.files import named
 from topoloom.hostlist import is_host
-
-_SECONDS = 60
 
 
 def detect_machine() -> Described:
-    """Describe the job's nodes, all like this one and on one switch, or this node.
+    """Describe this node, or the machine of the batch job with what the job has of it.
 
-    Only cores that this process may use are slots.
+    Slurm is asked for the switches, for the cores of each node and for those that the
+    job was given. Of other batch systems only the names of the nodes are known: they
+    are taken to be all like this one and on one switch. Outside of Slurm, only cores
+    that this process may use are slots.
 
     Raises
     ------
     topoloom.Error
-        If the batch system's list of nodes cannot be read.
+        If the batch system's list of nodes cannot be read, or the job has ended.
     """
+    return _of_slurm() or _of_names()
+
+
+def _of_slurm() -> Described | None:
+    """Ask Slurm, unless Flux runs inside its job; None if there is no answer."""
+    nodes = None if os.environ.get("FLUX_URI") else job_nodes(os.environ)
+    if nodes is None:
+        return None
+    this_host = os.environ.get("SLURMD_NODENAME") or platform.node().partition(".")[0]
+    return describe_slurm_job(nodes, this_host, _whole_node)
+
+
+def _of_names() -> Described:
     hosts = job_hosts(os.environ)
+    counts = os.environ.get("SLURM_JOB_CPUS_PER_NODE")
+    of_slurm = os.environ.get("SLURM_JOB_NODELIST") and not os.environ.get("FLUX_URI")
+    if counts and of_slurm:
+        with named("SLURM_JOB_CPUS_PER_NODE"):
+            cpus = counted_cpus(counts)
+            if len(cpus) != len(hosts):
+                raise Error(f"'{counts[:60]}' is not for {len(hosts)} nodes")
+        return describe_counted(hosts, cpus, _this_node())
     if not hosts and is_host(platform.node()):
         hosts = (platform.node(),)
-    levels = levels_text(_this_node())
-    return Described(nodes_text(max(1, len(hosts)), levels), hosts)
+    return Described(nodes_text(max(1, len(hosts)), levels_text(_this_node())), hosts)
+
+
+def _whole_node() -> Inside:
+    """Find all cores of this node, whichever of them this process may use."""
+    return _from_lstopo() or read_system(range(os.cpu_count() or 1))
 
 
 def _this_node() -> Inside:
@@ -50,15 +79,8 @@ def _from_lstopo() -> Inside | None:
     program = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
     if program is None:
         return None
+    told = answer_of(program, "--of", "xml", "--no-io")
     try:
-        told = subprocess.run(
-            [program, "--of", "xml", "--no-io"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=True,
-        )
-        return read_inside(told.stdout)[0]
-    except (OSError, subprocess.SubprocessError, UnicodeDecodeError, Error):
+        return read_inside(told.text)[0] if told.status == 0 else None
+    except Error:
         return None

@@ -7,15 +7,14 @@ taken to hold a host a line; that could not be tried on a machine that has PJM.
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Mapping
 
 from topoloom._core import Error
+from topoloom.discover.asked import answer_of
 from topoloom.files import MOST_BYTES, named, read_text
 from topoloom.hostlist import expand_hostlist, is_host
 
 _FLUX = ["flux", "hostlist", "local"]
-_SECONDS = 60
 
 
 def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -73,21 +72,11 @@ def _hosts_by_word(text: str) -> list[str]:
 
 
 def _hosts_of_flux(_: str) -> list[str]:
-    try:
-        told = subprocess.run(
-            _FLUX,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=True,
-        )
-    except subprocess.CalledProcessError as error:
-        lines = error.stderr.strip().splitlines() or [f"status {error.returncode}"]
-        raise Error(f"'{' '.join(_FLUX)}' failed: {lines[-1]}") from None
-    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as error:
-        raise Error(f"'{' '.join(_FLUX)}' failed: {error}") from None
-    return expand_hostlist(told.stdout.strip())
+    told = answer_of(*_FLUX)
+    if told.status != 0:
+        lines = told.errors.strip().splitlines() or [f"status {told.status}"]
+        raise Error(f"'{' '.join(_FLUX)}' failed: {lines[-1]}")
+    return expand_hostlist(told.text.strip())
 
 
 #: Flux first, for it may run inside a job of another scheduler.

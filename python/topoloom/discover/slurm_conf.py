@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.discover.described import Described
-from topoloom.discover.switch_tree import HostLists, Switch, describe_switches
+from topoloom.discover.switch_tree import (
+    HostLists,
+    Switch,
+    describe_switches,
+    network_of,
+)
 
 _KEYS = {
     "switchname": "SwitchName",
@@ -59,6 +64,40 @@ def read_slurm_conf(text: str) -> Described:
     topoloom.Error
         With the line of what is malformed or contradictory.
     """
+    entries = _of_one_kind(text)
+    kind = entries[0].kind
+    if kind == "switchname":
+        switches = _read_switches(entries)
+        described = describe_switches(switches)
+        _check_repeated(entries, switches)
+        return described
+    groups = _groups(entries)
+    return one_ring(groups) if kind == "ringname" else under_one_root(groups)
+
+
+def read_slurm_part(text: str, hosts: Sequence[str]) -> Described | None:
+    """Read the one network that these hosts are on, and leave the file's others aside.
+
+    None if they are not all on one: Slurm gives no such nodes to a job.
+
+    Raises
+    ------
+    topoloom.Error
+        As `read_slurm_conf`.
+    """
+    entries = _of_one_kind(text)
+    kind = entries[0].kind
+    groups = _read_switches(entries) if kind == "switchname" else _groups(entries)
+    if kind == "blockname":
+        described = under_one_root(groups)
+        return described if set(hosts) <= set(described.hosts) else None
+    network = network_of(groups, hosts)
+    if network is None:
+        return None
+    return one_ring(network) if kind == "ringname" else describe_switches(network)
+
+
+def _of_one_kind(text: str) -> list[Entry]:
     entries = [e for e in _entries(text) if e.kind not in _KINDS[3:]]
     if not entries:
         raise Error("line 1: no SwitchName=, BlockName= or RingName= line is here")
@@ -69,11 +108,12 @@ def read_slurm_conf(text: str) -> Described:
                 f"line {entry.line}: {_KEYS[entry.kind]} stands beside "
                 f"{_KEYS[first.kind]} (line {first.line}); keep one kind of topology"
             )
-    if first.kind == "switchname":
-        return _read_tree(entries)
+    return entries
+
+
+def _groups(entries: list[Entry]) -> list[Switch]:
     lists = HostLists()
-    groups = [_group(entry, lists) for entry in entries]
-    return one_ring(groups) if first.kind == "ringname" else under_one_root(groups)
+    return [_group(entry, lists) for entry in entries]
 
 
 def under_one_root(blocks: list[Switch]) -> Described:
@@ -153,8 +193,8 @@ def _group(entry: Entry, lists: HostLists) -> Switch:
     return Switch(name, entry.line, lists.expand(entry.line, entry.values["nodes"]))
 
 
-def _read_tree(entries: list[Entry]) -> Described:
-    switches, repeated = [], []
+def _read_switches(entries: list[Entry]) -> list[Switch]:
+    switches = []
     nodes_of, children_of = HostLists(), HostLists()
     for entry in entries:
         name, values = entry.values["switchname"], entry.values
@@ -162,25 +202,28 @@ def _read_tree(entries: list[Entry]) -> Described:
         children: tuple[str, ...] = ()
         if "switches" in values:
             children = children_of.expand(entry.line, values["switches"])
-            if "nodes" in values:
-                repeated.append(entry)
         elif "nodes" in values:
             nodes = nodes_of.expand(entry.line, values["nodes"])
         switches.append(Switch(name, entry.line, nodes, children))
-    for entry in repeated:
+    for entry in _repeated(entries):
         if "level" not in entry.values:
             raise Error(
                 f"line {entry.line}: switch {entry.values['switchname']} has both "
                 "Nodes and Switches; put the nodes under a switch of their own"
             )
-    described = describe_switches(switches)
-    if repeated:
-        _check_repeated(repeated, switches)
-    return described
+    return switches
 
 
-def _check_repeated(repeated: list[Entry], switches: list[Switch]) -> None:
+def _repeated(entries: list[Entry]) -> list[Entry]:
+    """List the upper switches with the nodes below them, as scontrol prints them."""
+    return [e for e in entries if "switches" in e.values and "nodes" in e.values]
+
+
+def _check_repeated(entries: list[Entry], switches: list[Switch]) -> None:
     """Compare what scontrol prints again for an upper switch with its leaves' nodes."""
+    repeated = _repeated(entries)
+    if not repeated:
+        return
     above = {name: switch.name for switch in switches for name in switch.children}
     under: dict[str, set[str]] = {switch.name: set() for switch in switches}
     for leaf in switches:

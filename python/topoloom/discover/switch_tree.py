@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from topoloom._core import Error
@@ -40,6 +41,25 @@ class HostLists:
         if self._count > _MOST_NODES:
             raise Error(f"line {line}: up to here there are over {_MOST_NODES} names")
         return hosts
+
+
+def network_of(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
+    """Keep the switches that hang together with all of these hosts; None if none do."""
+    beside: dict[str, list[str]] = {switch.name: [] for switch in switches}
+    for switch in switches:
+        for child in switch.children:
+            beside[switch.name].append(child)
+            beside.setdefault(child, []).append(switch.name)
+    waiting = [switch.name for switch in switches if hosts[0] in switch.nodes]
+    reached = set(waiting)
+    while waiting:
+        for name in beside[waiting.pop()]:
+            if name not in reached:
+                reached.add(name)
+                waiting.append(name)
+    kept = [switch for switch in switches if switch.name in reached]
+    nodes = {node for switch in kept for node in switch.nodes}
+    return kept if nodes.issuperset(hosts) else None
 
 
 def describe_switches(switches: list[Switch]) -> Described:
