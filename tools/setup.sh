@@ -31,6 +31,9 @@ need_test_programs() {
   want NPopenmpi netpipe-openmpi
   want graphchk metis
   want scotch_gmap scotch
+  want lstopo hwloc-nox
+  # Daemons, which are not on every user's PATH.
+  PATH=$PATH:/usr/sbin:/sbin want slurmctld slurm-wlm munge
 }
 
 install_packages() {

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""On a machine without a batch system: this node, as the real hwloc sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from topoloom import ring, save_graph
+
+PROGRAMS = Path(__file__).parents[1] / "mpi" / "programs"
+TOPOLOOM = [sys.executable, "-c", "from topoloom.cli import main; main()"]
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+@pytest.fixture(autouse=True)
+def outside_of_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Be in no job, in an empty directory; let Open MPI start as root."""
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith(("SLURM_", "PBS_", "LSB_", "FLUX_", "PJM_")):
+            monkeypatch.delenv(name)
+    for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM"):
+        monkeypatch.setenv(f"OMPI_{name}", "1")
+
+
+def printed(*command: object) -> str:
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_slots_are_hwlocs_cores() -> None:
+    cores = printed("lstopo-no-graphics", "--restrict", "binding", "--only", "core")
+    shown = json.loads(printed(*TOPOLOOM, "machine", "detect", "--json"))
+    assert shown["nodes"] == 1
+    assert shown["slots"] == len(cores.splitlines()) >= 1
+
+
+def test_a_process_bound_to_one_cpu_has_one_slot() -> None:
+    bound = ["taskset", "-c", CPUS[-1], *TOPOLOOM]
+    assert json.loads(printed(*bound, "machine", "detect", "--json"))["slots"] == 1
+
+
+def test_ranks_are_put_on_cores_at_once() -> None:
+    ranks = json.loads(printed(*TOPOLOOM, "machine", "detect", "--json"))["slots"]
+    save_graph("ring.npz", ring(ranks, 1000))
+    printed("mpicc.openmpi", "-o", "where", PROGRAMS / "where.c")
+    run = [*TOPOLOOM, "run", "--machine", "detect", "--profile", "ring.npz"]
+    said = printed(*run, "--", "mpirun.openmpi", "-n", ranks, "./where")
+    cores = [line.split()[2:] for line in said.splitlines()]
+    # Each rank has the CPUs of one core, and no other rank has them.
+    assert len(cores) == ranks
+    assert sorted(int(cpu) for core in cores for cpu in core) == CPUS
