@@ -24,6 +24,7 @@ Levels::Levels(std::vector<std::uint32_t> arity, std::vector<std::uint32_t> dist
         members *= arity_[j];
         if (members > std::numeric_limits<std::int32_t>::max())
             fail("the levels have more than 2^31 members");
+        divisor_.emplace_back(arity_[j]);
         shift_.push_back(bits);
         const auto more = static_cast<std::uint32_t>(std::bit_width(arity_[j] - 1));
         for (std::uint32_t w = bits + 1; w <= bits + more; ++w) {
@@ -37,9 +38,9 @@ Levels::Levels(std::vector<std::uint32_t> arity, std::vector<std::uint32_t> dist
 
 Levels::Key Levels::key(std::uint32_t member) const {
     Key key = 0;
-    for (std::size_t j = 0; j < arity_.size(); ++j) {
-        key |= Key{member % arity_[j]} << shift_[j];
-        member /= arity_[j];
+    for (std::size_t j = 0; j < divisor_.size(); ++j) {
+        key |= Key{divisor_[j].remainder(member)} << shift_[j];
+        member = divisor_[j].quotient(member);
     }
     return key;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/divisor.hpp"
 #include "topoloom/machine/split_key.hpp"
 
 namespace topoloom {
@@ -43,6 +44,7 @@ class Levels {
     std::uint32_t size_ = 1;
     std::vector<std::uint32_t> arity_;
     std::vector<std::uint32_t> distance_;
+    std::vector<Divisor> divisor_;  // the arities
     std::vector<std::uint32_t> shift_;
     std::array<std::uint32_t, 65> level_of_width_{};
     std::array<std::uint32_t, 65> distance_of_width_{};

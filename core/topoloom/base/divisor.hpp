@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Division of node numbers by a value known only at run time, without the processor's slow division.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace topoloom {
+
+/// Multiplies with the divisor's reciprocal instead: exact for every dividend below 2^31 (Granlund and Montgomery 1994).
+class Divisor {
+   public:
+    Divisor() : Divisor(1) {}
+    /// `value` is at least 1.
+    explicit Divisor(std::uint32_t value)
+        : value_(value), shift_(31 + static_cast<std::uint32_t>(std::bit_width(value - 1))) {
+        // Rounding up errs by less than value_ <= 2^(shift_ - 31), too little to reach the next quotient.
+        reciprocal_ = ((std::uint64_t{1} << shift_) + value - 1) / value;
+    }
+
+    [[nodiscard]] std::uint32_t value() const { return value_; }
+    [[nodiscard]] std::uint32_t quotient(std::uint32_t dividend) const {
+        return static_cast<std::uint32_t>(dividend * reciprocal_ >> shift_);
+    }
+    [[nodiscard]] std::uint32_t remainder(std::uint32_t dividend) const {
+        return dividend - quotient(dividend) * value_;
+    }
+
+   private:
+    std::uint64_t reciprocal_;
+    std::uint32_t value_;
+    std::uint32_t shift_;
+};
+
+}  // namespace topoloom
