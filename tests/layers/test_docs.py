@@ -107,7 +107,7 @@ def test_the_docs_list_every_launcher_format_topology_and_machine() -> None:
 def test_the_machines_in_the_docs_can_be_made(tmp_path: Path) -> None:
     page = DOCS / "how-to" / "describe-a-machine.md"
     rows = re.findall(
-        r"^\| `((?:torus|mesh|tree|graph):[^`]+)`", page.read_text(), re.M
+        r"^\| `((?:torus|mesh|tree|fattree|graph):[^`]+)`", page.read_text(), re.M
     )
     assert len(rows) > 10
     for text in rows:

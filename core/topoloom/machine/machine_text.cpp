@@ -24,6 +24,7 @@ constexpr std::array kinds{
     Kind{"torus", read_torus},
     Kind{"mesh", read_mesh},
     Kind{"tree", read_tree},
+    Kind{"fattree", read_fat_tree},
     Kind{"graph", read_graph},
 };
 

@@ -13,6 +13,8 @@ namespace topoloom {
 ///                                  router), order=2:0:1 (axes as routing corrects them), ties=plus|split,
 ///                                  bandwidth=B, bandwidth.AXIS=B, bandwidth.AXIS+=B, the same with latency
 ///   tree:ARITIES                   bottom-up, as 4:8:2; options distance=1:10:100, bandwidth=B:B:B, latency=T:T:T
+///   fattree:ARITIES                bottom-up, as 4:4:4; options up=1:4:4 (parents), parallel=1:1:2 (cables to each),
+///                                  routing=d-mod-k|s-mod-k|random, bandwidth=B:B:B, latency=T:T:T
 ///   graph:NODES[+SWITCHES]:LINKS   0-1 both ways, 0>1 one way, 0-1@2GB/s; options route=0>2>1, bandwidth=B, latency=T,
 ///                                  forward=no (nodes do not, only switches do)
 /// optionally followed by +down:ITEM,ITEM... with what is down: 17 a node, v40 a vertex (router or switch), 0-1 all links

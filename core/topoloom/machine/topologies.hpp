@@ -5,13 +5,14 @@
 #include <variant>
 
 #include "topoloom/machine/explicit_graph.hpp"
+#include "topoloom/machine/fat_tree.hpp"
 #include "topoloom/machine/torus.hpp"
 #include "topoloom/machine/tree.hpp"
 
 namespace topoloom {
 
 template <class... More>
-using TopologiesAnd = std::variant<Torus, WideTorus, Tree, ExplicitGraph, More...>;
+using TopologiesAnd = std::variant<Torus, WideTorus, Tree, FatTree, ExplicitGraph, More...>;
 
 /// A topology as it was built, with nothing down.
 using WholeTopology = TopologiesAnd<>;

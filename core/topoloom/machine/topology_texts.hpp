@@ -10,6 +10,7 @@ namespace topoloom {
 [[nodiscard]] WholeTopology read_torus(const Section& section);
 [[nodiscard]] WholeTopology read_mesh(const Section& section);
 [[nodiscard]] WholeTopology read_tree(const Section& section);
+[[nodiscard]] WholeTopology read_fat_tree(const Section& section);
 [[nodiscard]] WholeTopology read_graph(const Section& section);
 
 /// What is down, as down:17,v40,0-1,5>6.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "machine/labeled_fat_tree.hpp"
 #include "machine/machines.hpp"
 #include "topoloom/machine/torus_deposits.hpp"
 
@@ -51,15 +52,21 @@ Ends expected_ends(const Tree& tree) {
     return ends;
 }
 
-Ends expected_ends(const ExplicitGraph& graph);
-Ends expected_ends(const Degraded& degraded) {
-    return std::visit([](const auto& whole) { return expected_ends(whole); }, degraded.whole());
+Ends expected_ends(const FatTree& tree) {
+    Ends ends;
+    for (const LabeledFatTree::Cable& cable : LabeledFatTree(tree.spec()).cables())
+        join(ends, cable.from, cable.to);
+    return ends;
 }
 
 Ends expected_ends(const ExplicitGraph& graph) {
     Ends ends;
     for (const ExplicitLink& link : graph.spec().links) ++ends[{link.from, link.to}];
     return ends;
+}
+
+Ends expected_ends(const Degraded& degraded) {
+    return std::visit([](const auto& whole) { return expected_ends(whole); }, degraded.whole());
 }
 
 }  // namespace

@@ -219,10 +219,10 @@ TEST_CASE("machines that cannot be are refused by name") {
 
 TEST_CASE("an unknown topology is refused with the nearest name") {
     CHECK(complaint("tours:4x4") ==
-          "no topology 'tours' (did you mean 'torus'?); there are: torus, mesh, tree, graph (in machine "
-          "'tours:4x4')");
-    CHECK(complaint("hypercube:4") ==
-          "no topology 'hypercube'; there are: torus, mesh, tree, graph (in machine 'hypercube:4')");
+          "no topology 'tours' (did you mean 'torus'?); there are: torus, mesh, tree, fattree, graph (in "
+          "machine 'tours:4x4')");
+    CHECK(complaint("cactus:4") ==
+          "no topology 'cactus'; there are: torus, mesh, tree, fattree, graph (in machine 'cactus:4')");
 }
 
 TEST_CASE("complaints stay on one short line whatever the bytes") {

@@ -10,11 +10,15 @@ using namespace topoloom;
 
 namespace {
 
-bool takes_shortest_ways(const Machine& machine) {
-    return machine.text().find("route=") == std::string::npos;
+bool mentions(const Machine& machine, const char* word) {
+    return machine.text().find(word) != std::string::npos;
 }
-bool same_both_ways(const Machine& machine) { return machine.text().find('>') == std::string::npos; }
-bool splits(const Machine& machine) { return machine.text().find("ties=split") != std::string::npos; }
+
+bool takes_shortest_ways(const Machine& machine) { return !mentions(machine, "route="); }
+bool same_both_ways(const Machine& machine) { return !mentions(machine, ">"); }
+bool splits(const Machine& machine) {
+    return mentions(machine, "ties=split") || mentions(machine, "routing=random");
+}
 
 using Matrix = std::vector<std::vector<std::uint32_t>>;
 
@@ -29,7 +33,7 @@ Matrix all_hops(const Machine& machine, const T& topology) {
     return hops;
 }
 
-bool nodes_forward(const Machine& machine) { return machine.text().find("forward=no") == std::string::npos; }
+bool nodes_forward(const Machine& machine) { return !mentions(machine, "forward=no"); }
 
 /// Links on a shortest way between the vertices of all nodes, found by breadth-first search over the links' ends.
 template <class T>

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A fat tree spelled out by the digits of its vertices' labels, as its papers define it: the slow twin of FatTree.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "topoloom/machine/fat_tree.hpp"
+
+/// A vertex of level l has a digit for each of the h levels: digit j is below up[j] for j < l, else below arity[j].
+/// Vertices of levels l and l + 1 are joined where all digits but digit l agree (Öhring et al. 1995), by parallel[l]
+/// cables (Zahavi 2010).
+class LabeledFatTree {
+   public:
+    using Digits = std::vector<std::uint32_t>;
+    struct Cable {
+        std::uint32_t from;
+        std::uint32_t to;
+        std::uint32_t number;  // among the parallel ones
+        friend auto operator<=>(const Cable&, const Cable&) = default;
+    };
+
+    explicit LabeledFatTree(const topoloom::FatTreeSpec& spec) : spec_(spec) {
+        for (std::size_t level = 0; level <= spec.arity.size(); ++level) {
+            // Counts with the digits of the roots fastest, then those of the subtrees, each from the lowest up.
+            Digits digits(spec.arity.size(), 0);
+            do {
+                vertex_[{level, digits}] = static_cast<std::uint32_t>(vertex_.size());
+            } while (next(level, digits));
+        }
+    }
+
+    [[nodiscard]] std::size_t vertex_count() const { return vertex_.size(); }
+
+    /// The lower end first.
+    [[nodiscard]] std::vector<Cable> cables() const {
+        std::vector<Cable> all;
+        for (const auto& [label, vertex] : vertex_) {
+            const auto& [level, digits] = label;
+            if (level == spec_.arity.size()) continue;
+            Digits above = digits;
+            for (above[level] = 0; above[level] < spec_.up[level]; ++above[level]) {
+                for (std::uint32_t number = 0; number < spec_.parallel[level]; ++number)
+                    all.push_back({vertex, vertex_.at({level + 1, above}), number});
+            }
+        }
+        return all;
+    }
+
+    /// Zahavi's port up from level l towards x: floor(x / (up[0] * ... * up[l-1])) modulo the ports, of which port q
+    /// is cable q / up[l] to parent q mod up[l]; down on the same way. x is the target, or the source.
+    [[nodiscard]] std::vector<Cable> route(std::uint32_t a, std::uint32_t b, std::uint32_t x) const {
+        Digits at = node(a);
+        const Digits end = node(b);
+        std::vector<Cable> route;
+        std::vector<std::uint32_t> numbers;
+        std::size_t level = 0;
+        while (!std::equal(at.begin() + static_cast<std::ptrdiff_t>(level), at.end(),
+                           end.begin() + static_cast<std::ptrdiff_t>(level))) {
+            const std::uint32_t port = x % (spec_.up[level] * spec_.parallel[level]);
+            x /= spec_.up[level];
+            numbers.push_back(port / spec_.up[level]);
+            const std::uint32_t from = vertex_.at({level, at});
+            at[level] = port % spec_.up[level];
+            route.push_back({from, vertex_.at({++level, at}), numbers.back()});
+        }
+        while (level > 0) {
+            const std::uint32_t from = vertex_.at({level, at});
+            --level;
+            at[level] = end[level];
+            route.push_back({from, vertex_.at({level, at}), numbers[level]});
+        }
+        return route;
+    }
+
+   private:
+    [[nodiscard]] Digits node(std::uint32_t number) const {
+        Digits digits;
+        for (const std::uint32_t arity : spec_.arity) {
+            digits.push_back(number % arity);
+            number /= arity;
+        }
+        return digits;
+    }
+    bool next(std::size_t level, Digits& digits) const {
+        for (std::size_t j = 0; j < digits.size(); ++j) {
+            if (++digits[j] < (j < level ? spec_.up[j] : spec_.arity[j])) return true;
+            digits[j] = 0;
+        }
+        return false;
+    }
+
+    topoloom::FatTreeSpec spec_;
+    std::map<std::pair<std::size_t, Digits>, std::uint32_t> vertex_;
+};
