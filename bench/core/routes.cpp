@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hops and routes between random nodes of every kind of network: nanoseconds for a distance, and for a link of a route.
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/machine_text.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+constexpr std::array machines{
+    "torus:16x16x16",
+    "tree:16:16:16",
+    "fattree:16:16:16",
+    "fattree:18:18:36,up=1:18:18",
+    "fattree:24:36,up=1:6,parallel=1:2",
+    "fattree:4:4:4:4:4:4",
+    "fattree:16:16:16,routing=s-mod-k",
+    "fattree:16:16:16,routing=random",
+};
+
+/// So few that they stay in the cache.
+template <class T>
+std::vector<std::pair<Node, Node>> random_pairs(const T& topology) {
+    Rng rng(1);
+    const auto nodes = static_cast<std::uint32_t>(topology.node_count());
+    std::vector<std::pair<Node, Node>> pairs;
+    for (int i = 0; i < 1024; ++i) pairs.emplace_back(rng.below(nodes), rng.below(nodes));
+    return pairs;
+}
+
+/// The time per item, printed as 3.1n for 3.1 ns.
+void time_per_item(benchmark::State& state, std::size_t items, const char* what) {
+    state.counters[what] = benchmark::Counter(static_cast<double>(items),
+                                              benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+void hops(benchmark::State& state) {
+    const char* const text = machines[static_cast<std::size_t>(state.range(0))];
+    const Machine machine = make_machine(text);
+    state.SetLabel(text);
+    with_topology(machine, [&]<class T>(const T& topology) {
+        std::vector<std::pair<typename T::Point, typename T::Point>> points;
+        for (const auto& [a, b] : random_pairs(topology))
+            points.emplace_back(topology.point(a), topology.point(b));
+        std::size_t distances = 0;
+        for (auto _ : state) {
+            std::uint32_t sum = 0;
+            for (const auto& [a, b] : points) sum += topology.hops(a, b);
+            benchmark::DoNotOptimize(sum);
+            distances += points.size();
+        }
+        time_per_item(state, distances, "seconds/distance");
+    });
+}
+
+void route(benchmark::State& state) {
+    const char* const text = machines[static_cast<std::size_t>(state.range(0))];
+    const Machine machine = make_machine(text);
+    state.SetLabel(text);
+    with_topology(machine, [&](const auto& topology) {
+        const auto pairs = random_pairs(topology);
+        std::size_t links = 0;
+        for (auto _ : state) {
+            std::uint32_t sum = 0;
+            for (const auto& [a, b] : pairs) {
+                topology.route(a, b, [&](Link link, double) {
+                    sum += link.value;
+                    ++links;
+                });
+            }
+            benchmark::DoNotOptimize(sum);
+        }
+        time_per_item(state, links, "seconds/link");
+    });
+}
+
+BENCHMARK(hops)->ArgName("machine")->DenseRange(0, std::ssize(machines) - 1);
+BENCHMARK(route)->ArgName("machine")->DenseRange(0, std::ssize(machines) - 1);
+
+}  // namespace
