@@ -77,6 +77,23 @@ void FatTree::complete_spec() {
     for (const BytesPerSecond bandwidth : spec_.bandwidth) require_bandwidth(bandwidth);
 }
 
+void FatTree::settle(std::span<double> loads) const {
+    if (spec_.routing != FatTreeRouting::random) return;
+    for (const Level& level : levels_) {
+        const std::size_t cables = level.cables.value();
+        const std::size_t subtrees = node_count() / level.nodes.value();
+        for (std::size_t subtree = 0; subtree < subtrees; ++subtree) {
+            double* const above = &loads[level.first_link + 2 * subtree * cables];
+            const double up = above[0] / static_cast<double>(cables);
+            const double down = above[1] / static_cast<double>(cables);
+            for (std::size_t c = 0; c < cables; ++c) {
+                above[2 * c] = up;
+                above[2 * c + 1] = down;
+            }
+        }
+    }
+}
+
 std::uint32_t FatTree::level_of(Link link) const {
     const auto above = std::ranges::upper_bound(levels_, link.value, {}, &Level::first_link);
     return static_cast<std::uint32_t>(above - levels_.begin()) - 1;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,12 @@ class FatTree {
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
+    /// Sums up the loads of messages in O(levels) each, however many ways they are split over: what is added to the
+    /// links visited here settle() turns into loads.
+    template <class Visit>
+    void collect(Node a, Node b, const Visit& visit) const;
+    void settle(std::span<double> loads) const;
+
     /// Vertices: nodes first, then the switches level by level, subtree by subtree.
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
     [[nodiscard]] LinkEnds ends(Link link) const;
@@ -104,6 +111,16 @@ void FatTree::route(Node a, Node b, const Visit& visit) const {
     } else {
         route_steered(a.value, b.value, spec_.routing == FatTreeRouting::by_target ? b.value : a.value,
                       visit);
+    }
+}
+
+/// What is split equally over the cables above a subtree is collected on the first of them.
+template <class Visit>
+void FatTree::collect(Node a, Node b, const Visit& visit) const {
+    if (spec_.routing == FatTreeRouting::random) {
+        route_steered(a.value, b.value, 0, visit);
+    } else {
+        route(a, b, visit);
     }
 }
 

@@ -124,6 +124,22 @@ class RouteLoads<BasicTorus<Width>> {
     typename BasicTorus<Width>::template Deposits<Add> deposits_;
 };
 
+/// On a fat tree, by one link for all those that share a message equally.
+template <>
+class RouteLoads<FatTree> {
+   public:
+    RouteLoads(const FatTree& tree, std::span<double> loads) : tree_(tree), loads_(loads) {}
+    void from(Node node, const FatTree::Point&) { from_ = node; }
+    void to(Node node, const FatTree::Point&, double bytes) {
+        tree_.collect(from_, node, [&](Link link, double) { loads_.add(link.value, bytes); });
+    }
+
+   private:
+    const FatTree& tree_;
+    DelayedLoads loads_;
+    Node from_;
+};
+
 template <class Network, class Space>
 class Traversal {
    public:

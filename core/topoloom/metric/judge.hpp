@@ -29,7 +29,7 @@ struct Judgement {
 };
 
 /// Loads are exact while they stay below 2^53 bytes. Throws Error where hop-bytes would not fit 64 bits.
-/// O(edges * axes) on a torus, O(edges * hops) elsewhere.
+/// O(edges * axes) on a torus, O(edges * levels) on a fat tree, O(edges * hops) elsewhere.
 [[nodiscard]] Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement,
                               int threads = 0);
 

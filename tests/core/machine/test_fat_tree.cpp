@@ -181,6 +181,25 @@ TEST_CASE("random routing splits what leaves a subtree equally over the cables a
     }
 }
 
+TEST_CASE("what messages add to the links collected settles to the loads of their routes") {
+    for (const std::string& text : fat_trees) {
+        for (const std::string routing : {"d-mod-k", "random"}) {
+            CAPTURE(text);
+            CAPTURE(routing);
+            const FatTree tree = fat_tree(text + ",routing=" + routing);
+            std::vector<double> load(tree.link_count(), 0);
+            for (const Node a : ids<Node>(tree.node_count())) {
+                for (const Node b : ids<Node>(tree.node_count()))
+                    tree.collect(a, b, [&](Link link, double) { load[link.value] += 1; });
+            }
+            tree.settle(load);
+            const std::vector<double> routed = all_to_all(tree);
+            for (const Link link : ids<Link>(tree.link_count()))
+                CHECK(load[link.value] == doctest::Approx(routed[link.value]));
+        }
+    }
+}
+
 TEST_CASE("the average distance counts two links for every level that a pair climbs") {
     // Of the 63 other nodes 3 are 2 hops away, 12 are 4 and 48 are 6.
     CHECK(make_machine("fattree:4:4:4").average_distance() ==

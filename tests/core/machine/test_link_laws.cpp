@@ -113,7 +113,7 @@ TEST_CASE("runs of equal bandwidth cover all links once") {
 TEST_CASE("deposits on a torus settle to the loads of the routes") {
     Rng rng(7);
     for_each_topology([&]<class T>(const Machine& machine, const T& topology) {
-        if constexpr (requires { topology.settle(std::span<double>{}); }) {
+        if constexpr (requires { typename T::template Deposits<void (*)(std::size_t, double)>; }) {
             std::vector<double> routed(machine.link_count(), 0.0);
             std::vector<double> deposited(machine.link_count(), 0.0);
             const auto nodes = static_cast<std::uint32_t>(machine.node_count());
