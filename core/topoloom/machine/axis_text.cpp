@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "topoloom/machine/axis_name.hpp"
+
 namespace topoloom {
 
 namespace {
@@ -15,20 +17,10 @@ struct AxisSide {
     std::optional<std::size_t> side;
 };
 
-AxisSide read_axis(const Piece& piece, std::size_t axes) {
-    std::string_view name = piece.text();
-    AxisSide result{0, std::nullopt};
-    if (!name.empty() && (name.back() == '+' || name.back() == '-')) {
-        result.side = name.back() == '+' ? 0 : 1;
-        name.remove_suffix(1);
-    }
-    constexpr std::string_view letters = "xyzabcdefghijklmnopqrstuvw";
-    const std::size_t letter = name.size() == 1 ? letters.find(name[0]) : std::string_view::npos;
-    const bool named = letter != std::string_view::npos;
-    if (!name.empty()) result.axis = named ? static_cast<std::uint32_t>(letter) : piece.sub(name).number();
-    if (name.empty() || result.axis >= axes)
-        piece.complain("expected one of the ", axes, " axes (x, y, z, a ... or 0, 1, 2 ...)");
-    return result;
+AxisSide read_axis_side(const Piece& piece, std::size_t axes) {
+    const std::string_view name = piece.text();
+    if (!name.ends_with('+') && !name.ends_with('-')) return {read_axis(piece, axes), std::nullopt};
+    return {read_axis(piece.sub(name.substr(0, name.size() - 1)), axes), name.ends_with('+') ? 0 : 1};
 }
 
 template <class Quantity>
@@ -39,6 +31,17 @@ void set_axis(std::vector<std::array<Quantity, 2>>& values, const AxisSide& wher
 }
 
 }  // namespace
+
+std::uint32_t read_axis(const Piece& name, std::size_t axes) {
+    const std::string_view text = name.text();
+    const std::size_t letter = text.size() == 1 ? axis_letters.find(text[0]) : std::string_view::npos;
+    const bool named = letter != std::string_view::npos;
+    if (!text.empty()) {
+        const std::uint32_t axis = named ? static_cast<std::uint32_t>(letter) : name.number();
+        if (axis < axes) return axis;
+    }
+    name.complain("expected one of the ", axes, " axes (x, y, z, a ... or 0, 1, 2 ...)");
+}
 
 bool is_axis_quantity(const Piece& key) {
     const std::string_view name = key.cut('.').first.text();
@@ -59,9 +62,9 @@ AxisQuantities read_axis_quantities(const Section& section, std::size_t axes) {
         const auto [name, axis] = key.cut('.');
         if (!axis) continue;
         if (name.text() == "bandwidth")
-            set_axis(result.bandwidth, read_axis(*axis, axes), read_bandwidth(value, standard));
+            set_axis(result.bandwidth, read_axis_side(*axis, axes), read_bandwidth(value, standard));
         if (name.text() == "latency")
-            set_axis(result.latency, read_axis(*axis, axes), read_quantity(value, parse_time));
+            set_axis(result.latency, read_axis_side(*axis, axes), read_quantity(value, parse_time));
     }
     return result;
 }

@@ -24,7 +24,7 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
         fail("the machine graph has more than 2^31 vertices");
     // Each leaf takes two links; refused before anything as large as the number of vertices is made.
     const std::uint64_t rows = spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2);
-    HopTable::require_memory(rows, rows);
+    HopTable::require_memory(rows, rows, spec_.nodes);
     sort_links();
     add_given_routes();
     find_ways();

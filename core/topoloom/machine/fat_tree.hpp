@@ -57,6 +57,7 @@ class FatTree {
     [[nodiscard]] std::uint32_t diameter() const { return tree_.diameter(); }
     /// The tree of the same groups, in which distances are equal.
     [[nodiscard]] const Tree& geometry() const { return tree_; }
+    [[nodiscard]] bool forwards(std::uint32_t vertex) const { return vertex >= node_count(); }
 
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;

@@ -41,10 +41,13 @@ auto HopTable::fill(std::size_t rows, const std::function<void(std::uint32_t, st
     return hops;
 }
 
-void HopTable::require_memory(std::uint64_t width, std::uint64_t rows) {
+void HopTable::require_memory(std::uint64_t width, std::uint64_t rows, std::uint64_t nodes) {
     const std::uint64_t usable = usable_memory();
-    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-    if (width > most || rows > most || width * rows > usable / 10 * 8 / sizeof(std::uint16_t)) {
+    const std::uint64_t most = usable / 10 * 8;
+    const std::uint64_t of_nodes = nodes * sizeof(Point);
+    constexpr std::uint64_t ids = std::numeric_limits<std::uint32_t>::max();
+    if (width > ids || rows > ids || of_nodes > most ||
+        width * rows > (most - of_nodes) / sizeof(std::uint16_t)) {
         fail("distances from ", width, " to ", rows, " routers or switches need more memory than the ",
              usable >> 20, " MiB of this computer. Describe the machine as a torus or tree instead");
     }

@@ -54,8 +54,8 @@ class HopTable {
         });
     }
 
-    /// Throws Error if a table of so many rows does not fit this computer.
-    static void require_memory(std::uint64_t width, std::uint64_t rows);
+    /// Throws Error if a table of so many rows, and the points of so many nodes, do not fit this computer.
+    static void require_memory(std::uint64_t width, std::uint64_t rows, std::uint64_t nodes = 0);
 
     [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
     [[nodiscard]] Point point(Node node) const { return nodes_[node.value]; }

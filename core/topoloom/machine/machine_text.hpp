@@ -15,6 +15,16 @@ namespace topoloom {
 ///   tree:ARITIES                   bottom-up, as 4:8:2; options distance=1:10:100, bandwidth=B:B:B, latency=T:T:T
 ///   fattree:ARITIES                bottom-up, as 4:4:4; options up=1:4:4 (parents), parallel=1:1:2 (cables to each),
 ///                                  routing=d-mod-k|s-mod-k|random, bandwidth=B:B:B, latency=T:T:T
+///   hyperx:EXTENTS                 routers of an axis all joined; options nodes=N, order=2:0:1, bandwidth=B,
+///                                  bandwidth.AXIS=B, the same with latency
+///   hypercube:DIMENSIONS           as hyperx:2x2x2...
+///   ring:STATIONS                  a ring bus; options rings=N (each way), transfers=N (at once on a ring),
+///                                  ties=split|plus, bandwidth=B (of a ring), latency=T
+///   twisted:EXTENTS                a torus; options twist.AXIS=0:0:4 (shift of each axis where AXIS closes), nodes=N,
+///                                  bandwidth and latency as for a torus
+///   rails:GPUS:DOMAINS:UNITS       GPUs of an NVLink domain, domains of a unit; options rails=N, spines=N,
+///                                  cross=nvlink|spine, bandwidth=B, bandwidth.nvlink=B, .rail, .spine, the same with
+///                                  latency
 ///   graph:NODES[+SWITCHES]:LINKS   0-1 both ways, 0>1 one way, 0-1@2GB/s; options route=0>2>1, bandwidth=B, latency=T,
 ///                                  forward=no (nodes do not, only switches do)
 /// optionally followed by +down:ITEM,ITEM... with what is down: 17 a node, v40 a vertex (router or switch), 0-1 all links

@@ -2,7 +2,10 @@
 // Lists of a topology's description that may be left out: one entry per axis or level.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +22,20 @@ void complete_list(std::vector<T>& values, std::size_t count, const T& standard,
     if (values.size() == count) return;
     fail("a ", topology, " of ", count, " ", parts, " needs ", count, " entries of ", what, ", not ",
          values.size());
+}
+
+/// Fills an empty order with 0, 1, 2 ... Throws Error if it does not name each axis once.
+inline void complete_order(std::vector<std::uint32_t>& order, std::size_t axes, std::string_view topology) {
+    if (order.empty()) {
+        order.resize(axes);
+        std::iota(order.begin(), order.end(), 0U);
+    }
+    std::vector<std::uint32_t> sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    for (std::uint32_t d = 0; d < sorted.size(); ++d) {
+        if (sorted[d] != d) sorted.clear();
+    }
+    if (sorted.size() != axes) fail("the routing order must name each axis of the ", topology, " once");
 }
 
 }  // namespace topoloom

@@ -6,13 +6,18 @@
 
 #include "topoloom/machine/explicit_graph.hpp"
 #include "topoloom/machine/fat_tree.hpp"
+#include "topoloom/machine/hyperx.hpp"
+#include "topoloom/machine/rail_cluster.hpp"
+#include "topoloom/machine/ring_bus.hpp"
 #include "topoloom/machine/torus.hpp"
 #include "topoloom/machine/tree.hpp"
+#include "topoloom/machine/twisted_torus.hpp"
 
 namespace topoloom {
 
 template <class... More>
-using TopologiesAnd = std::variant<Torus, WideTorus, Tree, FatTree, ExplicitGraph, More...>;
+using TopologiesAnd = std::variant<Torus, WideTorus, Tree, FatTree, HyperX, Hypercube, RingBus, TwistedTorus,
+                                   RailCluster, ExplicitGraph, More...>;
 
 /// A topology as it was built, with nothing down.
 using WholeTopology = TopologiesAnd<>;

@@ -11,6 +11,11 @@ namespace topoloom {
 [[nodiscard]] WholeTopology read_mesh(const Section& section);
 [[nodiscard]] WholeTopology read_tree(const Section& section);
 [[nodiscard]] WholeTopology read_fat_tree(const Section& section);
+[[nodiscard]] WholeTopology read_hyperx(const Section& section);
+[[nodiscard]] WholeTopology read_hypercube(const Section& section);
+[[nodiscard]] WholeTopology read_ring(const Section& section);
+[[nodiscard]] WholeTopology read_twisted(const Section& section);
+[[nodiscard]] WholeTopology read_rails(const Section& section);
 [[nodiscard]] WholeTopology read_graph(const Section& section);
 
 /// What is down, as down:17,v40,0-1,5>6.

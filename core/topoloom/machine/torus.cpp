@@ -3,21 +3,15 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <sstream>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/axis_name.hpp"
 #include "topoloom/machine/spec_list.hpp"
 
 namespace topoloom {
 
 namespace {
-
-constexpr std::string_view axis_letters = "xyzabcdefghijklmnopqrstuvw";
-
-std::string axis_name(std::uint32_t axis) {
-    return axis < axis_letters.size() ? std::string(1, axis_letters[axis]) : "axis" + std::to_string(axis);
-}
 
 void complete(TorusSpec& spec, std::size_t width, std::uint32_t max_extent) {
     const std::size_t axes = spec.size.size();
@@ -37,16 +31,7 @@ void complete(TorusSpec& spec, std::size_t width, std::uint32_t max_extent) {
         require_bandwidth(up);
         require_bandwidth(down);
     }
-    if (spec.order.empty()) {
-        spec.order.resize(axes);
-        std::iota(spec.order.begin(), spec.order.end(), 0U);
-    }
-    std::vector<std::uint32_t> sorted = spec.order;
-    std::sort(sorted.begin(), sorted.end());
-    for (std::uint32_t d = 0; d < sorted.size(); ++d) {
-        if (sorted.size() != axes || sorted[d] != d)
-            fail("the routing order must name each axis of the torus once");
-    }
+    complete_order(spec.order, axes, "torus");
 }
 
 }  // namespace

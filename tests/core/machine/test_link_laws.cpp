@@ -59,6 +59,84 @@ Ends expected_ends(const FatTree& tree) {
     return ends;
 }
 
+/// Routers whose coordinates differ on just one axis are joined.
+template <class Space>
+Ends expected_ends(const BasicHyperX<Space>& hyperx) {
+    Ends ends;
+    for (std::uint32_t a = 0; a < hyperx.vertex_count(); ++a) {
+        for (std::uint32_t b = 0; b < a; ++b) {
+            int differing = 0;
+            std::uint32_t x = a;
+            std::uint32_t y = b;
+            for (std::size_t axis = hyperx.spec().size.size(); axis-- > 0;) {
+                const std::uint32_t extent = hyperx.spec().size[axis];
+                differing += x % extent == y % extent ? 0 : 1;
+                x /= extent;
+                y /= extent;
+            }
+            if (differing == 1) join(ends, a, b);
+        }
+    }
+    return ends;
+}
+
+/// Stations are joined to the next, the last to the first.
+Ends expected_ends(const RingBus& ring) {
+    Ends ends;
+    const std::uint32_t stations = ring.spec().stations;
+    for (std::uint32_t a = 0; a < stations && stations > 1; ++a) join(ends, a, (a + 1) % stations);
+    return ends;
+}
+
+/// A step along an axis; passing its end is as many single steps along others as the twist says.
+void step(const TwistedTorusSpec& spec, std::vector<std::uint32_t>& at, std::size_t axis) {
+    if (++at[axis] < spec.size[axis]) return;
+    at[axis] = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+        for (std::uint32_t i = 0; i < spec.twist[axis][d]; ++i) step(spec, at, d);
+    }
+}
+
+Ends expected_ends(const TwistedTorus& torus) {
+    const std::vector<std::uint32_t>& size = torus.spec().size;
+    Ends ends;
+    for (std::uint32_t router = 0; router < torus.vertex_count(); ++router) {
+        for (std::size_t axis = 0; axis < size.size(); ++axis) {
+            std::vector<std::uint32_t> at(size.size());
+            for (std::uint32_t d = static_cast<std::uint32_t>(size.size()), rest = router; d-- > 0;) {
+                at[d] = rest % size[d];
+                rest /= size[d];
+            }
+            step(torus.spec(), at, axis);
+            std::uint32_t next = 0;
+            for (std::size_t d = 0; d < size.size(); ++d) next = next * size[d] + at[d];
+            if (next != router) join(ends, router, next);
+        }
+    }
+    return ends;
+}
+
+/// Every GPU is joined to the NVSwitch of its domain and a leaf of its unit, every leaf to all spines.
+Ends expected_ends(const RailCluster& cluster) {
+    const RailClusterSpec& spec = cluster.spec();
+    const std::uint32_t gpus = spec.gpus * spec.domains * spec.units;
+    const std::uint32_t leaves = gpus + spec.domains * spec.units;
+    const std::uint32_t spines = leaves + spec.units * spec.rails;
+    Ends ends;
+    for (std::uint32_t unit = 0, gpu = 0; unit < spec.units; ++unit) {
+        for (std::uint32_t domain = 0; domain < spec.domains; ++domain) {
+            for (std::uint32_t i = 0; i < spec.gpus; ++i, ++gpu) {
+                join(ends, gpu, gpus + unit * spec.domains + domain);
+                join(ends, gpu, leaves + unit * spec.rails + i % spec.rails);
+            }
+        }
+    }
+    for (std::uint32_t leaf = leaves; leaf < spines; ++leaf) {
+        for (std::uint32_t spine = 0; spine < *spec.spines; ++spine) join(ends, leaf, spines + spine);
+    }
+    return ends;
+}
+
 Ends expected_ends(const ExplicitGraph& graph) {
     Ends ends;
     for (const ExplicitLink& link : graph.spec().links) ++ends[{link.from, link.to}];

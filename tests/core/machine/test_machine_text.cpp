@@ -219,10 +219,13 @@ TEST_CASE("machines that cannot be are refused by name") {
 
 TEST_CASE("an unknown topology is refused with the nearest name") {
     CHECK(complaint("tours:4x4") ==
-          "no topology 'tours' (did you mean 'torus'?); there are: torus, mesh, tree, fattree, graph (in "
-          "machine 'tours:4x4')");
+          "no topology 'tours' (did you mean 'torus'?); there are: torus, mesh, tree, fattree, hyperx, "
+          "hypercube, ring, "
+          "twisted, rails, graph (in machine 'tours:4x4')");
     CHECK(complaint("cactus:4") ==
-          "no topology 'cactus'; there are: torus, mesh, tree, fattree, graph (in machine 'cactus:4')");
+          "no topology 'cactus'; there are: torus, mesh, tree, fattree, hyperx, hypercube, ring, twisted, "
+          "rails, graph "
+          "(in machine 'cactus:4')");
 }
 
 TEST_CASE("complaints stay on one short line whatever the bytes") {
@@ -240,9 +243,10 @@ TEST_CASE("complaints stay on one short line whatever the bytes") {
 TEST_CASE("random edits of a text either make a machine or an Error") {
     Rng rng(11);
     const std::string alphabet = "0123456789x:,=+-.@>ab\n\xff";
-    const std::vector<std::string> seeds{"torus:4x4,nodes=2,bandwidth.y=half",
-                                         "tree:4:2,distance=1:10+node:2:2,distance=1:2:3",
-                                         "graph:3+1:0-3,1-3,2>3,3>2@2GB/s,route=0>3>1"};
+    const std::vector<std::string> seeds{
+        "torus:4x4,nodes=2,bandwidth.y=half", "hypercube:4,nodes=2,order=1:0:2:3",
+        "ring:9,rings=2,transfers=3,ties=plus", "tree:4:2,distance=1:10+node:2:2,distance=1:2:3",
+        "graph:3+1:0-3,1-3,2>3,3>2@2GB/s,route=0>3>1"};
     for (int round = 0; round < 3000; ++round) {
         std::string text = seeds[static_cast<std::size_t>(round) % seeds.size()];
         for (std::uint32_t edits = 1 + rng.below(3); edits > 0; --edits) {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What axes are called: x, y, z, a, b ... while there are letters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace topoloom {
+
+inline constexpr std::string_view axis_letters = "xyzabcdefghijklmnopqrstuvw";
+
+[[nodiscard]] inline std::string axis_name(std::uint32_t axis) {
+    return axis < axis_letters.size() ? std::string(1, axis_letters[axis]) : "axis" + std::to_string(axis);
+}
+
+}  // namespace topoloom

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// HyperX and hypercube: along every axis all routers are joined to each other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/divisor.hpp"
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/unit.hpp"
+#include "topoloom/machine/hop_table.hpp"
+#include "topoloom/machine/link.hpp"
+#include "topoloom/machine/packed_coordinates.hpp"
+#include "topoloom/machine/torus.hpp"
+
+namespace topoloom {
+
+/// How a HyperX is built. Vectors hold one entry per axis.
+struct HyperXSpec {
+    std::vector<std::uint32_t> size;
+    std::uint32_t nodes_per_router = 1;     // nodes of one router are 0 hops apart
+    std::vector<std::uint32_t> order;       // axes in the order routing corrects them; empty: 0, 1, 2 ...
+    std::vector<BytesPerSecond> bandwidth;  // empty: 1 B/s
+    std::vector<Seconds> latency;           // empty: 0
+};
+
+/// A HyperX (Ahn, Binkert, Davis, McLaren, Schreiber, SC 2009) with one link each way between any two routers that
+/// differ on one axis, also called flattened butterfly or Hamming graph. Routers are numbered row-major, nodes router
+/// by router. A message corrects one axis after the other, each with one link. Links are numbered by axis, by the
+/// router that they leave, by the coordinate that they lead to.
+///
+/// `Space` is the geometry: HopTable for any extents; a torus where no extent exceeds 2, since its rings then join the
+/// same routers.
+template <class Space>
+class BasicHyperX {
+   public:
+    using Point = PackedCoordinates::Key;
+
+    /// Throws Error for bad extents, orders that are no permutation, or vectors of the wrong length.
+    explicit BasicHyperX(HyperXSpec spec);
+
+    [[nodiscard]] std::size_t node_count() const { return vertex_count() * spec_.nodes_per_router; }
+    [[nodiscard]] std::size_t link_count() const { return first_.back(); }
+    [[nodiscard]] std::size_t vertex_count() const { return router_count_; }
+
+    [[nodiscard]] Point point(Node node) const { return routers_.key(vertex(node)); }
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const {
+        return static_cast<std::uint32_t>(std::popcount(routers_.differing(a, b)));
+    }
+    [[nodiscard]] std::uint32_t diameter() const { return routers_.wide_axes(); }
+    [[nodiscard]] const Space& geometry() const { return space_; }
+
+    template <class Visit>
+    void route(Node a, Node b, const Visit& visit) const {
+        std::uint32_t at = vertex(a);
+        const std::uint32_t end = vertex(b);
+        const Point from = routers_.key(at);
+        const Point to = routers_.key(end);
+        routers_.for_each_differing(from, to, [&](std::size_t axis) {
+            const std::uint32_t x = routers_.coordinate(from, axis);
+            const std::uint32_t y = routers_.coordinate(to, axis);
+            visit(Link{link(axis, at, x, y)}, 1.0);
+            at += (y - x) * routers_.step(axis);
+        });
+    }
+
+    [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
+    [[nodiscard]] LinkEnds ends(Link link) const;
+    [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return spec_.bandwidth[axis_of(link)]; }
+    [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
+    [[nodiscard]] Seconds latency(Link link) const { return spec_.latency[axis_of(link)]; }
+    [[nodiscard]] std::string link_name(Link link) const;
+    [[nodiscard]] std::string describe() const;
+    [[nodiscard]] const HyperXSpec& spec() const { return spec_; }
+
+   private:
+    /// Every router has a link to each coordinate but its own.
+    [[nodiscard]] std::size_t link(std::size_t axis, std::uint32_t router, std::uint32_t from,
+                                   std::uint32_t to) const {
+        return first_[axis] + std::size_t{router} * (spec_.size[axis] - 1) + (to < from ? to : to - 1);
+    }
+    [[nodiscard]] std::size_t axis_of(Link link) const;
+
+    HyperXSpec spec_;
+    PackedCoordinates routers_;
+    Divisor nodes_per_router_;
+    std::uint32_t router_count_;
+    std::vector<std::size_t> first_;  // [axis]: its first link; after the last axis: all links
+    Space space_;
+};
+
+using HyperX = BasicHyperX<HopTable>;
+using Hypercube = BasicHyperX<WideTorus>;
+
+extern template class BasicHyperX<HopTable>;
+extern template class BasicHyperX<WideTorus>;
+
+}  // namespace topoloom

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Coordinates packed into one word, bits for every axis, so that axes on which two routers differ show all at once.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace topoloom {
+
+/// Routers are numbered row-major, the last axis the fastest. The axis that comes first in `order` has the highest
+/// bits; an axis of extent 1 has none. Where all extents are powers of 2, in their own order, a router's number is its
+/// key; else keys are kept in a table.
+class PackedCoordinates {
+   public:
+    using Key = std::uint64_t;
+
+    /// The product of the extents must be below 2^31, which bounds the bits to 40.
+    PackedCoordinates(std::span<const std::uint32_t> size, std::span<const std::uint32_t> order);
+
+    [[nodiscard]] Key key(std::uint32_t router) const { return keys_.empty() ? router : keys_[router]; }
+    [[nodiscard]] std::uint32_t coordinate(Key key, std::size_t axis) const {
+        return static_cast<std::uint32_t>(key >> fields_[axis].shift) & fields_[axis].mask;
+    }
+    /// What a step along an axis adds to a router's number.
+    [[nodiscard]] std::uint32_t step(std::size_t axis) const { return fields_[axis].step; }
+
+    /// The highest bit of each axis on which two keys differ.
+    [[nodiscard]] Key differing(Key a, Key b) const {
+        const Key x = a ^ b;
+        return (((x & low_) + low_) | x) & high_;
+    }
+    /// Calls use(axis) in routing order.
+    template <class Use>
+    void for_each_differing(Key a, Key b, const Use& use) const {
+        for (Key rest = differing(a, b); rest != 0;) {
+            const auto bit = static_cast<std::size_t>(std::bit_width(rest)) - 1;
+            use(std::size_t{axis_of_bit_[bit]});
+            rest ^= Key{1} << bit;
+        }
+    }
+    /// Axes with more than one coordinate.
+    [[nodiscard]] std::uint32_t wide_axes() const { return static_cast<std::uint32_t>(std::popcount(high_)); }
+
+   private:
+    struct Field {
+        std::uint32_t shift = 0;
+        std::uint32_t mask = 0;
+        std::uint32_t step = 1;
+    };
+    std::vector<Field> fields_;  // by axis
+    std::array<std::uint8_t, 64> axis_of_bit_{};
+    Key high_ = 0;  // the highest bit of every field
+    Key low_ = 0;   // all other bits
+    std::vector<Key> keys_;
+};
+
+}  // namespace topoloom

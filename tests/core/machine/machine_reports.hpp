@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tests ask of a machine again and again: the links of a route, loads of all-to-all, complaints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/machine/machine_text.hpp"
+
+/// Names of the links on a route; behind those of split traffic the share.
+inline std::vector<std::string> route_names(const topoloom::Machine& machine, topoloom::Node a,
+                                            topoloom::Node b) {
+    std::vector<std::string> names;
+    topoloom::with_topology(machine, [&](const auto& t) {
+        t.route(a, b, [&](topoloom::Link link, double share) {
+            names.push_back(t.link_name(link) + (share == 1 ? "" : " * " + std::to_string(share)));
+        });
+    });
+    return names;
+}
+
+/// Messages on every link when every node sends one to every node.
+template <class T>
+std::vector<double> all_to_all_loads(const T& topology) {
+    std::vector<double> loads(topology.link_count(), 0.0);
+    for (const topoloom::Node a : topoloom::ids<topoloom::Node>(topology.node_count())) {
+        for (const topoloom::Node b : topoloom::ids<topoloom::Node>(topology.node_count()))
+            topology.route(a, b, [&](topoloom::Link link, double share) { loads[link.value] += share; });
+    }
+    return loads;
+}
+
+/// What make_machine() says of a text that it refuses.
+inline std::string complaint_about(const std::string& text) {
+    try {
+        return "none: " + topoloom::make_machine(text).describe();
+    } catch (const topoloom::Error& error) {
+        return error.what();
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rail-optimized GPU clusters: who meets whom where, and the loads of all-to-all in closed form.
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "machine/machine_reports.hpp"
+#include "machine/machines.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// Links by the class of their ends' names, as "GPU -> NVSwitch".
+std::string class_of(const std::string& link_name) {
+    std::string words;
+    for (const char c : link_name) {
+        if (c != ' ' && (c < '0' || c > '9')) words += c;
+    }
+    return words;
+}
+
+}  // namespace
+
+TEST_CASE("GPUs meet at the NVSwitch of their domain, or at the leaf of their rail") {
+    const Machine machine = make_machine("rails:4:2:2,spines=2");
+    CHECK(route_names(machine, Node{0}, Node{3}) == Names{"GPU 0 -> NVSwitch 0", "NVSwitch 0 -> GPU 3"});
+    CHECK(route_names(machine, Node{1}, Node{5}) ==
+          Names{"GPU 1 -> unit 0 rail 1", "unit 0 rail 1 -> GPU 5"});
+    CHECK(route_names(machine, Node{1}, Node{9}) ==
+          Names{"GPU 1 -> unit 0 rail 1", "unit 0 rail 1 -> spine 0 * 0.500000",
+                "spine 0 -> unit 1 rail 1 * 0.500000", "unit 0 rail 1 -> spine 1 * 0.500000",
+                "spine 1 -> unit 1 rail 1 * 0.500000", "unit 1 rail 1 -> GPU 9"});
+}
+
+TEST_CASE("to another rail messages change GPU by NVLink first, or leaf over the spines") {
+    const Machine nvlink = make_machine("rails:4:2:2,spines=1");
+    CHECK(route_names(nvlink, Node{0}, Node{6}) == Names{"GPU 0 -> NVSwitch 0", "NVSwitch 0 -> GPU 2",
+                                                         "GPU 2 -> unit 0 rail 2", "unit 0 rail 2 -> GPU 6"});
+    CHECK(nvlink.hops(Node{0}, Node{6}) == 4);
+    CHECK(nvlink.hops(Node{0}, Node{10}) == 6);
+    const Machine spine = make_machine("rails:4:2:2,spines=1,cross=spine");
+    CHECK(route_names(spine, Node{0}, Node{6}) == Names{"GPU 0 -> unit 0 rail 0", "unit 0 rail 0 -> spine 0",
+                                                        "spine 0 -> unit 0 rail 2",
+                                                        "unit 0 rail 2 -> GPU 6"});
+    CHECK(spine.hops(Node{0}, Node{10}) == 4);
+}
+
+TEST_CASE("with fewer rails than GPUs in a domain, every other GPU shares a rail") {
+    const Machine machine = make_machine("rails:4:2:1,rails=2");
+    CHECK(route_names(machine, Node{0}, Node{6}) ==
+          Names{"GPU 0 -> unit 0 rail 0", "unit 0 rail 0 -> GPU 6"});
+    CHECK(route_names(machine, Node{0}, Node{5}) == Names{"GPU 0 -> NVSwitch 0", "NVSwitch 0 -> GPU 1",
+                                                          "GPU 1 -> unit 0 rail 1",
+                                                          "unit 0 rail 1 -> GPU 5"});
+}
+
+TEST_CASE("all-to-all loads each class of links in closed form") {
+    struct Shape {
+        double gpus, domains, units, rails, spines;
+    };
+    for (const Shape& s :
+         {Shape{4, 3, 2, 4, 3}, Shape{4, 2, 3, 2, 5}, Shape{6, 2, 2, 3, 4}, Shape{2, 4, 2, 1, 2}}) {
+        const double all_domains = s.domains * s.units;
+        const double on_rail = s.gpus / s.rails;  // GPUs of a domain on one rail
+        const double from_elsewhere = s.gpus * (all_domains - 1);
+        const double out_of_unit = s.domains * (s.units - 1);  // domains
+        for (const bool by_nvlink : {true, false}) {
+            std::map<std::string, double> expected;
+            expected["GPU->NVSwitch"] = s.gpus - 1 + (by_nvlink ? (all_domains - 1) * (s.gpus - on_rail) : 0);
+            expected["NVSwitch->GPU"] = expected["GPU->NVSwitch"];
+            // A GPU passes on what its domain sends to GPUs of its index elsewhere.
+            expected["GPU->unitrail"] = from_elsewhere;
+            expected["unitrail->GPU"] = from_elsewhere;
+            const double up = by_nvlink ? s.gpus * s.domains * out_of_unit * on_rail
+                                        : s.domains * on_rail *
+                                              (out_of_unit * s.gpus + (s.domains - 1) * (s.gpus - on_rail));
+            expected["unitrail->spine"] = up / s.spines;
+            expected["spine->unitrail"] = up / s.spines;
+            std::string text = "rails";
+            for (const double part : {s.gpus, s.domains, s.units})
+                text += ":" + std::to_string(static_cast<int>(part));
+            text += ",rails=" + std::to_string(static_cast<int>(s.rails)) +
+                    ",spines=" + std::to_string(static_cast<int>(s.spines)) +
+                    (by_nvlink ? ",cross=nvlink" : ",cross=spine");
+            CAPTURE(text);
+            with_topology(make_machine(text), [&](const auto& t) {
+                const std::vector<double> loads = all_to_all_loads(t);
+                for (const Link link : ids<Link>(t.link_count()))
+                    CHECK(loads[link.value] == doctest::Approx(expected.at(class_of(t.link_name(link)))));
+            });
+        }
+    }
+}
+
+TEST_CASE(
+    "a DGX H100 scalable unit has a rail for each of 8 GPUs, and 32 uplinks a leaf when there are more "
+    "units") {
+    // NVIDIA DGX SuperPOD reference architecture, H100: 32 systems of 8 GPUs a scalable unit, 8 leaves.
+    const Machine one = make_machine("rails:8:32:1");
+    CHECK(one.describe() == "rail cluster of 256 GPUs: 1 x 32 domains of 8, 8 rails");
+    CHECK(one.link_count() == 4 * 256);
+    const Machine four = make_machine("rails:8:32:4");
+    CHECK(four.describe() == "rail cluster of 1024 GPUs: 4 x 32 domains of 8, 8 rails, 32 spines");
+    CHECK(four.link_count() == 4 * 1024 + 2 * 4 * 8 * 32);
+    CHECK(four.max_distance() == 6);
+    CHECK(make_machine("rails:8:32:4,cross=spine").max_distance() == 4);
+    CHECK(make_machine("rails:8:1:1").max_distance() == 2);
+}
+
+TEST_CASE("NVLinks, rails and spines have bandwidths and latencies of their own") {
+    const Machine machine = make_machine(
+        "rails:2:2:2,bandwidth.nvlink=450GB/s,bandwidth=50GB/"
+        "s,bandwidth.spine=half,latency=1us,latency.nvlink=300ns");
+    with_topology(machine, [](const auto& t) {
+        for (const Link link : ids<Link>(t.link_count())) {
+            const std::string name = t.link_name(link);
+            const bool nvlink = name.find("NVSwitch") != std::string::npos;
+            const bool spine = name.find("spine") != std::string::npos;
+            CHECK(t.bandwidth(link).value == (nvlink ? 450e9 : spine ? 25e9 : 50e9));
+            CHECK(t.latency(link).value == doctest::Approx(nvlink ? 300e-9 : 1e-6));
+        }
+    });
+}
+
+TEST_CASE("a rail cluster that cannot be is refused") {
+    const std::vector<std::pair<std::string, std::string>> bad{
+        {"rails:8:4", "cannot read machine 'rails:8:4': expected GPUS:DOMAINS:UNITS at column 7"},
+        {"rails:8:0:1",
+         "machine 'rails:8:0:1': a rail cluster has at least 1 GPU in a domain, 1 domain in a unit and 1 "
+         "unit"},
+        {"rails:8:4:1,rails=3",
+         "machine 'rails:8:4:1,rails=3': the 8 GPUs of a domain cannot be dealt out evenly to 3 rails"},
+        {"rails:8:4:1,rails=0",
+         "cannot read machine 'rails:8:4:1,rails=0': a rail cluster has at least 1 rail; at column 19"},
+        {"rails:8:4:2,spines=0",
+         "machine 'rails:8:4:2,spines=0': the leaves of the rail cluster need at least 1 spine to meet"},
+        {"rails:65536:65536:65536",
+         "machine 'rails:65536:65536:65536': the rail cluster has more than 2^31 GPUs"},
+        {"rails:1024:1024:512,spines=4000000000",
+         "machine 'rails:1024:1024:512,spines=4000000000': the machine has 4194306147483648 links; at most "
+         "2^32 - 1 "
+         "can be told apart"},
+        {"rails:8:4:2,bandwidth.leaf=1GB/s",
+         "cannot read machine 'rails:8:4:2,bandwidth.leaf=1GB/s': expected nvlink, rail or spine at column "
+         "23"},
+        {"rails:8:4:2,cross=leaf",
+         "cannot read machine 'rails:8:4:2,cross=leaf': expected nvlink or spine at column 19"},
+    };
+    for (const auto& [text, reason] : bad) CHECK(complaint_about(text) == reason);
+}
