@@ -68,7 +68,7 @@ void Degraded::take_down(const Failures& failures) {
 }
 
 void Degraded::find_ways() {
-    std::vector<Arc> arcs;
+    std::vector<ShortestWays::Arc> arcs;
     for (const Link link : ids<Link>(link_count())) {
         if (is_up(link)) arcs.push_back({link, ends(link).from, ends(link).to});
     }

@@ -60,7 +60,7 @@ void ExplicitGraph::find_ways() {
     std::iota(vertices.begin(), vertices.end(), 0U);
     std::vector<bool> forwarding;
     for (std::uint32_t v = 0; v < vertex_count(); ++v) forwarding.push_back(forwards(v));
-    std::vector<Arc> arcs;
+    std::vector<ShortestWays::Arc> arcs;
     for (const Link link : ids<Link>(link_count())) arcs.push_back({link, ends(link).from, ends(link).to});
     ways_ = ShortestWays(vertices, forwarding, std::move(arcs));
     if (const auto [from, to] = geometry().lost(); from != to) {

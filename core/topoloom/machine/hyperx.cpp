@@ -60,7 +60,7 @@ Space make_space(const HyperXSpec& spec, const PackedCoordinates& routers) {
         // Cut anywhere along the row-major order: its halves are blocks of planes across the first axis.
         std::vector<std::uint32_t> groups(count);
         std::iota(groups.begin(), groups.end(), 0U);
-        return HopTable(std::move(nodes), count, std::move(hops), {}, std::move(groups));
+        return HopTable(std::move(nodes), count, std::move(hops), std::move(groups));
     } else {
         TorusSpec torus;
         torus.size = spec.size;

@@ -76,7 +76,7 @@ void RailCluster::tabulate() {
     auto hops = HopTable::filled(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
         return a == b ? 0 : this->hops(rows[a], rows[b]) - 2;
     });
-    table_ = HopTable(std::move(nodes), rows.size(), std::move(hops), {}, std::move(groups));
+    table_ = HopTable(std::move(nodes), rows.size(), std::move(hops), std::move(groups));
 }
 
 std::size_t RailCluster::kind_of(Link link) const {

@@ -69,8 +69,8 @@ std::uint32_t ShortestWays::number_rows(std::span<const std::uint32_t> vertex) {
     return end_rows;
 }
 
-const Arc& ShortestWays::next_arc(std::uint32_t at, std::uint32_t end,
-                                  std::span<const std::uint16_t> to_end) const {
+auto ShortestWays::next_arc(std::uint32_t at, std::uint32_t end, std::span<const std::uint16_t> to_end) const
+    -> const Arc& {
     for (std::size_t i = first_[at];; ++i) {
         const std::uint32_t next = arcs_[i].to;
         if (is_leaf(next) || to_end[row_[next]] + 1 != to_end[row_[at]]) continue;
@@ -78,7 +78,7 @@ const Arc& ShortestWays::next_arc(std::uint32_t at, std::uint32_t end,
     }
 }
 
-const Arc& ShortestWays::arc_between(std::uint32_t from, std::uint32_t to) const {
+auto ShortestWays::arc_between(std::uint32_t from, std::uint32_t to) const -> const Arc& {
     const auto begin = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[from]);
     const auto end = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[from + 1]);
     return *std::find_if(begin, end, [&](const Arc& arc) { return arc.to == to; });

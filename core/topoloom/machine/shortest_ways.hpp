@@ -12,17 +12,17 @@
 
 namespace topoloom {
 
-/// A directed link as seen from the vertex that it leaves.
-struct Arc {
-    Link link;
-    std::uint32_t from;
-    std::uint32_t to;
-};
-
 /// Distances, and at every vertex the first of its arcs that leads nearer. Ways pass only vertices that forward. A node
 /// whose vertex has a switch as its only neighbor shares the row of that switch in the table.
 class ShortestWays {
    public:
+    /// A directed link as seen from the vertex that it leaves.
+    struct Arc {
+        Link link;
+        std::uint32_t from;
+        std::uint32_t to;
+    };
+
     ShortestWays() = default;
     /// `vertex` of every node, `forwards` by vertex, arcs in the order in which equally short ways are chosen.
     /// Throws Error as search_hops() does.

@@ -22,7 +22,11 @@ bool takes_shortest_ways(const Machine& machine) {
     const bool by_nvlink = is_a(machine, "rails:") && !mentions(machine, "cross=spine");
     return !mentions(machine, "route=") && !by_nvlink;
 }
-bool same_both_ways(const Machine& machine) { return !mentions(machine, ">"); }
+bool same_both_ways(const Machine& machine) {
+    // Other NVLinks lead there than back; where one is down, the way there alone is shorter.
+    const bool half_around = is_a(machine, "rails:") && mentions(machine, "+down:");
+    return !mentions(machine, ">") && !half_around;
+}
 bool splits(const Machine& machine) {
     return mentions(machine, "ties=split") || mentions(machine, "routing=random") ||
            is_a(machine, "rails:") || (is_a(machine, "ring:") && !mentions(machine, "ties=plus"));
@@ -43,7 +47,9 @@ Matrix all_hops(const Machine& machine, const T& topology) {
     return hops;
 }
 
-bool nodes_forward(const Machine& machine) { return !mentions(machine, "forward=no"); }
+bool nodes_forward(const Machine& machine) {
+    return !mentions(machine, "forward=no") && !is_a(machine, "fattree:");
+}
 
 /// Links on a shortest way between the vertices of all nodes, found by breadth-first search over the links' ends.
 template <class T>
