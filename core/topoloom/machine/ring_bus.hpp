@@ -40,9 +40,26 @@ class RingBus {
     [[nodiscard]] std::uint32_t diameter() const { return ring_.diameter(); }
     [[nodiscard]] const Torus& geometry() const { return ring_; }
 
+    /// As the torus inside routes, without what several axes take.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
-        ring_.route(a, b, visit);
+        const std::uint32_t n = spec_.stations;
+        const std::uint32_t clockwise = b.value >= a.value ? b.value - a.value : b.value + n - a.value;
+        const std::uint32_t back = n - clockwise;
+        const double share = clockwise == back && spec_.split_ties ? 0.5 : 1.0;
+        if (clockwise <= back) {
+            for (std::uint32_t i = clockwise, at = a.value; i > 0; --i) {
+                visit(Link{at}, share);
+                at = at + 1 == n ? 0 : at + 1;
+            }
+        }
+        if (clockwise > back || share < 1) {
+            // A link that leads back is numbered by the station that it leads to.
+            for (std::uint32_t i = back, at = a.value; i > 0; --i) {
+                at = at == 0 ? n - 1 : at - 1;
+                visit(Link{n + at}, share);
+            }
+        }
     }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
