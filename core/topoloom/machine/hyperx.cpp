@@ -55,7 +55,7 @@ Space make_space(const HyperXSpec& spec, const PackedCoordinates& routers) {
         for (std::uint32_t node = 0; node < count * spec.nodes_per_router; ++node)
             nodes.push_back({node, (node / spec.nodes_per_router) & 0x7FFFFFFFU, 0});
         auto hops = HopTable::filled(count, [&](std::uint32_t a, std::uint32_t b) {
-            return std::popcount(routers.differing(routers.key(a), routers.key(b)));
+            return routers.count_differing(routers.key(a), routers.key(b));
         });
         // Cut anywhere along the row-major order: its halves are blocks of planes across the first axis.
         std::vector<std::uint32_t> groups(count);
@@ -94,9 +94,10 @@ LinkEnds BasicHyperX<Space>::ends(Link link) const {
     const std::size_t others = spec_.size[axis] - 1;
     const auto from = static_cast<std::uint32_t>((link.value - first_[axis]) / others);
     const auto other = static_cast<std::uint32_t>((link.value - first_[axis]) % others);
-    const std::uint32_t x = routers_.coordinate(routers_.key(from), axis);
+    const PackedCoordinates::Field& field = routers_.field(axis);
+    const std::uint32_t x = routers_.coordinate(routers_.key(from), field);
     const std::uint32_t y = other < x ? other : other + 1;
-    return {from, from + (y - x) * routers_.step(axis)};
+    return {from, from + (y - x) * field.step};
 }
 
 template <class Space>
@@ -114,9 +115,9 @@ std::string BasicHyperX<Space>::link_name(Link link) const {
     const auto [from, to] = ends(link);
     std::ostringstream text;
     for (std::size_t d = 0; d < spec_.size.size(); ++d)
-        text << (d == 0 ? "(" : ",") << routers_.coordinate(routers_.key(from), d);
+        text << (d == 0 ? "(" : ",") << routers_.coordinate(routers_.key(from), routers_.field(d));
     text << ") to " << axis_name(static_cast<std::uint32_t>(axis)) << '='
-         << routers_.coordinate(routers_.key(to), axis);
+         << routers_.coordinate(routers_.key(to), routers_.field(axis));
     return text.str();
 }
 

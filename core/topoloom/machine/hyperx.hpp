@@ -45,9 +45,7 @@ class BasicHyperX {
     [[nodiscard]] std::size_t vertex_count() const { return router_count_; }
 
     [[nodiscard]] Point point(Node node) const { return routers_.key(vertex(node)); }
-    [[nodiscard]] std::uint32_t hops(Point a, Point b) const {
-        return static_cast<std::uint32_t>(std::popcount(routers_.differing(a, b)));
-    }
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return routers_.count_differing(a, b); }
     [[nodiscard]] std::uint32_t diameter() const { return routers_.wide_axes(); }
     [[nodiscard]] const Space& geometry() const { return space_; }
 
@@ -57,11 +55,11 @@ class BasicHyperX {
         const std::uint32_t end = vertex(b);
         const Point from = routers_.key(at);
         const Point to = routers_.key(end);
-        routers_.for_each_differing(from, to, [&](std::size_t axis) {
-            const std::uint32_t x = routers_.coordinate(from, axis);
-            const std::uint32_t y = routers_.coordinate(to, axis);
-            visit(Link{link(axis, at, x, y)}, 1.0);
-            at += (y - x) * routers_.step(axis);
+        routers_.for_each_differing(from, to, [&](const Field& field) {
+            const std::uint32_t x = routers_.coordinate(from, field);
+            const std::uint32_t y = routers_.coordinate(to, field);
+            visit(Link{link(field, at, x, y)}, 1.0);
+            at += (y - x) * field.step;
         });
     }
 
@@ -75,10 +73,13 @@ class BasicHyperX {
     [[nodiscard]] const HyperXSpec& spec() const { return spec_; }
 
    private:
-    /// Every router has a link to each coordinate but its own.
-    [[nodiscard]] std::size_t link(std::size_t axis, std::uint32_t router, std::uint32_t from,
+    using Field = PackedCoordinates::Field;
+
+    /// Every router has a link to each coordinate but its own. Without a branch, which would be taken at random.
+    [[nodiscard]] std::size_t link(const Field& field, std::uint32_t router, std::uint32_t from,
                                    std::uint32_t to) const {
-        return first_[axis] + std::size_t{router} * (spec_.size[axis] - 1) + (to < from ? to : to - 1);
+        return first_[field.axis] + std::size_t{router} * field.last + to -
+               static_cast<std::uint32_t>(to > from);
     }
     [[nodiscard]] std::size_t axis_of(Link link) const;
 

@@ -10,6 +10,8 @@ PackedCoordinates::PackedCoordinates(std::span<const std::uint32_t> size,
     : fields_(size.size()) {
     std::uint32_t routers = 1;
     for (std::size_t d = size.size(); d-- > 0;) {
+        fields_[d].axis = static_cast<std::uint32_t>(d);
+        fields_[d].last = size[d] - 1;
         fields_[d].step = routers;
         routers *= size[d];
     }
@@ -21,7 +23,7 @@ PackedCoordinates::PackedCoordinates(std::span<const std::uint32_t> size,
         field.mask = (1U << width) - 1;
         bits += width;
         if (width == 0) continue;
-        axis_of_bit_[bits - 1] = static_cast<std::uint8_t>(order[i]);
+        field_of_bit_[bits - 1] = field;
         high_ |= Key{1} << (bits - 1);
     }
     low_ = ((Key{1} << bits) - 1) ^ high_;

@@ -22,23 +22,38 @@ class PackedCoordinates {
     PackedCoordinates(std::span<const std::uint32_t> size, std::span<const std::uint32_t> order);
 
     [[nodiscard]] Key key(std::uint32_t router) const { return keys_.empty() ? router : keys_[router]; }
-    [[nodiscard]] std::uint32_t coordinate(Key key, std::size_t axis) const {
-        return static_cast<std::uint32_t>(key >> fields_[axis].shift) & fields_[axis].mask;
+    /// The bits of an axis.
+    struct Field {
+        std::uint32_t axis = 0;
+        std::uint32_t shift = 0;
+        std::uint32_t mask = 0;
+        std::uint32_t last = 0;  // the greatest coordinate
+        std::uint32_t step = 1;  // what a step along the axis adds to a router's number
+    };
+    [[nodiscard]] const Field& field(std::size_t axis) const { return fields_[axis]; }
+    [[nodiscard]] static std::uint32_t coordinate(Key key, const Field& field) {
+        return static_cast<std::uint32_t>(key >> field.shift) & field.mask;
     }
-    /// What a step along an axis adds to a router's number.
-    [[nodiscard]] std::uint32_t step(std::size_t axis) const { return fields_[axis].step; }
 
     /// The highest bit of each axis on which two keys differ.
     [[nodiscard]] Key differing(Key a, Key b) const {
         const Key x = a ^ b;
         return (((x & low_) + low_) | x) & high_;
     }
-    /// Calls use(axis) in routing order.
+    /// On how many axes two keys differ. Counted by hand, since the processor's own count is not in every x86-64.
+    [[nodiscard]] std::uint32_t count_differing(Key a, Key b) const {
+        Key pairs = differing(a, b);
+        pairs -= (pairs >> 1) & 0x5555'5555'5555'5555U;
+        const Key fours = (pairs & 0x3333'3333'3333'3333U) + ((pairs >> 2) & 0x3333'3333'3333'3333U);
+        const Key bytes = (fours + (fours >> 4)) & 0x0F0F'0F0F'0F0F'0F0FU;
+        return static_cast<std::uint32_t>(bytes * 0x0101'0101'0101'0101U >> 56);
+    }
+    /// Calls use(field) in routing order.
     template <class Use>
     void for_each_differing(Key a, Key b, const Use& use) const {
         for (Key rest = differing(a, b); rest != 0;) {
             const auto bit = static_cast<std::size_t>(std::bit_width(rest)) - 1;
-            use(std::size_t{axis_of_bit_[bit]});
+            use(field_of_bit_[bit]);
             rest ^= Key{1} << bit;
         }
     }
@@ -46,15 +61,10 @@ class PackedCoordinates {
     [[nodiscard]] std::uint32_t wide_axes() const { return static_cast<std::uint32_t>(std::popcount(high_)); }
 
    private:
-    struct Field {
-        std::uint32_t shift = 0;
-        std::uint32_t mask = 0;
-        std::uint32_t step = 1;
-    };
-    std::vector<Field> fields_;  // by axis
-    std::array<std::uint8_t, 64> axis_of_bit_{};
-    Key high_ = 0;  // the highest bit of every field
-    Key low_ = 0;   // all other bits
+    std::vector<Field> fields_;             // by axis
+    std::array<Field, 64> field_of_bit_{};  // by its highest bit
+    Key high_ = 0;                          // the highest bit of every field
+    Key low_ = 0;                           // all other bits
     std::vector<Key> keys_;
 };
 
