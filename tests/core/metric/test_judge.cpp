@@ -2,6 +2,7 @@
 // Measurements of placements: against their definitions, against hand counts, on any number of threads.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -28,15 +29,17 @@ CommGraph one_message(std::size_t ranks, int from, int to, std::int64_t bytes, s
                                  std::array{Bytes{bytes}}, std::array{messages});
 }
 
-void check_equal(const Judgement& a, const Judgement& b) {
+/// Loads to within a fraction: those of shares such as a third depend on the order of sums.
+void check_equal(const Judgement& a, const Judgement& b, double tolerance = 0) {
+    const auto equal = [&](double x, double y) { return std::abs(x - y) <= tolerance * std::abs(y); };
     CHECK(a.hop_bytes == b.hop_bytes);
     CHECK(a.hops_per_byte == b.hops_per_byte);
-    CHECK(a.dilation_average == b.dilation_average);
+    CHECK(equal(a.dilation_average, b.dilation_average));
     CHECK(a.dilation_max == b.dilation_max);
     CHECK(a.inter_node_bytes == b.inter_node_bytes);
-    CHECK(a.traffic_average == b.traffic_average);
-    CHECK(a.congestion_max == b.congestion_max);
-    CHECK(a.loads == b.loads);
+    CHECK(equal(a.traffic_average, b.traffic_average));
+    CHECK(equal(a.congestion_max, b.congestion_max));
+    CHECK(std::ranges::equal(a.loads, b.loads, equal));
     CHECK(a.bytes_in == b.bytes_in);
     CHECK(a.bytes_out == b.bytes_out);
     CHECK(a.messages_in == b.messages_in);
@@ -62,7 +65,7 @@ TEST_CASE("judge agrees with the definition of every number on every kind of mac
             const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
             const Placement placement = random_placement(allocation, ranks, rng);
             const Judgement slow = slow_judge(graph, machine, placement);
-            check_equal(judge(graph, machine, placement), slow);
+            check_equal(judge(graph, machine, placement), slow, text.starts_with("rails") ? 1e-9 : 0);
             CHECK(hop_bytes(graph, machine, placement.slots()) == slow.hop_bytes);
         }
     }
