@@ -11,6 +11,7 @@
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/hop_table.hpp"
 #include "topoloom/machine/link.hpp"
+#include "topoloom/machine/row_major.hpp"
 #include "topoloom/machine/packed_coordinates.hpp"
 #include "topoloom/machine/torus.hpp"
 
@@ -61,6 +62,12 @@ class BasicHyperX {
             visit(Link{link(field, at, x, y)}, 1.0);
             at += (y - x) * field.step;
         });
+    }
+
+    [[nodiscard]] const std::vector<std::uint32_t>& grid() const { return spec_.size; }
+    [[nodiscard]] bool wraps(std::uint32_t) const { return false; }
+    [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const {
+        return row_major_coordinates(vertex(node), spec_.size);
     }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }

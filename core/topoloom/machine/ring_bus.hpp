@@ -62,6 +62,10 @@ class RingBus {
         }
     }
 
+    [[nodiscard]] const std::vector<std::uint32_t>& grid() const { return ring_.grid(); }
+    [[nodiscard]] bool wraps(std::uint32_t axis) const { return ring_.wraps(axis); }
+    [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const { return ring_.coordinates(node); }
+
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
     [[nodiscard]] LinkEnds ends(Link link) const { return ring_.ends(link); }
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return ring_.bandwidth(link); }

@@ -87,7 +87,7 @@ TwistedTorus::TwistedTorus(TwistedTorusSpec spec)
     const std::uint32_t routers = routers_of(spec_);
     key_.resize(routers);
     for (std::uint32_t router = 0; router < routers; ++router) {
-        const Vector at = coordinates(router);
+        const Vector at = position(router);
         for (std::size_t d = 0; d < at.size(); ++d)
             key_[router] = key_[router] * (2 * spec_.size[d] - 1) + static_cast<std::uint32_t>(at[d]);
     }
@@ -104,7 +104,7 @@ TwistedTorus::TwistedTorus(TwistedTorusSpec spec)
     table_ = HopTable(std::move(nodes), routers, std::move(hops));
 }
 
-auto TwistedTorus::coordinates(std::uint32_t router) const -> Vector {
+auto TwistedTorus::position(std::uint32_t router) const -> Vector {
     Vector at(spec_.size.size());
     for (std::size_t d = at.size(); d-- > 0;) {
         at[d] = router % spec_.size[d];
@@ -132,7 +132,7 @@ void TwistedTorus::join_routers() {
         for (const int step : {1, -1}) {
             first_.push_back(next_.size());
             for (std::uint32_t router = 0; router < key_.size(); ++router) {
-                Vector at = coordinates(router);
+                Vector at = position(router);
                 at[axis] += step;
                 const std::uint32_t next = router_at(std::move(at));
                 if (next == router) break;  // then it is so for all
@@ -216,7 +216,7 @@ Seconds TwistedTorus::latency(Link link) const {
 /// The router it leaves and the direction: "(3,0,7) +x".
 std::string TwistedTorus::link_name(Link link) const {
     const std::size_t line = line_of(link);
-    const Vector from = coordinates(ends(link).from);
+    const Vector from = position(ends(link).from);
     std::ostringstream text;
     for (std::size_t d = 0; d < from.size(); ++d) text << (d == 0 ? "(" : ",") << from[d];
     text << ") " << (line % 2 == 0 ? '+' : '-') << axis_name(static_cast<std::uint32_t>(line / 2));

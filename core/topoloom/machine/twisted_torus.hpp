@@ -13,6 +13,7 @@
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/hop_table.hpp"
 #include "topoloom/machine/link.hpp"
+#include "topoloom/machine/row_major.hpp"
 
 namespace topoloom {
 
@@ -68,6 +69,12 @@ class TwistedTorus {
         }
     }
 
+    [[nodiscard]] const std::vector<std::uint32_t>& grid() const { return spec_.size; }
+    [[nodiscard]] bool wraps(std::uint32_t) const { return true; }
+    [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const {
+        return row_major_coordinates(vertex(node), spec_.size);
+    }
+
     [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
     [[nodiscard]] LinkEnds ends(Link link) const;
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const;
@@ -80,7 +87,7 @@ class TwistedTorus {
    private:
     using Vector = std::vector<std::int64_t>;
 
-    [[nodiscard]] Vector coordinates(std::uint32_t router) const;
+    [[nodiscard]] Vector position(std::uint32_t router) const;
     /// The router at these coordinates, which may lie outside the extents.
     [[nodiscard]] std::uint32_t router_at(Vector at) const;
     void join_routers();
