@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Judgements of placements for Python.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -61,6 +62,9 @@ void bind_metric(nb::module_& m) {
         .def_prop_ro(
             "load_max", [](const Judged& j) { return j.measures.load_max; },
             "The largest sum of the ranks' loads on one slot.")
+        .def_prop_ro(
+            "minimal_share", [](const Judged& j) { return j.measures.minimal_share; },
+            "The part of the traffic on minimal routes, the rest on detours; None unless routing adapts.")
         .def_prop_ro("loads", &measure<&Judgement::loads>, "Bytes on every link, by link id.")
         .def_prop_ro("node_bytes_out", &measure<&Judgement::bytes_out>)
         .def_prop_ro("node_bytes_in", &measure<&Judgement::bytes_in>)

@@ -226,6 +226,12 @@ class Judgement:
         """The largest sum of the ranks' loads on one slot."""
 
     @property
+    def minimal_share(self) -> float | None:
+        """
+        The part of the traffic on minimal routes, the rest on detours; None unless routing adapts.
+        """
+
+    @property
     def loads(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
         """Bytes on every link, by link id."""
 

@@ -11,8 +11,8 @@
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/hop_table.hpp"
 #include "topoloom/machine/link.hpp"
-#include "topoloom/machine/row_major.hpp"
 #include "topoloom/machine/packed_coordinates.hpp"
+#include "topoloom/machine/row_major.hpp"
 #include "topoloom/machine/torus.hpp"
 
 namespace topoloom {

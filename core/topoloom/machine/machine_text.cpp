@@ -21,10 +21,10 @@ struct Kind {
 };
 
 constexpr std::array kinds{
-    Kind{"torus", read_torus},      Kind{"mesh", read_mesh},       Kind{"tree", read_tree},
-    Kind{"fattree", read_fat_tree}, Kind{"hyperx", read_hyperx},   Kind{"hypercube", read_hypercube},
-    Kind{"ring", read_ring},        Kind{"twisted", read_twisted}, Kind{"rails", read_rails},
-    Kind{"graph", read_graph},
+    Kind{"torus", read_torus},         Kind{"mesh", read_mesh},       Kind{"tree", read_tree},
+    Kind{"fattree", read_fat_tree},    Kind{"hyperx", read_hyperx},   Kind{"hypercube", read_hypercube},
+    Kind{"ring", read_ring},           Kind{"twisted", read_twisted}, Kind{"rails", read_rails},
+    Kind{"dragonfly", read_dragonfly}, Kind{"graph", read_graph},
 };
 
 WholeTopology read_topology(const Section& network) {

@@ -25,6 +25,10 @@ namespace topoloom {
 ///   rails:GPUS:DOMAINS:UNITS       GPUs of an NVLink domain, domains of a unit; options rails=N, spines=N,
 ///                                  cross=nvlink|spine, bandwidth=B, bandwidth.nvlink=B, .rail, .spine, the same with
 ///                                  latency
+///   dragonfly:GROUPSxROUTERS       or GROUPSxROWSxCOLUMNS; options nodes=N (a router), global=H (links a router),
+///                                  arrangement=consecutive|palmtree|direct, routing=minimal|valiant|ugal,
+///                                  bandwidth=B, bandwidth.KIND=B, the same with latency; KIND is local, global, row
+///                                  or column
 ///   graph:NODES[+SWITCHES]:LINKS   0-1 both ways, 0>1 one way, 0-1@2GB/s; options route=0>2>1, bandwidth=B, latency=T,
 ///                                  forward=no (nodes do not, only switches do)
 /// optionally followed by +down:ITEM,ITEM... with what is down: 17 a node, v40 a vertex (router or switch), 0-1 all links

@@ -4,6 +4,7 @@
 
 #include <variant>
 
+#include "topoloom/machine/dragonfly.hpp"
 #include "topoloom/machine/explicit_graph.hpp"
 #include "topoloom/machine/fat_tree.hpp"
 #include "topoloom/machine/hyperx.hpp"
@@ -17,7 +18,7 @@ namespace topoloom {
 
 template <class... More>
 using TopologiesAnd = std::variant<Torus, WideTorus, Tree, FatTree, HyperX, Hypercube, RingBus, TwistedTorus,
-                                   RailCluster, ExplicitGraph, More...>;
+                                   RailCluster, Dragonfly, ExplicitGraph, More...>;
 
 /// A topology as it was built, with nothing down.
 using WholeTopology = TopologiesAnd<>;

@@ -16,6 +16,7 @@ namespace topoloom {
 [[nodiscard]] WholeTopology read_ring(const Section& section);
 [[nodiscard]] WholeTopology read_twisted(const Section& section);
 [[nodiscard]] WholeTopology read_rails(const Section& section);
+[[nodiscard]] WholeTopology read_dragonfly(const Section& section);
 [[nodiscard]] WholeTopology read_graph(const Section& section);
 
 /// What is down, as down:17,v40,0-1,5>6.

@@ -46,6 +46,16 @@ std::vector<HotLink> most_congested(const Machine& machine, const Judgement& jud
     });
 }
 
+/// Calls use(routes) with the routes that the judged traffic took.
+void with_routes(const Machine& machine, const Judgement& judgement, const auto& use) {
+    with_topology(machine, [&](const auto& network) {
+        if constexpr (requires { network.with_minimal_share(0); }) {
+            if (judgement.minimal_share) return use(network.with_minimal_share(*judgement.minimal_share));
+        }
+        use(network);
+    });
+}
+
 }  // namespace
 
 std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machine, const Placement& placement,
@@ -67,18 +77,28 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
     using Found = std::vector<std::vector<Contribution>>;  // per hot link
     std::vector<Found> found(static_cast<std::size_t>(thread_count(threads)), Found(hot.size()));
     const Chunks chunks(graph.rank_count(), ranks_per_chunk);
-    with_topology(machine, [&](const auto& network) {
+    with_routes(machine, judgement, [&](const auto& routes) {
         parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
             Found& mine = found[static_cast<std::size_t>(worker)];
+            std::vector<double> shares(hot.size(),
+                                       0);  // of one message; split routes visit some links repeatedly
+            std::vector<std::size_t> visited;
             for (std::size_t u = chunks[c].begin; u < chunks[c].end; ++u) {
                 const Node from = machine.node(placement[Rank{u}]);
                 for (const Edge edge : graph.sends(Rank{u})) {
                     if (edge.bytes == Bytes{0}) continue;
-                    const auto bytes = static_cast<double>(edge.bytes.value);
-                    network.route(from, machine.node(placement[edge.peer]), [&](Link link, double share) {
+                    routes.route(from, machine.node(placement[edge.peer]), [&](Link link, double share) {
                         if (!is_hot[link.value]) return;
-                        keep_heaviest(mine[index_of(link)], {Rank{u}, edge.peer, bytes * share});
+                        const std::size_t i = index_of(link);
+                        if (shares[i] == 0) visited.push_back(i);
+                        shares[i] += share;
                     });
+                    for (const std::size_t i : visited) {
+                        const auto bytes = static_cast<double>(edge.bytes.value);
+                        keep_heaviest(mine[i], {Rank{u}, edge.peer, bytes * shares[i]});
+                        shares[i] = 0;
+                    }
+                    visited.clear();
                 }
             }
         });

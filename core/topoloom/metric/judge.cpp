@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <type_traits>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/torus_deposits.hpp"
+#include "topoloom/metric/adaptive_split.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 
 namespace topoloom {
@@ -88,20 +90,35 @@ class DelayedLoads {
     std::size_t next_ = 0;
 };
 
+/// Rounds loads so that no sum of them needs more than 53 bits: it is exact, then, and the same in any order. A share
+/// such as a third is off by 2^-52 of all bytes at most.
+class Grain {
+   public:
+    explicit Grain(Bytes all)
+        : magic_(0.5 * static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(all.value)))) {}
+    /// In the sum the bits below the grain do not fit.
+    [[nodiscard]] double round(double load) const { return (load + magic_) - magic_; }
+
+   private:
+    double magic_;
+};
+
 /// Loads links by the routes of messages, one by one.
-template <class T>
+template <class Routes>
 class RouteLoads {
    public:
-    using Point = typename T::Point;
-    RouteLoads(const T& network, std::span<double> loads) : network_(network), loads_(loads) {}
-    void from(Node node, const Point&) { from_ = node; }
-    void to(Node node, const Point&, double bytes) {
-        network_.route(from_, node, [&](Link link, double share) { loads_.add(link.value, bytes * share); });
+    RouteLoads(const Routes& routes, std::span<double> loads, Grain grain)
+        : routes_(routes), loads_(loads), grain_(grain) {}
+    void from(Node node, const auto& /*point*/) { from_ = node; }
+    void to(Node node, const auto& /*point*/, double bytes) {
+        routes_.route(from_, node,
+                      [&](Link link, double share) { loads_.add(link.value, grain_.round(bytes * share)); });
     }
 
    private:
-    const T& network_;
+    const Routes& routes_;
     DelayedLoads loads_;
+    Grain grain_;
     Node from_;
 };
 
@@ -110,7 +127,7 @@ template <std::size_t Width>
 class RouteLoads<BasicTorus<Width>> {
    public:
     using Point = typename BasicTorus<Width>::Point;
-    RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads)
+    RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads, Grain /*sums are exact*/)
         : loads_(loads), deposits_(torus, Add{&loads_}) {}
     void from(Node, const Point& a) { deposits_.from(a); }
     void to(Node, const Point& b, double bytes) { deposits_.to(b, bytes); }
@@ -128,7 +145,8 @@ class RouteLoads<BasicTorus<Width>> {
 template <>
 class RouteLoads<FatTree> {
    public:
-    RouteLoads(const FatTree& tree, std::span<double> loads) : tree_(tree), loads_(loads) {}
+    RouteLoads(const FatTree& tree, std::span<double> loads, Grain /*sums are exact*/)
+        : tree_(tree), loads_(loads) {}
     void from(Node node, const FatTree::Point&) { from_ = node; }
     void to(Node node, const FatTree::Point&, double bytes) {
         tree_.collect(from_, node, [&](Link link, double) { loads_.add(link.value, bytes); });
@@ -149,7 +167,7 @@ class Traversal {
     }
 
     void count(Chunk ranks, Tally& tally) const {
-        RouteLoads<Network> loads(network_, tally.loads);
+        RouteLoads<Network> loads(network_, tally.loads, Grain(graph_.total_bytes()));
         for (std::size_t u = ranks.begin; u < ranks.end; ++u) count(Rank{u}, tally, loads);
     }
 
@@ -206,6 +224,41 @@ class Traversal {
     std::vector<typename Space::Point> points_;
     std::vector<Node> nodes_;
 };
+
+/// Bytes on every link, by other routes than the network's own.
+template <class Routes>
+BigVector<double> loads_over(const Routes& routes, const CommGraph& graph, const Machine& machine,
+                             const Placement& placement, int workers) {
+    std::vector<BigVector<double>> parts(static_cast<std::size_t>(workers),
+                                         BigVector<double>(machine.link_count()));
+    const Chunks chunks(graph.rank_count(), ranks_per_chunk);
+    parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
+        RouteLoads loads(routes, parts[static_cast<std::size_t>(worker)], Grain(graph.total_bytes()));
+        for (std::size_t u = chunks[c].begin; u < chunks[c].end; ++u) {
+            loads.from(machine.node(placement[Rank{u}]), nullptr);
+            for (const Edge edge : graph.sends(Rank{u})) {
+                loads.to(machine.node(placement[edge.peer]), nullptr, static_cast<double>(edge.bytes.value));
+            }
+        }
+    });
+    BigVector<double> sum = std::move(parts.front());
+    for (std::size_t w = 1; w < parts.size(); ++w) {
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += parts[w][i];
+    }
+    return sum;
+}
+
+/// Moves as much traffic from minimal routes to detours as makes the congestion least.
+void adapt(const auto& network, const CommGraph& graph, const Machine& machine, const Placement& placement,
+           int workers, Judgement& result) {
+    const BigVector<double> detours =
+        loads_over(network.with_minimal_share(0), graph, machine, placement, workers);
+    const double share = best_minimal_share(result.loads, detours, network.bandwidth_runs());
+    for (std::size_t i = 0; i < detours.size(); ++i) {
+        result.loads[i] = share * result.loads[i] + (1 - share) * detours[i];
+    }
+    result.minimal_share = share;
+}
 
 double ratio(double value, double of) { return of == 0 ? 0 : value / of; }
 
@@ -264,6 +317,9 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     result.messages_in = std::move(all.messages_in);
     with_topology(machine, [&]<class T>(const T& network) {
         if constexpr (requires { network.settle(result.loads); }) network.settle(result.loads);
+        if constexpr (requires { network.with_minimal_share(0); }) {
+            if (network.adapts()) adapt(network, graph, machine, placement, workers, result);
+        }
         measure_loads(network, result);
     });
     return result;

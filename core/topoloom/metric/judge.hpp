@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,12 @@ struct Judgement {
     std::vector<Bytes> bytes_in;
     std::vector<std::int64_t> messages_out;
     std::vector<std::int64_t> messages_in;
+    /// Where routing adapts to the load: how much of the traffic goes minimally. See best_minimal_share().
+    std::optional<double> minimal_share;
 };
 
-/// Loads are exact while they stay below 2^53 bytes. Throws Error where hop-bytes would not fit 64 bits.
-/// O(edges * axes) on a torus, O(edges * levels) on a fat tree, O(edges * hops) elsewhere.
+/// Loads are exact while all bytes together stay below 2^53, but for shares such as a third. Throws Error where
+/// hop-bytes would not fit 64 bits. O(edges * axes) on a torus, O(edges * levels) on a fat tree, O(edges * hops) elsewhere.
 [[nodiscard]] Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement,
                               int threads = 0);
 

@@ -50,6 +50,7 @@ def command(
     congestion max    largest load divided by bandwidth (in bytes if none is known)
     inter node bytes  bytes that leave their node
     load max          largest load of a slot, where ranks share slots
+    minimal share     of the traffic, where routing adapts: the rest takes detours
 
     \b
     Examples:
@@ -141,14 +142,14 @@ def _print(
     allocation: Any, mapper: str | None, judgement: Any, before: dict[str, float]
 ) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.cli.problem import gain, measures, percent
+    from topoloom.cli.problem import gain_text, measures
     from topoloom.units import format_bytes, format_count
 
     rows = []
     for name, value in measures(judgement, "load_max" in before).items():
         row = [name.replace("_", " "), format_count(before[name])]
         if mapper is not None:
-            row += [format_count(value), percent(gain(before[name], value))]
+            row += [format_count(value), gain_text(name, before[name], value)]
         rows.append(row)
     columns = ["", "block (default)"] + ([mapper, "gain"] if mapper is not None else [])
     machine = allocation.machine

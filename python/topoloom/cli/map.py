@@ -191,7 +191,7 @@ def command(
 def _print(problem: Any, result: Any, facts: list[tuple[str, str]]) -> dict[str, float]:
     from topoloom import judge
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.cli.problem import gain, launcher_default, measures, percent
+    from topoloom.cli.problem import gain_text, launcher_default, measures
     from topoloom.units import format_count
 
     shared = result.placement.shared
@@ -202,7 +202,7 @@ def _print(problem: Any, result: Any, facts: list[tuple[str, str]]) -> dict[str,
             name.replace("_", " "),
             format_count(before[name]),
             format_count(after),
-            percent(gain(before[name], after)),
+            gain_text(name, before[name], after),
         )
         for name, after in result.values.items()
     ]

@@ -112,9 +112,14 @@ def at_least(what: str, number: int, least: int) -> None:
 
 
 def measures(judgement: Judgement, shared: bool = False) -> dict[str, float]:
-    """Take the numbers out of a judgement, by name; the load counts on shared slots."""
+    """Take the numbers out of a judgement, by name.
+
+    The load counts on shared slots, the minimal share where routing adapts.
+    """
     names = (*MEASURES, "load_max") if shared else MEASURES
     values: dict[str, Any] = {name: getattr(judgement, name) for name in names}
+    if judgement.minimal_share is not None:
+        values["minimal_share"] = judgement.minimal_share
     return values
 
 
@@ -133,6 +138,11 @@ def launcher_default(
 def gain(before: float, after: float) -> float:
     """Percent that `after` saves against `before`; negative if it got worse."""
     return 0.0 if before == 0 else 100.0 * (before - after) / before
+
+
+def gain_text(name: str, before: float, after: float) -> str:
+    """Write the gain of a measure; a share of minimal routes is no cost to save."""
+    return "" if name == "minimal_share" else percent(gain(before, after))
 
 
 def percent(number: float) -> str:

@@ -137,6 +137,46 @@ Ends expected_ends(const RailCluster& cluster) {
     return ends;
 }
 
+/// Port by port: each looks for the group that it leads to, by the definition of its arrangement.
+Ends expected_ends(const Dragonfly& dragonfly) {
+    const DragonflySpec& spec = dragonfly.spec();
+    const std::uint32_t in_group = spec.rows * spec.columns;
+    Ends ends;
+    for (std::uint32_t a = 0; a < spec.groups * in_group; ++a) {
+        for (std::uint32_t b = a + 1; b < (a / in_group + 1) * in_group; ++b) {
+            const bool same_row = a / spec.columns == b / spec.columns;
+            if (same_row || a % in_group % spec.columns == b % in_group % spec.columns) join(ends, a, b);
+        }
+    }
+    // The groups that the ports of group g lead to, in turn; where it would be g itself, the port is unused.
+    const auto turn = [&](std::uint32_t g) {
+        std::vector<std::uint32_t> groups;
+        for (std::uint32_t i = 0; i < spec.groups; ++i) {
+            if (spec.arrangement == DragonflyArrangement::palmtree) {
+                if (i > 0) groups.push_back((g + spec.groups - i) % spec.groups);
+            } else if (i != g || spec.arrangement == DragonflyArrangement::direct) {
+                groups.push_back(i);
+            }
+        }
+        return groups;
+    };
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>>
+        routers;  // of a group, to a group
+    for (std::uint32_t g = 0; g < spec.groups && spec.groups > 1; ++g) {
+        const std::vector<std::uint32_t> groups = turn(g);
+        for (std::uint32_t port = 0; port < in_group * *spec.global_links; ++port) {
+            if (port / groups.size() == in_group * *spec.global_links / groups.size()) break;  // left over
+            routers[{g, groups[port % groups.size()]}].push_back(g * in_group + port / *spec.global_links);
+        }
+    }
+    for (const auto& [pair, here] : routers) {
+        if (pair.first >= pair.second) continue;
+        const std::vector<std::uint32_t>& there = routers[{pair.second, pair.first}];
+        for (std::size_t k = 0; k < here.size(); ++k) join(ends, here[k], there.at(k));
+    }
+    return ends;
+}
+
 Ends expected_ends(const ExplicitGraph& graph) {
     Ends ends;
     for (const ExplicitLink& link : graph.spec().links) ++ends[{link.from, link.to}];

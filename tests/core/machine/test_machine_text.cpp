@@ -218,14 +218,10 @@ TEST_CASE("machines that cannot be are refused by name") {
 }
 
 TEST_CASE("an unknown topology is refused with the nearest name") {
-    CHECK(complaint("tours:4x4") ==
-          "no topology 'tours' (did you mean 'torus'?); there are: torus, mesh, tree, fattree, hyperx, "
-          "hypercube, ring, "
-          "twisted, rails, graph (in machine 'tours:4x4')");
-    CHECK(complaint("cactus:4") ==
-          "no topology 'cactus'; there are: torus, mesh, tree, fattree, hyperx, hypercube, ring, twisted, "
-          "rails, graph "
-          "(in machine 'cactus:4')");
+    CHECK(complaint("tours:4x4")
+              .starts_with("no topology 'tours' (did you mean 'torus'?); there are: torus, mesh, tree, "));
+    CHECK(complaint("tours:4x4").ends_with(", graph (in machine 'tours:4x4')"));
+    CHECK(complaint("star:4").starts_with("no topology 'star'; there are: torus, mesh, tree, "));
 }
 
 TEST_CASE("complaints stay on one short line whatever the bytes") {
@@ -244,8 +240,12 @@ TEST_CASE("random edits of a text either make a machine or an Error") {
     Rng rng(11);
     const std::string alphabet = "0123456789x:,=+-.@>ab\n\xff";
     const std::vector<std::string> seeds{
-        "torus:4x4,nodes=2,bandwidth.y=half", "hypercube:4,nodes=2,order=1:0:2:3",
-        "ring:9,rings=2,transfers=3,ties=plus", "tree:4:2,distance=1:10+node:2:2,distance=1:2:3",
+        "torus:4x4,nodes=2,bandwidth.y=half",
+        "hypercube:4,nodes=2,order=1:0:2:3",
+        "ring:9,rings=2,transfers=3,ties=plus",
+        "tree:4:2,distance=1:10+node:2:2,distance=1:2:3",
+        "dragonfly:2x1,nodes=2,arrangement=palmtree,routing=ugal,bandwidth.global=half",
+        "fattree:2:3,up=1:2,parallel=1:2,routing=random",
         "graph:3+1:0-3,1-3,2>3,3>2@2GB/s,route=0>3>1"};
     for (int round = 0; round < 3000; ++round) {
         std::string text = seeds[static_cast<std::size_t>(round) % seeds.size()];

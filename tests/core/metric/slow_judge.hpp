@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "topoloom/metric/judge.hpp"
@@ -35,18 +36,23 @@ inline std::vector<SlowMessage> all_pairs(const topoloom::CommGraph& graph) {
     return pairs;
 }
 
-/// The share of a message from a to b that each link carries.
+/// The share of a message from a to b that each link carries; where routing adapts, with this part on minimal routes.
 inline std::map<std::uint32_t, double> shares(const topoloom::Machine& machine, topoloom::Node a,
-                                              topoloom::Node b) {
+                                              topoloom::Node b, std::optional<double> minimal_share) {
     std::map<std::uint32_t, double> on_link;
+    const auto add = [&](topoloom::Link link, double share) { on_link[link.value] += share; };
     topoloom::with_topology(machine, [&](const auto& t) {
-        t.route(a, b, [&](topoloom::Link link, double share) { on_link[link.value] += share; });
+        if constexpr (requires { t.with_minimal_share(0); }) {
+            if (minimal_share) return t.with_minimal_share(*minimal_share).route(a, b, add);
+        }
+        t.route(a, b, add);
     });
     return on_link;
 }
 
 inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const topoloom::Machine& machine,
-                                      const topoloom::Placement& placement) {
+                                      const topoloom::Placement& placement,
+                                      std::optional<double> minimal_share = {}) {
     using namespace topoloom;
     Judgement result;
     result.loads.assign(machine.link_count(), 0);
@@ -71,14 +77,12 @@ inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const to
         result.bytes_in[b.value] += Bytes{pair.bytes};
         result.messages_out[a.value] += pair.messages;
         result.messages_in[b.value] += pair.messages;
-        double hops = 0;
-        for (const auto& [link, share] : shares(machine, a, b)) {
-            hops += share;
+        for (const auto& [link, share] : shares(machine, a, b, minimal_share)) {
             result.loads[link] += share * static_cast<double>(pair.bytes);
         }
+        const std::uint32_t hops = machine.hops(a, b);
         message_hops += hops * static_cast<double>(pair.messages);
-        if (pair.messages > 0)
-            result.dilation_max = std::max(result.dilation_max, static_cast<std::uint32_t>(hops));
+        if (pair.messages > 0) result.dilation_max = std::max(result.dilation_max, hops);
     }
     result.hops_per_byte = all_bytes > 0 ? static_cast<double>(result.hop_bytes) / all_bytes : 0;
     result.dilation_average = all_messages > 0 ? message_hops / all_messages : 0;
@@ -92,5 +96,6 @@ inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const to
         result.congestion_max = std::max(result.congestion_max, load / rate);
     }
     result.traffic_average = loaded > 0 ? sum / loaded : 0;
+    result.minimal_share = minimal_share;
     return result;
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/metric/adaptive_split.hpp"
+
+#include <tuple>
+
+namespace topoloom {
+
+namespace {
+
+/// What one link's congestion is for every share f: start + slope * f.
+struct Line {
+    double start;
+    double slope;
+    [[nodiscard]] double at(double share) const { return start + slope * share; }
+};
+
+/// The line of the busiest link; of equally busy ones the steepest, or where `falling` the one that falls most.
+Line busiest(double share, bool falling, std::span<const double> minimal, std::span<const double> detours,
+             std::span<const LinkRun> runs) {
+    Line top{0, 0};
+    for (const LinkRun& run : runs) {
+        for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i) {
+            const Line line{detours[i] / run.bandwidth.value,
+                            (minimal[i] - detours[i]) / run.bandwidth.value};
+            const auto rank = [&](const Line& l) {
+                return std::tuple(l.at(share), falling ? -l.slope : l.slope);
+            };
+            if (rank(line) > rank(top)) top = line;
+        }
+    }
+    return top;
+}
+
+}  // namespace
+
+/// The busiest link's congestion is convex in f: lines that fall meet lines that rise at its bottom. Starting with the
+/// busiest lines of both ends, a line that lies above where the two cross takes the place of the one on its side. Each
+/// step finds another link, so there are few; the end is exact.
+double best_minimal_share(std::span<const double> minimal, std::span<const double> detours,
+                          std::span<const LinkRun> runs) {
+    Line rising = busiest(1, true, minimal, detours, runs);
+    if (rising.slope <= 0) return 1;
+    Line falling = busiest(0, false, minimal, detours, runs);
+    if (falling.slope > 0) return 0;
+    while (true) {
+        const double share = (falling.start - rising.start) / (rising.slope - falling.slope);
+        const Line top = busiest(share, true, minimal, detours, runs);
+        // Not above the crossing beyond what rounding makes of it.
+        if (top.at(share) <= rising.at(share) * (1 + 1e-12)) return share;
+        (top.slope > 0 ? rising : falling) = top;
+    }
+}
+
+}  // namespace topoloom

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Networks whose routing adapts to the load: what judge and map say of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from topoloom import CommGraph, save_graph
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+DRAGONFLY = "dragonfly:9x4,nodes=2,arrangement=palmtree"
+
+
+@pytest.fixture
+def to_next_group(topoloom: Command) -> None:
+    """Every node sends 630 bytes to the same node of the next group."""
+    ranks = np.arange(72, dtype=np.uint32)
+    sizes = np.full(72, 630, dtype=np.int64)
+    save_graph("p.npz", CommGraph.from_edges(72, ranks, (ranks + 8) % 72, sizes))
+
+
+@pytest.mark.usefixtures("to_next_group")
+def test_the_share_of_minimal_routes_is_the_best_there_is(topoloom: Command) -> None:
+    words = ["judge", "p.npz", "--machine", f"{DRAGONFLY},routing=ugal"]
+    judged = topoloom(*words, "--json").json
+    # Minimally all 8 messages of a group share a link; a detour is a 7th of them, from
+    # two groups: 8 f = 16 (1 - f) / 7.
+    assert judged["minimal_share"] == pytest.approx(2 / 9)
+    assert judged["congestion_max"] == pytest.approx(16 / 9 * 630)
+    assert "minimal share" in topoloom(*words).out
+
+
+@pytest.mark.usefixtures("to_next_group")
+def test_a_share_of_minimal_routes_is_no_gain(topoloom: Command) -> None:
+    words = ["map", "p.npz", "--machine", f"{DRAGONFLY},routing=ugal"]
+    shown = topoloom(*words, "--mapper", "random", "-o", "x.json")
+    assert shown.status == 0, shown.err
+    lines = shown.out.splitlines()
+    assert "%" not in next(line for line in lines if "minimal share" in line)
+    assert "%" in next(line for line in lines if "hop bytes" in line)
+
+
+@pytest.mark.parametrize("routing", ["minimal", "valiant"])
+@pytest.mark.usefixtures("to_next_group")
+def test_fixed_routing_has_no_such_share(topoloom: Command, routing: str) -> None:
+    words = ["judge", "p.npz", "--machine", f"{DRAGONFLY},routing={routing}"]
+    assert "minimal_share" not in topoloom(*words, "--json").json
+    assert "minimal share" not in topoloom(*words).out
