@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.discover.described import Described
@@ -23,6 +25,14 @@ class Switch:
     line: int
     nodes: tuple[str, ...] = ()
     children: tuple[str, ...] = ()
+
+
+class Hung(NamedTuple):
+    """A host, its line, and the names of the switches above it, from the lowest up."""
+
+    line: int
+    host: str
+    above: tuple[str, ...]
 
 
 class HostLists:
@@ -93,6 +103,30 @@ def describe_switches(switches: list[Switch]) -> Described:
         links += [f"{number[node]}-{first + at}" for node in switch.nodes]
         links += [f"{first + at}-{first + index[name]}" for name in switch.children]
     return Described(f"graph:{first}+{len(switches)}:{','.join(links)}", hosts)
+
+
+def describe_hung(hung: Iterable[Hung]) -> Described:
+    """Make hosts that hang below switches a machine, as `describe_switches`.
+
+    Hosts and switches are in the given order. All have the same switch uppermost,
+    which is left out where only one switch is below it.
+    """
+    line_of: dict[str, int] = {}
+    hosts: dict[str, list[str]] = {}
+    below: dict[str, dict[str, None]] = {}
+    root = ""
+    for line, host, above in hung:
+        hosts.setdefault(above[0], []).append(host)
+        for under, over in itertools.pairwise(above):
+            below.setdefault(over, {})[under] = None
+        for name in above:
+            line_of[name] = min(line, line_of.get(name, line))
+        root = above[-1]
+    if len(below.get(root, ())) == 1:
+        del below[root]
+    leaves = [Switch(name, line_of[name], tuple(hosts[name])) for name in hosts]
+    inner = [Switch(name, line_of[name], (), tuple(below[name])) for name in below]
+    return describe_switches(leaves + inner)
 
 
 def _index_of(switches: list[Switch]) -> dict[str, int]:

@@ -3,44 +3,22 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from typing import NamedTuple
 
 from topoloom._core import Error
+from topoloom.discover.cray_places import (
+    BLADES_OF_XE,
+    CrayPlace,
+    cray_place,
+    describe_groups,
+)
 from topoloom.discover.described import Described
-from topoloom.discover.switch_tree import Switch, describe_switches
 
 _HEAD = re.compile(r"^[ \t]*NID[ \t]+\(HEX\)[ \t]+NODENAME\b", re.MULTILINE)
 _NAME = re.compile(
     r"c(?P<column>[0-9]{1,4})-(?P<row>[0-9]{1,4})"
     r"c(?P<cage>[0-2])s(?P<slot>[0-9]|1[0-5])n(?P<node>[0-3])"
 )
-#: blades in a chassis of the XT and XE series, whose networks are tori
-_BLADES_OF_XE = 8
-
-
-class _Place(NamedTuple):
-    """Where a node is, outermost first: sorting sorts by group, chassis, blade."""
-
-    row: int
-    pair: int
-    column: int
-    cage: int
-    slot: int
-    node: int
-
-    @property
-    def group(self) -> str:
-        return f"group {self.pair}-{self.row}"
-
-    @property
-    def chassis(self) -> str:
-        return f"c{self.column}-{self.row}c{self.cage}"
-
-    @property
-    def blade(self) -> str:
-        return f"{self.chassis}s{self.slot}"
 
 
 def recognizes_xtprocadmin(text: str) -> bool:
@@ -62,9 +40,9 @@ def read_xtprocadmin(text: str) -> Described:
     ------
     topoloom.Error
         With the line of what is malformed or listed twice; for XT and XE systems,
-        whose nodes' names do not tell their places in the torus.
+        whose nodes' names do not tell their places in the torus (`xtdb2proc` does).
     """
-    found: dict[_Place, tuple[int, str]] = {}
+    found: dict[CrayPlace, tuple[int, str]] = {}
     lines_of: dict[str, int] = {}
     for number, raw in enumerate(text.splitlines(), 1):
         words = raw.split()
@@ -91,7 +69,7 @@ def read_xtprocadmin(text: str) -> Described:
     if not found:
         raise Error("line 1: no compute node is listed")
     _refuse_torus(found)
-    return describe_switches(_switches(found))
+    return describe_groups(found)
 
 
 def _check_hex(number: int, words: list[str]) -> None:
@@ -104,43 +82,21 @@ def _check_hex(number: int, words: list[str]) -> None:
         )
 
 
-def _place(number: int, name: str) -> _Place:
+def _place(number: int, name: str) -> CrayPlace:
     match = _NAME.fullmatch(name)
     if match is None:
         raise Error(
             f"line {number}: '{name[:40]}' is not a node of an XC, such as c7-3c2s15n1"
         )
-    at = {part: int(digits) for part, digits in match.groupdict().items()}
-    return _Place(pair=at["column"] // 2, **at)
+    return cray_place(**{part: int(at) for part, at in match.groupdict().items()})
 
 
-def _refuse_torus(found: dict[_Place, tuple[int, str]]) -> None:
+def _refuse_torus(found: dict[CrayPlace, tuple[int, str]]) -> None:
     blades = {place.blade for place in found}
     last = max(place.slot for place in found)
-    if last < _BLADES_OF_XE < len(blades):
+    if last < BLADES_OF_XE < len(blades):
         line = min(line for line, _ in found.values())
         raise Error(
             f"line {line}: no blade is in a slot above {last}, as in Cray XT and XE "
-            "systems; their network is a torus: describe it, as torus:17x8x24,nodes=2"
+            "systems; their network is a torus, which xtdb2proc tells: read its file"
         )
-
-
-def _switches(found: dict[_Place, tuple[int, str]]) -> list[Switch]:
-    """Make blades, chassis and groups switches, and a root above several groups."""
-    line_of: dict[str, int] = {}
-    nodes: dict[str, list[str]] = {}
-    below: dict[str, dict[str, None]] = {}
-    for place in sorted(found):
-        line, host = found[place]
-        nodes.setdefault(place.blade, []).append(host)
-        path = [place.blade, place.chassis, place.group, "all groups"]
-        for under, above in itertools.pairwise(path):
-            below.setdefault(above, {})[under] = None
-        for name in path:
-            line_of[name] = min(line, line_of.get(name, line))
-    if len(below["all groups"]) == 1:
-        del below["all groups"]
-    leaves = [Switch(name, line_of[name], tuple(nodes[name])) for name in nodes]
-    return leaves + [
-        Switch(name, line_of[name], (), tuple(below[name])) for name in below
-    ]
