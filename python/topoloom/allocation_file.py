@@ -8,6 +8,8 @@ A line of an allocation file is one of
   the node id: ``n012.cluster`` is node 12;
 - ``17``: a node id;
 - ``3 4 5`` or ``3,4,5``: the coordinates of a node of a torus or mesh;
+- ``(3,4,5)``, as in the vcoordfile and rank-map-hostfile of Fujitsu's PJM: the same,
+  but a line for each rank: a node is taken where it is first named;
 - ``login1 17`` or ``login1 3 4 5``: a host and where it is, for names whose digits
   mean something else.
 
@@ -27,12 +29,15 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom._core import Allocation, Error, Machine
+from topoloom.discover.torus_places import drop_vacant, is_vacant
 from topoloom.files import exists, named, read_text, write_text
 from topoloom.hostlist import compress_hostlist, expand_hostlist
 
 _NUMBERS = re.compile(r"[+-]?\d+(?:[\s,]+[+-]?\d+)*")
 _HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+(\d+(?:[\s,]+\d+)*)")
 _LETTER = re.compile(r"[A-Za-z]")
+#: Fujitsu's coordinates, and the core that the line may go on to name.
+_VCOORD = re.compile(r"\(\s*(\d+(?:\s*,\s*\d+)*)\s*\)(?:\s+core=\d+)?")
 #: Comparing names takes time, and is worth it only among so many.
 _MOST_COMPARED = 2_000
 _TRAILING_DIGITS = re.compile(r"\d{1,18}$")
@@ -58,6 +63,7 @@ class _Entry(NamedTuple):
     line: int
     node: int
     host: str | None
+    by_rank: bool  # the line is one rank's, and others of the node may follow
 
 
 class _Nodes:
@@ -152,9 +158,10 @@ def _read(nodes: _Nodes, text: str) -> AllocatedHosts:
     first: dict[int, _Entry] = {}
     for entry in _entries(nodes, text):
         earlier = first.setdefault(entry.node, entry)
-        if earlier is not entry:
+        if earlier is entry:
+            entries.append(entry)
+        elif not (entry.by_rank and earlier.by_rank):
             raise Error(f"line {entry.line}: {_named_twice(earlier, entry)}")
-        entries.append(entry)
     if not entries:
         raise Error("names no node")
     hosts = [entry.host for entry in entries if entry.host is not None]
@@ -183,15 +190,20 @@ def _entries(nodes: _Nodes, text: str) -> Iterator[_Entry]:
             continue
         try:
             for node, host in _line(nodes, line):
-                yield _Entry(number, node, host)
+                if host is not None and is_vacant(host):
+                    raise Error(f"node {node} is a place without a host; take another")
+                yield _Entry(number, node, host, line.startswith("("))
         except Error as error:
             raise Error(f"line {number}: {error}") from None
 
 
 def _line(nodes: _Nodes, line: str) -> Iterator[tuple[int, str | None]]:
-    if _NUMBERS.fullmatch(line):
-        node = _node(nodes.machine, line)
+    vcoord = _VCOORD.fullmatch(line)
+    if vcoord is not None or _NUMBERS.fullmatch(line):
+        node = _node(nodes.machine, vcoord[1] if vcoord else line)
         yield node, nodes.hosts[node] if nodes.hosts else None
+    elif line.startswith("("):
+        raise Error(f"'{line[:60]}' is no place of a rank, such as (3,4,5)")
     elif match := _HOST_AND_PLACE.fullmatch(line):
         yield _node(nodes.machine, match[2]), match[1]
     else:
@@ -252,6 +264,6 @@ def _node_of_host(nodes: _Nodes, host: str) -> int:
 def _unknown_host(nodes: _Nodes, host: str) -> str:
     close = difflib.get_close_matches(host, nodes.hosts[:_MOST_COMPARED], n=1)
     guess = f" (did you mean {close[0]}?)" if close else ""
-    listed = compress_hostlist(nodes.hosts)
+    listed = compress_hostlist(drop_vacant(nodes.hosts))
     shown = listed if len(listed) <= 60 else listed[:57] + "..."
     return f"the machine has no host {host}{guess}; there are: {shown}"

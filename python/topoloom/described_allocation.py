@@ -8,6 +8,7 @@ import numpy as np
 from topoloom._core import Allocation, Error, Machine
 from topoloom.allocation_file import AllocatedHosts
 from topoloom.discover.described import Described
+from topoloom.discover.torus_places import drop_vacant, vacant_nodes
 
 
 def described_allocation(machine: Machine, described: Described) -> AllocatedHosts:
@@ -19,7 +20,7 @@ def described_allocation(machine: Machine, described: Described) -> AllocatedHos
         If it names a host or a slot that the machine does not have, or one twice.
     """
     if not described.allocated:
-        return AllocatedHosts(Allocation.whole(machine), described.hosts or None)
+        return _all(machine, described.hosts)
     node_of = {host: node for node, host in enumerate(described.hosts)}
     per_node = machine.slots_per_node
     nodes: list[int] = []
@@ -38,3 +39,14 @@ def described_allocation(machine: Machine, described: Described) -> AllocatedHos
         machine, np.array(nodes, np.uint32), np.array(slots, np.uint32)
     )
     return AllocatedHosts(allocation, tuple(node.host for node in described.allocated))
+
+
+def _all(machine: Machine, hosts: tuple[str, ...]) -> AllocatedHosts:
+    """Take every node, but for places that have no host."""
+    vacant = vacant_nodes(hosts)
+    if not vacant:
+        return AllocatedHosts(Allocation.whole(machine), hosts or None)
+    nodes = [node for node in range(len(hosts)) if node not in vacant]
+    if not nodes:
+        raise Error(f"allocation: no node of {machine.name} has a host")
+    return AllocatedHosts(Allocation(machine, nodes), tuple(drop_vacant(hosts)))

@@ -84,3 +84,27 @@ def test_the_machine_of_a_job_needs_no_words(
         )
         assert mapped.status == 0, mapped.err
         assert "cn1" in topoloom("export", "x.json", "--to", "slurm-hostfile").out
+
+
+#: hosts on 4 of the 12 nodes of a cell of Fugaku
+CELL = "".join(f"h{i} 0 0 0 {i % 2} 0 {i // 2}\n" for i in range(4))
+
+
+def test_places_without_a_host_are_left_to_nobody(topoloom: Command) -> None:
+    Path("cell.txt").write_text(CELL)
+    assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
+    assert topoloom("machine", "cell.txt", "--json").json["hosts"] == "h[0,2,1,3]"
+    assert topoloom("machine", "cell.txt", "-o", "cell.toml").status == 0
+    for machine in ("cell.txt", "cell.toml"):
+        for words in ([], ["--allocate", 4]):
+            mapped = topoloom("map", "p.npz", "-m", machine, *words, "-o", "x.json")
+            assert mapped.status == 0, mapped.err
+            text = topoloom("export", "x.json", "--to", "slurm-hostfile").out
+            assert sorted(text.split()) == ["h0", "h1", "h2", "h3"]
+
+
+def test_more_nodes_than_hosts_cannot_be_generated(topoloom: Command) -> None:
+    Path("cell.txt").write_text(CELL)
+    outcome = topoloom("allocate", "-m", "cell.txt", "-N", 5, "-o", "a.txt")
+    assert outcome.status == 2
+    assert "5 nodes of 1x1x1x2x3x2 torus, which has 4 hosts" in outcome.err

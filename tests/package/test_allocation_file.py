@@ -33,6 +33,8 @@ def nodes_of(text: str, tmp_path: Path, machine: str = TORUS) -> list[int]:
         ("nid00012.cluster.org\n", [12]),
         ("login 7\nviz 0 0 1\n", [7, 1]),
         ("4\r\n5\r\n", [4, 5]),
+        ("(0,0,1)\n(0,0,1)\n( 2, 3, 4 )\n(0,0,1)\n", [1, 59]),
+        ("(0,0,4) core=3\n(0,1,0) core=0\n", [4, 5]),
     ],
 )
 def test_lines_name_nodes_in_the_launchers_order(
@@ -145,6 +147,10 @@ def test_slots_come_node_by_node(tmp_path: Path) -> None:
         ("n[1-3],n2\n", "a.txt:1: host n2 is named twice"),
         ("0 0 5\n", "a.txt:1: '0 0 5' lies outside"),
         ("0 0\n", "a.txt:1: '0 0' is 2 numbers"),
+        ("(0,0)\n", "a.txt:1: '0,0' is 2 numbers"),
+        ("(0,0,1)\n(0,0,5)\n", "a.txt:2: '0,0,5' lies outside"),
+        ("(0,0,1)\n0 0 1\n", "a.txt:2: node 1 is named twice, first on line 1"),
+        ("(0,0,1\n", "a.txt:1: '(0,0,1' is no place of a rank, such as (3,4,5)"),
         ("login\n", "a.txt:1: host login has no number"),
         ("n60\n", "a.txt:1: host n60 would be node 60"),
         ("n[1-2\n", "a.txt:1: host list"),

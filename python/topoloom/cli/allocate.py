@@ -49,7 +49,7 @@ def command(
     from topoloom.machine_file import load_machine_and_hosts
 
     the_machine, hosts = load_machine_and_hosts(machine)
-    allocation = generate(the_machine, nodes, fragments, seed)
+    allocation = generate(the_machine, hosts, nodes, fragments, seed)
     if output is not None:
         save_allocation(
             output,

@@ -48,9 +48,9 @@ def command(
       torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
     or a TOML file that says the same with names and units; -o writes one.
     The word 'detect' is the node that you are on, or the machine of your batch job.
-    Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, a Cray XC, Amazon,
-    Google and Oracle are known by their content, METIS graphs by the suffix .graph:
-    see 'topoloom list formats'.
+    Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, Cray systems, Tofu,
+    Amazon, Google and Oracle are known by their content, METIS graphs by the suffix
+    .graph: see 'topoloom list formats'.
 
     \b
     Examples:
@@ -61,13 +61,14 @@ def command(
     """
     from topoloom.cli.console import print_facts, print_json
     from topoloom.described_allocation import described_allocation
+    from topoloom.discover.torus_places import drop_vacant
     from topoloom.hostlist import compress_hostlist
     from topoloom.machine_file import load_described, save_machine
 
     the_machine, described = load_described(machine)
     facts = _facts(the_machine)
     if described.hosts:
-        facts["hosts"] = compress_hostlist(described.hosts)
+        facts["hosts"] = compress_hostlist(drop_vacant(described.hosts))
     if described.allocated:
         given = described_allocation(the_machine, described)
         facts["allocation"] = compress_hostlist(given.hosts or ())

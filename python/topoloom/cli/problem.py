@@ -21,6 +21,7 @@ from topoloom import (
 )
 from topoloom.described_allocation import described_allocation
 from topoloom.discover.described import Described
+from topoloom.discover.torus_places import vacant_nodes
 from topoloom.machine_file import load_described
 
 #: The numbers of a judgement that files and ``--json`` carry, in this order.
@@ -81,17 +82,31 @@ def choose_allocation(
         return load_allocation(machine, allocation_text, hosts)
     if allocate is None:
         return described_allocation(machine, described)
-    allocation = generate(machine, allocate, fragments, seed)
+    allocation = generate(machine, hosts, allocate, fragments, seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
     return AllocatedHosts(allocation, names)
 
 
-def generate(machine: Machine, nodes: int, fragments: int, seed: int) -> Allocation:
+def generate(
+    machine: Machine, hosts: Sequence[str], nodes: int, fragments: int, seed: int
+) -> Allocation:
     """Generate a ragged allocation from checked numbers."""
     at_least("the number of nodes", nodes, 1)
     at_least("--fragments", fragments, 1)
     at_least("--seed", seed, 0)
-    return fragmented_allocation(machine, nodes, fragments, seed)
+    if not vacant_nodes(hosts):
+        return fragmented_allocation(machine, nodes, fragments, seed)
+    usable = set(range(machine.node_count)) - vacant_nodes(hosts)
+    if nodes > len(usable):
+        raise Error(f"{nodes} nodes of {machine.name}, which has {len(usable)} hosts")
+    drawn = nodes
+    while True:
+        # What falls on vacant places is drawn in addition, until enough have a host.
+        allocation = fragmented_allocation(machine, drawn, fragments, seed)
+        taken = [node for node in allocation.nodes.tolist() if node in usable]
+        if len(taken) >= nodes:
+            return Allocation(machine, taken[:nodes])
+        drawn += nodes - len(taken)
 
 
 def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
