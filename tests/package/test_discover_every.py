@@ -15,6 +15,7 @@ from test_discover_ibnetdiscover import CAPTURE
 from test_discover_nccl import HGX, LOPSIDED, PCI_ONLY, RING
 from test_discover_scotch import READ as TARGETS
 from test_discover_simgrid import READ as PLATFORMS
+from test_discover_slingshot import BARE, CARDS, SWITCHES, XNAMES
 from test_discover_slurm import (
     ADDRESSES,
     BLOCKS,
@@ -25,6 +26,8 @@ from test_discover_slurm import (
     TREE,
     YAML,
 )
+from test_discover_tofu import HOSTS, RANKS
+from test_discover_xtdb2proc import XC, XE
 from test_discover_xtprocadmin import HEAD, cabinets
 
 from topoloom import Error, Machine
@@ -38,6 +41,9 @@ SAMPLES = {
     "slurm-address": [ADDRESSES],
     "ibnetdiscover": [CAPTURE, CAPTURE + fat_tree(1, 1, 2, 1, 1).tables()],
     "xtprocadmin": [HEAD + "".join(cabinets(3, chassis=2, blades=2))],
+    "xtdb2proc": [XE, XC],
+    "slingshot": [CARDS, XNAMES, BARE, SWITCHES],
+    "tofu": [HOSTS, RANKS],
     "nccl": [HGX, PCI_ONLY, RING, LOPSIDED],
     "aws": [AWS],
     "google": [GOOGLE],

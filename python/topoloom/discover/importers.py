@@ -20,12 +20,15 @@ from topoloom.discover.ibnetdiscover import (
 from topoloom.discover.nccl import read_nccl_topology, recognizes_nccl_topology
 from topoloom.discover.scotch import read_scotch_target, recognizes_scotch_target
 from topoloom.discover.simgrid import read_simgrid_platform, recognizes_simgrid_platform
+from topoloom.discover.slingshot import read_slingshot, recognizes_slingshot
 from topoloom.discover.slurm_address import (
     read_slurm_address,
     recognizes_slurm_address,
 )
 from topoloom.discover.slurm_conf import read_slurm_conf, recognizes_slurm_conf
 from topoloom.discover.slurm_yaml import read_slurm_yaml, recognizes_slurm_yaml
+from topoloom.discover.tofu import read_tofu, recognizes_tofu
+from topoloom.discover.xtdb2proc import read_xtdb2proc, recognizes_xtdb2proc
 from topoloom.discover.xtprocadmin import read_xtprocadmin, recognizes_xtprocadmin
 
 IMPORTERS: tuple[Importer, ...] = (
@@ -64,6 +67,24 @@ IMPORTERS: tuple[Importer, ...] = (
         "the nodes of a Cray XC, as xtprocadmin or xtnids lists them",
         recognizes_xtprocadmin,
         read_xtprocadmin,
+    ),
+    Importer(
+        "xtdb2proc",
+        "the nodes of a Cray XT, XE or XC with coordinates, as xtdb2proc lists them",
+        recognizes_xtdb2proc,
+        read_xtdb2proc,
+    ),
+    Importer(
+        "slingshot",
+        "lines 'host address', 'host xname' or 'host group' of an HPE Cray EX",
+        recognizes_slingshot,
+        read_slingshot,
+    ),
+    Importer(
+        "tofu",
+        "lines 'host X Y Z a b c' of Fugaku and other Tofu systems",
+        recognizes_tofu,
+        read_tofu,
     ),
     Importer(
         "nccl",
