@@ -33,14 +33,15 @@ from topoloom.discover.torus_places import drop_vacant, is_vacant
 from topoloom.files import exists, named, read_text, write_text
 from topoloom.hostlist import compress_hostlist, expand_hostlist
 
-_NUMBERS = re.compile(r"[+-]?\d+(?:[\s,]+[+-]?\d+)*")
-_HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+(\d+(?:[\s,]+\d+)*)")
+_NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")
+_HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+([0-9]+(?:[\s,]+[0-9]+)*)")
 _LETTER = re.compile(r"[A-Za-z]")
 #: Fujitsu's coordinates, and the core that the line may go on to name.
-_VCOORD = re.compile(r"\(\s*(\d+(?:\s*,\s*\d+)*)\s*\)(?:\s+core=\d+)?")
+_VCOORD = re.compile(r"\(\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\)(?:\s+core=[0-9]+)?")
 #: Comparing names takes time, and is worth it only among so many.
 _MOST_COMPARED = 2_000
-_TRAILING_DIGITS = re.compile(r"\d{1,18}$")
+_TRAILING_DIGITS = re.compile(r"[0-9]{1,18}$")
+_MOST_DIGITS = 20
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,10 @@ def _line(nodes: _Nodes, line: str) -> Iterator[tuple[int, str | None]]:
 
 
 def _node(machine: Machine, text: str) -> int:
-    numbers = [int(number) for number in re.split(r"[\s,]+", text)]
+    words = re.split(r"[\s,]+", text)
+    if max(map(len, words)) > _MOST_DIGITS:
+        raise Error(f"'{text[:40]}' has a number that is too long")
+    numbers = [int(word) for word in words]
     if len(numbers) == 1:
         if not 0 <= numbers[0] < machine.node_count:
             raise Error(

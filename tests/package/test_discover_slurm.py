@@ -183,7 +183,7 @@ LEAVES = ("SwitchName=s0 Nodes=a[0-1]", "SwitchName=s1 Nodes=a[2-3]")
             ],
             "line [567]: switch [xyz] is above itself",
         ),
-        (["SwitchName=r Nodes=x[1-9999999]"], "line 3: .* over 1000000"),
+        (["SwitchName=r Nodes=x[1-9999999]"], "line 3: .* over 500000"),
         (["SwitchName=r Level=1 Nodes=a[0-2] Switches=s[0-1]"], "line 3: node a3 is"),
     ],
 )
@@ -228,7 +228,7 @@ def test_two_rings_are_no_machine() -> None:
         (YAML + "        children: x\n", "line 11: switch leaf1 has both nodes"),
         (TORUS.replace("x: 2", "x: two"), "line 5: 'two' is not a whole number"),
         (TORUS.replace("x: 2", "x: 0"), "line 5: 0 is not from 1"),
-        (TORUS.replace("x: 2, y: 3", "x: 99999, y: 99999"), "line 4: a torus of"),
+        (TORUS.replace("x: 2, y: 3", "x: 9999, y: 9999"), "line 4: a torus of"),
         (TORUS.replace("0-11", "0-10"), "line 4: 2x3x2 has 12 places, but 11"),
         (TORUS.replace("[0-11]", "[0-10,0]"), r"line 4: node n0 at \(1,2,1\)"),
         (REGIONS.replace("x: 1, y: 0", "x: 0, y: 0"), r"line 10: node a0 at \(0,0,0\)"),

@@ -130,7 +130,7 @@ def _links(
 def _refuse_parts(
     hosts: dict[str, list[Device]], links: dict[tuple[int, int], float]
 ) -> None:
-    alone = first_unreached(len(hosts), links)
+    alone = first_unreached(len(hosts), [*links, *((b, a) for a, b in links)])
     if alone is not None:
         names = list(hosts)
         first, host = names[0], names[alone]

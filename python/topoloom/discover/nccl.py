@@ -141,6 +141,8 @@ def _nvlink_ends(system: _System) -> dict[tuple[int, int | None], float]:
                 target = _ITS_CPU
             if target == number:
                 link.complain(f"the GPU with dev {gpu.device} is linked to itself")
+            if link.number("count") == 0:
+                link.complain("an nvlink with a count of 0; leave it out")
             rate = link.number("count") * gpu.nvlink_rate()
             if rate:
                 ends[number, target] = ends.get((number, target), 0.0) + rate

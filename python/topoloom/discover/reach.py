@@ -3,22 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 
-def first_unreached(count: int, links: Iterable[tuple[int, int]]) -> int | None:
-    """Find the lowest vertex of ``0 .. count-1`` that no links join to vertex 0.
+def first_unreached(count: int, links: Collection[tuple[int, int]]) -> int | None:
+    """Find the lowest vertex of ``0 .. count-1`` without a way from 0 or to 0.
 
-    Links join both ways; their ends may be other vertices, too.
+    Links lead one way, from the first vertex to the second; their ends may be other
+    vertices, too.
     """
-    beside: dict[int, list[int]] = {}
+    backwards = [(b, a) for a, b in links]
+    reached = _reached(links) & _reached(backwards)
+    return next((v for v in range(count) if v not in reached), None)
+
+
+def _reached(links: Collection[tuple[int, int]]) -> set[int]:
+    beyond: dict[int, list[int]] = {}
     for a, b in links:
-        beside.setdefault(a, []).append(b)
-        beside.setdefault(b, []).append(a)
+        beyond.setdefault(a, []).append(b)
     reached, waiting = {0}, [0]
     while waiting:
-        for vertex in beside.get(waiting.pop(), ()):
+        for vertex in beyond.get(waiting.pop(), ()):
             if vertex not in reached:
                 reached.add(vertex)
                 waiting.append(vertex)
-    return next((v for v in range(count) if v not in reached), None)
+    return reached

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from topoloom._core import Error, Machine
 from topoloom.discover.described import Described
 from topoloom.discover.short_text import short_text
+from topoloom.discover.torus_places import MOST_ROUTERS
 
 _MOST_TERMINALS = 2**31 - 1
 _MOST_AXES = 32
@@ -111,7 +112,9 @@ def _hypercube(words: _Words) -> str:
 def _grid(kind: str, axes: int | None) -> Callable[[_Words], str]:
     def read(words: _Words) -> str:
         count = axes or words.number("the number of axes", 1, _MOST_AXES)
-        sizes = [words.number("the extent of an axis", 1) for _ in range(count)]
+        sizes = [
+            words.number("the extent of an axis", 1, MOST_ROUTERS) for _ in range(count)
+        ]
         words.require_terminals(sizes)
         return f"{kind}:" + "x".join(str(size) for size in reversed(sizes))
 

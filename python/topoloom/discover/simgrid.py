@@ -15,10 +15,11 @@ from topoloom.discover.described import Described
 from topoloom.discover.short_text import short_text
 from topoloom.discover.simgrid_units import bandwidth_of, latency_of, quantity
 from topoloom.discover.simgrid_zone import describe_zone
+from topoloom.discover.torus_places import MOST_ROUTERS
 from topoloom.discover.xml_tree import Element, read_xml
 from topoloom.units import parse_bandwidth, parse_latency
 
-_MOST_HOSTS = 4_000_000
+_MOST_HOSTS = 500_000
 _MOST_BEHIND_BACKBONE = 50_000
 _SILENT = ("prop", "config")  # says nothing about the network
 
@@ -129,6 +130,10 @@ def _torus(cluster: Element, count: int) -> str:
         cluster.complain(
             f"a torus of {'x'.join(map(str, sizes))} has {math.prod(sizes)} hosts, "
             f"but the radical names {count}"
+        )
+    if max(sizes) > MOST_ROUTERS:
+        cluster.complain(
+            f"an axis of a torus has up to {MOST_ROUTERS} routers, not {max(sizes)}"
         )
     axes = "x".join(map(str, reversed(sizes)))
     last_first = ":".join(map(str, reversed(range(len(sizes)))))

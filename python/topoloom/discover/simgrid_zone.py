@@ -201,7 +201,8 @@ def _graph(parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]) -> s
     alone = first_unreached(len(parts.hosts), arcs)
     if alone is not None:
         parts.element.complain(
-            f"no route joins host '{parts.hosts[alone]}' to '{parts.hosts[0]}'"
+            f"routes do not join hosts '{parts.hosts[0]}' and '{parts.hosts[alone]}' "
+            "both ways"
         )
     links = []
     for (source, target), rate in sorted(arcs.items()):

@@ -11,6 +11,7 @@ from topoloom._core import Error
 from topoloom.discover.described import Described
 from topoloom.discover.slurm_conf import one_ring, under_one_root
 from topoloom.discover.switch_tree import HostLists, Switch, describe_switches
+from topoloom.discover.torus_places import MOST_ROUTERS, check_size
 from topoloom.discover.yaml_tree import Value, read_yaml
 
 _IS_TOPOLOGY = re.compile(r"^[ \t]*-[ \t]+[\"']?topology[\"']?[ \t]*:", re.MULTILINE)
@@ -106,8 +107,7 @@ def _torus(value: Value) -> Described:
     torus = toruses[0]
     dims = _coordinates(torus.get("dims"), 1)
     count = math.prod(dims)
-    if count > 1_000_000:
-        raise Error(f"line {torus.line}: a torus of {count} nodes is too large to read")
+    check_size(dims, 1, torus.line)
     hosts: list[str | None] = [None] * count
     lists, seen = HostLists(), set()
     regions = torus.find("regions")
@@ -171,7 +171,7 @@ def _expand(lists: HostLists, value: Value) -> tuple[str, ...]:
 
 
 def _coordinates(value: Value, least: int) -> tuple[int, int, int]:
-    x, y, z = (value.get(axis).integer(least, 1_000_000) for axis in "xyz")
+    x, y, z = (value.get(axis).integer(least, MOST_ROUTERS) for axis in "xyz")
     return x, y, z
 
 

@@ -13,7 +13,7 @@ from topoloom.discover.described import Described
 from topoloom.hostlist import expand_hostlist
 
 # Beyond these the readers refuse: a few bytes of text can name millions of hosts.
-_MOST_NODES = 1_000_000
+_MOST_NODES = 500_000
 _MOST_LEVELS = 64
 
 

@@ -15,6 +15,7 @@ from topoloom.discover.described import Described
 from topoloom.discover.scotch import recognizes_scotch_target
 from topoloom.discover.torus_places import check_size, hosts_by_place
 
+_RANK = re.compile(r"[0-9]{1,10}")
 _NODE = re.compile(
     r"(?P<name>[A-Za-z0-9][A-Za-z0-9_.\-]*)[\s:]+\(?\s*(?P<place>"
     r"[0-9]{1,6}(?:(?:\s*,\s*|\s+)[0-9]{1,6}){5})\s*\)?"
@@ -122,10 +123,10 @@ def _size(
 
 def _by_host(places: dict[str, tuple[int, _Place]]) -> dict[str, _Place]:
     """Name each node by its host, or by the lowest of its ranks."""
-    ranks = {name.isdigit() for name in places}
+    ranks = {_RANK.fullmatch(name) is not None for name in places}
     hosts: dict[_Place, str] = {}
     for name, (line, place) in places.items():
-        if len(ranks) > 1 and name.isdigit():
+        if len(ranks) > 1 and _RANK.fullmatch(name):
             raise Error(
                 f"line {line}: '{name}' is a rank, but other lines have hosts; keep "
                 "to one of them"
@@ -133,7 +134,7 @@ def _by_host(places: dict[str, tuple[int, _Place]]) -> dict[str, _Place]:
         before = hosts.setdefault(place, name)
         if before == name:
             continue
-        if not name.isdigit():
+        if True not in ranks:
             raise Error(
                 f"line {line}: host {name} is at {_written(place)}, where host "
                 f"{before} is (line {places[before][0]}); each node has its own place"

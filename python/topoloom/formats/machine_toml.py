@@ -99,6 +99,10 @@ def _parse(path: str | Path, text: str) -> dict[str, Any]:
         line = where.partition(",")[0]
         place = f"{path}:{line}" if line.isdigit() else str(path)
         raise Error(f"{place}: not TOML: {what}") from None
+    except ValueError:  # Python's own limit; other errors of values are decoding errors
+        raise Error(
+            f"{path}: not TOML that can be read: a number is too long"
+        ) from None
     except RecursionError:
         raise Error(f"{path}: not TOML that can be read: nested too deeply") from None
 
