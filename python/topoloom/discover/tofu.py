@@ -123,25 +123,24 @@ def _size(
 
 def _by_host(places: dict[str, tuple[int, _Place]]) -> dict[str, _Place]:
     """Name each node by its host, or by the lowest of its ranks."""
-    ranks = {_RANK.fullmatch(name) is not None for name in places}
-    hosts: dict[_Place, str] = {}
+    ranks = [name for name in places if _RANK.fullmatch(name)]
+    if ranks and len(ranks) < len(places):
+        raise Error(
+            f"line {places[ranks[0]][0]}: '{ranks[0]}' is a rank, but other lines "
+            "have hosts; keep to one of them"
+        )
+    nodes: dict[_Place, str] = {}
     for name, (line, place) in places.items():
-        if len(ranks) > 1 and _RANK.fullmatch(name):
-            raise Error(
-                f"line {line}: '{name}' is a rank, but other lines have hosts; keep "
-                "to one of them"
-            )
-        before = hosts.setdefault(place, name)
-        if before == name:
-            continue
-        if True not in ranks:
+        before = nodes.setdefault(place, name)
+        if ranks:
+            nodes[place] = min(before, name, key=int)
+        elif before != name:
             raise Error(
                 f"line {line}: host {name} is at {_written(place)}, where host "
                 f"{before} is (line {places[before][0]}); each node has its own place"
             )
-        hosts[place] = min(before, name, key=int)
-    prefix = "rank" if True in ranks else ""
-    return {f"{prefix}{name}": place for place, name in hosts.items()}
+    prefix = "rank" if ranks else ""
+    return {f"{prefix}{name}": place for place, name in nodes.items()}
 
 
 def _written(place: _Place) -> str:

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Feed every reader of machines texts that coverage, or chance, leads to: `make fuzz`.
+
+Every target of `tests/package/fuzz_targets.py` gets the same share of the time, in a
+process of its own with bounded memory. With atheris it follows the coverage of the
+Python code; compiled readers, and all where there is no atheris, get seeds mutated at
+random. What crashes, takes over 2 s or too much memory stays in
+``build/fuzz/TARGET``; the status is then 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / "build" / "fuzz"
+_MEMORY = 4 << 30
+_MOST_BYTES = 32_768
+#: libFuzzer's own watch, over that of `fuzz_targets.feed`; for what never returns
+_HANGS = 60
+
+sys.path.insert(0, str(ROOT / "tests" / "package"))
+
+
+def main() -> int:
+    """Share the time out, and report a line for each target."""
+    parser = argparse.ArgumentParser(description="Fuzz the readers of machines.")
+    parser.add_argument("--seconds", type=int, default=600, help="for all targets")
+    parser.add_argument("--only", nargs="+", metavar="TARGET", help="these targets")
+    parser.add_argument("--child", metavar="TARGET", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        return _child(given.child, given.seconds)
+    from fuzz_targets import TARGETS
+
+    names = given.only or list(TARGETS)
+    share = max(1, given.seconds // len(names))
+    failed = [name for name in names if not _run(name, share)]
+    outcome = f"failed: {', '.join(failed)}" if failed else "all well"
+    print(f"{len(names)} targets, {share} s each; {outcome}")
+    return 1 if failed else 0
+
+
+def _run(name: str, seconds: int) -> bool:
+    home = WORK / name
+    home.mkdir(parents=True, exist_ok=True)
+    words = ["--child", name, "--seconds", str(seconds)]
+    log = home / "log.txt"
+    with log.open("wb") as stream:
+        status = subprocess.run(
+            [sys.executable, __file__, *words],
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+            check=False,
+        ).returncode
+    text = log.read_text(errors="replace")
+    runs = re.findall(r"number_of_executed_units: (\d+)", text)
+    print(f"{name:16} {int(runs[-1]) if runs else 0:>10,} texts", end="  ")
+    print("ok" if status == 0 else f"FAILED, see {log.relative_to(ROOT)}", flush=True)
+    return status == 0
+
+
+def _child(name: str, seconds: int) -> int:
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    try:
+        import atheris
+    except ModuleNotFoundError:
+        import fuzz_targets
+
+        return _at_random(fuzz_targets, name, seconds)
+    with atheris.instrument_imports(include=["topoloom"]):
+        import fuzz_targets
+    if fuzz_targets.TARGETS[name].compiled:
+        return _at_random(fuzz_targets, name, seconds)
+    home = WORK / name
+    corpus = home / "corpus"
+    corpus.mkdir(exist_ok=True)
+    words: set[str] = set()
+    for number, seed in enumerate(fuzz_targets.TARGETS[name].seeds):
+        (corpus / f"seed{number}").write_text(seed, encoding="utf-8")
+        words |= set(re.findall(r"[A-Za-z_][A-Za-z_0-9.\-]*[=:(]?", seed))
+    dictionary = home / "words.txt"
+    dictionary.write_text("".join(f'"{word}"\n' for word in sorted(words)[:2000]))
+
+    def one_input(data: bytes) -> None:
+        fuzz_targets.feed(name, data.decode(errors="replace"))
+
+    options = [
+        f"-max_total_time={seconds}",
+        f"-max_len={_MOST_BYTES}",
+        f"-timeout={_HANGS}",
+        f"-rss_limit_mb={_MEMORY >> 20}",
+        f"-artifact_prefix={home}/",
+        f"-dict={dictionary}",
+        "-print_final_stats=1",
+    ]
+    atheris.Setup([__file__, str(corpus), *options], one_input)
+    atheris.Fuzz()
+    return 0
+
+
+def _at_random(fuzz_targets: ModuleType, name: str, seconds: int) -> int:
+    rng = random.Random()
+    seeds = fuzz_targets.TARGETS[name].seeds
+    end = time.monotonic() + seconds
+    runs = 0
+    while time.monotonic() < end:
+        text = fuzz_targets.mutant(rng, seeds)
+        with contextlib.ExitStack() as on_failure:
+            on_failure.callback((WORK / name / "crash.txt").write_text, text)
+            fuzz_targets.feed(name, text)
+            on_failure.pop_all()
+        runs += 1
+    print(f"number_of_executed_units: {runs}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
