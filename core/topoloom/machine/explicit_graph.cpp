@@ -27,6 +27,7 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
     HopTable::require_memory(rows, rows, spec_.nodes);
     sort_links();
     add_given_routes();
+    refuse_parts();
     find_ways();
 }
 
@@ -53,6 +54,21 @@ void ExplicitGraph::sort_links() {
     first_.assign(vertex_count() + 1, 0);
     for (const ExplicitLink& link : links) ++first_[link.from + 1];
     for (std::size_t v = 0; v < vertex_count(); ++v) first_[v + 1] += first_[v];
+}
+
+/// Refuses what links alone tell apart before there is a table of all distances: a short text can name many nodes.
+void ExplicitGraph::refuse_parts() const {
+    std::vector<std::uint32_t> part(vertex_count());
+    std::iota(part.begin(), part.end(), 0U);
+    const auto root = [&](std::uint32_t v) {
+        while (part[v] != v) v = part[v] = part[part[v]];
+        return v;
+    };
+    for (const ExplicitLink& link : spec_.links) part[root(link.from)] = root(link.to);
+    for (std::uint32_t v = 1; v < spec_.nodes; ++v) {
+        if (root(v) != root(0))
+            fail("the machine is disconnected: node ", v, " has no route to node 0; add links between them");
+    }
 }
 
 void ExplicitGraph::find_ways() {

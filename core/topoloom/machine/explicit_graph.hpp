@@ -81,6 +81,7 @@ class ExplicitGraph {
     using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
     void sort_links();
+    void refuse_parts() const;
     void add_given_routes();
     void find_ways();
     [[nodiscard]] bool has_link(std::uint32_t from, std::uint32_t to) const;

@@ -74,6 +74,9 @@ TEST_CASE("graphs that cannot be machines are refused with the reason") {
         {"graph:4:0-1,2-3",
          "the machine is disconnected: node 2 has no route to node 0; add links between them"},
         {"graph:2:0>1", "the machine is disconnected: node 1 has no route to node 0; add links between them"},
+        // Before a table of 8 GiB is made.
+        {"graph:65536:0-1",
+         "the machine is disconnected: node 2 has no route to node 0; add links between them"},
         {"graph:3:0-1,1-2,forward=no",
          "the machine is disconnected: node 2 has no route to node 0; add links between them"},
         {"graph:2:0-2", "link 0-2 names vertex 2, but there are only 2"},
