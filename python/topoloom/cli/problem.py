@@ -99,7 +99,10 @@ def generate(
         return fragmented_allocation(machine, nodes, fragments, seed)
     usable = set(range(machine.node_count)) - vacant_nodes(hosts)
     if nodes > len(usable):
-        raise Error(f"{nodes} nodes of {machine.name}, which has {len(usable)} hosts")
+        raise Error(
+            f"{nodes} nodes of {machine.name}, which has {len(usable)} hosts; "
+            "ask for no more than these"
+        )
     drawn = nodes
     while True:
         # What falls on vacant places is drawn in addition, until enough have a host.
