@@ -20,7 +20,8 @@ from topoloom.discover.metis import write_metis_machine
 from topoloom.discover.scotch import write_scotch_target
 from topoloom.discover.simgrid import write_simgrid_platform
 from topoloom.files import MOST_BYTES, exists, named, read_text, write_text
-from topoloom.formats.machine_toml import metis_links, read_machine_toml
+from topoloom.formats.graph_toml import metis_links
+from topoloom.formats.machine_toml import read_machine_toml
 from topoloom.formats.machine_toml_writer import write_machine_toml
 from topoloom.nearest import unknown_name
 from topoloom.resources import shipped
