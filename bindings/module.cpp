@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_metric(m);
     topoloom::python::bind_place(m);
     topoloom::python::bind_qap(m);
+    topoloom::python::bind_wiring(m);
 }

@@ -11,5 +11,6 @@ void bind_machine(nanobind::module_& m);
 void bind_metric(nanobind::module_& m);
 void bind_place(nanobind::module_& m);
 void bind_qap(nanobind::module_& m);
+void bind_wiring(nanobind::module_& m);
 
 }  // namespace topoloom::python

@@ -273,3 +273,51 @@ def solve_qap(a: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order=
 
     Ends at the target value, or with the budget: about a second where none is given.
     """
+
+class Wiring:
+    """
+    The links of a machine that are up, as arrays; vertices are routers, switches or nodes.
+    """
+
+    def __init__(self, machine: Machine) -> None: ...
+
+    @property
+    def vertex_count(self) -> int: ...
+
+    @property
+    def vertex(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """The vertex that each node is attached to."""
+
+    @property
+    def link_from(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """The vertex that each link leaves."""
+
+    @property
+    def link_to(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def bandwidth(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
+        """Of each link, bytes per second."""
+
+class Bisection:
+    """
+    What the links between two halves of a machine carry where they are joined worst.
+    """
+
+    @property
+    def at_least(self) -> float:
+        """No halving has less; bytes per second, both directions together."""
+
+    @property
+    def at_most(self) -> float:
+        """Of the halving that was found."""
+
+    @property
+    def link_count(self) -> int:
+        """Directed links between the halves found."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the two are the same."""
+
+def bisect_machine(machine: Machine, seed: int = 1) -> Bisection: ...

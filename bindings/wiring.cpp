@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A machine's wiring as arrays, and its bisection, for Python.
+#include "arrays.hpp"
+#include "rooms.hpp"
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/place/machine_bisection.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+struct Wiring {
+    std::size_t vertex_count = 0;
+    std::vector<std::uint32_t> vertex;  // of nodes
+    std::vector<std::uint32_t> from;    // of links
+    std::vector<std::uint32_t> to;
+    std::vector<double> bandwidth;
+};
+
+Wiring wiring_of(const Machine& machine) {
+    return with_topology(machine, [](const auto& network) {
+        Wiring wiring{network.vertex_count(), {}, {}, {}, {}};
+        for (const Node node : ids<Node>(network.node_count())) wiring.vertex.push_back(network.vertex(node));
+        for (const Link link : ids<Link>(network.link_count())) {
+            if constexpr (requires { network.is_up(link); }) {
+                if (!network.is_up(link)) continue;
+            }
+            const LinkEnds ends = network.ends(link);
+            wiring.from.push_back(ends.from);
+            wiring.to.push_back(ends.to);
+            wiring.bandwidth.push_back(network.bandwidth(link).value);
+        }
+        return wiring;
+    });
+}
+
+template <auto member>
+auto array(nb::handle_t<Wiring> wiring) {
+    const auto& values = nb::cast<const Wiring&>(wiring).*member;
+    using Element = typename std::decay_t<decltype(values)>::value_type;
+    return view(std::span<const Element>(values), wiring);
+}
+
+}  // namespace
+
+void bind_wiring(nb::module_& m) {
+    nb::class_<Wiring>(
+        m, "Wiring",
+        "The links of a machine that are up, as arrays; vertices are routers, switches or nodes.")
+        .def(
+            "__init__", [](Wiring* self, const Machine& machine) { new (self) Wiring(wiring_of(machine)); },
+            "machine"_a)
+        .def_ro("vertex_count", &Wiring::vertex_count)
+        .def_prop_ro("vertex", &array<&Wiring::vertex>, "The vertex that each node is attached to.")
+        .def_prop_ro("link_from", &array<&Wiring::from>, "The vertex that each link leaves.")
+        .def_prop_ro("link_to", &array<&Wiring::to>)
+        .def_prop_ro("bandwidth", &array<&Wiring::bandwidth>, "Of each link, bytes per second.");
+
+    nb::class_<MachineBisection>(
+        m, "Bisection", "What the links between two halves of a machine carry where they are joined worst.")
+        .def_prop_ro(
+            "at_least", [](const MachineBisection& b) { return b.at_least.value; },
+            "No halving has less; bytes per second, both directions together.")
+        .def_prop_ro(
+            "at_most", [](const MachineBisection& b) { return b.at_most.value; },
+            "Of the halving that was found.")
+        .def_ro("link_count", &MachineBisection::link_count, "Directed links between the halves found.")
+        .def_prop_ro("exact", &MachineBisection::exact, "Whether the two are the same.");
+    m.def("bisect_machine", &bisect_machine, "machine"_a, "seed"_a = 1,
+          nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/metric/bisection_bound.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint64_t most_visits = 20'000'000;  // of links by routes; a second or two
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+/// All pairs send, and dimension-ordered routes load the links of an axis of k positions evenly: on a ring those are k/4
+/// apart, whichever way is shorter; on a line k/2 x k/2 pairs of them meet in the middle, each way.
+template <std::size_t Width>
+double at_least(const BasicTorus<Width>& torus, const Halves& halves) {
+    const TorusSpec& spec = torus.spec();
+    const auto nodes = static_cast<double>(torus.node_count());
+    const auto routers = static_cast<double>(torus.vertex_count());
+    double rate = unlimited;
+    for (std::uint32_t axis = 0; axis < torus.axis_count(); ++axis) {
+        const std::uint32_t extent = spec.size[axis];
+        if (extent == 1) continue;
+        const auto k = static_cast<double>(extent);
+        const auto middle = static_cast<double>(extent / 2) * static_cast<double>((extent + 1) / 2);
+        // A ring's pairs take both ways; middle is then what the distances to all others sum up to.
+        const double load = spec.wrap[axis] ? nodes * nodes / k * middle / (2 * routers)
+                                            : nodes * nodes / k * middle / routers;
+        const auto [up, down] = spec.bandwidth[axis];
+        rate = std::min(rate, std::min(up, down).value / load);
+    }
+    return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
+}
+
+/// Partners send: a group's link carries what its nodes send at the most.
+double at_least(const Tree& tree, const Halves& halves) {
+    double rate = unlimited;
+    double nodes_below = 1;
+    for (std::size_t level = 0; level < tree.spec().arity.size(); ++level) {
+        if (nodes_below < static_cast<double>(tree.node_count()))
+            rate = std::min(rate, tree.spec().bandwidth[level].value / nodes_below);
+        nodes_below *= tree.spec().arity[level];
+    }
+    return 2 * rate * static_cast<double>(halves.smaller);
+}
+
+/// The routers that nodes hang on, with one of their nodes and how many these are.
+struct Site {
+    Node node;
+    double nodes;
+};
+
+template <Topology T>
+std::vector<Site> sites_of(const T& network, std::span<const Node> nodes) {
+    std::vector<std::uint32_t> site(network.vertex_count(), std::numeric_limits<std::uint32_t>::max());
+    std::vector<Site> sites;
+    for (const Node node : nodes) {
+        std::uint32_t& index = site[network.vertex(node)];
+        if (index == std::numeric_limits<std::uint32_t>::max()) {
+            index = static_cast<std::uint32_t>(sites.size());
+            sites.push_back({node, 0});
+        }
+        ++sites[index].nodes;
+    }
+    return sites;
+}
+
+/// For each link: what crosses it when one node of a site sends as the worst for the link, summed up over the sites.
+/// `visit(site, other, add)` calls add(link, share) for a route.
+template <class Visit>
+std::vector<double> worst_shares(std::size_t links, const std::vector<Site>& sites, const Visit& visit) {
+    std::vector<double> sum(links, 0.0);
+    std::vector<double> largest(links, 0.0);
+    std::vector<std::uint32_t> touched;
+    std::vector<double> share_here(links, 0.0);
+    std::vector<std::uint32_t> on_route;
+    for (const Site& site : sites) {
+        for (const Site& other : sites) {
+            visit(site, other, [&](Link link, double share) {
+                if (share_here[link.value] == 0) on_route.push_back(link.value);
+                share_here[link.value] += share;
+            });
+            for (const std::uint32_t link : on_route) {
+                if (largest[link] == 0) touched.push_back(link);
+                largest[link] = std::max(largest[link], share_here[link]);
+                share_here[link] = 0;
+            }
+            on_route.clear();
+        }
+        for (const std::uint32_t link : touched) {
+            sum[link] += site.nodes * largest[link];
+            largest[link] = 0;
+        }
+        touched.clear();
+    }
+    return sum;
+}
+
+/// What the routes between these nodes prove, for all pairs and for partners.
+template <Topology T>
+double at_least_by_routes(const T& network, std::span<const Node> nodes, const Halves& halves) {
+    const std::vector<Site> sites = sites_of(network, nodes);
+    if (sites.size() * sites.size() * network.diameter() > most_visits) return 0;
+    std::vector<double> load(network.link_count(), 0.0);
+    const std::vector<double> out =
+        worst_shares(load.size(), sites, [&](const Site& from, const Site& to, const auto& add) {
+            network.route(from.node, to.node, [&](Link link, double share) {
+                load[link.value] += from.nodes * to.nodes * share;
+                add(link, share);
+            });
+        });
+    const std::vector<double> in = worst_shares(
+        load.size(), sites,
+        [&](const Site& to, const Site& from, const auto& add) { network.route(from.node, to.node, add); });
+    double all_pairs = unlimited;
+    double partners = unlimited;
+    for (const Link link : ids<Link>(load.size())) {
+        if (load[link.value] == 0) continue;
+        const double bandwidth = network.bandwidth(link).value;
+        all_pairs = std::min(all_pairs, bandwidth / load[link.value]);
+        partners = std::min(partners, bandwidth / std::min(out[link.value], in[link.value]));
+    }
+    return 2 * static_cast<double>(halves.smaller) *
+           std::max(partners, all_pairs * static_cast<double>(halves.larger));
+}
+
+template <Topology T>
+double at_least(const T& network, const Halves& halves) {
+    const ids<Node> all(network.node_count());
+    return at_least_by_routes(network, std::vector<Node>(all.begin(), all.end()), halves);
+}
+
+double at_least(const Degraded& network, const Halves& halves) {
+    const std::vector<Node> nodes = network.usable_nodes();
+    try {
+        network.require_usable(nodes);
+    } catch (const Error&) {
+        return 0;  // some of them cannot reach each other
+    }
+    return at_least_by_routes(network, nodes, halves);
+}
+
+}  // namespace
+
+Halves halves_of(const Machine& machine) {
+    const std::vector<Node> nodes = machine.usable_nodes();
+    std::vector<std::uint32_t> on_vertex;
+    with_topology(machine, [&](const auto& network) {
+        on_vertex.assign(network.vertex_count(), 0);
+        for (const Node node : nodes) ++on_vertex[network.vertex(node)];
+    });
+    const std::uint64_t together = *std::ranges::max_element(on_vertex);
+    const std::uint64_t larger = (nodes.size() + 2 * together - 1) / (2 * together) * together;
+    return {larger, nodes.size() - std::min<std::uint64_t>(nodes.size(), larger)};
+}
+
+BytesPerSecond bisection_at_least(const Machine& machine) {
+    const Halves halves = halves_of(machine);
+    if (halves.smaller == 0) return BytesPerSecond{0};
+    return BytesPerSecond{
+        with_topology(machine, [&](const auto& network) { return at_least(network, halves); })};
+}
+
+}  // namespace topoloom
