@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of judgements: who talks to whom, and what that does to the links."""
+"""Pictures of machines, and of judgements: who talks to whom, who loads which links."""
 
 from __future__ import annotations
 
 from topoloom.figure.judgement import draw_judgement
+from topoloom.figure.machine import draw_machine
 
-__all__ = ["draw_judgement"]
+__all__ = ["draw_judgement", "draw_machine"]

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the vertices of a machine stand on the page, by the kind of its topology.
+
+Each layout takes the table ``[topology]`` and the wiring, and returns an array
+``(vertices, 2)``. Vertices are numbered as `Wiring` numbers them: routers in the order
+of their coordinates; in switched networks nodes first, then the switches level by
+level.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topoloom.figure.links import Array
+
+if TYPE_CHECKING:
+    from topoloom._core import Wiring
+
+DEPTH = np.array((0.42, 0.3))  # where a step away from the reader leads
+ROW = 0.45  # between two rows, in widths of the page
+MOST_SPRINGS = 400  # vertices
+
+
+def layout(topology: dict[str, Any], wiring: Wiring) -> Array:
+    """Find where the vertices stand."""
+    kind = topology["kind"]
+    if kind == "dragonfly":
+        return _groups(topology["size"][0], wiring.vertex_count)
+    if kind == "ring":
+        return circle(topology["stations"])
+    if kind == "hypercube":
+        return _cube(topology["dimensions"])
+    if "size" in topology:
+        size = topology["size"]
+        closed = kind == "torus" and topology.get("wrap", [True])[0]
+        return circle(size[0]) if len(size) == 1 and closed else grid(size)
+    if len(np.unique(wiring.vertex)) < wiring.vertex_count:
+        height = heights(wiring)
+        if kind == "rails":  # NVLink below the GPUs, the network above
+            gpus, domains, units = topology["levels"]
+            first = gpus * domains * units
+            height[first : first + domains * units] = -1
+        return _rows(wiring, height)
+    if wiring.vertex_count <= MOST_SPRINGS:
+        return _springs(wiring)
+    return circle(wiring.vertex_count)
+
+
+def circle(count: int) -> Array:
+    """Clockwise from the top."""
+    angle = np.pi / 2 - 2 * np.pi * np.arange(count) / count
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def grid(size: list[int]) -> Array:
+    """Place coordinates: the longest axis to the right, then up, then away.
+
+    Further axes are drawn small, inside what the first three leave free.
+    """
+    order = np.argsort([-extent for extent in size], kind="stable")
+    view = np.zeros((len(size), 2))
+    step = 1.0
+    for place, axis in enumerate(order):
+        if place and place % 3 == 0:
+            step /= size[axis] + 2.0
+        ways = (np.array((1.0, 0.0)), np.array((0.0, 1.0)), DEPTH)
+        view[axis] = step * ways[place % 3]
+    places = np.indices(size).reshape(len(size), -1).T
+    found: Array = places @ view
+    return found
+
+
+def _cube(dimensions: int) -> Array:
+    """Project a hypercube so that its outermost corners form a polygon.
+
+    One of equal sides would put corners on each other.
+    """
+    axis = np.arange(dimensions)
+    angle = np.pi * axis / dimensions
+    view = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    view *= 1 + 0.02 * axis[:, None]
+    corners = np.indices((2,) * dimensions).reshape(dimensions, -1).T - 0.5
+    found: Array = corners @ view
+    return found
+
+
+def _groups(groups: int, vertices: int) -> Array:
+    """Place groups on a circle, and the routers of each on a small one."""
+    routers = vertices // groups
+    centers = circle(groups)
+    radius = min(0.42, 0.8 * np.sin(np.pi / max(groups, 2)))
+    small = circle(routers) * radius if routers > 1 else np.zeros((1, 2))
+    return np.asarray((centers[:, None, :] + small[None, :, :]).reshape(-1, 2))
+
+
+def heights(wiring: Wiring) -> Array:
+    """Count for each vertex the links from the nearest node."""
+    height = np.full(wiring.vertex_count, -1)
+    height[np.asarray(wiring.vertex)] = 0
+    source, target = np.asarray(wiring.link_from), np.asarray(wiring.link_to)
+    for level in range(wiring.vertex_count):
+        reached = (height[source] == level) & (height[target] < 0)
+        if not reached.any():
+            break
+        height[target[reached]] = level + 1
+    return np.asarray(np.maximum(height, 0))
+
+
+def _rows(wiring: Wiring, height: Array) -> Array:
+    """Nodes in one row, each switch over the middle of what hangs on it."""
+    source, target = np.asarray(wiring.link_from), np.asarray(wiring.link_to)
+    places = np.zeros((wiring.vertex_count, 2))
+    for level in sorted(np.unique(height).tolist(), key=abs):
+        row = np.flatnonzero(height == level)
+        middle = np.arange(len(row), dtype=float)
+        if level:
+            nearer = (height[source] == level) & (np.abs(height[target]) < abs(level))
+            total = np.zeros(wiring.vertex_count)
+            count = np.zeros(wiring.vertex_count)
+            np.add.at(total, source[nearer], places[target[nearer], 0])
+            np.add.at(count, source[nearer], 1.0)
+            middle = total[row] / np.maximum(count[row], 1)
+        apart = len(np.unique(np.round(middle, 9))) == len(row)
+        if level and apart:
+            places[row, 0] = middle
+        else:
+            order = np.argsort(middle, kind="stable")
+            places[row[order], 0] = (np.arange(len(row)) + 0.5) / len(row)
+        places[row, 1] = ROW * level
+    return places
+
+
+def _springs(wiring: Wiring, rounds: int = 200) -> Array:
+    """Pull joined vertices together and push all apart (Fruchterman, Reingold 1991)."""
+    count = wiring.vertex_count
+    source, target = np.asarray(wiring.link_from), np.asarray(wiring.link_to)
+    places = circle(count)
+    apart = 1.8 / np.sqrt(max(count, 1))
+    for heat in np.linspace(0.2, 0.005, rounds):
+        between = places[:, None, :] - places[None, :, :]
+        squared = np.maximum((between**2).sum(axis=2), 1e-6)
+        force = (between * (apart**2 / squared)[:, :, None]).sum(axis=1)
+        pull = places[target] - places[source]
+        pull *= np.linalg.norm(pull, axis=1, keepdims=True) / apart / 2
+        np.add.at(force, source, pull)
+        np.subtract.at(force, target, pull)
+        length = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-9)
+        places = places + force / length * np.minimum(length, heat)
+    centered: Array = places - places.mean(axis=0)
+    return centered

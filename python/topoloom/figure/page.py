@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A page to draw on, which becomes a file once all is drawn."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topoloom.figure.style import SETTINGS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMATS = (".svg", ".png", ".pdf")
+
+
+@contextlib.contextmanager
+def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
+    """Give a figure to draw on and write it, the same bytes each time.
+
+    Parameters
+    ----------
+    path
+        Where to; the ending says the format: svg, png or pdf.
+    inches
+        Width and height.
+
+    Raises
+    ------
+    topoloom.Error
+        If the ending is none of these, or matplotlib is not installed.
+    OSError
+        If the file cannot be written.
+    """
+    from topoloom import Error
+    from topoloom.files import replacing
+
+    ending = Path(path).suffix.lower()
+    if ending not in FORMATS:
+        raise Error(f"{path}: figures are {', '.join(FORMATS)}; name one of them so")
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise Error(
+            "figures need matplotlib; install it with: pip install 'topoloom[report]'"
+        ) from None
+
+    with matplotlib.rc_context(SETTINGS):
+        figure = Figure(figsize=inches, dpi=130)
+        yield figure
+        _settle(figure)
+        with replacing(path) as stream:
+            metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+            figure.savefig(
+                stream, format=ending[1:], metadata=metadata.get(ending), facecolor="w"
+            )
+
+
+def _settle(figure: Figure) -> None:
+    """Lay the page out and round; the solver's last digits vary from run to run."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for part in figure.subfigs:
+        box = part.bbox_relative
+        box.set_points(np.round(box.get_points(), 5))
+    for axes in figure.axes:
+        axes.set_position(np.round(axes.get_position(original=True).bounds, 5))
