@@ -106,3 +106,12 @@ def format_count(number: float) -> str:
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
     return f"{number:,.3f}" if 0.1 <= abs(number) < 1e6 else f"{number:.4g}"
+
+
+def format_bandwidth(rate: float) -> str:
+    """Write bytes per second for people: ``9.4 GB/s``, ``180.2 TB/s``."""
+    power = 0
+    while rate >= 999.95 and power < 6:
+        rate /= 1000
+        power += 1
+    return f"{rate:.4g} {' kMGTPE'[power].strip()}B/s"

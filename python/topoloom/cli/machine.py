@@ -3,20 +3,21 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options import AsJson
+from topoloom.cli.options import AsJson, Figure
 
 
 def command(
-    machine: Annotated[
-        str,
+    words: Annotated[
+        list[str],
         typer.Argument(
-            metavar="MACHINE",
+            metavar="[show] MACHINE",
             help="torus:8x8x8, mesh:4x4, tree:4:8:2, graph:..., a file, a name from "
             "'topoloom list machines', or 'detect'.",
             autocompletion=complete.machines,
@@ -32,9 +33,10 @@ def command(
             "SimGrid (.xml) or METIS (.graph).",
         ),
     ] = None,
+    figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a machine: nodes, slots, links, shape, distances.
+    """Show a machine: nodes, links, distances, bisection, bandwidths; and draw it.
 
     \b
     A machine is a short text:
@@ -46,7 +48,8 @@ def command(
       tree:4:8:2,distance=1:10:100        bottom-up: 4 in a group, 8 groups, 2
       graph:4+1:0-4,1-4,2-4,3-4           four nodes on one switch
       torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
-    or a TOML file that says the same with names and units; -o writes one.
+    and more kinds, as 'topoloom list topologies' shows; or a TOML file that says the
+    same with names and units; -o writes one.
     The word 'detect' is the node that you are on, or the machine of your batch job.
     Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, Cray systems, Tofu,
     Amazon, Google and Oracle are known by their content, METIS graphs by the suffix
@@ -54,7 +57,8 @@ def command(
 
     \b
     Examples:
-      topoloom machine torus:8x8x8
+      topoloom machine show frontier --figure frontier.png
+      topoloom machine torus:8x8x8            'show' may be left out
       topoloom machine torus:8x8x8 -o m.toml && topoloom machine m.toml
       topoloom machine detect -o here.toml
       topoloom machine topology.conf -o cluster.tgt
@@ -63,10 +67,12 @@ def command(
     from topoloom.described_allocation import described_allocation
     from topoloom.discover.torus_places import drop_vacant
     from topoloom.hostlist import compress_hostlist
+    from topoloom.machine_facts import machine_facts
     from topoloom.machine_file import load_described, save_machine
+    from topoloom.outline import outline
 
-    the_machine, described = load_described(machine)
-    facts = _facts(the_machine)
+    the_machine, described = load_described(_named(words))
+    facts = machine_facts(the_machine)
     if described.hosts:
         facts["hosts"] = compress_hostlist(drop_vacant(described.hosts))
     if described.allocated:
@@ -75,43 +81,81 @@ def command(
         facts["allocated_slots"] = given.allocation.slot_count
     if output is not None:
         save_machine(output, the_machine, described.hosts, described.allocated)
+    if figure is not None:
+        from topoloom.figure import draw_machine
+
+        draw_machine(figure, the_machine, described.hosts)
     if as_json:
-        print_json({**facts, "output": output and str(output)})
+        written = {"output": output and str(output), "figure": figure and str(figure)}
+        print_json({**facts, **written})
         return
-    rows = [
-        (name.replace("_", " "), _cell(value))
-        for name, value in facts.items()
-        if value not in (None, [], "")
-    ]
+    rows = _rows(facts)
     if output is not None:
         rows.append(("written", str(output)))
+    if figure is not None:
+        rows.append(("figure", str(figure)))
     print_facts(rows, the_machine.name)
+    print("\n".join(["", *outline(the_machine)]))
 
 
-def _facts(machine: Any) -> dict[str, Any]:
-    shape = [int(extent) for extent in machine.shape]
-    return {
-        "machine": machine.text,
-        "nodes": machine.node_count,
-        "slots": machine.slot_count,
-        "slots_per_node": machine.slots_per_node,
-        "links": machine.link_count,
-        "shape": shape,
-        "wraps": [bool(wrap) for wrap in machine.wraps] if shape else [],
-        **{key: value for key, value in machine.summary().items() if key not in _SHOWN},
-    }
+def _named(words: list[str]) -> str:
+    """Take the machine from ``show MACHINE`` or ``MACHINE``."""
+    from topoloom import Error
+
+    if len(words) == 2 and words[0] == "show":
+        return words[1]
+    if len(words) > 1:
+        raise Error(f"one machine at a time, but there are: {', '.join(words)}")
+    if words == ["show"] and not Path("show").exists():
+        raise Error("show which machine? 'topoloom list machines' names some")
+    return words[0]
 
 
-_SHOWN = {
-    "machine",
-    "text",
-    "nodes",
-    "slots",
-    "slots_per_node",
-    "links",
-    "shape",
-    "network",
-}
+def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    from topoloom.machine_facts import has_bandwidths
+
+    texts = {**facts, "bandwidths": "", "bisection": ""}
+    if has_bandwidths(facts):
+        texts["bandwidths"] = _bandwidths(facts["bandwidths"])
+    if facts["bisection"]["links"]:
+        texts["bisection"] = _bisection(facts["bisection"], has_bandwidths(facts))
+    return [
+        (name.replace("_", " "), _cell(value))
+        for name, value in texts.items()
+        if value not in (None, [], "")
+    ]
+
+
+def _bandwidths(bandwidths: list[dict[str, float]]) -> str:
+    from topoloom.units import format_bandwidth
+
+    most = 4
+    texts = [
+        f"{_links(each['links'])} of {format_bandwidth(each['bytes_per_second'])}"
+        for each in bandwidths[:most]
+    ]
+    if len(bandwidths) > most:
+        texts.append(f"{_links(sum(each['links'] for each in bandwidths[most:]))} more")
+    return ", ".join(texts)
+
+
+def _bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
+    """Say what was found, and where that may not be the worst, what is proven."""
+    from topoloom.units import format_bandwidth
+
+    least, links = bisection["at_least"], _links(bisection["links"])
+    if in_bytes:
+        found = f"{format_bandwidth(bisection['at_most'])} over {links}"
+        proven = format_bandwidth(least)
+    else:
+        found, proven = links, f"{math.ceil(least - 1e-6):,}"
+    if bisection["exact"]:
+        return found
+    return f"at most {found}" + (f", at least {proven}" if least else "")
+
+
+def _links(count: float) -> str:
+    return f"{int(count):,} link" + ("" if count == 1 else "s")
 
 
 def _cell(value: Any) -> str:

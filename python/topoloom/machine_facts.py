@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What there is to know of a machine: its size, its distances and its bandwidths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topoloom._core import Machine, Wiring, bisect_machine
+
+
+def machine_facts(machine: Machine) -> dict[str, Any]:
+    """Collect a machine's facts, as `topoloom machine --json` prints them.
+
+    What is down is not counted among ``links`` and ``bandwidths``, the different
+    bandwidths of links, the most frequent first;
+    ``bisection`` is what the links between the halves of its nodes carry where these
+    are joined worst, both directions together. Where that is not known exactly, it is
+    from ``at_least`` to ``at_most``, and ``links`` are those of the worst halving
+    found.
+    """
+    shape = [int(extent) for extent in machine.shape]
+    summary = machine.summary()
+    bisection = bisect_machine(machine)
+    bandwidths = _bandwidths(machine)
+    return {
+        "machine": machine.text,
+        "nodes": machine.node_count,
+        "slots": machine.slot_count,
+        "slots_per_node": machine.slots_per_node,
+        "links": sum(each["links"] for each in bandwidths),
+        "shape": shape,
+        "wraps": [bool(wrap) for wrap in machine.wraps] if shape else [],
+        "diameter": summary["diameter"],
+        "average_distance": summary["average_distance"],
+        "bandwidths": bandwidths,
+        "bisection": {
+            "links": bisection.link_count,
+            "at_least": bisection.at_least,
+            "at_most": bisection.at_most,
+            "exact": bisection.exact,
+        },
+    }
+
+
+def has_bandwidths(facts: dict[str, Any]) -> bool:
+    """Whether the machine's description gives any: 1 B/s stands for none."""
+    return [each["bytes_per_second"] for each in facts["bandwidths"]] not in ([], [1.0])
+
+
+def _bandwidths(machine: Machine) -> list[dict[str, Any]]:
+    import numpy as np
+
+    values, counts = np.unique(Wiring(machine).bandwidth, return_counts=True)
+    found = sorted(
+        zip(values.tolist(), counts.tolist(), strict=True),
+        key=lambda pair: (-pair[1], pair[0]),
+    )
+    return [{"bytes_per_second": value, "links": count} for value, count in found]

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom machine show`: figures, bisection and pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+
+def test_a_machine_is_shown_with_and_without_the_word(topoloom: Command) -> None:
+    plain = topoloom("machine", "torus:8x8x8,bandwidth=2GB/s")
+    shown = topoloom("machine", "show", "torus:8x8x8,bandwidth=2GB/s")
+    assert shown.status == 0
+    assert shown.out == plain.out
+    assert "bandwidths        3,072 links of 2 GB/s\n" in shown.out
+    assert "bisection         512 GB/s over 256 links\n" in shown.out
+    assert shown.out.endswith("8 x 8 x 8 nodes, a ring along each axis\n")
+
+
+def test_a_bisection_that_is_not_proven_says_so(topoloom: Command) -> None:
+    out = topoloom("machine", "torus:25x16x24").out
+    assert "bisection         at most 1,600 links, at least 1,539\n" in out
+    found = topoloom("machine", "torus:25x16x24", "--json").json["bisection"]
+    assert found["links"] == 1600
+    assert not found["exact"]
+
+
+def test_a_machine_is_drawn(topoloom: Command) -> None:
+    outcome = topoloom("machine", "show", "hopper", "--figure", "hopper.svg")
+    assert outcome.status == 0
+    assert "figure            hopper.svg" in outcome.out
+    assert Path("hopper.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["show"], "show which machine?"),
+        (["show", "hoper"], "did you mean 'hopper'"),
+        (["torus:4", "torus:5"], "one machine at a time, but there are: torus:4"),
+        (["show", "torus:4", "torus:5"], "one machine at a time"),
+        (["torus:4", "--figure", "m.gif"], "m.gif: figures are .svg, .png, .pdf"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(
+    words: list[str], message: str, topoloom: Command
+) -> None:
+    outcome = topoloom("machine", *words)
+    assert outcome.status == 2
+    assert outcome.err.count("\n") == 1
+    assert message in outcome.err
+    assert outcome.out == ""
