@@ -38,13 +38,42 @@ TOPOLOGIES = {
         "torus:17x8x24,nodes=2,bandwidth=9.4GB/s,bandwidth.y=half",
     ),
     "mesh": ("a torus without the wrap-around links", "mesh:4x4x4"),
+    "twisted": (
+        "a torus whose links that close an axis also shift others",
+        "twisted:4x4x8,twist.x=0:0:4,twist.y=0:0:4",
+    ),
+    "hyperx": (
+        "routers all joined along every axis: flattened butterflies",
+        "hyperx:8x8x4,nodes=8",
+    ),
+    "hypercube": ("a router at every corner of a cube", "hypercube:10"),
+    "ring": (
+        "stations on a bus of rings both ways, as in the Cell processor",
+        "ring:12,rings=2,transfers=3,bandwidth=25.6GB/s",
+    ),
     "tree": (
         "levels bottom-up: 4 in a group, 8 groups in the next; absolute distances",
         "tree:4:8:2,distance=1:10:100",
     ),
+    "fattree": (
+        "switches with several parents: down and up arities, cables, d-mod-k routes",
+        "fattree:44:182,up=1:6,parallel=1:3",
+    ),
+    "dragonfly": (
+        "groups of joined routers, all groups joined; minimal, Valiant or UGAL routes",
+        "dragonfly:9x4,nodes=2,global=2,routing=ugal",
+    ),
+    "rails": (
+        "GPUs in NVLink domains, one rail switch for each place in a domain",
+        "rails:8:32:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s",
+    ),
     "graph": (
         "nodes and links one by one, switches after the nodes; shortest paths",
         "graph:4+1:0-4,1-4,2-4,3-4",
+    ),
+    "+down": (
+        "behind any of these: nodes, vertices (v40) and links (0-1, 5>6) that failed",
+        "torus:8x8x8+down:17,v40,0-1",
     ),
     "+node": (
         "behind any of these: slots in a node, bottom-up, with distances",
@@ -73,6 +102,7 @@ class ZooEntry(NamedTuple):
     text: str
     summary: str
     source: str
+    date: str
 
 
 def load_machine(text: str | Path) -> Machine:
@@ -220,6 +250,7 @@ def zoo() -> list[ZooEntry]:
                 text if len(text) <= 60 else text[:57] + "...",
                 about.get("summary", about.get("name", "")),
                 about.get("source", ""),
+                about.get("date", ""),
             )
         )
     return entries
@@ -231,4 +262,5 @@ def zoo_names() -> list[str]:
 
 
 def _zoo_files() -> dict[str, Path]:
-    return {path.stem: path for path in sorted(shipped("machines").glob("*.toml"))}
+    files = {path.stem: path for path in shipped("machines").glob("*.toml")}
+    return dict(sorted(files.items()))

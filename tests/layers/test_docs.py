@@ -100,15 +100,14 @@ def test_the_docs_list_every_launcher_format_topology_and_machine() -> None:
         assert f"| `{entry.NAME}` |" in launchers
     for name in TOPOLOGIES:
         assert name in machines
+    described = (DOCS / "reference" / "machines.md").read_text()
     for name in zoo_names():
-        assert name.replace("-", " ") in machines.lower()
+        assert f"| `{name}` |" in described
 
 
 def test_the_machines_in_the_docs_can_be_made(tmp_path: Path) -> None:
     page = DOCS / "how-to" / "describe-a-machine.md"
-    rows = re.findall(
-        r"^\| `((?:torus|mesh|tree|fattree|graph):[^`]+)`", page.read_text(), re.M
-    )
+    rows = re.findall(r"^\| `([a-z]+:[^`]+)`", page.read_text(), re.MULTILINE)
     assert len(rows) > 10
     for text in rows:
         load_machine(text)
