@@ -24,6 +24,7 @@ from topoloom.formats.graph_toml import metis_links
 from topoloom.formats.machine_toml import read_machine_toml
 from topoloom.formats.machine_toml_writer import write_machine_toml
 from topoloom.nearest import unknown_name
+from topoloom.node_parts import NO_PARTS, NodeParts
 from topoloom.resources import shipped
 
 #: What stands for the machine that this process is on.
@@ -189,11 +190,12 @@ def save_machine(
     machine: Machine,
     hosts: Sequence[str] = (),
     allocated: Sequence[AllocatedNode] = (),
+    node: NodeParts = NO_PARTS,
 ) -> None:
     """Write a machine in the format of the suffix: ``.toml``, or one of `WRITERS`.
 
-    Only ``.toml`` keeps all of it, with the nodes' names and the allocation. A device,
-    such as ``/dev/stdout``, gets that too.
+    Only ``.toml`` keeps all of it, with names, the allocation, CPUs and devices. A
+    device, such as ``/dev/stdout``, gets that too.
 
     Raises
     ------
@@ -202,7 +204,7 @@ def save_machine(
     """
     path = Path(path)
     if path.suffix == ".toml" or (path.exists() and not path.is_file()):
-        write_machine_toml(path, machine, machine.name, hosts, allocated)
+        write_machine_toml(path, machine, machine.name, hosts, allocated, node)
         return
     for suffix, write in WRITERS.values():
         if path.suffix == suffix:

@@ -11,12 +11,13 @@ import pytest
 
 from topoloom import Error, describe_machine, load_machine
 from topoloom.discover import detect
-from topoloom.discover.node_levels import Inside, levels_text
+from topoloom.discover.node_levels import Inside, levels_text, node_parts
 from topoloom.discover.system_cpus import read_system
 from topoloom.machine_file import load_machine_and_hosts
+from topoloom.node_parts import Device
 
 LSTOPO = """#!/bin/sh
-test "$*" = "--of xml --no-io" || exit 1
+test "$*" = "--of xml" || exit 1
 cat <<'END'
 <?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
@@ -65,6 +66,13 @@ def test_hwloc_is_asked(name: str, tmp_path: Path) -> None:
     machine, hosts = load_machine_and_hosts("detect")
     assert machine.text == "torus:1+node:2:2,distance=8:16"
     assert hosts == (platform.node(),)
+
+
+def test_cpus_of_the_node_are_known(tmp_path: Path) -> None:
+    lstopo(tmp_path, "lstopo", [[0, 2], [1, 3]])
+    node = describe_machine("detect").node
+    assert node.names == ("package", "node")
+    assert node.cpus == ((0,), (2,), (1,), (3,))
 
 
 def test_cpus_that_the_process_may_not_use_are_no_slots(
@@ -169,7 +177,7 @@ def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> 
     [
         ((2, 1, 4, 2), range(16), "+node:4:2,distance=2:16"),
         ((2, 4, 2, 1), range(16), "+node:2:4:2,distance=2:4:16"),
-        ((1, 2, 3, 2), range(12), "+node:3:2:1,distance=2:4:4"),
+        ((1, 2, 3, 2), range(12), "+node:3:2:1,distance=2:4:16"),
         ((1, 1, 4, 1), range(4), "+node:4,distance=2"),
         # Parts: a thread of each core, one package, cores here and there.
         ((2, 1, 4, 2), range(8, 16), "+node:4:2,distance=2:16"),
@@ -182,6 +190,34 @@ def test_the_system_tells_what_cores_share(
     shape: tuple[int, int, int, int], cpus: list[int], text: str, tmp_path: Path
 ) -> None:
     assert levels_text(read_system(cpus, system(tmp_path, *shape))) == text
+
+
+def test_the_system_tells_which_cores_are_near_to_a_device(tmp_path: Path) -> None:
+    """A GPU, an interface with two names, one behind virtio, a screen, a bridge."""
+    classes, bus = tmp_path / "class", tmp_path / "devices"
+    for kind, name, device, cpus, domain in (
+        ("drm", "card0", "0000:02:00.0", "0-7", "-1"),
+        ("drm", "card1", "0000:17:00.0", "4-7", "1"),
+        ("drm", "renderD128", "0000:17:00.0", "4-7", "1"),
+        ("net", "ib0", "0000:98:00.0", "0-3", "0"),
+        ("infiniband", "mlx5_0", "0000:98:00.0", "0-3", "0"),
+        ("net", "eth0", "0000:03:00.0/virtio2", "0-7", "-1"),
+        ("net", "docker0", "", "", ""),
+    ):
+        home = classes / kind / name
+        home.mkdir(parents=True)
+        if device:
+            (bus / device).mkdir(parents=True, exist_ok=True)
+            (home / "device").symlink_to(bus / device)
+            pci = bus / device.partition("/")[0]
+            (pci / "local_cpulist").write_text(f"{cpus}\n")
+            (pci / "numa_node").write_text(f"{domain}\n")
+    node = system(tmp_path / "system", 2, 1, 4, 1)
+    assert node_parts(read_system(range(2, 8), node, classes)).devices == (
+        Device("renderD128", "gpu", (2, 3, 4, 5), 1, "0000:17:00.0"),
+        Device("mlx5_0", "nic", (0, 1), 0, "0000:98:00.0"),
+        Device("eth0", "nic", (0, 1, 2, 3, 4, 5), None, "0000:03:00.0"),
+    )
 
 
 def test_old_kernels_name_the_files_differently(tmp_path: Path) -> None:

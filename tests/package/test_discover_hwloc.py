@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from topoloom import Error, Machine, load_machine
 from topoloom.discover.hwloc import read_hwloc, read_inside, recognizes_hwloc
-from topoloom.discover.node_levels import SHARED, Inside, levels_text, nodes_text
+from topoloom.discover.node_levels import (
+    SHARED,
+    Inside,
+    levels_text,
+    node_parts,
+    nodes_text,
+)
+from topoloom.machine_file import load_described, save_machine
+from topoloom.node_parts import COSTS, Device
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
@@ -120,6 +128,130 @@ def test_a_real_topology_is_read() -> None:
     assert described.hosts == ("node7.cluster",)
 
 
+def test_cpus_and_devices_of_a_topology_are_read_and_its_disk_is_not() -> None:
+    node = read_hwloc(VIRTUAL).node
+    assert node.names == ("L3",)
+    assert node.cpus == ((0,), (1,))
+    assert [(d.name, d.kind, d.slots, d.numa, d.pci) for d in node.devices] == [
+        ("cuda0", "gpu", (0, 1), 0, "0000:00:02.0")
+    ]
+
+
+def pci(*names: tuple[str, int], address: str = "17:00.0") -> str:
+    """Write a PCI device below two bridges, with the names the system has for it."""
+    parts = "".join(
+        f'<object type="OSDev" name="{name}" osdev_type="{kind}"/>'
+        for name, kind in names
+    )
+    bridge = '<object type="Bridge" bridge_type="1-1">'
+    device = f'<object type="PCIDev" pci_busid="0000:{address}">'
+    return f"{bridge}{bridge}{device}{parts}</object></object></object>"
+
+
+def two_packages(first: str, second: str, outside: str = "", version: str = "2") -> str:
+    """Write two packages of two cores with two threads each, and devices in them."""
+    lines = []
+    for package, devices in enumerate((first, second)):
+        mask = 0x33 << 2 * package
+        lines.append(f'<object type="Package" cpuset="{mask:#x}">')
+        lines.append(
+            f'<object type="NUMANode" os_index="{package + 4}" cpuset="{mask:#x}"/>'
+        )
+        for core in (2 * package, 2 * package + 1):
+            lines.append(f'<object type="Core" cpuset="{0x11 << core:#x}">')
+            for pu in (core, core + 4):
+                lines.append(f'<object type="PU" os_index="{pu}" ')
+                lines.append(f'cpuset="{1 << pu:#x}"/>')
+            lines.append("</object>")
+        lines.append(devices + "</object>")
+    body = "".join(lines)
+    return (
+        f'{HEAD}<topology version="{version}.0"><object type="Machine" cpuset="0xff">'
+        f"{body}{outside}</object></topology>"
+    )
+
+
+def test_devices_are_near_to_the_cores_of_what_they_hang_below() -> None:
+    node = read_hwloc(
+        two_packages(
+            pci(("cuda0", 5)),
+            pci(("mlx5_0", 3), address="98:00.0"),
+            pci(("eth0", 2), address="01:00.0"),
+        )
+    ).node
+    assert node.cpus == ((0, 4), (1, 5), (2, 6), (3, 7))
+    assert node.devices == (
+        Device("cuda0", "gpu", (0, 1), 4, "0000:17:00.0"),
+        Device("mlx5_0", "nic", (2, 3), 5, "0000:98:00.0"),
+        Device("eth0", "nic", (0, 1, 2, 3), None, "0000:01:00.0"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "version", "expected"),
+    [
+        ([("ib0", 2), ("mlx5_0", 3)], "2", "mlx5_0"),
+        ([("card0", 1), ("renderD128", 1), ("nvml0", 1), ("cuda0", 5)], "2", "cuda0"),
+        ([("rsmi0", 1), ("renderD128", 1)], "2", "rsmi0"),
+        ([("card0", 1)], "2", None),
+        ([("sda", 0)], "2", None),
+        ([("dma0", 4)], "2", None),
+        ([("two words", 2)], "2", None),
+        ([("cuda0", 8), ("nvml0", 12)], "3", "cuda0"),
+        ([("mlx5_0", 48), ("ib0", 16)], "3", "mlx5_0"),
+        ([("sda", 1), ("pmem0", 3)], "3", None),
+    ],
+)
+def test_a_device_has_the_name_that_libraries_use(
+    names: list[tuple[str, int]], version: str, expected: str | None
+) -> None:
+    node = read_hwloc(two_packages(pci(*names), "", version=version)).node
+    assert [device.name for device in node.devices] == ([expected] if expected else [])
+
+
+def test_what_is_on_no_bus_is_no_device() -> None:
+    bridge = '<object type="OSDev" name="docker0" osdev_type="2"/>'
+    assert read_hwloc(two_packages("", "", bridge)).node.devices == ()
+
+
+def test_a_device_is_there_once() -> None:
+    twice = two_packages(pci(("cuda0", 5)), "\n" + pci(("cuda0", 5)))
+    with pytest.raises(Error, match="line 4: a second device 'cuda0'"):
+        read_hwloc(twice)
+
+
+def test_devices_of_other_cores_are_equally_far_from_all() -> None:
+    inside, _ = read_inside(two_packages(pci(("cuda0", 5)), pci(("cuda1", 5))))
+    second = node_parts(inside.within(0xCC))
+    assert [device.slots for device in second.devices] == [(0, 1), (0, 1)]
+    some = node_parts(inside.within(0xDD))
+    assert [device.slots for device in some.devices] == [(0,), (1, 2)]
+
+
+def test_an_imported_node_survives_its_description(tmp_path: Path) -> None:
+    (tmp_path / "node.xml").write_text(two_packages(pci(("cuda0", 5)), ""))
+    machine, described = load_described(tmp_path / "node.xml")
+    save_machine(tmp_path / "m.toml", machine, node=described.node)
+    again, copy = load_described(tmp_path / "m.toml")
+    assert copy.node == described.node
+    assert again.slot_count == machine.slot_count == 4
+    for b in range(4):
+        assert again.distance(1, b) == machine.distance(1, b)
+
+
+@given(st.deferred(lambda: fakes()))
+@settings(max_examples=60, deadline=None)
+def test_levels_are_named_for_what_their_cores_share(fake: Fake) -> None:
+    inside, _ = read_inside(fake.xml())
+    node, machine = node_parts(inside), Machine(nodes_text(1, levels_text(inside)))
+    given_distances = machine.text.partition("distance=")[2]
+    assert [str(COSTS[name]) for name in node.names] == [
+        part for part in given_distances.split(":") if part
+    ]
+    if node.names:
+        assert [sum(1 << cpu for cpu in cpus) for cpus in node.cpus] == inside.cores
+
+
 def test_a_file_is_recognized_by_its_content(tmp_path: Path) -> None:
     assert recognizes_hwloc(VIRTUAL)
     assert not recognizes_hwloc("<?xml version='1.0'?>\n<platform version='4.1'>")
@@ -157,8 +289,8 @@ def test_a_file_is_recognized_by_its_content(tmp_path: Path) -> None:
             "4:2,distance=8:16",
         ),
         # One package: a level of its own, for launchers count packages at the top.
-        (text_of(("Package", 1), ("L3Cache", 2), ("Core", 4)), "4:2:1,distance=2:8:8"),
-        (text_of(("L2Cache", 2), ("Core", 4)), "4:2:1,distance=1:8:8"),
+        (text_of(("Package", 1), ("L3Cache", 2), ("Core", 4)), "4:2:1,distance=2:8:16"),
+        (text_of(("L2Cache", 2), ("Core", 4)), "4:2:1,distance=1:8:16"),
         (text_of(("Core", 64)), "64,distance=8"),
     ],
 )
@@ -219,7 +351,7 @@ def test_several_nodes_are_on_one_switch() -> None:
 def test_a_file_cannot_name_ever_more_containers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("topoloom.discover.hwloc._MOST_PUS", 32)
+    monkeypatch.setattr("topoloom.discover.hwloc.MOST_CPUS", 32)
     dies = "\n".join(f'<object type="Die" cpuset="{i:x}"/>' for i in range(200))
     with pytest.raises(Error, match="line 194: more caches, NUMA domains"):
         read_hwloc(object_(dies))
@@ -260,6 +392,10 @@ def object_(body: str) -> str:
             "line 2: cpuset names PUs beyond 16383",
         ),
         (object_('<object type="PU" cpuset="0x1"/>'), "line 2: a PU has no os_index"),
+        (
+            object_('<object type="NUMANode" os_index="x" cpuset="0x1"/>'),
+            "line 2: a NUMANode has no os_index",
+        ),
         (object_(PU.replace('"0"', '"1"')), "line 2: PU 1 does not have itself"),
         (object_(f"{PU}\n{PU}"), "line 3: PU 0 a second time, first on line 2"),
         (
@@ -287,7 +423,7 @@ def slow_distance(inside: Inside, a: int, b: int) -> int:
     packages = {mask for kind, mask in inside.containers if kind == "Package"}
     pair = inside.cores[a] | inside.cores[b]
     shared = [
-        SHARED[kind]
+        COSTS[SHARED[kind]]
         for kind, mask in inside.containers
         if mask & pair == pair
         and sum(bool(mask & p) for p in packages) <= 1

@@ -64,6 +64,7 @@ def command(
       topoloom machine topology.conf -o cluster.tgt
     """
     from topoloom.cli.console import print_facts, print_json
+    from topoloom.cli.node_facts import node_facts, node_rows
     from topoloom.described_allocation import described_allocation
     from topoloom.discover.torus_places import drop_vacant
     from topoloom.hostlist import compress_hostlist
@@ -80,16 +81,19 @@ def command(
         facts["allocation"] = compress_hostlist(given.hosts or ())
         facts["allocated_slots"] = given.allocation.slot_count
     if output is not None:
-        save_machine(output, the_machine, described.hosts, described.allocated)
+        save_machine(
+            output, the_machine, described.hosts, described.allocated, described.node
+        )
     if figure is not None:
         from topoloom.figure import draw_machine
 
         draw_machine(figure, the_machine, described.hosts)
     if as_json:
+        facts |= node_facts(the_machine, described.node)
         written = {"output": output and str(output), "figure": figure and str(figure)}
         print_json({**facts, **written})
         return
-    rows = _rows(facts)
+    rows = [*_rows(facts), *node_rows(the_machine, described.node)]
     if output is not None:
         rows.append(("written", str(output)))
     if figure is not None:

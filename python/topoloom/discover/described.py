@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from topoloom.node_parts import NO_PARTS, NodeParts
+
 
 class AllocatedNode(NamedTuple):
     """A node that a job was given, and which of its slots, counted on the node from 0.
@@ -31,11 +33,14 @@ class Described:
     allocated
         The nodes of the job that the machine was described for, in the launcher's
         order; empty where that is the whole machine.
+    node
+        What is inside each node: names of levels, CPUs, devices.
     """
 
     text: str
     hosts: tuple[str, ...] = ()
     allocated: tuple[AllocatedNode, ...] = ()
+    node: NodeParts = NO_PARTS
 
 
 class Importer(NamedTuple):

@@ -11,7 +11,12 @@ from topoloom._core import Error
 from topoloom.discover.asked import answer_of
 from topoloom.discover.described import Described
 from topoloom.discover.hwloc import read_inside
-from topoloom.discover.node_levels import Inside, levels_text, nodes_text
+from topoloom.discover.node_levels import (
+    Inside,
+    levels_text,
+    node_parts,
+    nodes_text,
+)
 from topoloom.discover.node_lists import job_hosts
 from topoloom.discover.slurm_job import counted_cpus, job_nodes
 from topoloom.discover.slurm_machine import describe_counted, describe_slurm_job
@@ -57,7 +62,9 @@ def _of_names() -> Described:
         return describe_counted(hosts, cpus, _this_node())
     if not hosts and is_host(platform.node()):
         hosts = (platform.node(),)
-    return Described(nodes_text(max(1, len(hosts)), levels_text(_this_node())), hosts)
+    inside = _this_node()
+    text = nodes_text(max(1, len(hosts)), levels_text(inside))
+    return Described(text, hosts, node=node_parts(inside))
 
 
 def _whole_node() -> Inside:
@@ -79,7 +86,7 @@ def _from_lstopo() -> Inside | None:
     program = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
     if program is None:
         return None
-    told = answer_of(program, "--of", "xml", "--no-io")
+    told = answer_of(program, "--of", "xml")
     try:
         return read_inside(told.text)[0] if told.status == 0 else None
     except Error:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The inside of a node from hwloc's XML, versions 2 and 3, as lstopo exports it.
 
-A slot is a core: hardware threads (PUs) that share one are one slot. GPUs, network
-interfaces and other devices are passed over.
+A slot is a core: hardware threads (PUs) that share one are one slot. GPUs and network
+interfaces are nearest to the cores of the object that they hang below.
 """
 
 from __future__ import annotations
@@ -11,18 +11,22 @@ import re
 
 from topoloom._core import Error
 from topoloom.discover.described import Described
+from topoloom.discover.hwloc_devices import read_device
 from topoloom.discover.node_levels import (
     SHARED,
     Container,
     Inside,
+    NearDevice,
     levels_text,
+    node_parts,
     nodes_text,
 )
-from topoloom.discover.xml_tree import read_xml
+from topoloom.discover.xml_tree import Element, read_xml
 from topoloom.hostlist import is_host
+from topoloom.node_parts import MOST_CPUS, MOST_DEVICES
 
-#: More hardware threads than any node has; bounds what a file can make us compute.
-_MOST_PUS = 16_384
+#: as many as Linux can have
+_MOST_DOMAINS = 1024
 _WORD = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}")
 
 
@@ -35,14 +39,19 @@ def read_hwloc(text: str) -> Described:
         ``line N: ...`` where the file is not what hwloc 2 or 3 writes.
     """
     inside, host = read_inside(text)
-    return Described(nodes_text(1, levels_text(inside)), (host,) if host else ())
+    text = nodes_text(1, levels_text(inside))
+    return Described(text, (host,) if host else (), node=node_parts(inside))
 
 
 def read_inside(text: str) -> tuple[Inside, str | None]:
-    """Read cores, what they share, and the host name if there is one."""
+    """Read cores, what they share, devices, and the host name if there is one."""
     topology = _Topology()
-    for element in read_xml(text).walk():
-        topology.start(element.line, element.tag, element.attributes)
+    # Each element with the CPUs that it is nearest to; in the order of the file.
+    waiting = [(read_xml(text), 0)]
+    while waiting:
+        element, near = waiting.pop()
+        near = topology.start(element, near)
+        waiting += [(child, near) for child in reversed(element.children)]
     return topology.inside(), topology.host
 
 
@@ -56,33 +65,40 @@ class _Topology:
 
     def __init__(self) -> None:
         self.host: str | None = None
-        self._begun = False
+        self._version = ""
         self._machines = 0
         self._allowed: int | None = None
         self._pus: dict[int, int] = {}
         self._cores: list[tuple[int, int]] = []
         self._containers: set[Container] = set()
+        self._domains: dict[int, int] = {}
+        self._devices: dict[str, NearDevice] = {}
 
-    def start(self, line: int, tag: str, attributes: dict[str, str]) -> None:
+    def start(self, element: Element, near: int) -> int:
+        """Take an element; return the CPUs that what is in it is nearest to."""
         try:
-            self._start(tag, attributes, line)
+            return self._start(element, near)
         except Error as error:
-            raise Error(f"line {line}: {error}") from None
+            raise Error(f"line {element.line}: {error}") from None
 
-    def _start(self, tag: str, attributes: dict[str, str], line: int) -> None:
-        if not self._begun:
-            _check_root(tag, attributes)
-            self._begun = True
-        elif tag == "object":
-            self._object(attributes, line)
-        elif tag == "info" and attributes.get("name") == "HostName":
+    def _start(self, element: Element, near: int) -> int:
+        attributes = element.attributes
+        if not self._version:
+            self._version = _checked_version(element.tag, attributes)
+        elif element.tag == "object":
+            return self._object(element, near)
+        elif element.tag == "info" and attributes.get("name") == "HostName":
             host = attributes.get("value", "")
             self.host = host if is_host(host) else None
+        return near
 
-    def _object(self, attributes: dict[str, str], line: int) -> None:
+    def _object(self, element: Element, near: int) -> int:
+        attributes, line = element.attributes, element.line
         kind = attributes.get("type")
         if kind is None:
             raise Error("an object has no type")
+        if kind == "PCIDev":
+            self._device(element, near)
         if kind == "Cache":
             raise Error(_OLD)
         if kind == "Machine":
@@ -96,21 +112,39 @@ class _Topology:
         elif kind == "Core":
             self._cores.append((line, _cpus(attributes, "cpuset", kind)))
         elif kind in SHARED:
-            self._containers.add(Container(kind, _cpus(attributes, "cpuset", kind)))
-            if len(self._containers) > len(SHARED) * _MOST_PUS:
+            container = Container(kind, _cpus(attributes, "cpuset", kind))
+            self._containers.add(container)
+            if len(self._containers) > len(SHARED) * MOST_CPUS:
                 raise Error("more caches, NUMA domains and packages than any node has")
+            if kind == "NUMANode" and "os_index" in attributes:
+                number = _number(attributes, kind)
+                self._domains.setdefault(container.cpus, number)
+                if len(self._domains) > _MOST_DOMAINS:
+                    raise Error(f"more than {_MOST_DOMAINS} NUMA domains")
+        # Bridges and PCI devices have no CPUs of their own.
+        return _cpus(attributes, "cpuset", kind) if "cpuset" in attributes else near
+
+    def _device(self, element: Element, near: int) -> None:
+        device = read_device(element, self._version)
+        if device is None:
+            return
+        if device.name in self._devices:
+            raise Error(f"a second device '{device.name}'")
+        if len(self._devices) >= MOST_DEVICES:
+            raise Error(f"more than {MOST_DEVICES} GPUs and network interfaces")
+        self._devices[device.name] = NearDevice(
+            device.name, device.kind, near, pci=device.pci
+        )
 
     def _pu(self, attributes: dict[str, str], line: int) -> None:
-        number = attributes.get("os_index", "")
-        if not (number.isascii() and number.isdigit() and len(number) < 10):
-            raise Error("a PU has no os_index, which is a number")
+        number = _number(attributes, "PU")
         cpus = _cpus(attributes, "cpuset", "PU")
-        if cpus != 1 << min(int(number), _MOST_PUS):
+        if cpus != 1 << min(number, MOST_CPUS):
             raise Error(f"PU {number} does not have itself as its cpuset")
-        if int(number) in self._pus:
-            first = self._pus[int(number)]
+        if number in self._pus:
+            first = self._pus[number]
             raise Error(f"PU {number} a second time, first on line {first}")
-        self._pus[int(number)] = line
+        self._pus[number] = line
 
     def inside(self) -> Inside:
         """Put cores and containers together once all tags are read."""
@@ -131,13 +165,26 @@ class _Topology:
         elif pus & ~taken:
             number = (pus & ~taken & -(pus & ~taken)).bit_length() - 1
             raise Error(f"line {self._pus[number]}: PU {number} is part of no Core")
-        return Inside(cores, sorted(self._containers)).within(pus)
+        devices = [
+            device._replace(numa=self._domain(device.cpus))
+            for device in self._devices.values()
+        ]
+        return Inside(cores, sorted(self._containers), devices).within(pus)
+
+    def _domain(self, cpus: int) -> int | None:
+        """Find the smallest NUMA domain that has all of these CPUs."""
+        around = [
+            (domain.bit_count(), number)
+            for domain, number in self._domains.items()
+            if cpus and not cpus & ~domain
+        ]
+        return min(around)[1] if around else None
 
 
 _OLD = "this is XML of hwloc 1; export it again with lstopo of hwloc 2 or newer"
 
 
-def _check_root(tag: str, attributes: dict[str, str]) -> None:
+def _checked_version(tag: str, attributes: dict[str, str]) -> str:
     if tag != "topology":
         raise Error(f"hwloc's XML begins with <topology>, not <{tag[:40]}>")
     version = attributes.get("version")
@@ -145,6 +192,14 @@ def _check_root(tag: str, attributes: dict[str, str]) -> None:
         raise Error(_OLD)
     if version.partition(".")[0] not in ("2", "3"):
         raise Error(f"hwloc XML version '{version[:40]}'; 2 and 3 are read")
+    return version
+
+
+def _number(attributes: dict[str, str], kind: str) -> int:
+    number = attributes.get("os_index", "")
+    if not (number.isascii() and number.isdigit() and len(number) < 10):
+        raise Error(f"a {kind} has no os_index, which is a number")
+    return int(number)
 
 
 def _cpus(attributes: dict[str, str], name: str, kind: str) -> int:
@@ -153,8 +208,8 @@ def _cpus(attributes: dict[str, str], name: str, kind: str) -> int:
     if text is None:
         raise Error(f"a {kind} has no {name}")
     words = text.split(",")
-    if len(words) > _MOST_PUS // 32:
-        raise Error(f"{name} names PUs beyond {_MOST_PUS - 1}")
+    if len(words) > MOST_CPUS // 32:
+        raise Error(f"{name} names PUs beyond {MOST_CPUS - 1}")
     cpus = 0
     for word in words:
         if word and not _WORD.fullmatch(word):

@@ -8,18 +8,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-#: Distance between two cores that share one of these, of all that they share the least.
+from topoloom.node_parts import COSTS, NO_PARTS, Device, NodeParts
+
+#: What cores may share, and what a level of cores that share it is called in
+#: `node_parts.COSTS`. Of what has equal costs, the first gives its name.
 SHARED = {
-    "L2Cache": 1,
-    "L3Cache": 2,
-    "NUMANode": 4,
-    "Die": 4,
-    "Group": 4,
-    "Package": 8,
+    "L2Cache": "L2",
+    "L3Cache": "L3",
+    "NUMANode": "numa",
+    "Die": "die",
+    "Group": "group",
+    "Package": "package",
 }
-ACROSS_PACKAGES = 16
+_NODE = "node"
 #: What a hop between nodes weighs: a way over one switch, of two hops, costs 32.
-HOP_WEIGHT = 16
+HOP_WEIGHT = COSTS["hop"]
 
 
 class Container(NamedTuple):
@@ -27,6 +30,16 @@ class Container(NamedTuple):
 
     kind: str
     cpus: int
+
+
+class NearDevice(NamedTuple):
+    """A device, and the CPUs that it is nearest to as a bit mask."""
+
+    name: str
+    kind: str
+    cpus: int
+    numa: int | None = None
+    pci: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,16 +53,20 @@ class Inside:
         stands side by side.
     containers
         What the cores share, in any order.
+    devices
+        GPUs and network interfaces.
     """
 
     cores: Sequence[int]
     containers: Sequence[Container]
+    devices: Sequence[NearDevice] = ()
 
     def within(self, cpus: int) -> Inside:
         """Keep the cores that have one of these CPUs."""
         cores = [core & cpus for core in self.cores if core & cpus]
         kept = (Container(kind, mask & cpus) for kind, mask in self.containers)
-        return Inside(cores, [container for container in kept if container.cpus])
+        devices = [device._replace(cpus=device.cpus & cpus) for device in self.devices]
+        return Inside(cores, [part for part in kept if part.cpus], devices)
 
 
 def levels_text(inside: Inside) -> str:
@@ -58,27 +75,29 @@ def levels_text(inside: Inside) -> str:
     Containers that not all cores have, or that do not hold equally many, make no level:
     an irregular node gets the coarser levels that are true of all of it.
     """
-    # A core is known by its first CPU.
-    core_of = {_lowest(core): index for index, core in enumerate(inside.cores)}
-    count = len(core_of)
-    firsts = sum(1 << cpu for cpu in core_of)
-    shared = {(kind, mask & firsts) for kind, mask in inside.containers}
-    packages = [mask for kind, mask in shared if kind == "Package" and mask]
-    distance = {count: ACROSS_PACKAGES if len(packages) > 1 else SHARED["Package"]}
-    package_size = _regular_size(packages, core_of)
-    for (kind, _), masks in _layers(shared, packages, count).items():
-        size = _regular_size(masks, core_of)
-        if size:
-            distance[size] = min(SHARED[kind], distance.get(size, ACROSS_PACKAGES))
-    levels = _chain(distance)
+    levels = _levels(inside)
     if not levels:
         return ""
-    # Launchers take the top level of several for the packages of a node.
-    if len(levels) > 1 and levels[-2] != package_size:
-        levels.append(count)
-    arities = [size // inner for inner, size in itertools.pairwise([1, *levels])]
-    distances = [distance[size] for size in levels]
+    sizes = [1, *(size for size, _ in levels)]
+    arities = [size // inner for inner, size in itertools.pairwise(sizes)]
+    distances = [COSTS[name] for _, name in levels]
     return f"+node:{_joined(arities)},distance={_joined(distances)}"
+
+
+def node_parts(inside: Inside) -> NodeParts:
+    """Name the levels of `levels_text`, the CPUs of each slot, and the devices."""
+    levels = _levels(inside)
+    if not levels:
+        return NO_PARTS
+    cpus = tuple(tuple(_bits(core)) for core in inside.cores)
+    every = sum(inside.cores)
+    devices = []
+    for device in inside.devices:
+        # What is near to no core that counts is equally far from all that do.
+        near = device.cpus & every or every
+        slots = tuple(i for i, core in enumerate(inside.cores) if core & near)
+        devices.append(Device(device.name, device.kind, slots, device.numa, device.pci))
+    return NodeParts(tuple(name for _, name in levels), cpus, tuple(devices))
 
 
 def nodes_text(nodes: int, levels: str) -> str:
@@ -86,6 +105,29 @@ def nodes_text(nodes: int, levels: str) -> str:
     if nodes == 1:
         return f"torus:1{levels}"
     return f"tree:{nodes}{levels}:{HOP_WEIGHT}" if levels else f"tree:{nodes}"
+
+
+def _levels(inside: Inside) -> list[tuple[int, str]]:
+    """Choose the levels, bottom-up: cores in one of them, and what these share."""
+    # A core is known by its first CPU.
+    core_of = {_lowest(core): index for index, core in enumerate(inside.cores)}
+    count = len(core_of)
+    firsts = sum(1 << cpu for cpu in core_of)
+    shared = {(kind, mask & firsts) for kind, mask in inside.containers}
+    packages = [mask for kind, mask in shared if kind == "Package" and mask]
+    shares = {count: _NODE if len(packages) > 1 else SHARED["Package"]}
+    package_size = _regular_size(packages, core_of)
+    layers = _layers(shared, packages, count)
+    for kind, name in SHARED.items():
+        for masks in (masks for (k, _), masks in layers.items() if k == kind):
+            size = _regular_size(masks, core_of)
+            if size and COSTS[name] < COSTS[shares.get(size, _NODE)]:
+                shares[size] = name
+    levels = _chain(shares)
+    # Launchers take the top level of several for the packages of a node.
+    if len(levels) > 1 and levels[-2][0] != package_size:
+        levels.append((count, _NODE))
+    return levels
 
 
 def _layers(
@@ -119,15 +161,16 @@ def _regular_size(masks: list[int], core_of: dict[int, int]) -> int:
     return size if in_order else 0
 
 
-def _chain(distance: dict[int, int]) -> list[int]:
-    """Choose the sizes of levels, bottom-up: each divides the next and is nearer."""
-    levels: list[int] = []
-    for size in sorted(distance, reverse=True):
+def _chain(shares: dict[int, str]) -> list[tuple[int, str]]:
+    """Choose levels, bottom-up: the size of each divides the next, and is nearer."""
+    levels: list[tuple[int, str]] = []
+    for size in sorted(shares, reverse=True):
+        name = shares[size]
         if size > 1 and (
             not levels
-            or (levels[0] % size == 0 and distance[size] < distance[levels[0]])
+            or (levels[0][0] % size == 0 and COSTS[name] < COSTS[levels[0][1]])
         ):
-            levels.insert(0, size)
+            levels.insert(0, (size, name))
     return levels
 
 

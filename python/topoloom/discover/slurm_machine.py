@@ -7,11 +7,18 @@ from collections.abc import Callable, Sequence
 
 from topoloom.discover.asked import answer_of
 from topoloom.discover.described import AllocatedNode, Described
-from topoloom.discover.node_levels import HOP_WEIGHT, Inside, levels_text, nodes_text
+from topoloom.discover.node_levels import (
+    HOP_WEIGHT,
+    Inside,
+    levels_text,
+    node_parts,
+    nodes_text,
+)
 from topoloom.discover.slurm_conf import read_slurm_part, recognizes_slurm_conf
 from topoloom.discover.slurm_job import JobNode
 from topoloom.discover.slurm_nodes import NodeShape, ask_node_shapes
 from topoloom.files import named
+from topoloom.node_parts import NO_PARTS
 
 
 def describe_slurm_job(
@@ -36,12 +43,12 @@ def describe_slurm_job(
         return None
     sockets = max(shapes[host].sockets for host in hosts)
     largest = NodeShape(sockets, max(shapes[host].cores for host in hosts))
-    found = largest.inside()
+    found, known = largest.inside(), NO_PARTS
     # hwloc knows more, but only of a node of the job that is like all others.
     if this_host in hosts and len({shapes[host][:2] for host in hosts}) == 1:
         here = inside()
         if len(here.cores) == largest.core_count:
-            found = here
+            found, known = here, node_parts(here)
     allocated = tuple(
         AllocatedNode(node.host, _slots(node, shapes[node.host], largest))
         for node in nodes
@@ -49,9 +56,10 @@ def describe_slurm_job(
     levels = levels_text(found)
     network = _network(hosts)
     if network is None:
-        return Described(nodes_text(len(hosts), levels), tuple(hosts), allocated)
+        text = nodes_text(len(hosts), levels)
+        return Described(text, tuple(hosts), allocated, known)
     text = f"{network.text}{levels}:{HOP_WEIGHT}" if levels else network.text
-    return Described(text, network.hosts, allocated)
+    return Described(text, network.hosts, allocated, known)
 
 
 def describe_counted(

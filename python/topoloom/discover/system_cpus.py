@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from topoloom._core import Error
 from topoloom.discover.node_levels import Container, Inside
+from topoloom.discover.system_devices import CLASSES, read_devices
+from topoloom.discover.system_files import read_cpus, read_word
 
 SYSTEM = Path("/sys/devices/system")
 #: kind -> its file in a CPU's directory, and the name of that file before Linux 5.3
@@ -21,14 +22,16 @@ _CACHES = {"2": "L2Cache", "3": "L3Cache"}
 _NESTING = ("Package", "Die", "NUMANode", "L3Cache", "L2Cache")
 
 
-def read_system(cpus: Iterable[int], system: Path = SYSTEM) -> Inside:
-    """Read the cores that have one of these CPUs, and what they share.
+def read_system(
+    cpus: Iterable[int], system: Path = SYSTEM, classes: Path = CLASSES
+) -> Inside:
+    """Read the cores that have one of these CPUs, what they share, and devices.
 
     What the system does not tell, as in some containers, is shared by none: a CPU is
     then a core of its own.
     """
     wanted = sum(1 << cpu for cpu in set(cpus))
-    domains = [_cpu_set(file) for file in system.glob("node/node[0-9]*/cpulist")]
+    domains = [read_cpus(file) for file in system.glob("node/node[0-9]*/cpulist")]
     containers: set[Container] = set()
     cores: dict[int, tuple[int, ...]] = {}
     for cpu in sorted(set(cpus)):
@@ -40,40 +43,19 @@ def read_system(cpus: Iterable[int], system: Path = SYSTEM) -> Inside:
         place = [shared.get(kind, 0) for kind in _NESTING]
         cores.setdefault(core, (*(mask & -mask for mask in place), core & -core))
     ordered = sorted(cores, key=lambda core: cores[core])
-    return Inside(ordered, sorted(containers)).within(wanted)
+    inside = Inside(ordered, sorted(containers), read_devices(classes))
+    return inside.within(wanted)
 
 
 def _shared(home: Path) -> dict[str, int]:
     topology = home / "topology"
     shared = {kind: _first_of(topology, names) for kind, names in _TOPOLOGY.items()}
     for cache in home.glob("cache/index[0-9]*"):
-        kind = _CACHES.get(_read(cache / "level"))
-        if kind is not None and _read(cache / "type") != "Instruction":
-            shared[kind] = _cpu_set(cache / "shared_cpu_list")
+        kind = _CACHES.get(read_word(cache / "level"))
+        if kind is not None and read_word(cache / "type") != "Instruction":
+            shared[kind] = read_cpus(cache / "shared_cpu_list")
     return shared
 
 
 def _first_of(directory: Path, names: Iterable[str]) -> int:
-    return next((mask for name in names if (mask := _cpu_set(directory / name))), 0)
-
-
-def _cpu_set(file: Path) -> int:
-    """Read a list such as ``0-3,8``; 0 where there is no such file."""
-    mask = 0
-    for part in _read(file).split(","):
-        first, _, last = part.partition("-")
-        if not part:
-            continue
-        try:
-            low, high = int(first), int(last or first)
-            mask |= (1 << high + 1) - (1 << low)
-        except ValueError:
-            raise Error(f"{file}: '{part[:40]}' is no range of CPUs") from None
-    return mask
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text().strip()
-    except OSError:
-        return ""
+    return next((mask for name in names if (mask := read_cpus(directory / name))), 0)

@@ -32,9 +32,11 @@ from topoloom._core import Error
 from topoloom.discover.described import Described
 from topoloom.files import MOST_BYTES, read_text
 from topoloom.formats.allocation_toml import read_allocation_tables
-from topoloom.formats.toml_values import entry, numbers, refuse_unknown
+from topoloom.formats.node_toml import read_node
+from topoloom.formats.toml_values import entry, refuse_unknown
 from topoloom.formats.topology_keys import read_down, read_topology
 from topoloom.hostlist import expand_hostlist
+from topoloom.node_parts import NO_PARTS
 
 FORMAT = "topoloom-machine"
 VERSION = 1
@@ -106,8 +108,11 @@ def _described(document: dict[str, Any], folder: Path) -> Described:
     text = read_topology(topology, folder)
     if "down" in document:
         text += read_down(entry(document, "down", dict, "[down]"))
+    inside, parts = "", NO_PARTS
+    if "node" in document:
+        inside, parts = read_node(entry(document, "node", dict, "[node]"))
     allocated = read_allocation_tables(document)
-    return Described(text + _node(document), _hosts(topology), allocated)
+    return Described(text + inside, _hosts(topology), allocated, parts)
 
 
 def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
@@ -125,23 +130,3 @@ def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
         if len(hosts) > _MOST_HOSTS:
             raise Error(f"topology.hosts names over {_MOST_HOSTS} hosts")
     return tuple(hosts)
-
-
-def _node(document: dict[str, Any]) -> str:
-    if "node" not in document:
-        return ""
-    node = entry(document, "node", dict, "[node]")
-    refuse_unknown(node, ("levels", "distance", "hop_weight"), "node.")
-    levels = numbers(entry(node, "levels", list, "node.levels"), 1, "node.levels")
-    text = f"+node:{':'.join(map(str, levels))}"
-    distance = [0] * len(levels)
-    if "distance" in node:
-        distance = numbers(node["distance"], 0, "node.distance")
-        if len(distance) != len(levels):
-            raise Error("node.distance must have an entry for each of node.levels")
-    if "hop_weight" in node:
-        weight = entry(node, "hop_weight", int, "node.hop_weight")
-        if weight < 1:
-            raise Error("node.hop_weight must be 1 or more")
-        distance = [*distance, weight]
-    return f"{text},distance={':'.join(map(str, distance))}" if any(distance) else text

@@ -14,9 +14,10 @@ from topoloom.discover.described import AllocatedNode
 from topoloom.files import write_text
 from topoloom.formats.allocation_toml import allocation_lines
 from topoloom.formats.machine_toml import FORMAT, VERSION
+from topoloom.formats.node_toml import write_node
 from topoloom.formats.topology_keys import write_down, write_topology
-from topoloom.formats.topology_options import split_numbers
 from topoloom.hostlist import compress_hostlist
+from topoloom.node_parts import NO_PARTS, NodeParts
 
 
 def write_machine_toml(
@@ -25,17 +26,18 @@ def write_machine_toml(
     name: str,
     hosts: Sequence[str] = (),
     allocated: Sequence[AllocatedNode] = (),
+    node: NodeParts = NO_PARTS,
 ) -> None:
     """Write a machine as TOML; `read_machine_toml` makes the same machine of it."""
-    outside, _, inside = machine.text.partition("+node:")
+    outside = machine.text.partition("+node:")[0]
     network, _, down = outside.partition("+down:")
     sections = {"topology": write_topology(network)}
     if hosts:
         sections["topology"]["hosts"] = compress_hostlist(hosts)
     if down:
         sections["down"] = write_down(down)
-    if inside:
-        sections["node"] = _node(inside)
+    if inside := write_node(machine, node):
+        sections["node"] = inside
     lines = [f'format = "{FORMAT}"', f"version = {VERSION}", f"name = {_toml(name)}"]
     for title, table in sections.items():
         lines += ["", f"[{title}]"]
@@ -44,22 +46,13 @@ def write_machine_toml(
     write_text(path, "\n".join(lines) + "\n")
 
 
-def _node(text: str) -> dict[str, Any]:
-    levels, _, distance = text.partition(",distance=")
-    table: dict[str, Any] = {"levels": split_numbers(levels)}
-    if distance:
-        numbers = split_numbers(distance)
-        table["distance"] = numbers[: len(table["levels"])]
-        if len(numbers) > len(table["levels"]):
-            table["hop_weight"] = numbers[-1]
-    return table
-
-
 def _toml(value: Any) -> str:
     if isinstance(value, dict):
         inner = ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items())
         return f"{{ {inner} }}"
     if isinstance(value, list):
+        if value and isinstance(value[0], dict):
+            return "[\n" + "".join(f"    {_toml(item)},\n" for item in value) + "]"
         return "[" + ", ".join(_toml(item) for item in value) + "]"
     # JSON's texts, numbers, true and false are TOML's as well.
     return json.dumps(value)

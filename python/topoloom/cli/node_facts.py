@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `topoloom machine` shows of the inside of a node: costs, CPUs, devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topoloom import Machine
+    from topoloom.node_parts import Device, NodeParts
+
+
+def node_facts(machine: Machine, node: NodeParts) -> dict[str, Any]:
+    """Collect what is known, for JSON, in the words of TOML."""
+    from topoloom.formats.node_parts_table import write_parts
+    from topoloom.formats.node_toml import level_costs
+
+    costs = {"costs": level_costs(machine, node.names)} if node.names else {}
+    return {**costs, **write_parts(node)}
+
+
+def node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
+    """Write the costs of the levels and a line for each device."""
+    from topoloom.formats.node_toml import level_costs
+
+    rows = []
+    if node.names:
+        costs = level_costs(machine, node.names).items()
+        rows.append(("costs", ", ".join(f"{name} {cost}" for name, cost in costs)))
+    rows += [(f"{part.kind} {part.name}", _where(part)) for part in node.devices]
+    return rows
+
+
+def _where(device: Device) -> str:
+    from topoloom.number_ranges import compress_ranges
+
+    words = [f"slots {compress_ranges(device.slots)}"]
+    if device.numa is not None:
+        words.append(f"NUMA domain {device.numa}")
+    if device.pci:
+        words.append(f"PCI {device.pci}")
+    return "; ".join(words)

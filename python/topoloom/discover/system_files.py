@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linux's little files of one word each, below ``/sys``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topoloom._core import Error
+
+
+def read_cpus(file: Path) -> int:
+    """Read a list such as ``0-3,8`` as a bit mask; 0 where there is no such file."""
+    mask = 0
+    for part in read_word(file).split(","):
+        first, _, last = part.partition("-")
+        if not part:
+            continue
+        try:
+            low, high = int(first), int(last or first)
+            mask |= (1 << high + 1) - (1 << low)
+        except ValueError:
+            raise Error(f"{file}: '{part[:40]}' is no range of CPUs") from None
+    return mask
+
+
+def read_word(file: Path) -> str:
+    """Read what is in a file; nothing where there is no such file."""
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""

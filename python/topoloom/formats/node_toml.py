@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The [node] of a TOML machine: levels, and their distances by number or by name.
+
+::
+
+    [node]
+    levels = [8, 2, 2]                  # bottom-up: 8 cores share an L3 cache, ...
+    names = ["L3", "package", "node"]   # what the slots of each level share
+    costs = { package = 6 }             # the other names keep `node_parts.COSTS`
+
+or, without names, ``distance = [2, 8, 16]`` and ``hop_weight = 16``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from topoloom._core import Error, Machine
+from topoloom.formats.node_parts_table import KEYS as PARTS
+from topoloom.formats.node_parts_table import read_parts, write_parts
+from topoloom.formats.toml_values import entry, numbers, refuse_unknown, typed
+from topoloom.formats.topology_options import split_numbers
+from topoloom.nearest import unknown_name
+from topoloom.node_parts import COSTS, NodeParts
+
+_HOP = "hop"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
+
+
+def read_node(node: dict[str, Any]) -> tuple[str, NodeParts]:
+    """Read the table; return the end of the machine's short text, and the rest.
+
+    Raises
+    ------
+    topoloom.Error
+        Naming the key that is wrong.
+    """
+    known = ("levels", "distance", "hop_weight", "names", "costs", *PARTS)
+    refuse_unknown(node, known, "node.")
+    levels = numbers(entry(node, "levels", list, "node.levels"), 1, "node.levels")
+    names: tuple[str, ...] = ()
+    if "names" in node:
+        names, distance = _named(node, len(levels))
+    elif "costs" in node:
+        raise Error("node.costs needs node.names, what the slots of each level share")
+    else:
+        distance = _plain(node, len(levels))
+    text = f"+node:{':'.join(map(str, levels))}"
+    if any(distance):
+        text += f",distance={':'.join(map(str, distance))}"
+    return text, read_parts(node, math.prod(levels), names)
+
+
+def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
+    """Make the table of a machine's nodes; empty where they have no levels."""
+    _, _, inside = machine.text.partition("+node:")
+    if not inside:
+        return {}
+    arities, _, given = inside.partition(",distance=")
+    table: dict[str, Any] = {"levels": split_numbers(arities)}
+    count = len(table["levels"])
+    if parts.names:
+        table["names"] = list(parts.names)
+        table["costs"] = level_costs(machine, parts.names)
+    elif given:
+        distance = split_numbers(given)
+        table["distance"] = distance[:count]
+        if distance[count:]:
+            table["hop_weight"] = distance[count]
+    return {**table, **write_parts(parts)}
+
+
+def level_costs(machine: Machine, names: Sequence[str]) -> dict[str, int]:
+    """Name the distances of a machine's levels, and the weight of a hop."""
+    given = machine.text.partition("+node:")[2].partition(",distance=")[2]
+    distance = split_numbers(given) if given else [0] * len(names)
+    # No hop leaves a single node, but its description may go into that of a network.
+    hop = COSTS[_HOP] if machine.node_count == 1 else 1
+    *levels, hop = distance if len(distance) > len(names) else [*distance, hop]
+    return {**dict(zip(names, levels, strict=True)), _HOP: hop}
+
+
+def _plain(node: dict[str, Any], levels: int) -> list[int]:
+    distance = [0] * levels
+    if "distance" in node:
+        distance = numbers(node["distance"], 0, "node.distance")
+        if len(distance) != levels:
+            raise Error("node.distance must have an entry for each of node.levels")
+    if "hop_weight" in node:
+        weight = entry(node, "hop_weight", int, "node.hop_weight")
+        if weight < 1:
+            raise Error("node.hop_weight must be 1 or more")
+        distance = [*distance, weight]
+    return distance
+
+
+def _named(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], list[int]]:
+    for key in ("distance", "hop_weight"):
+        if key in node:
+            raise Error(
+                f"node.{key} and node.names exclude each other; "
+                "say distances by name in node.costs"
+            )
+    names = typed(node["names"], list, "node.names")
+    if len(names) != levels:
+        raise Error("node.names must have an entry for each of node.levels")
+    for name in names:
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name == _HOP:
+            raise Error(f"node.names: {name!r} is no name of a level such as 'L3'")
+    costs = _costs(node, names)
+    for name in names:
+        if name not in costs:
+            raise Error(f"node.costs has no entry for '{name}', one of node.names")
+    distance = [costs[name] for name in names]
+    for level in range(1, levels):
+        if distance[level] < distance[level - 1]:
+            raise Error(
+                f"node.costs: '{names[level]}' ({distance[level]}) is above "
+                f"'{names[level - 1]}' ({distance[level - 1]}): it must not cost less"
+            )
+    return tuple(names), [*distance, costs[_HOP]]
+
+
+def _costs(node: dict[str, Any], names: list[str]) -> dict[str, int]:
+    costs = dict(COSTS)
+    for name, cost in typed(node.get("costs", {}), dict, "node.costs").items():
+        if name not in names and name not in COSTS:
+            raise Error(unknown_name("cost", f"node.costs.{name}", [*names, _HOP]))
+        least = 1 if name == _HOP else 0
+        if type(cost) is not int or not least <= cost < 2**31:
+            raise Error(f"node.costs.{name} must be a whole number, {least} or more")
+        costs[name] = cost
+    return costs

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is inside a node beyond the numbers of its levels: their names, CPUs, devices.
+
+The short text of a machine has no words for these; TOML descriptions and placements
+carry them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: The distance of two slots by the nearest thing that they share; "hop" is what a hop
+#: between nodes weighs. Ranks of nearness, each twice the one before: a way over one
+#: switch, of two hops, is twice as far as any way inside a node.
+COSTS = {
+    "L2": 1,
+    "L3": 2,
+    "numa": 4,
+    "die": 4,
+    "group": 4,
+    "package": 8,
+    "node": 16,
+    "hop": 16,
+}
+DEVICE_KINDS = ("gpu", "nic")
+#: More than any node has; bounds what a file can make us keep and compute.
+MOST_CPUS = 16_384
+MOST_DEVICES = 1024
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU or a network interface of a node.
+
+    Attributes
+    ----------
+    name
+        As programs know it: ``cuda0``, ``mlx5_0``.
+    kind
+        One of `DEVICE_KINDS`.
+    slots
+        The slots of the node that it is nearest to, ascending.
+    numa
+        Its NUMA domain, as the system numbers them; None if unknown.
+    pci
+        Its address on the PCI bus; empty if unknown.
+    """
+
+    name: str
+    kind: str
+    slots: tuple[int, ...]
+    numa: int | None = None
+    pci: str = ""
+
+
+@dataclass(frozen=True)
+class NodeParts:
+    """What is known of the inside of each node; empty where nothing is.
+
+    Attributes
+    ----------
+    names
+        What the slots of each level share, bottom-up: ``("L3", "package", "node")``.
+    cpus
+        ``cpus[slot]`` are the CPUs (hardware threads) of a slot, as the system numbers
+        them.
+    devices
+        GPUs and network interfaces.
+    """
+
+    names: tuple[str, ...] = ()
+    cpus: tuple[tuple[int, ...], ...] = ()
+    devices: tuple[Device, ...] = ()
+
+
+#: of a machine whose nodes nothing more is known of
+NO_PARTS = NodeParts()
