@@ -20,6 +20,7 @@ from topoloom import (
     load_placement,
     save_placement,
 )
+from topoloom.node_parts import Device, NodeParts
 
 
 def example() -> PlacementFile:
@@ -44,6 +45,18 @@ def test_a_saved_placement_is_read_back(tmp_path: Path) -> None:
     assert again.allocation.nodes.tolist() == [5, 2, 9]
     assert again.placement.slots.tolist() == [18, 4, 10, 5]
     assert again.document() == example().document()
+
+
+def test_cpus_and_devices_of_the_nodes_are_read_back(tmp_path: Path) -> None:
+    gpu = Device("cuda0", "gpu", (1,), numa=1, pci="0000:17:00.0")
+    one = replace(example(), node=NodeParts(cpus=((0, 2), (1, 3)), devices=(gpu,)))
+    save_placement(tmp_path / "x.json", one)
+    assert load_placement(tmp_path / "x.json").node == one.node
+    document = one.document()
+    document["node"]["cpus"] = ["0"]
+    (tmp_path / "x.json").write_text(json.dumps(document))
+    with pytest.raises(Error, match=r"x\.json: node\.cpus has 1 entries, but"):
+        load_placement(tmp_path / "x.json")
 
 
 def shared_example() -> PlacementFile:

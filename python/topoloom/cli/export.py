@@ -18,6 +18,15 @@ CoresPerSlot = Annotated[
         help="Cores that each slot stands for, for ranks with N threads.",
     ),
 ]
+Bind = Annotated[
+    str | None,
+    typer.Option(
+        "--bind",
+        metavar="core|pu",
+        help="Bind each rank to the core of its slot, or to one hardware thread of it. "
+        "Needs a machine that tells its CPUs: from hwloc, 'detect', or node.cpus.",
+    ),
+]
 Hosts = Annotated[
     str | None,
     typer.Option(
@@ -38,11 +47,12 @@ def command(
             "--to",
             metavar="FORMAT",
             help="openmpi-rankfile, hostfile, mpich-rankmap, mpich-hostfile, "
-            "mpich-rank-order, slurm-hostfile or list.",
+            "mpich-rank-order, slurm-hostfile, list or bindings.",
         ),
     ],
     hosts: Hosts = None,
     cores_per_slot: CoresPerSlot = 1,
+    bind: Bind = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Default: print it."),
@@ -52,8 +62,9 @@ def command(
     """Write a placement as a file that a launcher reads.
 
     Host names come from the allocation (a host list keeps its names), the machine or
-    --hosts; without these, node 7 is called n7. Only openmpi-rankfile names cores;
-    the other formats name hosts, whose cores the launcher fills in rank order.
+    --hosts; without these, node 7 is called n7. openmpi-rankfile names cores; the
+    formats for other launchers name hosts, whose cores the launcher fills in rank
+    order, unless --bind adds CPUs (mpich-hostfile, slurm-hostfile).
 
     \b
     Examples:
@@ -88,6 +99,8 @@ def command(
         given.placement.slots,
         names,
         cores_per_slot,
+        given.node,
+        bind,
     )
     text = target.write(placed)
     loss = what_is_lost(target, placed)

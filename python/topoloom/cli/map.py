@@ -162,6 +162,7 @@ def command(
         allocation=problem.allocation,
         placement=placement,
         hosts=problem.hosts,
+        node=problem.node,
         values=values,
         mapper=mapper,
         seed=seed,

@@ -24,6 +24,7 @@ from topoloom.described_allocation import described_allocation
 from topoloom.discover.described import Described
 from topoloom.discover.torus_places import vacant_nodes
 from topoloom.machine_file import load_described
+from topoloom.node_parts import NodeParts
 
 #: The numbers of a judgement that files and ``--json`` carry, in this order.
 MEASURES = (
@@ -45,6 +46,7 @@ class Problem:
     machine: Machine
     allocation: Allocation
     hosts: tuple[str, ...] | None
+    node: NodeParts
 
 
 def load_problem(
@@ -64,7 +66,7 @@ def load_problem(
     )
     if not shared:
         check_fit(graph, given.allocation, graph_file)
-    return Problem(graph, machine, given.allocation, given.hosts)
+    return Problem(graph, machine, given.allocation, given.hosts, described.node)
 
 
 def choose_allocation(

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from topoloom.cli.export import CoresPerSlot, Hosts
+from topoloom.cli.export import Bind, CoresPerSlot, Hosts
 from topoloom.cli.options import AllocationText, MachineText, Seconds, Seed
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from topoloom.launch.launch import Launch
     from topoloom.launch.launchers import ReadCommand
     from topoloom.launch.repeated_input import RepeatedInput
+    from topoloom.node_parts import NodeParts
 
 
 def command(
@@ -53,6 +54,7 @@ def command(
     seed: Seed = 1,
     time: Seconds = None,
     cores_per_slot: CoresPerSlot = 1,
+    bind: Bind = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -84,10 +86,11 @@ def command(
     import tempfile
 
     from topoloom import load_graph, save_placement
-    from topoloom.cli.problem import at_least, check_fit
+    from topoloom.cli.problem import at_least, check_fit, choose_allocation
     from topoloom.launch.launchers import read_command
     from topoloom.launch.program import EMPTY_PROGRAM, check_launch
     from topoloom.launch.repeated_input import RepeatedInput
+    from topoloom.machine_file import load_described
     from topoloom.record.profile import check_collectives
     from topoloom.units import parse_duration
 
@@ -95,29 +98,29 @@ def command(
     at_least("--seed", seed, 0)
     seconds = parse_duration(time) if time is not None else None
     read = read_command(program)
-    where = _where(machine, allocation, hosts, read)
+    the_machine, described = load_described(machine)
+    given = choose_allocation(the_machine, described, allocation, None, 1, 1)
+    where = _named_hosts(given, hosts, read)
+    seats = _Seats(where, described.node, cores_per_slot, bind)
     spent: dict[str, float] = {}
     standard_input = RepeatedInput()
     if profile is not None:
         graph, name = load_graph(str(profile)), str(profile)
         _check_ranks(read, graph.rank_count, name)
     else:
-        _refuse_early(read, where, cores_per_slot)
+        _refuse_early(read, seats)
         recorded = _recorded(program, collectives, standard_input, spent)
         if isinstance(recorded, int):
             return recorded
         graph, name = recorded, "the program"
     check_fit(graph, where.allocation, name)
-    result, block = _place(graph, where, mapper, seed, seconds)
+    result, block = _place(graph, seats, mapper, seed, seconds)
     if output is not None:
         save_placement(output, result)
     with tempfile.TemporaryDirectory(prefix="topoloom-run-") as directory:
         slots = result.placement.slots
-        empty = _launch(
-            read.starting(EMPTY_PROGRAM), where, slots, cores_per_slot, directory
-        )
-        check_launch(empty)
-        launch = _launch(read, where, slots, cores_per_slot, directory)
+        check_launch(seats.launch(read.starting(EMPTY_PROGRAM), slots, directory))
+        launch = seats.launch(read, slots, directory)
         if not as_json:
             _announce(result, block, launch)
         status = _run(launch, standard_input, spent)
@@ -125,16 +128,40 @@ def command(
     return status
 
 
-def _where(
-    machine: str, allocation: str | None, hosts: str | None, read: ReadCommand
-) -> AllocatedHosts:
-    """Find the allocation and the name of each of its hosts."""
-    from topoloom import AllocatedHosts, Error
-    from topoloom.cli.problem import choose_allocation
-    from topoloom.hostlist import expand_hostlist
-    from topoloom.machine_file import load_described
+class _Seats(NamedTuple):
+    """Where ranks may go, and what they are bound to there."""
 
-    given = choose_allocation(*load_described(machine), allocation, None, 1, 1)
+    where: AllocatedHosts
+    node: NodeParts
+    cores_per_slot: int
+    bind: str | None
+
+    def launch(
+        self, read: ReadCommand, slots: NDArray[np.uint32], directory: str
+    ) -> Launch:
+        """Build the command that puts rank i on ``slots[i]``."""
+        from topoloom.launch.host_placement import host_placement
+
+        allocation = self.where.allocation
+        placed = host_placement(
+            allocation.machine,
+            allocation.nodes,
+            slots,
+            self.where.hosts,
+            self.cores_per_slot,
+            self.node,
+            self.bind,
+        )
+        return read.placed(placed, Path(directory))
+
+
+def _named_hosts(
+    given: AllocatedHosts, hosts: str | None, read: ReadCommand
+) -> AllocatedHosts:
+    """Find the name of each host of the allocation."""
+    from topoloom import AllocatedHosts, Error
+    from topoloom.hostlist import expand_hostlist
+
     names = expand_hostlist(hosts) if hosts is not None else given.hosts
     if names is None:
         names = read.hosts()
@@ -160,7 +187,7 @@ def _check_ranks(read: ReadCommand, ranks: int, name: str) -> None:
         raise Error(f"the command starts {asked} ranks, but {name} has {ranks}")
 
 
-def _refuse_early(read: ReadCommand, where: AllocatedHosts, cores: int) -> None:
+def _refuse_early(read: ReadCommand, seats: _Seats) -> None:
     """Refuse what no placement could be applied to, before the program runs."""
     import tempfile
 
@@ -169,11 +196,11 @@ def _refuse_early(read: ReadCommand, where: AllocatedHosts, cores: int) -> None:
     ranks = read.line.rank_count()
     if ranks is None:
         return
-    slots = where.allocation.slots
+    slots = seats.where.allocation.slots
     if ranks > len(slots):
         raise Error(f"{ranks} ranks do not fit on {len(slots)} slots")
     with tempfile.TemporaryDirectory(prefix="topoloom-run-") as directory:
-        _launch(read, where, slots[:ranks], cores, directory)
+        seats.launch(read, slots[:ranks], directory)
 
 
 def _recorded(
@@ -203,7 +230,7 @@ def _recorded(
 
 def _place(
     graph: CommGraph,
-    where: AllocatedHosts,
+    seats: _Seats,
     mapper: str,
     seed: int,
     seconds: float | None,
@@ -212,36 +239,21 @@ def _place(
     from topoloom import PlacementFile, judge, place
     from topoloom.cli.problem import measures
 
-    at = where.allocation
+    at = seats.where.allocation
     placement, work = place(graph, at, mapper=mapper, seed=seed, seconds=seconds)
     default, _ = place(graph, at, mapper="block")
     result = PlacementFile(
         machine=at.machine,
         allocation=at,
         placement=placement,
-        hosts=where.hosts,
+        hosts=seats.where.hosts,
+        node=seats.node,
         values=measures(judge(graph, at, placement)),
         mapper=mapper,
         seed=seed,
         work=work,
     )
     return result, measures(judge(graph, at, default))
-
-
-def _launch(
-    read: ReadCommand,
-    where: AllocatedHosts,
-    slots: NDArray[np.uint32],
-    cores_per_slot: int,
-    directory: str,
-) -> Launch:
-    from topoloom.launch.host_placement import host_placement
-
-    allocation = where.allocation
-    placed = host_placement(
-        allocation.machine, allocation.nodes, slots, where.hosts, cores_per_slot
-    )
-    return read.placed(placed, Path(directory))
 
 
 def _run(launch: Launch, standard_input: RepeatedInput, spent: dict[str, float]) -> int:

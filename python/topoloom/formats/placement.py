@@ -13,6 +13,9 @@ import numpy as np
 
 from topoloom._core import Allocation, Error, Machine, Placement
 from topoloom.files import named, read_text, write_text
+from topoloom.formats.node_parts_table import KEYS, read_parts, write_parts
+from topoloom.formats.toml_values import refuse_unknown
+from topoloom.node_parts import NO_PARTS, NodeParts
 from topoloom.version import __version__
 
 FORMAT = "topoloom-placement"
@@ -29,6 +32,8 @@ class PlacementFile:
         Where the ranks are.
     hosts
         ``hosts[i]`` is the name of ``allocation.nodes[i]``, None if unknown.
+    node
+        CPUs and devices of each node, where the machine tells.
     objective
         What the mapper minimised.
     values
@@ -43,6 +48,7 @@ class PlacementFile:
     allocation: Allocation
     placement: Placement
     hosts: tuple[str, ...] | None = None
+    node: NodeParts = NO_PARTS
     objective: str = "hop-bytes"
     values: Mapping[str, float] = field(default_factory=dict)
     mapper: str = ""
@@ -58,10 +64,12 @@ class PlacementFile:
         plain = Allocation(self.machine, self.allocation.nodes)
         if not np.array_equal(plain.slots, self.allocation.slots):
             allocation["slots"] = _ints(self.allocation.slots)
+        node = write_parts(self.node)
         return {
             "format": FORMAT,
             "version": VERSION,
             "machine": self.machine.text,
+            **({"node": node} if node else {}),
             "allocation": allocation,
             "placement": _ints(self.placement.slots),
             **({"shared": True} if self.placement.shared else {}),
@@ -133,6 +141,8 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         _id_list(document, "placement", machine.slot_count),
         shared=_get(document, "shared", bool) if "shared" in document else False,
     )
+    node = _get(document, "node", dict) if "node" in document else {}
+    refuse_unknown(node, KEYS, "node.")
     values = _get(document, "values", dict)
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -142,6 +152,7 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         allocation=allocation,
         placement=placement,
         hosts=tuple(hosts) if hosts is not None else None,
+        node=read_parts(node, machine.slots_per_node),
         objective=_get(document, "objective", str),
         values=values,
         mapper=_get(document, "mapper", str),

@@ -8,7 +8,7 @@ take values, so each launcher describes its own in a `Syntax`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from topoloom import Error
 from topoloom.nearest import unknown_name
@@ -87,6 +87,11 @@ class CommandLine:
                 raise Error(f"'{counts[-1].text}': expected a number of ranks")
             total += int(value)
         return total
+
+    def behind(self, words: tuple[str, ...]) -> CommandLine:
+        """Put these words, a program that starts another, before each program."""
+        parts = (replace(p, program=(*words, *p.program)) for p in self.segments)
+        return replace(self, segments=tuple(parts))
 
     def rebuilt(
         self, without: Collection[str], extra: Sequence[str], ranks: int

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from topoloom import Error
 from topoloom.launch import (
+    bindings,
     hostfile,
     mpich_hostfile,
     mpich_rank_order,
@@ -15,7 +16,8 @@ from topoloom.launch import (
     slot_list,
     slurm_hostfile,
 )
-from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.cpu_bind import cpu_bind
+from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.nearest import unknown_name
 
 
@@ -25,7 +27,9 @@ class LaunchFormat(Protocol):
     NAME: str
     SUMMARY: str
     USE: str  # the command that reads it
-    NAMES_SLOTS: bool  # False: it names hosts, whose slots fill in rank order
+
+    def keeps_slots(self, placed: HostPlacement) -> bool:
+        """Whether each rank gets its slot, and not just its host."""
 
     def write(self, placed: HostPlacement) -> str:
         """Write the placement, or raise `topoloom.Error` if the format cannot."""
@@ -39,6 +43,7 @@ FORMATS: tuple[LaunchFormat, ...] = (
     mpich_rank_order,
     slurm_hostfile,
     slot_list,
+    bindings,
 )
 
 
@@ -53,17 +58,21 @@ def find_format(name: str) -> LaunchFormat:
 def use(entry: LaunchFormat, placed: HostPlacement) -> str:
     """Write the command that uses an exported file, for this placement."""
     counts = placed.ranks_per_host()
+    bound = cpu_bind(placed)
     return entry.USE.format(
         ranks=placed.rank_count,
         nodes=int((counts > 0).sum()),
         ranks_per_node=int(counts.max(initial=0)),
         hosts=",".join(placed.hosts) if len(placed.hosts) <= 4 else "HOSTS",
+        threads="--use-hwthread-cpus " if placed.bind == PU else "",
+        hwtcpus=":hwtcpus" if placed.bind == PU else "",
+        cpu_bind=f"--cpu-bind={bound} " if bound else "",
     )
 
 
 def what_is_lost(entry: LaunchFormat, placed: HostPlacement) -> str | None:
     """Say in one sentence what of the placement the format leaves out, if anything."""
-    if entry.NAMES_SLOTS or placed.fills_in_rank_order():
+    if entry.keeps_slots(placed):
         return None
     return (
         f"{entry.NAME} names hosts, not cores: each rank is on its host, but the ranks "

@@ -13,9 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom import Error
+from topoloom.nearest import unknown_name
+from topoloom.node_parts import NO_PARTS, NodeParts
 
 if TYPE_CHECKING:
     from topoloom import Machine
+
+#: What ranks may be bound to: all CPUs of the slot, or one hardware thread (PU).
+CORE, PU = BINDS = ("core", "pu")
 
 Ids = npt.NDArray[np.int64]
 
@@ -40,6 +45,12 @@ class HostPlacement:
         Packages (sockets) in a node that has levels, else 1; slots are spread evenly.
     cores_per_slot : int
         Cores that one slot stands for.
+    machine : Machine
+        The machine whose slots are meant.
+    node : NodeParts
+        CPUs and devices of each node, where the machine tells.
+    bind : str or None
+        What ranks are to be bound to, one of `BINDS`; None leaves it to the launcher.
     """
 
     hosts: list[str]
@@ -47,8 +58,11 @@ class HostPlacement:
     slot: Ids
     machine_slot: Ids
     slots_per_node: int
-    packages: int = 1
-    cores_per_slot: int = 1
+    packages: int
+    cores_per_slot: int
+    machine: Machine
+    node: NodeParts
+    bind: str | None
 
     @property
     def rank_count(self) -> int:
@@ -59,6 +73,13 @@ class HostPlacement:
         """Host name of a rank."""
         return self.hosts[int(self.host[rank])]
 
+    def cpus(self, rank: int) -> tuple[int, ...]:
+        """CPUs of a rank, as the system numbers them; () if they are not known."""
+        if not self.node.cpus:
+            return ()
+        cpus = self.node.cpus[int(self.slot[rank])]
+        return cpus[:1] if self.bind == PU else cpus
+
     def launch_order(self) -> Ids:
         """Ranks in the order of the slots they fill, node by node."""
         return np.lexsort((self.slot, self.host)).astype(np.int64)
@@ -66,6 +87,12 @@ class HostPlacement:
     def ranks_per_host(self) -> Ids:
         """Count the ranks on each host, in the order of `hosts`."""
         return np.bincount(self.host, minlength=len(self.hosts)).astype(np.int64)
+
+    def ranks_of_hosts(self) -> list[list[int]]:
+        """List the ranks on each host, ascending, in the order of `hosts`."""
+        order = np.argsort(self.host, kind="stable")
+        ends = np.cumsum(self.ranks_per_host())[:-1]
+        return [part.tolist() for part in np.split(order, ends)]
 
     def runs(self) -> list[tuple[int, int]]:
         """Split the ranks into stretches on one host: ``(host index, ranks)`` each."""
@@ -88,6 +115,8 @@ def host_placement(
     slots: Sequence[int] | npt.NDArray[Any],
     hosts: Sequence[str] | None = None,
     cores_per_slot: int = 1,
+    node: NodeParts = NO_PARTS,
+    bind: str | None = None,
 ) -> HostPlacement:
     """Name the host and the local slot of each rank.
 
@@ -103,16 +132,23 @@ def host_placement(
         Host name of each of `nodes`; ``n<node id>`` if none are given.
     cores_per_slot : int
         Cores that one slot stands for (for programs with several threads a rank).
+    node : NodeParts
+        CPUs and devices of each node.
+    bind : str, optional
+        One of `BINDS`: bind each rank to the CPUs of its slot, or to the first of them.
 
     Raises
     ------
     topoloom.Error
-        If a name is missing, repeated or malformed, or a slot is not allocated.
+        If a name is missing, repeated or malformed, a slot is not allocated, or there
+        is nothing to bind to.
     """
     names = [f"n{node}" for node in nodes] if hosts is None else list(hosts)
     _check_names(names, len(nodes))
     if cores_per_slot < 1:
         raise Error(f"a slot has at least 1 core, not {cores_per_slot}")
+    if bind is not None:
+        _check_bind(bind, node, cores_per_slot)
     slot_ids = np.asarray(slots, dtype=np.int64)
     per_node = machine.slots_per_node
     position = np.full(machine.node_count, -1, dtype=np.int64)
@@ -132,6 +168,9 @@ def host_placement(
         per_node,
         packages(machine),
         cores_per_slot,
+        machine,
+        node,
+        bind,
     )
 
 
@@ -139,6 +178,22 @@ def packages(machine: Machine) -> int:
     """Count the packages of a node: the top level of a node with several levels."""
     levels = re.search(r"\+node:\d+(?::\d+)*:(\d+)", machine.text)
     return int(levels[1]) if levels else 1
+
+
+def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
+    if bind not in BINDS:
+        raise Error(unknown_name("thing to bind to", bind, BINDS))
+    if not node.cpus:
+        raise Error(
+            f"cannot bind to a {bind}: the machine does not tell the CPUs of its "
+            "slots; take one from hwloc ('topoloom machine node.xml -o m.toml') or "
+            "'detect', or write node.cpus"
+        )
+    if cores_per_slot > 1:
+        raise Error(
+            "--bind and --cores-per-slot exclude each other; node.cpus says which CPUs "
+            "a slot has"
+        )
 
 
 def _check_names(names: list[str], node_count: int) -> None:

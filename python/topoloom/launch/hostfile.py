@@ -13,7 +13,11 @@ from topoloom.launch.host_placement import HostPlacement
 NAME = "hostfile"
 SUMMARY = "Open MPI: hosts and how many ranks each takes, in rank order"
 USE = "mpirun --hostfile FILE --map-by slot -n {ranks} ./app"
-NAMES_SLOTS = False
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell whether hosts are filled in rank order: it names no slots."""
+    return placed.fills_in_rank_order()
 
 
 def write(placed: HostPlacement) -> str:

@@ -17,6 +17,7 @@ from topoloom.launch.command_line import CommandLine, Syntax, words
 from topoloom.launch.formats import what_is_lost
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import (
+    LONGEST_ARGUMENT,
     Launch,
     hosts_in_file,
     hosts_in_list,
@@ -53,9 +54,6 @@ SYNTAX = Syntax(
     ranks=frozenset({"n", "np"}),
 )
 
-# Linux takes no single argument longer than this.
-LONGEST_ARGUMENT = 131_071
-
 
 def version(text: str) -> tuple[int, ...] | None:
     """Read ``HYDRA build details: Version: 4.0.2``."""
@@ -78,14 +76,18 @@ def apply(
 ) -> Launch:
     """Place by ``-rankmap``, or by the order of the hosts in a file."""
     refuse(command, PLACING)
+    if placed.bind is not None:
+        refuse(command, {"bind-to"})
     used = only_used_hosts(placed)
     hosts_file = directory / "hostfile"
     extra = ["-f", str(hosts_file)]
-    loss = what_is_lost(mpich_rankmap, used)
+    loss = what_is_lost(mpich_hostfile, used)
     rankmap = mpich_rankmap.write(used).strip()
     if len(rankmap) <= LONGEST_ARGUMENT and _has_rankmap(command.launcher):
-        counts = used.ranks_per_host().tolist()
-        lines = [f"{h}:{n}\n" for h, n in zip(used.hosts, counts, strict=True)]
+        ranks_of_hosts = enumerate(used.ranks_of_hosts())
+        lines = [
+            mpich_hostfile.line(used, host, ranks) for host, ranks in ranks_of_hosts
+        ]
         write_text(hosts_file, "".join(lines))
         extra += ["-rankmap", rankmap]
     else:

@@ -15,6 +15,9 @@ from topoloom.files import read_text
 from topoloom.launch.command_line import CommandLine, Syntax
 from topoloom.launch.host_placement import HostPlacement
 
+#: Linux takes no single argument longer than this.
+LONGEST_ARGUMENT = 131_071
+
 
 @dataclass(frozen=True)
 class Launch:

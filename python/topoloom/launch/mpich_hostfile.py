@@ -4,18 +4,39 @@
 Hydra lets a host return further down, so every placement can be said; but the stretches
 of a host that returns do not share one shared-memory communicator. Hydra refuses the
 `slots=` of Open MPI, and Open MPI the `:N` of Hydra.
+
+With `binding=user:0+64,1+65` behind a host, its ranks are bound to these CPUs in turn.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from topoloom.launch.host_placement import HostPlacement
 
 NAME = "mpich-hostfile"
 SUMMARY = "MPICH: hosts and how many ranks each takes, in rank order; hosts may return"
 USE = "mpiexec -f FILE -n {ranks} ./app"
-NAMES_SLOTS = False
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell whether ranks are bound, or hosts filled in rank order."""
+    return placed.bind is not None or placed.fills_in_rank_order()
 
 
 def write(placed: HostPlacement) -> str:
     """Write one line for each stretch of ranks on one host."""
-    return "".join(f"{placed.hosts[host]}:{count}\n" for host, count in placed.runs())
+    lines, rank = [], 0
+    for host, count in placed.runs():
+        lines.append(line(placed, host, range(rank, rank + count)))
+        rank += count
+    return "".join(lines)
+
+
+def line(placed: HostPlacement, host: int, ranks: Sequence[int]) -> str:
+    """Write a host and its next ranks, bound to their CPUs if that is asked for."""
+    binding = ""
+    if placed.bind is not None:
+        bound = ("+".join(map(str, placed.cpus(rank))) for rank in ranks)
+        binding = f" binding=user:{','.join(bound)}"
+    return f"{placed.hosts[host]}:{len(ranks)}{binding}\n"

@@ -19,9 +19,13 @@ USE = (
     "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
     "srun -N {nodes} --ntasks-per-node={ranks_per_node} -m block -n {ranks} ./app"
 )
-NAMES_SLOTS = True
 
 RANKS_PER_LINE = 32
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell that it does: it has the rank on each slot."""
+    return True
 
 
 def write(placed: HostPlacement) -> str:

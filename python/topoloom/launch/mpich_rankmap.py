@@ -14,7 +14,11 @@ from topoloom.launch.host_placement import HostPlacement
 NAME = "mpich-rankmap"
 SUMMARY = "MPICH with -rankmap: index of the host of each rank, from 0"
 USE = 'mpiexec -hosts {hosts} -rankmap "$(cat FILE)" -n {ranks} ./app'
-NAMES_SLOTS = False
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell whether hosts are filled in rank order: it names no slots."""
+    return placed.fills_in_rank_order()
 
 
 def write(placed: HostPlacement) -> str:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Open MPI's mpirun, versions 4 and 5: rankfile to place on cores, `seq` on hosts.
 
-A rankfile binds each rank to the cores it names. Where a slot is a whole node, or the
-command asks for no binding (``--bind-to none``, oversubscription), ranks go to their
-hosts by the sequential mapper instead and are bound as the command would bind them.
+A rankfile binds each rank to the cores, or hardware threads, that it names. Where a
+slot is a whole node, or the command asks for no binding (``--bind-to none``,
+oversubscription), ranks go to their hosts by the sequential mapper instead and are
+bound as the command would bind them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from topoloom.files import write_text
 from topoloom.launch import openmpi_rankfile, slurm_hostfile
 from topoloom.launch.command_line import CommandLine, Syntax, words
-from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.launch.launch import (
     Launch,
     hosts_in_file,
@@ -97,6 +98,8 @@ def apply(
 ) -> Launch:
     """Place by rankfile if slots are cores, else by the sequential mapper."""
     refuse(command, {*PLACING_VALUES, *PLACING_FLAGS})
+    if placed.bind is not None:
+        refuse(command, {"bind-to"})
     modifiers = _modifiers(command)
     bound = placed.slots_per_node * placed.cores_per_slot > 1 and not (
         "OVERSUBSCRIBE" in modifiers or _binds_nothing(command)
@@ -106,16 +109,21 @@ def apply(
     text = openmpi_rankfile.write(used) if bound else slurm_hostfile.write(used)
     write_text(placement, text)
     without = FILES | LISTS | OVERSUBSCRIBE | {"map-by"}
+    threads = bound and placed.bind == PU
     if version >= (5,):
         # Version 5 places only on hosts with free slots that a hostfile has declared.
         slots = directory / "hostfile"
         each = used.slots_per_node * used.cores_per_slot
         write_text(slots, "".join(f"{host} slots={each}\n" for host in used.hosts))
         policy = "rankfile" if bound else "seq"
+        if threads:
+            modifiers.append("hwtcpus")
         how = ":".join([policy, f"file={placement}", *modifiers])
         extra = ["--hostfile", str(slots), "--map-by", how]
     else:
         extra = ["--rankfile", str(placement)]
+        if threads:
+            extra.insert(0, "--use-hwthread-cpus")
         if not bound:
             extra = ["--hostfile", str(placement), "--map-by", "seq"]
         if "OVERSUBSCRIBE" in modifiers:

@@ -2,37 +2,52 @@
 """Open MPI rankfile: `rank N=host slot=CORES`, one line for each rank.
 
 Ranks ascend, because Open MPI 4.1 rejects a file in which rank 1 comes before rank 0
-on one host. Cores are logical numbers (hwloc's order), as Open MPI since 1.7 has them.
+on one host. Cores are logical numbers (hwloc's order), as Open MPI since 1.7 has them;
+so are hardware threads, which it counts instead with ``--use-hwthread-cpus``.
 """
 
 from __future__ import annotations
 
-from topoloom.launch.host_placement import HostPlacement
+import itertools
+from collections.abc import Iterator
+
+from topoloom.launch.host_placement import PU, HostPlacement
 
 NAME = "openmpi-rankfile"
 SUMMARY = "Open MPI: host and cores of each rank"
 USE = (
-    "mpirun --rankfile FILE -n {ranks} ./app   "
-    "(Open MPI 5: --map-by rankfile:file=FILE)"
+    "mpirun {threads}--rankfile FILE -n {ranks} ./app   "
+    "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus})"
 )
-NAMES_SLOTS = True
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell that it does: it has the core or hardware thread of each rank."""
+    return True
 
 
 def write(placed: HostPlacement) -> str:
     """Write the rankfile; with packages in a node, cores read ``package:core``."""
+    slots = _threads(placed) if placed.bind == PU else _cores(placed)
     return "".join(
-        f"rank {rank}={placed.name(rank)} slot={cores(placed, rank)}\n"
-        for rank in range(placed.rank_count)
+        f"rank {rank}={placed.name(rank)} slot={slot}\n"
+        for rank, slot in enumerate(slots)
     )
 
 
-def cores(placed: HostPlacement, rank: int) -> str:
-    """Write the cores of a rank: ``3``, ``0-3``, or in package 1 ``1:3``, ``1:0-3``."""
-    slot = int(placed.slot[rank])
-    prefix = ""
-    if placed.packages > 1:
-        package, slot = divmod(slot, placed.slots_per_node // placed.packages)
-        prefix = f"{package}:"
-    first = slot * placed.cores_per_slot
-    last = first + placed.cores_per_slot - 1
-    return f"{prefix}{first}" if first == last else f"{prefix}{first}-{last}"
+def _threads(placed: HostPlacement) -> Iterator[str]:
+    """Count hardware threads over all cores; the first one of each slot."""
+    first = [0, *itertools.accumulate(len(cpus) for cpus in placed.node.cpus)]
+    return (str(first[slot]) for slot in placed.slot.tolist())
+
+
+def _cores(placed: HostPlacement) -> Iterator[str]:
+    """Write the cores of each rank: ``3``, ``0-3``, or in package 1 ``1:3``."""
+    for slot in placed.slot.tolist():
+        prefix, core = "", slot
+        if placed.packages > 1:
+            package, core = divmod(slot, placed.slots_per_node // placed.packages)
+            prefix = f"{package}:"
+        first = core * placed.cores_per_slot
+        last = first + placed.cores_per_slot - 1
+        yield f"{prefix}{first}" if first == last else f"{prefix}{first}-{last}"

@@ -8,7 +8,11 @@ from topoloom.launch.host_placement import HostPlacement
 NAME = "list"
 SUMMARY = "plain text: the machine's slot of each rank, one a line"
 USE = "numpy.loadtxt(FILE, dtype=int)"
-NAMES_SLOTS = True
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell that it does: it has the slot of each rank."""
+    return True
 
 
 def write(placed: HostPlacement) -> str:

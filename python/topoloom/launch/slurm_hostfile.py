@@ -6,12 +6,17 @@ Open MPI reads the same file with its sequential mapper (`--map-by seq`).
 
 from __future__ import annotations
 
+from topoloom.launch.cpu_bind import cpu_bind
 from topoloom.launch.host_placement import HostPlacement
 
 NAME = "slurm-hostfile"
 SUMMARY = "Slurm: the host of each rank, one a line"
-USE = "SLURM_HOSTFILE=FILE srun -m arbitrary -n {ranks} ./app"
-NAMES_SLOTS = False
+USE = "SLURM_HOSTFILE=FILE srun -m arbitrary {cpu_bind}-n {ranks} ./app"
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell whether srun can bind the ranks, or hosts are filled in rank order."""
+    return cpu_bind(placed) is not None or placed.fills_in_rank_order()
 
 
 def write(placed: HostPlacement) -> str:

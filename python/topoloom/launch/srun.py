@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm's srun: the host of each rank in SLURM_HOSTFILE, read by `-m arbitrary`."""
+"""Slurm's srun: the host of each rank in SLURM_HOSTFILE, read by `-m arbitrary`.
+
+Ranks that are to be bound bind themselves: ``--cpu-bind`` has one list for all nodes,
+and does nothing where Slurm has no ``task/affinity``.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from topoloom.files import write_text
 from topoloom.hostlist import expand_hostlist
 from topoloom.launch import slurm_hostfile
 from topoloom.launch.command_line import CommandLine, Syntax, words
+from topoloom.launch.cpu_bind import bind_myself
 from topoloom.launch.formats import what_is_lost
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import Launch, only_used_hosts, refuse
@@ -81,12 +86,19 @@ def apply(
 ) -> Launch:
     """Write one host a rank; each rank starts where its line says."""
     refuse(command, PLACING)
+    if placed.bind is not None:
+        refuse(command, {"cpu-bind"})
     used = only_used_hosts(placed)
     path = directory / "hosts-of-ranks"
     write_text(path, slurm_hostfile.write(used))
     extra = ["-N", str(len(used.hosts)), "-m", "arbitrary"]
+    loss = what_is_lost(slurm_hostfile, used)
+    if placed.bind is not None and (before := bind_myself(used)):
+        extra.append("--cpu-bind=none")
+        command = command.behind(before)
+        loss = None
     return Launch(
         command.rebuilt(REPLACED, extra, placed.rank_count),
         {"SLURM_HOSTFILE": str(path)},
-        what_is_lost(slurm_hostfile, used),
+        loss,
     )

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The GPU and the network interface that is nearest to each rank."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from topoloom import Machine
+    from topoloom.launch.host_placement import HostPlacement
+    from topoloom.node_parts import Device
+
+
+def nearest_devices(placed: HostPlacement, kind: str) -> list[str | None]:
+    """Name a device of this kind for each rank; None where the nodes have none.
+
+    A device is as far from a slot as the nearest of its own slots. Ranks of a host with
+    the same nearest devices share them out evenly, in the order of their slots: ranks
+    that sit together have one device.
+    """
+    devices = [device for device in placed.node.devices if device.kind == kind]
+    names: list[str | None] = [None] * placed.rank_count
+    if not devices:
+        return names
+    slots = set(placed.slot.tolist())
+    nearest = {slot: _nearest(placed.machine, slot, devices) for slot in slots}
+    sharing = defaultdict(list)
+    for rank in placed.launch_order().tolist():
+        near = nearest[int(placed.slot[rank])]
+        sharing[int(placed.host[rank]), near].append(rank)
+    for (_, near), ranks in sharing.items():
+        for index, rank in enumerate(ranks):
+            names[rank] = near[index * len(near) // len(ranks)]
+    return names
+
+
+def _nearest(machine: Machine, slot: int, devices: list[Device]) -> tuple[str, ...]:
+    """Name the devices that no other is nearer than, in their order."""
+
+    def far(device: Device) -> tuple[bool, int]:
+        if slot in device.slots:
+            return False, 0
+        return True, min(machine.distance(slot, other) for other in device.slots)
+
+    distances = [far(device) for device in devices]
+    least = min(distances)
+    pairs = zip(devices, distances, strict=True)
+    return tuple(device.name for device, distance in pairs if distance == least)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Under a real Slurm ranks are bound to the CPUs of their slots, say the ranks."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from real_slurm import RealSlurm, real_slurm
+
+from topoloom import load_placement, ring, save_graph
+
+TOPOLOOM = [sys.executable, "-c", "from topoloom.cli import main; main()"]
+MACHINE = """format = "topoloom-machine"
+version = 1
+[topology]
+kind = "mesh"
+size = [2]
+hosts = "n[1-2]"
+[node]
+levels = [2]
+cpus = ["1", "0"]
+"""
+RANK = """#!/bin/sh
+echo $SLURM_PROCID $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) "$1"
+"""
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[RealSlurm]:
+    """Start a Slurm of two nodes with two cores each, which binds nothing itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
+        with real_slurm({"n[1-2]": "CPUs=2 Sockets=1 CoresPerSocket=2"}, "") as running:
+            yield running
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_srun_starts_ranks_that_are_bound(
+    slurm: RealSlurm, tmp_path: Path, ranks: int, seed: int
+) -> None:
+    (tmp_path / "m.toml").write_text(MACHINE)
+    (tmp_path / "rank").write_text(RANK)
+    (tmp_path / "rank").chmod(0o755)
+    save_graph(tmp_path / "ring.npz", ring(ranks, 1000))
+    placing = ["--machine", "m.toml", "--bind", "core", "--profile", "ring.npz"]
+    mapping = ["--mapper", "random", "--seed", str(seed), "-o", "x.json"]
+    command = ["srun", "--mpi=none", "-n", str(ranks), "./rank", "two words"]
+    words = [*TOPOLOOM, "run", *placing, *mapping, "--", *command]
+    said = slurm.in_job("-N2 --exclusive", f"cd {tmp_path}; {shlex.join(words)}")
+    rows = [line.split(maxsplit=4) for line in said.splitlines()]
+    placed = load_placement(tmp_path / "x.json").placement.slots.tolist()
+    assert sorted(
+        (int(rank), host, cpu, last) for rank, host, _, cpu, last in rows
+    ) == [
+        (rank, f"n{slot // 2 + 1}", "10"[slot % 2], "two words")
+        for rank, slot in enumerate(placed)
+    ]
