@@ -208,28 +208,4 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
     return {machine, std::move(nodes)};
 }
 
-std::size_t count_fragments(const Allocation& allocation) {
-    const Grid grid(allocation.machine());
-    std::vector<char> open(grid.cells(), 0);
-    for (const Node node : allocation.nodes()) open[node.value / grid.nodes_per_cell()] = 1;
-    std::size_t pieces = 0;
-    std::vector<std::size_t> stack;
-    for (std::size_t cell = 0; cell < grid.cells(); ++cell) {
-        if (!open[cell]) continue;
-        ++pieces;
-        open[cell] = 0;
-        stack.push_back(cell);
-        while (!stack.empty()) {
-            const std::size_t at = stack.back();
-            stack.pop_back();
-            grid.neighbors(at, [&](std::size_t next) {
-                if (!open[next]) return;
-                open[next] = 0;
-                stack.push_back(next);
-            });
-        }
-    }
-    return pieces;
-}
-
 }  // namespace topoloom

@@ -15,7 +15,4 @@ namespace topoloom {
 [[nodiscard]] Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
                                                std::size_t fragments, std::uint64_t seed);
 
-/// How many pieces the nodes of an allocation form when neighbors on the machine's grid are joined.
-[[nodiscard]] std::size_t count_fragments(const Allocation& allocation);
-
 }  // namespace topoloom

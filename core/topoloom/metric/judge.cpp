@@ -2,15 +2,13 @@
 #include "topoloom/metric/judge.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <limits>
 #include <type_traits>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/machine/torus_deposits.hpp"
 #include "topoloom/metric/adaptive_split.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/metric/route_loads.hpp"
 
 namespace topoloom {
 
@@ -60,103 +58,6 @@ int affordable_workers(const CommGraph& graph, const Machine& machine, int threa
     return std::clamp(static_cast<int>(std::min<std::size_t>(graph_bytes / tally_bytes, 1024)), 1,
                       thread_count(threads));
 }
-
-/// Adds to loads a little later than asked, so that the memory they lie in has been fetched by then: messages
-/// between far ranks touch links all over the machine.
-class DelayedLoads {
-   public:
-    explicit DelayedLoads(std::span<double> loads) : loads_(loads) {}
-    ~DelayedLoads() {
-        if (loads_.empty()) return;  // a machine without links
-        for (const auto& [index, amount] : waiting_) loads_[index] += amount;
-    }
-    DelayedLoads(const DelayedLoads&) = delete;
-    DelayedLoads& operator=(const DelayedLoads&) = delete;
-
-    void add(std::size_t index, double amount) {
-        __builtin_prefetch(&loads_[index], 1);
-        Addition& oldest = waiting_[next_++ % waiting_.size()];
-        loads_[oldest.index] += oldest.amount;
-        oldest = {index, amount};
-    }
-
-   private:
-    struct Addition {
-        std::size_t index = 0;
-        double amount = 0;
-    };
-    std::span<double> loads_;
-    std::array<Addition, 64> waiting_{};
-    std::size_t next_ = 0;
-};
-
-/// Rounds loads so that no sum of them needs more than 53 bits: it is exact, then, and the same in any order. A share
-/// such as a third is off by 2^-52 of all bytes at most.
-class Grain {
-   public:
-    explicit Grain(Bytes all)
-        : magic_(0.5 * static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(all.value)))) {}
-    /// In the sum the bits below the grain do not fit.
-    [[nodiscard]] double round(double load) const { return (load + magic_) - magic_; }
-
-   private:
-    double magic_;
-};
-
-/// Loads links by the routes of messages, one by one.
-template <class Routes>
-class RouteLoads {
-   public:
-    RouteLoads(const Routes& routes, std::span<double> loads, Grain grain)
-        : routes_(routes), loads_(loads), grain_(grain) {}
-    void from(Node node, const auto& /*point*/) { from_ = node; }
-    void to(Node node, const auto& /*point*/, double bytes) {
-        routes_.route(from_, node,
-                      [&](Link link, double share) { loads_.add(link.value, grain_.round(bytes * share)); });
-    }
-
-   private:
-    const Routes& routes_;
-    DelayedLoads loads_;
-    Grain grain_;
-    Node from_;
-};
-
-/// On a torus, by runs of links instead.
-template <std::size_t Width>
-class RouteLoads<BasicTorus<Width>> {
-   public:
-    using Point = typename BasicTorus<Width>::Point;
-    RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads, Grain /*sums are exact*/)
-        : loads_(loads), deposits_(torus, Add{&loads_}) {}
-    void from(Node, const Point& a) { deposits_.from(a); }
-    void to(Node, const Point& b, double bytes) { deposits_.to(b, bytes); }
-
-   private:
-    struct Add {
-        DelayedLoads* loads;
-        void operator()(std::size_t index, double amount) const { loads->add(index, amount); }
-    };
-    DelayedLoads loads_;
-    typename BasicTorus<Width>::template Deposits<Add> deposits_;
-};
-
-/// On a fat tree, by one link for all those that share a message equally.
-template <>
-class RouteLoads<FatTree> {
-   public:
-    RouteLoads(const FatTree& tree, std::span<double> loads, Grain /*sums are exact*/)
-        : tree_(tree), loads_(loads) {}
-    void from(Node node, const FatTree::Point&) { from_ = node; }
-    void to(Node node, const FatTree::Point&, double bytes) {
-        tree_.collect(from_, node, [&](Link link, double) { loads_.add(link.value, bytes); });
-    }
-
-   private:
-    const FatTree& tree_;
-    DelayedLoads loads_;
-    Node from_;
-};
 
 template <class Network, class Space>
 class Traversal {
@@ -316,7 +217,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     result.messages_out = std::move(all.messages_out);
     result.messages_in = std::move(all.messages_in);
     with_topology(machine, [&]<class T>(const T& network) {
-        if constexpr (requires { network.settle(result.loads); }) network.settle(result.loads);
+        settle_loads(network, result.loads);
         if constexpr (requires { network.with_minimal_share(0); }) {
             if (network.adapts()) adapt(network, graph, machine, placement, workers, result);
         }

@@ -7,6 +7,7 @@
 
 #include "machine/machines.hpp"
 #include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/territory.hpp"
 
 using namespace topoloom;
 
@@ -31,8 +32,6 @@ TEST_CASE("where there is room an allocation has the nodes and the fragments ask
         {"mesh:10x10x10+node:4", 200, 6},
         {"torus:4x4x4x4x4", 128, 4},
         {"torus:256", 64, 8},
-        {"tree:4:8:8", 64, 5},
-        {random_graph(100, 3, 8), 30, 4},
         {"torus:8x8x8", 64, 9},
         {"torus:1", 1, 1},
     };
@@ -43,8 +42,21 @@ TEST_CASE("where there is room an allocation has the nodes and the fragments ask
             CAPTURE(seed);
             const Allocation allocation = fragmented_allocation(machine, count, fragments, seed);
             CHECK(allocation.nodes().size() == count);
-            CHECK(count_fragments(allocation) == fragments);
+            CHECK(Territory(allocation).component_count() == fragments);
             CHECK(std::is_sorted(allocation.nodes().begin(), allocation.nodes().end()));
+        }
+    }
+}
+
+TEST_CASE("without a geometry fragments are runs of nodes in their order") {
+    for (const std::string& text : {std::string("tree:4:8:8"), random_graph(100, 3, 8)}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            const std::vector<std::uint32_t> some = nodes(fragmented_allocation(machine, 30, 4, seed));
+            std::size_t runs = 1;
+            for (std::size_t i = 1; i < some.size(); ++i) runs += some[i] == some[i - 1] + 1 ? 0 : 1;
+            CHECK(runs == 4);
         }
     }
 }
@@ -78,16 +90,6 @@ TEST_CASE("fragments of a torus are boxes, planes and lines, not dust") {
         for (const Node b : allocation.nodes()) joined += machine.hops(a, b) == 1 ? 1 : 0;
     }
     CHECK(joined >= 2 * allocation.nodes().size());  // a mere tree of nodes would have fewer
-}
-
-TEST_CASE("fragments are counted around the rings of the machine") {
-    const Machine ring = make_machine("torus:8");
-    CHECK(count_fragments(Allocation(ring, {Node{0}, Node{7}, Node{3}})) == 2);
-    const Machine line = make_machine("mesh:8");
-    CHECK(count_fragments(Allocation(line, {Node{0}, Node{7}, Node{3}})) == 3);
-    const Machine pairs = make_machine("torus:8,nodes=2");
-    CHECK(count_fragments(Allocation(pairs, {Node{0}, Node{1}, Node{2}, Node{8}})) == 2);
-    CHECK(count_fragments(Allocation::whole(make_machine("torus:3x4x5"))) == 1);
 }
 
 TEST_CASE("allocations that cannot be cut are refused") {
