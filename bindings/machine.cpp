@@ -10,8 +10,11 @@
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/compact_nodes.hpp"
 #include "topoloom/machine/fragments.hpp"
 #include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/territory.hpp"
+#include "topoloom/metric/allocation_shape.hpp"
 
 namespace topoloom::python {
 
@@ -133,10 +136,26 @@ void bind_machine(nb::module_& m) {
             "slots",
             [](nb::handle_t<Allocation> a) { return view(nb::cast<const Allocation&>(a).slots(), a); })
         .def_prop_ro("slot_count", &Allocation::slot_count)
-        .def_prop_ro("fragment_count", &count_fragments, "Connected pieces on the machine's grid.");
+        .def_prop_ro("average_distance", &average_distance, "Over ordered pairs of different nodes.")
+        .def(
+            "components",
+            [](const Allocation& a) {
+                const Territory territory(a);
+                return std::vector<std::uint32_t>(territory.component_of_node().begin(),
+                                                  territory.component_of_node().end());
+            },
+            "For every node the number of the connected piece of the network that it belongs to.");
     m.def("fragmented_allocation", &fragmented_allocation, "machine"_a, "node_count"_a, "fragments"_a,
           "seed"_a = 1, nb::keep_alive<0, 1>(),
           "A ragged allocation as schedulers leave them: boxes, planes and lines.");
+
+    m.def(
+        "compact_nodes",
+        [](const Allocation& free, std::size_t count, std::uint64_t seed) {
+            return Allocation(free.machine(), compact_nodes(free, count, seed));
+        },
+        "free"_a, "count"_a, "seed"_a = 1, nb::keep_alive<0, 1>(), nb::call_guard<nb::gil_scoped_release>(),
+        "So many of the free nodes, as close together as was found.");
 
     nb::class_<Placement>(m, "Placement", "rank -> slot; every placement that exists is valid.")
         .def(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Judgements of placements for Python.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -9,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "rooms.hpp"
+#include "topoloom/metric/allocation_shape.hpp"
 #include "topoloom/metric/judge.hpp"
 
 namespace topoloom::python {
@@ -38,6 +40,18 @@ Judged judge_allocated(const CommGraph& graph, const Allocation& allocation, con
         judged.hottest.emplace_back(link.name, link.bytes, link.congestion, std::move(loaders));
     }
     return judged;
+}
+
+/// A shape together with the loads that it was made of.
+struct Shaped {
+    BigVector<double> loads;
+    AllocationShape shape;
+};
+
+Shaped shape_of(const Allocation& allocation, int threads) {
+    BigVector<double> loads = all_pairs_loads(allocation, threads);
+    const AllocationShape shape = allocation_shape(allocation, loads);
+    return {std::move(loads), shape};
 }
 
 template <auto member>
@@ -73,6 +87,31 @@ void bind_metric(nb::module_& m) {
         .def_ro("hottest", &Judged::hottest,
                 "(link name, bytes, bytes / bandwidth, [(source, target, bytes)]).");
 
+    nb::class_<Shaped>(m, "AllocationShape", "What an allocation looks like on its machine.")
+        .def_prop_ro(
+            "components", [](const Shaped& s) { return s.shape.components; },
+            "Connected pieces of the network that its nodes hang on.")
+        .def_prop_ro("links_inside", [](const Shaped& s) { return s.shape.links_inside; })
+        .def_prop_ro(
+            "links_leaving", [](const Shaped& s) { return s.shape.links_leaving; },
+            "Its surface: directed links to what is not its own.")
+        .def_prop_ro(
+            "links_used", [](const Shaped& s) { return s.shape.links_used; }, "By routes between its nodes.")
+        .def_prop_ro(
+            "links_foreign", [](const Shaped& s) { return s.shape.links_foreign; },
+            "Of the links used, those with an end that is not its own.")
+        .def_prop_ro(
+            "foreign_share", [](const Shaped& s) { return s.shape.foreign_share; },
+            "Of all hops between its nodes, those over foreign links.")
+        .def_prop_ro(
+            "loads",
+            [](nb::handle_t<Shaped> s) {
+                return view(std::span<const double>(nb::cast<const Shaped&>(s).loads), s);
+            },
+            "Messages on every link, by link id, when every node sends one to every other.");
+    m.def("allocation_shape", &shape_of, "allocation"_a, "threads"_a = 0,
+          nb::call_guard<nb::gil_scoped_release>(),
+          "Follows the routes between all pairs of nodes: O(nodes^2 * route).");
     m.def("judge", &judge_allocated, "graph"_a, "allocation"_a, "placement"_a, "hottest"_a = 10,
           "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
           "Measures a placement in one pass over the messages.");

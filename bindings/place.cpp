@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/place/choose_nodes.hpp"
 #include "topoloom/place/mapper.hpp"
 
 namespace topoloom::python {
@@ -53,6 +54,14 @@ Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) 
     return migration;
 }
 
+Budget make_budget(std::optional<double> seconds, std::optional<std::uint64_t> work, Watch& watch) {
+    Budget budget;
+    if (seconds) budget.seconds = *seconds;
+    if (work) budget.work = *work;
+    budget.keep_going = std::ref(watch);
+    return budget;
+}
+
 std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation& allocation,
                                         std::string_view mapper, std::uint64_t seed,
                                         std::optional<double> seconds, std::optional<std::uint64_t> work,
@@ -61,10 +70,7 @@ std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation
                                         const std::optional<Integers>& previous, std::int64_t migration_cost,
                                         const std::optional<Progress>& progress) {
     Watch watch(progress);
-    Budget budget;
-    if (seconds) budget.seconds = *seconds;
-    if (work) budget.work = *work;
-    budget.keep_going = std::ref(watch);
+    const Budget budget = make_budget(seconds, work, watch);
     Sharing sharing{.imbalance = imbalance};
     if (capacities) sharing.capacity = copy_of<double>(*capacities);
     std::optional<Migration> migration;
@@ -78,6 +84,20 @@ std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation
     PlaceResult result = search();
     if (watch.raised()) throw nb::python_error();
     return {std::move(result.placement), result.work};
+}
+
+ChosenNodes choose(const CommGraph& graph, const Allocation& free, std::size_t count, std::string_view mapper,
+                   std::uint64_t seed, std::optional<double> seconds, std::optional<std::uint64_t> work,
+                   int threads, const std::optional<Progress>& progress) {
+    Watch watch(progress);
+    const Budget budget = make_budget(seconds, work, watch);
+    const auto search = [&] {
+        const nb::gil_scoped_release released;
+        return choose_nodes(graph, free, count, mapper, seed, threads, budget);
+    };
+    ChosenNodes chosen = search();
+    if (watch.raised()) throw nb::python_error();
+    return chosen;
 }
 
 nb::list list_mappers() {
@@ -122,6 +142,20 @@ void bind_place(nb::module_& m) {
         "with it.\n"
         "progress(work) is called now and then; when it returns False the best placement so far is "
         "returned.");
+    nb::class_<ChosenNodes>(m, "ChosenNodes", "Nodes for a pattern, and where its ranks go on them.")
+        .def_ro("allocation", &ChosenNodes::allocation, nb::rv_policy::reference_internal,
+                "The chosen nodes, in the order of the free ones.")
+        .def_ro("placement", &ChosenNodes::placement, nb::rv_policy::reference_internal)
+        .def_ro("hop_bytes", &ChosenNodes::hop_bytes, "Of the placement.")
+        .def_ro("first_hop_bytes", &ChosenNodes::first_hop_bytes,
+                "What the same mapper reached on the first free nodes.")
+        .def_ro("random_hop_bytes", &ChosenNodes::random_hop_bytes,
+                "The same on random ones; None if the budget ended before.")
+        .def_ro("work", &ChosenNodes::work, "Candidates evaluated.");
+    m.def("choose_nodes", &choose, "graph"_a, "free"_a, "count"_a, "mapper"_a = "auto", nb::kw_only(),
+          "seed"_a = 1, "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0,
+          "progress"_a = nb::none(), nb::keep_alive<0, 2>(),
+          "Chooses the free nodes on which the pattern has the fewest hop-bytes, and places its ranks.");
     m.def("mappers", &list_mappers, "All mappers with their options.",
           nb::sig("def mappers() -> list[dict[str, object]]"));
 }

@@ -176,11 +176,19 @@ class Allocation:
     def slot_count(self) -> int: ...
 
     @property
-    def fragment_count(self) -> int:
-        """Connected pieces on the machine's grid."""
+    def average_distance(self) -> float:
+        """Over ordered pairs of different nodes."""
+
+    def components(self) -> list[int]:
+        """
+        For every node the number of the connected piece of the network that it belongs to.
+        """
 
 def fragmented_allocation(machine: Machine, node_count: int, fragments: int, seed: int = 1) -> Allocation:
     """A ragged allocation as schedulers leave them: boxes, planes and lines."""
+
+def compact_nodes(free: Allocation, count: int, seed: int = 1) -> Allocation:
+    """So many of the free nodes, as close together as was found."""
 
 class Placement:
     """rank -> slot; every placement that exists is valid."""
@@ -251,6 +259,41 @@ class Judgement:
     def hottest(self) -> list[tuple[str, float, float, list[tuple[int, int, float]]]]:
         """(link name, bytes, bytes / bandwidth, [(source, target, bytes)])."""
 
+class AllocationShape:
+    """What an allocation looks like on its machine."""
+
+    @property
+    def components(self) -> int:
+        """Connected pieces of the network that its nodes hang on."""
+
+    @property
+    def links_inside(self) -> int: ...
+
+    @property
+    def links_leaving(self) -> int:
+        """Its surface: directed links to what is not its own."""
+
+    @property
+    def links_used(self) -> int:
+        """By routes between its nodes."""
+
+    @property
+    def links_foreign(self) -> int:
+        """Of the links used, those with an end that is not its own."""
+
+    @property
+    def foreign_share(self) -> float:
+        """Of all hops between its nodes, those over foreign links."""
+
+    @property
+    def loads(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
+        """
+        Messages on every link, by link id, when every node sends one to every other.
+        """
+
+def allocation_shape(allocation: Allocation, threads: int = 0) -> AllocationShape:
+    """Follows the routes between all pairs of nodes: O(nodes^2 * route)."""
+
 def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottest: int = 10, threads: int = 0) -> Judgement:
     """Measures a placement in one pass over the messages."""
 
@@ -262,6 +305,37 @@ def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, see
     much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.
     previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes a rank moves with it.
     progress(work) is called now and then; when it returns False the best placement so far is returned.
+    """
+
+class ChosenNodes:
+    """Nodes for a pattern, and where its ranks go on them."""
+
+    @property
+    def allocation(self) -> Allocation:
+        """The chosen nodes, in the order of the free ones."""
+
+    @property
+    def placement(self) -> Placement: ...
+
+    @property
+    def hop_bytes(self) -> int:
+        """Of the placement."""
+
+    @property
+    def first_hop_bytes(self) -> int:
+        """What the same mapper reached on the first free nodes."""
+
+    @property
+    def random_hop_bytes(self) -> int | None:
+        """The same on random ones; None if the budget ended before."""
+
+    @property
+    def work(self) -> int:
+        """Candidates evaluated."""
+
+def choose_nodes(graph: CommGraph, free: Allocation, count: int, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> ChosenNodes:
+    """
+    Chooses the free nodes on which the pattern has the fewest hop-bytes, and places its ranks.
     """
 
 def mappers() -> list[dict[str, object]]:

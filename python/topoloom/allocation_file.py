@@ -129,19 +129,29 @@ def load_allocation(
         return _read(nodes, text)
 
 
+def read_allocation(
+    machine: Machine, text: str, hosts: Sequence[str] = ()
+) -> AllocatedHosts:
+    """Read an allocation from the text of a file; see the head of this module."""
+    return _read(_Nodes(machine, hosts), text)
+
+
 def save_allocation(
-    path: str | Path, allocation: Allocation, title: str, hosts: Sequence[str] = ()
+    path: str | Path,
+    allocation: Allocation,
+    title: str,
+    hosts: Sequence[str] | None = None,
 ) -> None:
     """Write the nodes of an allocation, as coordinates where the machine has them.
 
-    With the names of the machine's nodes in `hosts`, each stands before its place.
+    With `hosts`, the name of ``allocation.nodes[i]`` stands before its place.
     """
     machine = allocation.machine
     lines = [f"# {title}", f"# machine {machine.text}"]
-    if any(not _LETTER.search(host) for host in hosts):
+    if hosts is None or any(not _LETTER.search(host) for host in hosts):
         hosts = ()  # an address and a place would be read as numbers
-    for node in allocation.nodes.tolist():
-        name = [hosts[node]] if hosts else []
+    for i, node in enumerate(allocation.nodes.tolist()):
+        name = [hosts[i]] if hosts else []
         lines.append(" ".join([*name, *map(str, _place_of(machine, node))]))
     write_text(path, "\n".join(lines) + "\n")
 

@@ -203,8 +203,9 @@ def test_a_saved_allocation_names_its_hosts(
 ) -> None:
     machine = Machine("torus:2x3")
     allocation = fragmented_allocation(machine, 4, 2, 3)
-    save_allocation(tmp_path / "a.txt", allocation, "an example", names)
-    again = load_allocation(machine, tmp_path / "a.txt", known)
     nodes = allocation.nodes.tolist()
+    allocated = tuple(names[node] for node in nodes)
+    save_allocation(tmp_path / "a.txt", allocation, "an example", allocated)
+    again = load_allocation(machine, tmp_path / "a.txt", known)
     assert again.allocation.nodes.tolist() == nodes
-    assert again.hosts == tuple(names[node] for node in nodes)
+    assert again.hosts == allocated
