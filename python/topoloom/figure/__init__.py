@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of machines, and of judgements: who talks to whom, who loads which links."""
+"""Pictures of machines, allocations, and judgements: who loads which links."""
 
 from __future__ import annotations
 
+from topoloom.figure.allocation import draw_allocation
 from topoloom.figure.judgement import draw_judgement
 from topoloom.figure.machine import draw_machine
 
-__all__ = ["draw_judgement", "draw_machine"]
+__all__ = ["draw_allocation", "draw_judgement", "draw_machine"]

@@ -18,7 +18,7 @@ from topoloom.figure.links import (
     torus_links,
 )
 from topoloom.figure.matrix import draw_matrix, ordered_matrix
-from topoloom.figure.style import SETTINGS
+from topoloom.figure.page import page
 from topoloom.figure.torus import draw_torus
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from topoloom import Allocation, CommGraph, Judgement, Placement
 
-FORMATS = (".svg", ".png", ".pdf")
 # Beyond this many links a drawn torus is a gray block.
 MOST_LINKS = 600_000
 
@@ -58,25 +57,12 @@ def draw_judgement(
         If the file cannot be written.
     """
     from topoloom import Error, judge
-    from topoloom.files import replacing
 
-    ending = Path(path).suffix.lower()
-    if ending not in FORMATS:
-        raise Error(f"{path}: figures are {', '.join(FORMATS)}; name one of them so")
     if not placements:
         raise Error("there is no placement to draw")
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise Error(
-            "figures need matplotlib; install it with: pip install 'topoloom[report]'"
-        ) from None
-
     judged = {n: judge(graph, allocation, p) for n, p in placements.items()}
     names = _chosen(judged)
-    with matplotlib.rc_context(SETTINGS):
-        figure = Figure(figsize=(10.2, 12.0 if _drawn(allocation) else 8.0), dpi=130)
+    with page(path, (10.2, 12.0 if _drawn(allocation) else 8.0)) as figure:
         _draw(
             figure,
             graph,
@@ -84,23 +70,6 @@ def draw_judgement(
             {name: placements[name] for name in names},
             {name: judged[name] for name in names},
         )
-        _settle(figure)
-        with replacing(path) as stream:
-            metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-            figure.savefig(
-                stream, format=ending[1:], metadata=metadata.get(ending), facecolor="w"
-            )
-
-
-def _settle(figure: Figure) -> None:
-    """Lay the page out and round; the solver's last digits vary from run to run."""
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    for part in figure.subfigs:
-        box = part.bbox_relative
-        box.set_points(np.round(box.get_points(), 5))
-    for axes in figure.axes:
-        axes.set_position(np.round(axes.get_position(original=True).bounds, 5))
 
 
 def headline(judged: Mapping[str, Judgement]) -> str:

@@ -39,9 +39,7 @@ def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
     from topoloom import Error
     from topoloom.files import replacing
 
-    ending = Path(path).suffix.lower()
-    if ending not in FORMATS:
-        raise Error(f"{path}: figures are {', '.join(FORMATS)}; name one of them so")
+    ending = checked_ending(path)
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -59,6 +57,16 @@ def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
             figure.savefig(
                 stream, format=ending[1:], metadata=metadata.get(ending), facecolor="w"
             )
+
+
+def checked_ending(path: str | Path) -> str:
+    """Give the ending of a figure's name; refuse one that is no format of ours."""
+    from topoloom import Error
+
+    ending = Path(path).suffix.lower()
+    if ending not in FORMATS:
+        raise Error(f"{path}: figures are {', '.join(FORMATS)}; name one of them so")
+    return ending
 
 
 def _settle(figure: Figure) -> None:

@@ -33,9 +33,9 @@ def draw_torus(
     """Draw the torus of one placement."""
     from matplotlib.collections import LineCollection
 
-    view = _view(links.shape)
+    view = projection(links.shape)
     segments, values = _segments(links, busy, view)
-    width = max(float(np.ptp(_corners(links.shape) @ view, axis=0).max()), 1.0)
+    width = max(float(np.ptp(corners(links.shape) @ view, axis=0).max()), 1.0)
     per_step = 72 * PANEL / width
     flat = len(links.shape) == 2
     thick = float(np.clip(per_step * (0.17 if flat else 0.13), 2.0, 4.5))
@@ -68,11 +68,11 @@ def draw_torus(
     )
     axes.add_collection(lines)
     _draw_nodes(axes, links.shape, view, allocation, per_step)
-    _frame(axes, links.shape, view)
+    draw_outline(axes, links.shape, view)
     return lines
 
 
-def _view(shape: tuple[int, ...]) -> Array:
+def projection(shape: tuple[int, ...]) -> Array:
     """Projection of coordinates to the page, as a matrix ``(axes, 2)``."""
     if len(shape) == 2:
         return np.array([[0.0, 1.0], [1.0, 0.0]]) if shape[1] >= shape[0] else np.eye(2)
@@ -130,11 +130,12 @@ def _busier(links: TorusLinks, busy: Array, step: Array) -> tuple[Array, Array]:
     return kept, largest[key[kept]]
 
 
-def _corners(shape: tuple[int, ...]) -> Array:
+def corners(shape: tuple[int, ...]) -> Array:
+    """Give the coordinates of the corners of the box of all routers."""
     far = np.array(shape) - 1
     bits = np.array(np.meshgrid(*[[0, 1]] * len(shape))).reshape(len(shape), -1).T
-    corners: Array = bits * far
-    return corners
+    ends: Array = bits * far
+    return ends
 
 
 def _draw_nodes(
@@ -165,18 +166,19 @@ def _draw_nodes(
 
 def _draw_frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
     """Draw only the edges of a box that has too many links to draw them all."""
-    corners = _corners(shape)
-    for i, a in enumerate(corners):
-        for b in corners[i + 1 :]:
+    ends = corners(shape)
+    for i, a in enumerate(ends):
+        for b in ends[i + 1 :]:
             if np.count_nonzero(a != b) == 1:
                 line = np.array([a, b]) @ view
                 axes.plot(line[:, 0], line[:, 1], color="#bbbbbb", lw=0.6, zorder=1)
 
 
-def _frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
-    corners = _corners(shape) @ view
-    margin = 0.6 + 0.05 * float(np.ptp(corners, axis=0).max())
-    low, high = corners.min(axis=0) - margin, corners.max(axis=0) + margin
+def draw_outline(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
+    """Leave room for the torus on the page, and name its axes."""
+    ends = corners(shape) @ view
+    margin = 0.6 + 0.05 * float(np.ptp(ends, axis=0).max())
+    low, high = ends.min(axis=0) - margin, ends.max(axis=0) + margin
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     axes.set_aspect("equal")
