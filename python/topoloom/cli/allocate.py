@@ -1,80 +1,208 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom allocate`: a ragged allocation, as schedulers leave them."""
+"""`topoloom allocate`: choose nodes, make a ragged allocation, or look at one."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from topoloom.cli.options import AsJson, MachineText, Seed
+from topoloom.cli.options import (
+    AllocationText,
+    AsJson,
+    Effort,
+    MachineText,
+    Seconds,
+    Seed,
+    Threads,
+    Work,
+)
 
 
 def command(
     machine: MachineText,
     nodes: Annotated[
-        int,
-        typer.Option("--nodes", "-N", metavar="N", help="Nodes that the job gets."),
-    ],
+        int | None,
+        typer.Option("--nodes", "-N", "-n", metavar="N", help="Nodes for the job."),
+    ] = None,
+    choose: Annotated[
+        str | None,
+        typer.Option(
+            "--choose",
+            metavar="FILE|HOSTS",
+            help="Choose them among these free nodes, written as for --allocation.",
+        ),
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            "--pattern",
+            metavar="GRAPH",
+            help="With --choose: the communication graph of the job. Without one, the "
+            "nodes that lie closest together are chosen.",
+        ),
+    ] = None,
+    allocation: AllocationText = None,
     fragments: Annotated[
         int,
         typer.Option(
-            "--fragments", metavar="N", help="Boxes, lines and planes it consists of."
+            "--fragments",
+            metavar="N",
+            help="Boxes, lines and planes that a generated allocation consists of.",
         ),
     ] = 4,
+    jobs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--jobs",
+            metavar="FILE",
+            help="Where other jobs run: what squeue -o '%i %N' prints, or a file a "
+            "job; may be given several times.",
+        ),
+    ] = None,
+    effort: Effort = None,
+    time: Seconds = None,
+    work: Work = None,
+    threads: Threads = 0,
     seed: Seed = 1,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the nodes to FILE."),
     ] = None,
+    placement: Annotated[
+        Path | None,
+        typer.Option(
+            "--placement",
+            metavar="FILE",
+            help="With --pattern: write where its ranks go on the chosen nodes.",
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture",
+            metavar="FILE",
+            help="Draw the allocation on its machine: .svg, .png, .pdf.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Generate a ragged allocation, to study mappers without a busy machine.
+    """Choose nodes for a job, make a ragged allocation, or look at one.
 
-    The job gets boxes, lines and planes of a bigger machine, scattered as a
-    scheduler scatters them. The file holds one node a line, as coordinates where the
-    machine has them; --allocation of the other verbs reads it, and host lists too.
+    --choose picks from the free nodes those on which the pattern has the fewest
+    hop-bytes, before the job runs. --allocation shows an allocation as it is, and so
+    does --machine detect inside of a batch job. With --nodes alone the job gets boxes,
+    lines and planes of the machine, scattered as a scheduler scatters them, to study
+    mappers without a busy machine.
+
+    \b
+    components        pieces of the network that the nodes hang on
+    average distance  between two of its nodes, beside the best choice found of as
+                      many nodes on the empty machine
+    surface           directed links from the job's routers to others
+    foreign links     used by routes between its nodes, though an end is not its own
+    shared links      used by other jobs, too (--jobs)
+
+    The file holds one node a line, as coordinates where the machine has them;
+    --allocation of the other verbs reads it, and host lists too.
 
     \b
     Examples:
       topoloom allocate --machine torus:25x32x16 --nodes 512 --fragments 9 -o a.txt
-      topoloom map p.npz --machine torus:25x32x16 --allocation a.txt -o x.json
-    The same in one go:
-      topoloom map p.npz --machine torus:25x32x16 --allocate 512 --fragments 9
+      topoloom allocate --machine torus:25x32x16 --allocation a.txt --picture a.png
+      topoloom allocate --machine torus:25x32x16 --choose free.txt --nodes 512 \\
+          --pattern p.npz -o nodes.txt
+      topoloom allocate --machine topology.conf --choose 'n[1-64]' -n 16
     """
+    from topoloom import Error
     from topoloom.allocation_file import save_allocation
+    from topoloom.cli.choose import chosen_nodes
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.cli.problem import generate
-    from topoloom.machine_file import load_machine_and_hosts
+    from topoloom.cli.problem import choose_allocation
+    from topoloom.cli.shape import shape_facts, shape_rows
+    from topoloom.jobs_file import load_jobs
+    from topoloom.machine_file import load_described
 
-    the_machine, hosts = load_machine_and_hosts(machine)
-    allocation = generate(the_machine, hosts, nodes, fragments, seed)
-    if output is not None:
-        save_allocation(
-            output,
-            allocation,
-            f"{nodes} nodes in {fragments} fragments, seed {seed}",
+    if choose is None and (pattern, effort, time, work) != (None,) * 4:
+        raise Error(
+            "--pattern, --effort, --time and --work are for --choose FREE-NODES"
+        )
+    if pattern is None and placement is not None:
+        raise Error("--placement needs --pattern, whose ranks are placed")
+    if allocation is not None and (choose is not None or nodes is not None):
+        raise Error("--allocation is looked at as it is; leave out --choose and -N")
+    if picture is not None:
+        from topoloom.figure.page import checked_ending
+
+        checked_ending(picture)  # before a long search
+    the_machine, described = load_described(machine)
+    hosts = described.hosts
+    others: dict[str, Any] = {}
+    for file in jobs or []:
+        others |= load_jobs(the_machine, file, hosts)
+    choice: Any = None
+    if choose is not None:
+        choice = chosen_nodes(
+            the_machine,
             hosts,
+            choose,
+            nodes,
+            pattern,
+            effort,
+            time,
+            work,
+            threads,
+            seed,
         )
-    ids = [int(node) for node in allocation.nodes]
-    if as_json:
-        print_json(
-            {
-                "machine": the_machine.text,
-                "nodes": ids,
-                "fragments": fragments,
-                "seed": seed,
-                "slots": allocation.slot_count,
-                "output": output and str(output),
-            }
+        given, names, title = choice.allocation, choice.hosts, choice.title
+    elif allocation is None and nodes is None and not described.allocated:
+        raise Error("name the --nodes of the job, or its --allocation")
+    else:
+        listed = choose_allocation(
+            the_machine, described, allocation, nodes, fragments, seed
         )
-        return
-    shown = ", ".join(map(str, ids[:12])) + (", ..." if len(ids) > 12 else "")
-    rows = [
-        ("nodes", f"{len(ids):,} of {the_machine.node_count:,}: {shown}"),
-        ("slots", f"{allocation.slot_count:,}"),
-    ]
+        given, names = listed.allocation, listed.hosts
+        made = f"in {fragments} fragments, seed {seed}"
+        source = f"of {allocation or machine}" if nodes is None else made
+        title = f"{len(given.nodes)} nodes {source}"
+    facts = shape_facts(given, others, seed)
     if output is not None:
-        rows.append(("written", str(output)))
-    print_facts(rows, f"allocation on {the_machine.name}")
+        save_allocation(output, given, title, names)
+    if placement is not None:
+        choice.save_placement(placement)
+    if picture is not None:
+        from topoloom.figure import draw_allocation
+
+        draw_allocation(picture, given)
+    ids = [int(node) for node in given.nodes]
+    if as_json:
+        document = {
+            "machine": the_machine.text,
+            "nodes": ids,
+            "slots": given.slot_count,
+            **facts,
+            "output": output and str(output),
+        }
+        if choice is not None:
+            document |= choice.document()
+        elif nodes is not None:
+            document |= {"fragments": fragments, "seed": seed}
+        print_json(document)
+    else:
+        if choice is not None:
+            choice.print()
+        shown = ", ".join(map(str, ids[:12])) + (", ..." if len(ids) > 12 else "")
+        rows = [
+            ("nodes", f"{len(ids):,} of {the_machine.node_count:,}: {shown}"),
+            ("slots", f"{given.slot_count:,}"),
+            *shape_rows(facts),
+        ]
+        written = (output, placement, picture)
+        rows += [("written", str(path)) for path in written if path is not None]
+        print_facts(rows, f"allocation on {the_machine.name}")
+    if choice is not None and choice.interrupted:
+        from topoloom.cli.outcome import Interrupted
+
+        where = f"; {output} holds the best nodes so far" if output else ""
+        raise Interrupted(f"interrupted{where}")

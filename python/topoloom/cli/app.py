@@ -33,7 +33,7 @@ VERBS = {
     "record": Verb("watch an MPI program run; write who talks to whom", True),
     "pattern": Verb("make a communication graph, or import one from a file"),
     "machine": Verb("show or describe a machine: nodes, links, shape"),
-    "allocate": Verb("make a ragged allocation, as schedulers leave them"),
+    "allocate": Verb("choose nodes for a job, show an allocation, make a ragged one"),
     "map": Verb("place the ranks on the allocated slots"),
     "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
     "compare": Verb("try several mappers and print one table"),

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Choosing nodes among free ones, by a pattern or by distance, and what that gains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topoloom import (
+    AllocatedHosts,
+    Allocation,
+    ChosenNodes,
+    CommGraph,
+    Error,
+    Machine,
+    compact_nodes,
+)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Chosen nodes, and the same number of others to compare them with."""
+
+    allocation: Allocation
+    hosts: tuple[str, ...] | None  # names of the chosen nodes
+    title: str
+    measure: str
+    values: dict[str, float]  # of the measure, by how the nodes were chosen
+    seed: int
+    mapper: str | None = None
+    graph: CommGraph | None = None
+    found: ChosenNodes | None = None
+    interrupted: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """Say what was found, for programs."""
+        shown: dict[str, Any] = {
+            f"{self.measure}_{n}": v for n, v in self.values.items()
+        }
+        shown |= {"mapper": self.mapper, "seed": self.seed}
+        return shown | ({"work": self.found.work} if self.found is not None else {})
+
+    def print(self) -> None:
+        """Say what was found, for people."""
+        from topoloom.cli.console import print_table
+        from topoloom.cli.problem import gain, percent
+        from topoloom.units import format_count
+
+        base = self.values["first"]
+        names = {
+            "first": "the first free ones",
+            "random": "random ones",
+            "chosen": "chosen",
+        }
+        rows = []
+        for name, value in self.values.items():
+            shown = format_count(value) if self.found is not None else f"{value:.3f}"
+            change = "" if name == "first" else percent(gain(base, value))
+            rows.append((names[name], shown, change))
+        print_table(["nodes", self.measure.replace("_", " "), "gain"], rows)
+
+    def save_placement(self, path: Path) -> None:
+        """Write where the ranks go."""
+        from topoloom import PlacementFile, judge, save_placement
+        from topoloom.cli.problem import measures
+
+        assert self.found is not None
+        assert self.graph is not None
+        judgement = judge(self.graph, self.allocation, self.found.placement)
+        save_placement(
+            path,
+            PlacementFile(
+                machine=self.allocation.machine,
+                allocation=self.allocation,
+                placement=self.found.placement,
+                hosts=self.hosts,
+                values=measures(judgement),
+                mapper=self.mapper or "",
+                seed=self.seed,
+                work=self.found.work,
+            ),
+        )
+
+
+def chosen_nodes(
+    machine: Machine,
+    hosts: Sequence[str],
+    free_text: str,
+    nodes: int | None,
+    pattern: str | None,
+    effort: str | None,
+    time: str | None,
+    work: int | None,
+    threads: int,
+    seed: int,
+) -> Choice:
+    """Choose `nodes` of the free nodes, or as many as the pattern needs."""
+    from topoloom import load_allocation
+    from topoloom.cli.problem import at_least
+
+    at_least("--seed", seed, 0)
+    at_least("--threads", threads, 0)
+    listed = load_allocation(machine, free_text, hosts)
+    free = listed.allocation
+    if nodes is not None:
+        at_least("--nodes", nodes, 1)
+    if pattern is not None:
+        return _for_pattern(listed, nodes, pattern, effort, time, work, threads, seed)
+    if (effort, time, work) != (None, None, None):
+        raise Error("--effort, --time and --work need --pattern, which is placed")
+    if nodes is None:
+        raise Error("say how many nodes to choose, with --nodes")
+    chosen = compact_nodes(free, nodes, seed)
+    draw = np.random.default_rng(seed).permutation(len(free.nodes))[:nodes]
+    return Choice(
+        chosen,
+        _names(listed, chosen),
+        f"the {nodes} of {len(free.nodes)} free nodes that lie closest together",
+        "average_distance",
+        {
+            "first": Allocation(machine, free.nodes[:nodes]).average_distance,
+            "random": Allocation(machine, free.nodes[draw]).average_distance,
+            "chosen": chosen.average_distance,
+        },
+        seed,
+    )
+
+
+def _names(free: AllocatedHosts, chosen: Allocation) -> tuple[str, ...] | None:
+    if free.hosts is None:
+        return None
+    names = dict(zip(free.allocation.nodes.tolist(), free.hosts, strict=True))
+    return tuple(names[node] for node in chosen.nodes.tolist())
+
+
+def _for_pattern(
+    listed: AllocatedHosts,
+    nodes: int | None,
+    pattern: str,
+    effort: str | None,
+    time: str | None,
+    work: int | None,
+    threads: int,
+    seed: int,
+) -> Choice:
+    from topoloom import choose_nodes, load_graph
+    from topoloom.cli.console import watching
+    from topoloom.cli.problem import at_least
+    from topoloom.units import parse_duration
+
+    if work is not None:
+        at_least("--work", work, 0)
+    seconds = parse_duration(time) if time is not None else None
+    free = listed.allocation
+    graph = load_graph(pattern)
+    needed = -(-graph.rank_count // free.machine.slots_per_node)
+    mapper = "auto" if effort is None else f"auto(effort={effort})"
+    count = needed if nodes is None else nodes
+    with watching("choosing nodes", seconds=seconds, work=work) as watch:
+        found = choose_nodes(
+            graph,
+            free,
+            count,
+            mapper,
+            seed=seed,
+            seconds=seconds,
+            work=work,
+            threads=threads,
+            progress=watch,
+        )
+    values: dict[str, float] = {"first": found.first_hop_bytes}
+    if found.random_hop_bytes is not None:
+        values["random"] = found.random_hop_bytes
+    values["chosen"] = found.hop_bytes
+    return Choice(
+        found.allocation,
+        _names(listed, found.allocation),
+        f"{count} of {len(free.nodes)} free nodes, chosen for {pattern}",
+        "hop_bytes",
+        values,
+        seed,
+        mapper,
+        graph,
+        found,
+        watch.interrupted,
+    )

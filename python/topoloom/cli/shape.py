@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an allocation looks like on its machine, in numbers for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from topoloom import Allocation, allocation_shape, compact_nodes
+
+#: Jobs that are named, those that share most first.
+MOST_JOBS = 10
+
+
+def shape_facts(
+    allocation: Allocation, jobs: Mapping[str, Allocation], seed: int
+) -> dict[str, Any]:
+    """Measure an allocation, beside the most compact one found on the empty machine.
+
+    Of `jobs`, one on the same nodes is the job itself.
+    """
+    machine = allocation.machine
+    shape = allocation_shape(allocation)
+    best = compact_nodes(Allocation.whole(machine), len(allocation.nodes), seed)
+    # The search may miss what a scheduler came upon.
+    best_distance = min(best.average_distance, allocation.average_distance)
+    ratio = allocation.average_distance / best_distance if best_distance > 0 else 1.0
+    facts: dict[str, Any] = {
+        "components": shape.components,
+        "average_distance": allocation.average_distance,
+        "compact_distance": best_distance,
+        "compactness": ratio,
+        "links_leaving": shape.links_leaving,
+        "links_inside": shape.links_inside,
+        "links_used": shape.links_used,
+        "links_foreign": shape.links_foreign,
+        "foreign_share": shape.foreign_share,
+    }
+    if jobs:
+        facts |= _shared(allocation, shape.loads, jobs)
+    return facts
+
+
+def _shared(
+    allocation: Allocation, loads: Any, jobs: Mapping[str, Allocation]
+) -> dict[str, Any]:
+    own = set(allocation.nodes.tolist())
+    hops = float(loads.sum()) or 1.0
+    busy = np.zeros(len(loads), dtype=bool)
+    sharing: list[dict[str, Any]] = []
+    others = 0
+    for name, job in jobs.items():
+        if set(job.nodes.tolist()) == own:
+            continue
+        others += 1
+        common = (allocation_shape(job).loads > 0) & (loads > 0)
+        busy |= common
+        if common.any():
+            links, share = int(common.sum()), float(loads[common].sum()) / hops
+            sharing.append({"job": name, "links": links, "share": share})
+    sharing.sort(key=lambda job: (-job["share"], job["job"]))
+    return {
+        "other_jobs": others,
+        "links_shared": int(busy.sum()),
+        "shared_share": float(loads[busy].sum()) / hops,
+        "sharing": sharing,
+    }
+
+
+def shape_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say the same for people."""
+    rows = [
+        ("components", f"{facts['components']:,}"),
+        (
+            "average distance",
+            f"{facts['average_distance']:.3f}, {facts['compactness']:.2f} times that "
+            f"of the most compact choice found ({facts['compact_distance']:.3f})",
+        ),
+        (
+            "surface",
+            f"{facts['links_leaving']:,} links leave, {facts['links_inside']:,} inside",
+        ),
+        (
+            "foreign links",
+            f"{facts['links_foreign']:,} of the {facts['links_used']:,} used, "
+            f"with {facts['foreign_share']:.1%} of the hops",
+        ),
+    ]
+    if "other_jobs" in facts:
+        sharing = facts["sharing"]
+        rows.append(
+            (
+                "shared links",
+                f"{facts['links_shared']:,}, with {facts['shared_share']:.1%} of the "
+                f"hops, with {len(sharing):,} of {facts['other_jobs']:,} other jobs",
+            )
+        )
+        rows += [
+            (f"  {job['job']}", f"{job['links']:,}, {job['share']:.1%} of the hops")
+            for job in sharing[:MOST_JOBS]
+        ]
+    return rows

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom allocate`: choosing nodes, looking at allocations, and drawing them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+MACHINE = "torus:8x8x8"
+
+
+def busy_machine(topoloom: Command) -> None:
+    """Leave free.txt, the nodes that a ragged job does not have, and a pattern."""
+    made = topoloom("allocate", "-m", MACHINE, "-N", 200, "--fragments", 6, "--json")
+    free = sorted(set(range(512)) - set(made.json["nodes"]))
+    Path("free.txt").write_text("".join(f"{node}\n" for node in free))
+    assert topoloom("pattern", "stencil3d", "--grid", "4x4x4", "--bytes", 1024,
+                    "--open", "-o", "p.npz").status == 0  # fmt: skip
+
+
+def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
+    busy_machine(topoloom)
+    words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-n", 64]
+    chosen = topoloom(
+        *words, "--pattern", "p.npz", "-o", "n.txt", "--placement", "x.json", "--json"
+    )
+    assert chosen.status == 0, chosen.err
+    found = chosen.json
+    free = {int(line) for line in Path("free.txt").read_text().split()}
+    assert set(found["nodes"]) <= free
+    assert len(found["nodes"]) == 64
+    assert found["hop_bytes_chosen"] < found["hop_bytes_first"]
+    assert found["hop_bytes_chosen"] < found["hop_bytes_random"]
+    # The placement that was written is worth what was said, on the nodes written.
+    judged = topoloom("judge", "p.npz", "x.json", "--json").json
+    assert judged["hop_bytes"] == found["hop_bytes_chosen"]
+    shown = topoloom("allocate", "-m", MACHINE, "--allocation", "n.txt", "--json").json
+    assert shown["nodes"] == found["nodes"]
+    assert shown["components"] == found["components"]
+    first = Path("first.txt")
+    first.write_text("".join(Path("free.txt").read_text().splitlines(True)[:64]))
+    mapped = [
+        topoloom("map", "p.npz", "-m", MACHINE, "--allocation", a, "--json").json
+        for a in ("n.txt", "first.txt")
+    ]
+    assert mapped[0]["values"]["hop_bytes"] < mapped[1]["values"]["hop_bytes"]
+
+
+def test_without_a_number_a_pattern_gets_the_nodes_that_it_needs(
+    topoloom: Command,
+) -> None:
+    busy_machine(topoloom)
+    outcome = topoloom(
+        "allocate", "-m", MACHINE + "+node:4", "--choose", "free.txt",
+        "--pattern", "p.npz", "--effort", "fast", "--json",
+    )  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert len(outcome.json["nodes"]) == 16
+    assert outcome.json["slots"] == 64
+
+
+def test_without_a_pattern_the_closest_nodes_are_chosen(topoloom: Command) -> None:
+    busy_machine(topoloom)
+    words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-n", 40]
+    found = topoloom(*words, "--json").json
+    assert found["average_distance_chosen"] < found["average_distance_first"]
+    assert found["average_distance_chosen"] == found["average_distance"]
+    printed = topoloom(*words)
+    assert printed.status == 0
+    assert "the first free ones" in printed.out
+
+
+def test_chosen_nodes_keep_the_names_of_the_free_ones(topoloom: Command) -> None:
+    topoloom("pattern", "ring", "--ranks", 3, "--bytes", 8, "-o", "p.npz")
+    Path("named.txt").write_text("login1 17\nfar 4 4 4\nlogin2 18\nlogin3 19\n")
+    for words in (["-n", 3], ["--pattern", "p.npz", "--placement", "x.json"]):
+        chosen = topoloom(
+            "allocate", "-m", MACHINE, "--choose", "named.txt", *words, "-o", "n.txt"
+        )
+        assert chosen.status == 0, chosen.err
+        lines = Path("n.txt").read_text().splitlines()[2:]
+        assert lines == ["login1 0 2 1", "login2 0 2 2", "login3 0 2 3"]
+    text = topoloom("export", "x.json", "--to", "slurm-hostfile").out
+    assert sorted(text.split()) == ["login1", "login2", "login3"]
+
+
+def test_a_choice_takes_no_longer_than_it_may(topoloom: Command) -> None:
+    busy_machine(topoloom)
+    outcome = topoloom(
+        "allocate", "-m", MACHINE, "--choose", "free.txt", "-n", 64,
+        "--pattern", "p.npz", "--time", "300ms", "--json",
+    )  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    assert outcome.json["hop_bytes_chosen"] <= outcome.json["hop_bytes_first"]
+
+
+def test_links_shared_with_other_jobs_are_counted(topoloom: Command) -> None:
+    Path("mine.txt").write_text("1\n4\n")
+    # On a line, 2 and 3 talk over the middle one of my three cables; 6 and 7 do not.
+    Path("jobs.txt").write_text("JOBID NODELIST\n10 n[2-3]\n11 n[6-7]\n12 n[1,4]\n")
+    words = [
+        "allocate",
+        "-m",
+        "mesh:8",
+        "--allocation",
+        "mine.txt",
+        "--jobs",
+        "jobs.txt",
+    ]
+    shown = topoloom(*words, "--json").json
+    assert shown["other_jobs"] == 2  # job 12 is this one
+    assert shown["sharing"] == [
+        {"job": "10", "links": 2, "share": pytest.approx(1 / 3)}
+    ]
+    assert shown["links_shared"] == 2
+    assert shown["shared_share"] == pytest.approx(1 / 3)
+    assert shown["links_foreign"] == 6
+    assert shown["foreign_share"] == 1
+    assert "with 1 of 2 other jobs" in topoloom(*words).out
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        MACHINE,
+        "mesh:9x12,nodes=2",
+        "torus:64",
+        "torus:3x4x2x5",
+        "tree:4:8:2",
+        "graph:1",
+    ],
+)
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_an_allocation_is_drawn_on_every_machine(
+    topoloom: Command, machine: str, ending: str
+) -> None:
+    nodes = 1 if machine == "graph:1" else 30
+    file = f"a.{ending}"
+    outcome = topoloom(
+        "allocate", "-m", machine, "-N", nodes, "--fragments", min(nodes, 9),
+        "--picture", file, "--json",
+    )  # fmt: skip
+    assert outcome.status == 0, outcome.err
+    data = Path(file).read_bytes()
+    assert len(data) > 2000
+    assert data.startswith(b"\x89PNG" if ending == "png" else b"<?xml")
+
+
+def test_components_have_colors_of_their_own(topoloom: Command) -> None:
+    from matplotlib.image import imread
+
+    topoloom("pattern", "ring", "--ranks", 2, "-o", "p.npz")
+    Path("two.txt").write_text("0\n1\n40\n41\n")
+    for nodes, name in (("n[0-3]", "one.png"), ("two.txt", "two.png")):
+        drawn = topoloom("allocate", "-m", "mesh:8x8", "-a", nodes, "--picture", name)
+        assert drawn.status == 0, drawn.err
+    blue = np.array([0x00, 0x72, 0xB2]) / 255
+    red = np.array([0xD5, 0x5E, 0x00]) / 255
+
+    def has(name: str, color: np.ndarray) -> bool:
+        return bool((np.abs(imread(name)[..., :3] - color).max(-1) < 0.01).any())
+
+    assert [has("one.png", blue), has("one.png", red)] == [True, False]
+    assert [has("two.png", blue), has("two.png", red)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "name the --nodes of the job, or its --allocation"),
+        (["--pattern", "p.npz", "-n", 4], "are for --choose"),
+        (["-n", 4, "--time", "1s"], "are for --choose"),
+        (["-n", 4, "--placement", "x.json"], "--placement needs --pattern"),
+        (["--allocation", "n[1-3]", "-n", 3], "leave out --choose and -N"),
+        (["--choose", "n[1-9]"], "say how many nodes to choose, with --nodes"),
+        (["--choose", "n[1-9]", "-n", 10], "cannot choose 10 of 9 nodes"),
+        (["--choose", "n[1-9]", "-n", 0], "--nodes must be 1 or more, not 0"),
+        (["--choose", "n[1-9]", "-n", 3, "--work", 5], "need --pattern"),
+        (["--choose", "n[1-9]", "--pattern", "p.npz"], "cannot choose 64 of 9 nodes"),
+        (["--choose", "n[1-9]", "-n", 9, "--pattern", "p.npz"], "choose 64 or more"),
+        (["--choose", "gone.txt", "-n", 9], "gone.txt"),
+        (["-n", 4, "--jobs", "gone.txt"], "gone.txt"),
+        (["-n", 4, "--picture", "a.gif"], "figures are .svg, .png, .pdf"),
+    ],
+)
+def test_what_cannot_be_chosen_is_said_in_one_line(
+    topoloom: Command, words: list[object], message: str
+) -> None:
+    topoloom("pattern", "stencil3d", "--grid", "4x4x4", "--bytes", 8, "-o", "p.npz")
+    outcome = topoloom("allocate", "-m", MACHINE, *words)
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == ""
