@@ -144,7 +144,7 @@ def test_an_allocation_is_drawn_on_every_machine(
     file = f"a.{ending}"
     outcome = topoloom(
         "allocate", "-m", machine, "-N", nodes, "--fragments", min(nodes, 9),
-        "--picture", file, "--json",
+        "--figure", file, "--json",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
     data = Path(file).read_bytes()
@@ -158,7 +158,7 @@ def test_components_have_colors_of_their_own(topoloom: Command) -> None:
     topoloom("pattern", "ring", "--ranks", 2, "-o", "p.npz")
     Path("two.txt").write_text("0\n1\n40\n41\n")
     for nodes, name in (("n[0-3]", "one.png"), ("two.txt", "two.png")):
-        drawn = topoloom("allocate", "-m", "mesh:8x8", "-a", nodes, "--picture", name)
+        drawn = topoloom("allocate", "-m", "mesh:8x8", "-a", nodes, "--figure", name)
         assert drawn.status == 0, drawn.err
     blue = np.array([0x00, 0x72, 0xB2]) / 255
     red = np.array([0xD5, 0x5E, 0x00]) / 255
@@ -186,7 +186,7 @@ def test_components_have_colors_of_their_own(topoloom: Command) -> None:
         (["--choose", "n[1-9]", "-n", 9, "--pattern", "p.npz"], "choose 64 or more"),
         (["--choose", "gone.txt", "-n", 9], "gone.txt"),
         (["-n", 4, "--jobs", "gone.txt"], "gone.txt"),
-        (["-n", 4, "--picture", "a.gif"], "figures are .svg, .png, .pdf"),
+        (["-n", 4, "--figure", "a.gif"], "figures are .svg, .png, .pdf"),
     ],
 )
 def test_what_cannot_be_chosen_is_said_in_one_line(

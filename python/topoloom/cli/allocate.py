@@ -78,10 +78,10 @@ def command(
             help="With --pattern: write where its ranks go on the chosen nodes.",
         ),
     ] = None,
-    picture: Annotated[
+    figure: Annotated[
         Path | None,
         typer.Option(
-            "--picture",
+            "--figure",
             metavar="FILE",
             help="Draw the allocation on its machine: .svg, .png, .pdf.",
         ),
@@ -110,7 +110,7 @@ def command(
     \b
     Examples:
       topoloom allocate --machine torus:25x32x16 --nodes 512 --fragments 9 -o a.txt
-      topoloom allocate --machine torus:25x32x16 --allocation a.txt --picture a.png
+      topoloom allocate --machine torus:25x32x16 --allocation a.txt --figure a.png
       topoloom allocate --machine torus:25x32x16 --choose free.txt --nodes 512 \\
           --pattern p.npz -o nodes.txt
       topoloom allocate --machine topology.conf --choose 'n[1-64]' -n 16
@@ -132,10 +132,10 @@ def command(
         raise Error("--placement needs --pattern, whose ranks are placed")
     if allocation is not None and (choose is not None or nodes is not None):
         raise Error("--allocation is looked at as it is; leave out --choose and -N")
-    if picture is not None:
+    if figure is not None:
         from topoloom.figure.page import checked_ending
 
-        checked_ending(picture)  # before a long search
+        checked_ending(figure)  # before a long search
     the_machine, described = load_described(machine)
     hosts = described.hosts
     others: dict[str, Any] = {}
@@ -171,10 +171,10 @@ def command(
         save_allocation(output, given, title, names)
     if placement is not None:
         choice.save_placement(placement)
-    if picture is not None:
+    if figure is not None:
         from topoloom.figure import draw_allocation
 
-        draw_allocation(picture, given)
+        draw_allocation(figure, given)
     ids = [int(node) for node in given.nodes]
     if as_json:
         document = {
@@ -198,7 +198,7 @@ def command(
             ("slots", f"{given.slot_count:,}"),
             *shape_rows(facts),
         ]
-        written = (output, placement, picture)
+        written = (output, placement, figure)
         rows += [("written", str(path)) for path in written if path is not None]
         print_facts(rows, f"allocation on {the_machine.name}")
     if choice is not None and choice.interrupted:
