@@ -59,13 +59,18 @@ def test_vertices_stand_apart(text: str) -> None:
     assert len(np.unique(np.round(places, 6), axis=0)) == wiring.vertex_count
 
 
-@pytest.mark.parametrize("text", KINDS)
+@pytest.mark.parametrize("text", [text for text in KINDS if "+down" not in text])
 def test_a_cable_is_drawn_once_for_all_its_links(text: str) -> None:
     machine = Machine(text)
     pairs = {frozenset(machine.link_ends(link)) for link in range(machine.link_count)}
     ends, rates = cables(Wiring(machine))
     assert {frozenset(pair) for pair in ends.tolist()} == pairs
     assert len(ends) == len(rates) == len(pairs)
+
+
+def test_what_is_down_is_not_drawn() -> None:
+    ends, _ = cables(Wiring(Machine("torus:5+down:v2,3-4")))
+    assert ends.tolist() == [[0, 1], [0, 4]]
 
 
 def test_the_widest_of_parallel_links_gives_the_color() -> None:

@@ -38,14 +38,76 @@ double at_least(const BasicTorus<Width>& torus, const Halves& halves) {
     return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
 }
 
-/// Partners send: a group's link carries what its nodes send at the most.
-double at_least(const Tree& tree, const Halves& halves) {
+/// All pairs send: the links of an axis share evenly what its coordinates exchange.
+template <class Space>
+double at_least(const BasicHyperX<Space>& network, const Halves& halves) {
+    const auto nodes = static_cast<double>(network.node_count());
+    const auto routers = static_cast<double>(network.vertex_count());
+    double rate = unlimited;
+    for (std::size_t axis = 0; axis < network.spec().size.size(); ++axis) {
+        const std::uint32_t extent = network.spec().size[axis];
+        if (extent == 1) continue;
+        rate = std::min(rate, network.spec().bandwidth[axis].value * extent * routers / (nodes * nodes));
+    }
+    return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
+}
+
+/// All pairs send, groups over all their global links alike, along the row and then the column on both sides.
+double at_least(const Dragonfly& network, const Halves& halves) {
+    const DragonflySpec& spec = network.spec();
+    const auto rows = static_cast<double>(spec.rows);
+    const auto columns = static_cast<double>(spec.columns);
+    const auto on_router = static_cast<double>(spec.nodes_per_router);
+    const double in_group = rows * columns * on_router;
+    double rate = unlimited;
+    double through_port = 0;
+    if (spec.groups > 1) {
+        through_port = in_group * in_group / network.links_between_groups();
+        rate = spec.bandwidth[2].value / through_port;
+    }
+    // What a router sends and gets over the ports of another one of its group, and to its nodes.
+    const double ports = spec.groups > 1 ? *spec.global_links : 0;
+    const double between = 2 * ports * through_port / (rows * columns) + on_router * on_router;
+    if (columns > 1) rate = std::min(rate, spec.bandwidth[0].value / (rows * between));
+    if (rows > 1) rate = std::min(rate, spec.bandwidth[1].value / (columns * between));
+    return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
+}
+
+/// Partners send, over all ways up alike: the cables above a subtree carry what its nodes send at the most.
+template <class Spec>
+double at_least_upward(const Spec& spec, const std::vector<double>& cables, const Halves& halves) {
     double rate = unlimited;
     double nodes_below = 1;
+    for (std::size_t level = 0; level < spec.arity.size(); ++level) {
+        const bool some_outside = nodes_below < static_cast<double>(halves.larger + halves.smaller);
+        if (some_outside) rate = std::min(rate, spec.bandwidth[level].value * cables[level] / nodes_below);
+        nodes_below *= spec.arity[level];
+    }
+    return 2 * rate * static_cast<double>(halves.smaller);
+}
+
+double at_least(const Tree& tree, const Halves& halves) {
+    return at_least_upward(tree.spec(), std::vector<double>(tree.spec().arity.size(), 1.0), halves);
+}
+
+double at_least(const FatTree& tree, const Halves& halves) {
+    std::vector<double> cables;
+    double roots = 1;
     for (std::size_t level = 0; level < tree.spec().arity.size(); ++level) {
-        if (nodes_below < static_cast<double>(tree.node_count()))
-            rate = std::min(rate, tree.spec().bandwidth[level].value / nodes_below);
-        nodes_below *= tree.spec().arity[level];
+        roots *= tree.spec().up[level];
+        cables.push_back(roots * tree.spec().parallel[level]);
+    }
+    return at_least_upward(tree.spec(), cables, halves);
+}
+
+/// Partners send: by NVLink to all GPUs of the own domain alike, along the rails, and by NVLink to the target.
+double at_least(const RailCluster& network, const Halves& halves) {
+    const RailClusterSpec& spec = network.spec();
+    const auto [nvlink, rail, spine] = spec.bandwidth;
+    double rate = std::min(nvlink.value / 2, rail.value);
+    if (spec.units > 1) {
+        const double on_leaf = static_cast<double>(spec.gpus) * spec.domains / spec.rails;
+        rate = std::min(rate, *spec.spines * spine.value / on_leaf);
     }
     return 2 * rate * static_cast<double>(halves.smaller);
 }

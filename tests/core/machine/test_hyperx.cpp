@@ -27,7 +27,7 @@ std::vector<std::uint32_t> divided(std::uint32_t router, const std::vector<std::
 template <class Use>
 void with_hyperx(const std::string& text, const Use& use) {
     with_topology(make_machine(text), [&](const auto& t) {
-        if constexpr (requires { t.spec().nodes_per_router; })
+        if constexpr (requires { t.spec().nodes_per_router + t.spec().size.size(); })
             use(t, t.spec().size, t.spec().nodes_per_router);
     });
 }

@@ -104,6 +104,26 @@ TEST_CASE("trees are cut where the links above are the least for the nodes below
     CHECK(bottom.exact());
 }
 
+TEST_CASE(
+    "fat trees, dragonflies, HyperX and rails of any size have the bisections of their cables, proven") {
+    for (const auto& [text, links] : std::vector<std::pair<std::string, std::size_t>>{
+             {"fattree:16:16:16", 4096},  // full: every node sends and receives
+             {"fattree:44:182,up=1:6,parallel=1:3", 2 * 91 * 18},
+             {"fattree:8:8:4,up=1:2:2", 2 * 2 * 4},      // 4 cables above each of 4 subtrees
+             {"hyperx:8x8x4,nodes=16", 2 * 64 * 2 * 2},  // across z
+             {"hypercube:14", 16384},
+             {"dragonfly:74x32,nodes=4,global=10", 2 * 37 * 37 * 4},
+             {"rails:8:32:4", 1024},
+             {"rails:8:32:4,spines=8", 2 * 2 * 8 * 8}}) {  // 8 of 32 uplinks
+        CAPTURE(text);
+        const bool rails = text.starts_with("rails");
+        const MachineBisection found = bisection_of(rails ? text + ",bandwidth.nvlink=9" : text);
+        CHECK(found.link_count == links);
+        CHECK(found.at_most.value == static_cast<double>(links));
+        CHECK(found.exact());
+    }
+}
+
 TEST_CASE("a single node has no halves") {
     const MachineBisection found = bisection_of("torus:1");
     CHECK(found.at_most.value == 0);
