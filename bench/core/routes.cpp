@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hops and routes between random nodes of every kind of network: nanoseconds for a distance, and for a link of a route.
+// Hops and routes between random nodes of every kind of network: nanoseconds for a distance, and for a link of a route;
+// and seconds until all distances of an irregular network are known.
+#include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +26,16 @@ constexpr std::array machines{
     "fattree:4:4:4:4:4:4",
     "fattree:16:16:16,routing=s-mod-k",
     "fattree:16:16:16,routing=random",
+    "hyperx:16x16x16",
+    "hyperx:9x9x9,nodes=9",
+    "hypercube:20",
+    "ring:12",
+    "twisted:8x8x16,twist.x=0:0:8,twist.y=0:0:8",
+    "rails:8:32:4",
+    "dragonfly:33x8,nodes=4",
+    "dragonfly:80x32,nodes=4,global=16",
+    "dragonfly:34x6x16,nodes=4,global=10",
+    "dragonfly:33x8,nodes=4,routing=valiant",
 };
 
 /// So few that they stay in the cache.
@@ -81,6 +94,38 @@ void route(benchmark::State& state) {
     });
 }
 
+/// Switches with 18 random cables and two nodes on each.
+ExplicitGraphSpec irregular(std::uint32_t switches) {
+    Rng rng(1);
+    ExplicitGraphSpec spec;
+    spec.nodes = 2 * switches;
+    spec.switches = switches;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> cables;
+    for (std::uint32_t s = 0; s < switches; ++s) {
+        for (std::uint32_t i = 0, other = (s + 1) % switches; i < 9; ++i, other = rng.below(switches)) {
+            if (other != s) cables.insert(std::minmax(s, other));
+        }
+    }
+    const auto join = [&](std::uint32_t a, std::uint32_t b) {
+        spec.links.push_back({a, b});
+        spec.links.push_back({b, a});
+    };
+    for (const auto& [a, b] : cables) join(spec.nodes + a, spec.nodes + b);
+    for (std::uint32_t node = 0; node < spec.nodes; ++node) join(node, spec.nodes + node / 2);
+    return spec;
+}
+
+void irregular_distances(benchmark::State& state) {
+    const ExplicitGraphSpec spec = irregular(static_cast<std::uint32_t>(state.range(0)));
+    for (auto _ : state) benchmark::DoNotOptimize(ExplicitGraph(spec).diameter());
+}
+
+BENCHMARK(irregular_distances)
+    ->ArgName("switches")
+    ->Arg(20'000)
+    ->Unit(benchmark::kSecond)
+    ->UseRealTime()
+    ->Iterations(1);
 BENCHMARK(hops)->ArgName("machine")->DenseRange(0, std::ssize(machines) - 1);
 BENCHMARK(route)->ArgName("machine")->DenseRange(0, std::ssize(machines) - 1);
 

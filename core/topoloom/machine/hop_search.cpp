@@ -58,8 +58,7 @@ class Search {
             }
             if (!reached.empty() && level >= HopTable::unreached)
                 fail("the machine graph has distances above ", HopTable::unreached - 1);
-            // In their order, so that what is written in all rows lies together.
-            std::ranges::sort(reached);
+            put_in_order(reached);
             for (const std::uint32_t v : reached) write(v, roots.begin, level, hops);
             std::swap(here_, next_);
             active.swap(reached);
@@ -79,6 +78,17 @@ class Search {
                 fresh |= next_[v][w];
             }
             if (fresh != 0 && before == 0) reached.push_back(v);
+        }
+    }
+    /// So that what is written in all rows lies together.
+    void put_in_order(std::vector<std::uint32_t>& reached) const {
+        if (reached.size() < next_.size() / 32) {
+            std::ranges::sort(reached);
+            return;
+        }
+        reached.clear();
+        for (std::uint32_t v = 0; v < next_.size(); ++v) {
+            if (next_[v] != Roots{}) reached.push_back(v);
         }
     }
     void write(std::uint32_t v, std::size_t first_root, std::uint32_t level, HopTable::Hops& hops) {

@@ -68,14 +68,12 @@ void HopTable::measure() {
         if (count[p.row] > 1) farthest_ = std::max(farthest_, 2U * p.leaf);
     }
     std::vector<std::uint32_t> farthest(rows_, 0);
-    std::vector<char> symmetric(rows_, 1);
     std::vector<std::uint32_t> lost(rows_, none);  // node that does not reach row b
     parallel_for(rows_, 0, [&](std::size_t b, int) {
         if (count[b] == 0) return;
         const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
         for (std::size_t a = 0; a < rows_; ++a) {
             if (count[a] == 0 || a == b) continue;
-            if (to_b[a] != hops_[a * width_ + b]) symmetric[b] = 0;
             if (to_b[a] == unreached) {
                 lost[b] = std::min(lost[b], first[a]);
             } else {
@@ -90,7 +88,23 @@ void HopTable::measure() {
         to = first[b];
         lost_ = {Node{lost[b]}, Node{to}};
     }
-    symmetric_ = std::ranges::all_of(symmetric, [](char s) { return s == 1; });
+    symmetric_ = same_both_ways();
+}
+
+/// Tile by tile, so that columns are read from the cache as rows are.
+bool HopTable::same_both_ways() const {
+    const Chunks tiles(rows_, 64);
+    std::vector<char> same(tiles.size(), 1);
+    parallel_for(tiles.size(), 0, [&](std::size_t t, int) {
+        for (std::size_t other = 0; other <= t; ++other) {
+            for (std::size_t b = tiles[t].begin; b < tiles[t].end; ++b) {
+                for (std::size_t a = tiles[other].begin; a < tiles[other].end; ++a) {
+                    if (hops_[b * width_ + a] != hops_[a * width_ + b]) same[t] = 0;
+                }
+            }
+        }
+    });
+    return std::ranges::all_of(same, [](char s) { return s == 1; });
 }
 
 std::vector<std::uint64_t> HopTable::total_distances(std::span<const Point> points) const {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "topoloom/base/big_vector.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/machine/pull_to_points.hpp"
 #include "topoloom/machine/split_key.hpp"
@@ -29,7 +30,7 @@ class HopTable {
     using Pull = PullToPoints<HopTable>;
     /// [b * width + a]: hops from row a to row b. Rows of routers that no node hangs on may come last, and are then
     /// only ever `a`.
-    using Hops = std::vector<std::uint16_t>;
+    using Hops = BigVector<std::uint16_t>;
     /// The hops from one node to another, where they differ from what the table says.
     struct Exception {
         std::uint32_t from;
@@ -95,6 +96,7 @@ class HopTable {
     }
     [[nodiscard]] std::uint32_t looked_up(Point a, Point b) const;
     void measure();
+    [[nodiscard]] bool same_both_ways() const;
     /// Hops of the table, and points, from a row to all given points that it reaches.
     struct Total {
         std::uint64_t hops = 0;
