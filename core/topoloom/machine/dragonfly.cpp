@@ -39,7 +39,7 @@ Size measure(DragonflySpec& spec) {
              in_group == 1 ? " router" : " routers", " with ", *spec.global_links, " have only ", ports,
              "; give more global links a router");
     }
-    const std::uint64_t between = spec.groups == 1 ? 0 : ports / size.port_stride;
+    const std::uint64_t between = spec.groups == 1 ? 0 : direct ? 1 : ports / size.port_stride;
     if (between > Dragonfly::max_links_between_groups) {
         fail("two groups of the dragonfly are joined by ", between, " links; at most ",
              Dragonfly::max_links_between_groups, " are possible");

@@ -23,7 +23,7 @@ namespace topoloom {
 ///
 /// consecutive  t, not counting g itself (the absolute arrangement of Kim et al. 2008)
 /// palmtree     (g - t - 1) mod groups: the same for every group, seen from itself (Camarero, Vallejo, Beivide 2014)
-/// direct       t: router t of every group leads to group t (SimGrid)
+/// direct       t, with a single link between two groups: router t of every group leads to group t (SimGrid)
 enum class DragonflyArrangement { consecutive, palmtree, direct };
 
 /// minimal  over one global link

@@ -165,7 +165,9 @@ Ends expected_ends(const Dragonfly& dragonfly) {
     for (std::uint32_t g = 0; g < spec.groups && spec.groups > 1; ++g) {
         const std::vector<std::uint32_t> groups = turn(g);
         for (std::uint32_t port = 0; port < in_group * *spec.global_links; ++port) {
-            if (port / groups.size() == in_group * *spec.global_links / groups.size()) break;  // left over
+            const bool once = spec.arrangement == DragonflyArrangement::direct;
+            const std::size_t rounds = once ? 1 : in_group * *spec.global_links / groups.size();
+            if (port / groups.size() == rounds) break;  // left over
             routers[{g, groups[port % groups.size()]}].push_back(g * in_group + port / *spec.global_links);
         }
     }

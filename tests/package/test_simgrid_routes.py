@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our routes beside those that SimGrid itself takes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from topoloom import Machine
+
+ROUTES = Path(__file__).with_name("simgrid_routes.py")
+#: SimGrid comes with the system's Python.
+PYTHON = "/usr/bin/python3"
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="all" routing="Full">
+    <cluster id="c" prefix="n" suffix="" radical="0-{last}" speed="1Gf" bw="1GBps"
+             lat="1us" topology="{kind}" topo_parameters="{shape}"/>
+  </zone>
+</platform>
+"""
+
+Routes = list[tuple[int, int, list[str]]]
+
+
+def simgrid_routes(folder: Path, kind: str, shape: str, nodes: int) -> Routes:
+    platform = folder / "platform.xml"
+    platform.write_text(PLATFORM.format(kind=kind, shape=shape, last=nodes - 1))
+    told = subprocess.run(
+        [PYTHON, str(ROUTES), str(platform)],
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=60,
+    )
+    routes: Routes = json.loads(told.stdout)
+    assert len(routes) == nodes * (nodes - 1)
+    return routes
+
+
+def check_same(machine: Machine, routes: Routes) -> None:
+    """Hold each link of SimGrid's to one of ours, the same one on all routes."""
+    ours_of: dict[str, int] = {}
+    for a, b, theirs in routes:
+        ours = [link for link, _ in machine.route(a, b)]
+        # SimGrid also counts the links between hosts and the routers of a dragonfly.
+        between = [name for name in theirs if "_to_node_" not in name]
+        assert len(ours) == len(between), (a, b, theirs)
+        for name, link in zip(between, ours, strict=True):
+            assert ours_of.setdefault(name, link) == link, (a, b, name)
+    assert len(set(ours_of.values())) == len(ours_of)
+    assert len(ours_of) > 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ("3,5", "torus:5x3,order=1:0"),
+        ("5,3,3", "torus:3x3x5,order=2:1:0"),
+        ("7", "torus:7"),
+    ],
+)
+def test_tori_of_odd_rings_route_as_simgrid(
+    tmp_path: Path, shape: str, text: str
+) -> None:
+    """SimGrid's first axis is the fastest, and is corrected first."""
+    machine = Machine(text)
+    check_same(machine, simgrid_routes(tmp_path, "TORUS", shape, machine.node_count))
+
+
+@pytest.mark.parametrize(("shape", "text"), [("4", "torus:4"), ("4,6", "torus:6x4")])
+def test_half_way_round_even_rings_simgrid_goes_the_other_way(
+    tmp_path: Path, shape: str, text: str
+) -> None:
+    """Only there: hops are the same, and `ties` is where to choose."""
+    machine = Machine(f"{text},order=1:0" if "x" in text else text)
+    size = machine.shape
+    routes = simgrid_routes(tmp_path, "TORUS", shape, machine.node_count)
+
+    def half_way(a: int, b: int) -> bool:
+        ends = zip(machine.coordinates(a), machine.coordinates(b), size, strict=True)
+        return any(2 * abs(x - y) == extent for x, y, extent in ends)
+
+    check_same(machine, [route for route in routes if not half_way(*route[:2])])
+    for a, b, theirs in routes:
+        assert len(theirs) == machine.hops(a, b)
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ("2;4,4;1,4;1,1", "fattree:4:4"),
+        ("3;2,2,2;1,2,2;1,1,1", "fattree:2:2:2"),
+        ("2;4,3;1,2;1,1", "fattree:4:3,up=1:2"),
+        ("3;3,2,2;1,3,2;1,1,1", "fattree:3:2:2,up=1:3:2"),
+    ],
+)
+def test_fat_trees_route_as_simgrid(tmp_path: Path, shape: str, text: str) -> None:
+    machine = Machine(text)
+    check_same(machine, simgrid_routes(tmp_path, "FAT_TREE", shape, machine.node_count))
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ("2,1;2,1;3,1;2", "dragonfly:2x2x3,nodes=2,arrangement=direct"),
+        ("4,1;1,1;5,1;1", "dragonfly:4x1x5,arrangement=direct"),
+        ("5,1;2,1;6,1;1", "dragonfly:5x2x6,arrangement=direct"),
+    ],
+)
+def test_dragonflies_route_as_simgrid(tmp_path: Path, shape: str, text: str) -> None:
+    """SimGrid has no more groups than routers in a row: others make it crash."""
+    machine = Machine(text)
+    routes = simgrid_routes(tmp_path, "DRAGONFLY", shape, machine.node_count)
+    check_same(machine, routes)
