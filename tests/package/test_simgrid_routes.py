@@ -106,13 +106,13 @@ def test_fat_trees_route_as_simgrid(tmp_path: Path, shape: str, text: str) -> No
 @pytest.mark.parametrize(
     ("shape", "text"),
     [
-        ("2,1;2,1;3,1;2", "dragonfly:2x2x3,nodes=2,arrangement=direct"),
         ("4,1;1,1;5,1;1", "dragonfly:4x1x5,arrangement=direct"),
-        ("5,1;2,1;6,1;1", "dragonfly:5x2x6,arrangement=direct"),
+        ("2,1;1,1;5,1;2", "dragonfly:2x1x5,nodes=2,arrangement=direct"),
+        ("6,1;1,1;6,1;1", "dragonfly:6x1x6,arrangement=direct"),
     ],
 )
 def test_dragonflies_route_as_simgrid(tmp_path: Path, shape: str, text: str) -> None:
-    """SimGrid has no more groups than routers in a row: others make it crash."""
+    """Of one row: between rows, links of SimGrid 3.32's routes do not join up."""
     machine = Machine(text)
     routes = simgrid_routes(tmp_path, "DRAGONFLY", shape, machine.node_count)
     check_same(machine, routes)
