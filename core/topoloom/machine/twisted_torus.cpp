@@ -105,12 +105,8 @@ TwistedTorus::TwistedTorus(TwistedTorusSpec spec)
 }
 
 auto TwistedTorus::position(std::uint32_t router) const -> Vector {
-    Vector at(spec_.size.size());
-    for (std::size_t d = at.size(); d-- > 0;) {
-        at[d] = router % spec_.size[d];
-        router /= spec_.size[d];
-    }
-    return at;
+    const std::vector<std::uint32_t> at = row_major_coordinates(router, spec_.size);
+    return {at.begin(), at.end()};
 }
 
 std::uint32_t TwistedTorus::router_at(Vector at) const {
