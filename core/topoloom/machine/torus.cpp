@@ -40,6 +40,8 @@ template <std::size_t Width>
 BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
     complete(spec_, Width, max_extent);
     const std::uint32_t axes = axis_count();
+    nodes_per_router_ = Divisor(spec_.nodes_per_router);
+    for (std::uint32_t d = 0; d < axes; ++d) extent_[d] = Divisor(spec_.size[d]);
     ring_.at.fill(std::numeric_limits<Coordinate>::max());
     for (std::uint32_t d = 0; d < axes; ++d) {
         router_count_ *= spec_.size[d];
@@ -66,8 +68,9 @@ template <std::size_t Width>
 auto BasicTorus<Width>::router_point(std::uint32_t router) const -> Point {
     Point p;
     for (std::uint32_t d = axis_count(); d-- > 0;) {
-        p.at[d] = static_cast<Coordinate>(router % spec_.size[d]);
-        router /= spec_.size[d];
+        const std::uint32_t plane = extent_[d].quotient(router);
+        p.at[d] = static_cast<Coordinate>(router - plane * extent_[d].value());
+        router = plane;
     }
     return p;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "topoloom/base/divisor.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/link.hpp"
@@ -78,7 +79,7 @@ class BasicTorus {
     /// Sums up the loads of messages in O(axes) each: Deposits collects, settle() turns what was added into loads.
     void settle(std::span<double> loads) const;
 
-    [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value / spec_.nodes_per_router; }
+    [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
     [[nodiscard]] LinkEnds ends(Link link) const;
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const;
     [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
@@ -178,6 +179,8 @@ class BasicTorus {
     void segments(std::uint32_t axis, std::int32_t x, std::int32_t y, const Use& use) const;
 
     TorusSpec spec_;
+    Divisor nodes_per_router_;
+    std::array<Divisor, Width> extent_{};
     std::uint32_t router_count_ = 1;
     Point ring_{};              // extent of a ring; so large on a line that it never matters
     std::vector<Lines> lines_;  // by axis
@@ -216,7 +219,8 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
             for (std::uint32_t i = 0; i < s.length; ++i) {
                 // A segment starts at its lowest link; going down it is walked from the far end.
                 const std::uint32_t step = s.sign == 0 ? i : s.length - 1 - i;
-                const std::uint32_t position = (s.start + step) % lines.length;
+                const std::uint32_t ahead = s.start + step;  // less than twice round
+                const std::uint32_t position = ahead < lines.length ? ahead : ahead - lines.length;
                 visit(Link{first + position * lines.step[axis]}, s.share);
             }
         });
