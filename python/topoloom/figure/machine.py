@@ -168,8 +168,8 @@ def _lines(
     at = np.array(np.unravel_index(ends, size)).transpose(1, 2, 0)
     apart = np.abs(at[:, 0] - at[:, 1])
     near = apart.sum(axis=1) == 1
-    # A link that closes an axis is cut off at both ends: it leads from the last position
-    # to the first, and on other axes to where a twist shifts it.
+    # A link that closes an axis is cut off at both ends: it leads from the last
+    # position to the first, and on other axes to where a twist shifts it.
     axis = (apart[~near] == np.array(size) - 1).argmax(axis=1)
     steps = np.array([places[int(np.prod(size[d + 1 :]))] for d in range(len(size))])
     out = 0.4 * (steps - places[0])[axis]
