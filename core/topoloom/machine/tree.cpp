@@ -30,13 +30,13 @@ Tree::Tree(TreeSpec spec) : spec_(std::move(spec)) {
     std::uint32_t next = 0;
     for (const std::uint32_t arity : spec_.arity) {
         offset_.push_back(next);
-        span_.push_back(leaves);
+        span_.emplace_back(leaves);
         next += vertices;
         vertices /= arity;
         leaves *= arity;
     }
     offset_.push_back(next);
-    span_.push_back(leaves);
+    span_.emplace_back(leaves);
 }
 
 std::uint32_t Tree::diameter() const { return hops(point(Node{0}), point(Node{levels_.size() - 1})); }

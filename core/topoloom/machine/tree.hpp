@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "topoloom/base/divisor.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/levels.hpp"
@@ -50,13 +51,10 @@ class Tree {
 
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
-        const std::uint32_t top = levels_.common_level(point(a), point(b));
-        std::uint32_t from = a.value;
-        for (std::uint32_t j = 0; j < top; ++j) {
-            visit(Link{2 * (offset_[j] + from)}, 1.0);
-            from /= spec_.arity[j];
-        }
-        for (std::uint32_t j = top; j-- > 0;) visit(Link{2 * (offset_[j] + b.value / span_[j]) + 1}, 1.0);
+        const auto group = [&](std::size_t level, Node node) { return span_[level].quotient(node.value); };
+        std::size_t top = 0;
+        for (; group(top, a) != group(top, b); ++top) visit(Link{2 * (offset_[top] + group(top, a))}, 1.0);
+        while (top-- > 0) visit(Link{2 * (offset_[top] + group(top, b)) + 1}, 1.0);
     }
 
     /// Vertices: leaves first, then the groups level by level, the root last.
@@ -86,7 +84,7 @@ class Tree {
     TreeSpec spec_;
     Levels levels_;
     std::vector<std::uint32_t> offset_;  // [j]: first vertex of level j; [count]: the root
-    std::vector<std::uint32_t> span_;    // [j]: leaves under a vertex of level j
+    std::vector<Divisor> span_;          // [j]: leaves under a vertex of level j
 };
 
 }  // namespace topoloom
