@@ -2,6 +2,7 @@
 #include "topoloom/machine/twisted_torus.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -93,9 +94,8 @@ TwistedTorus::TwistedTorus(TwistedTorusSpec spec)
     }
     center_ = key_.back();
     join_routers();
-    std::vector<std::uint16_t> hops_to(routers, HopTable::unreached);
-    find_steps(hops_to);
-    tabulate(hops_to);
+    find_ways();
+    tabulate();
     std::vector<HopTable::Point> nodes;
     for (std::uint32_t node = 0; node < node_count(); ++node)
         nodes.push_back({node, vertex(Node{node}) & 0x7FFFFFFFU, 0});
@@ -140,11 +140,12 @@ void TwistedTorus::join_routers() {
 
 /// Breadth-first from router 0. A shortest vector to a router is one to a router before it and a step more; the
 /// lexicographic order of vectors does not change when both get the same step.
-void TwistedTorus::find_steps(std::vector<std::uint16_t>& hops_to) {
+void TwistedTorus::find_ways() {
     const std::size_t axes = spec_.size.size();
-    steps_.assign(key_.size() * axes, 0);
+    std::vector<std::uint16_t> hops_to(key_.size(), HopTable::unreached);
+    std::vector<std::int16_t> all_steps(key_.size() * axes, 0);
     const auto steps_to = [&](std::uint32_t router) {
-        return std::span(steps_).subspan(router * axes, axes);
+        return std::span(all_steps).subspan(router * axes, axes);
     };
     std::vector<std::uint32_t> queue{0};
     hops_to[0] = 0;
@@ -167,15 +168,25 @@ void TwistedTorus::find_steps(std::vector<std::uint16_t>& hops_to) {
             std::ranges::copy(steps, steps_to(to).begin());
         }
     }
+    for (std::uint32_t router = 0; router < key_.size(); ++router) {
+        way_.push_back(step_.size());
+        for (std::size_t axis = 0; axis < axes; ++axis) {
+            const int along = steps_to(router)[axis];
+            step_.insert(step_.end(), static_cast<std::size_t>(std::abs(along)),
+                         static_cast<std::uint8_t>(2 * axis + (along < 0 ? 1 : 0)));
+        }
+    }
+    way_.push_back(step_.size());
 }
 
-void TwistedTorus::tabulate(const std::vector<std::uint16_t>& hops_to) {
+void TwistedTorus::tabulate() {
     const std::size_t axes = spec_.size.size();
     Vector apart(axes);
     for (std::size_t d = 0; d < axes; ++d) apart[d] = 1 - std::int64_t{spec_.size[d]};
     for (std::size_t d = axes; d > 0;) {
-        difference_.push_back(router_at(apart));
-        hops_.push_back(hops_to[difference_.back()]);
+        const std::uint32_t router = router_at(apart);
+        difference_.push_back(router);
+        hops_.push_back(static_cast<std::uint16_t>(way_[router + 1] - way_[router]));
         for (d = axes; d > 0 && ++apart[d - 1] == spec_.size[d - 1]; --d)
             apart[d - 1] = 1 - std::int64_t{spec_.size[d - 1]};
     }

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -57,15 +56,11 @@ class TwistedTorus {
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
         std::uint32_t at = vertex(a);
-        const std::size_t axes = spec_.size.size();
-        const std::int16_t* const steps = steps_.data() + difference_[point(b) - point(a) + center_] * axes;
-        for (std::size_t axis = 0; axis < axes; ++axis) {
-            const std::size_t first = first_[2 * axis + (steps[axis] < 0 ? 1 : 0)];
-            for (int i = std::abs(steps[axis]); i > 0; --i) {
-                const std::size_t link = first + at;
-                visit(Link{link}, 1.0);
-                at = next_[link];
-            }
+        const std::uint32_t difference = difference_[point(b) - point(a) + center_];
+        for (std::size_t i = way_[difference]; i < way_[difference + 1]; ++i) {
+            const std::size_t link = first_[step_[i]] + at;
+            visit(Link{link}, 1.0);
+            at = next_[link];
         }
     }
 
@@ -91,8 +86,8 @@ class TwistedTorus {
     /// The router at these coordinates, which may lie outside the extents.
     [[nodiscard]] std::uint32_t router_at(Vector at) const;
     void join_routers();
-    void find_steps(std::vector<std::uint16_t>& hops_to);
-    void tabulate(const std::vector<std::uint16_t>& hops_to);
+    void find_ways();
+    void tabulate();
     /// 2 * axis, + 1 for the - direction.
     [[nodiscard]] std::size_t line_of(Link link) const;
 
@@ -103,9 +98,10 @@ class TwistedTorus {
     std::uint32_t center_ = 0;               // the key of the last router: makes differences positive
     std::vector<std::uint16_t> hops_;        // [difference of keys + center]
     std::vector<std::uint32_t> difference_;  // the same: the router so far from router 0
-    std::vector<std::int16_t> steps_;        // [router * axes + axis]: from router 0
-    std::vector<std::size_t> first_;   // [2 * axis + sign]: first link; an axis of a single router has none
-    std::vector<std::uint32_t> next_;  // [link]: the router that it leads to
+    std::vector<std::size_t> way_;           // [router]: the first of its steps from router 0; the end of all
+    std::vector<std::uint8_t> step_;         // 2 * axis + sign
+    std::vector<std::size_t> first_;         // [step]: its first link; an axis of a single router has none
+    std::vector<std::uint32_t> next_;        // [link]: the router that it leads to
     HopTable table_;
 };
 
