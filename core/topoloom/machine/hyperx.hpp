@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "topoloom/base/divisor.hpp"
@@ -47,7 +48,9 @@ class BasicHyperX {
 
     [[nodiscard]] Point point(Node node) const { return routers_.key(vertex(node)); }
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return routers_.count_differing(a, b); }
-    [[nodiscard]] std::uint32_t diameter() const { return routers_.wide_axes(); }
+    [[nodiscard]] std::uint32_t diameter() const {
+        return static_cast<std::uint32_t>(routers_.routed().size());
+    }
     [[nodiscard]] const Space& geometry() const { return space_; }
 
     template <class Visit>
@@ -56,12 +59,20 @@ class BasicHyperX {
         const std::uint32_t end = vertex(b);
         const Point from = routers_.key(at);
         const Point to = routers_.key(end);
-        routers_.for_each_differing(from, to, [&](const Field& field) {
-            const std::uint32_t x = routers_.coordinate(from, field);
-            const std::uint32_t y = routers_.coordinate(to, field);
-            visit(Link{link(field, at, x, y)}, 1.0);
-            at += (y - x) * field.step;
-        });
+        if constexpr (std::is_same_v<Space, WideTorus>) {  // half of the axes differ, which ones is random
+            routers_.for_each_differing(from, to, [&](const Field& field) {
+                visit(Link{first_[field.axis] + at}, 1.0);
+                at ^= field.step;
+            });
+        } else {
+            for (const Field& field : routers_.routed()) {
+                const std::uint32_t x = routers_.coordinate(from, field);
+                const std::uint32_t y = routers_.coordinate(to, field);
+                if (x == y) continue;
+                visit(Link{link(field, at, x, y)}, 1.0);
+                at += (y - x) * field.step;
+            }
+        }
     }
 
     [[nodiscard]] const std::vector<std::uint32_t>& grid() const { return spec_.size; }

@@ -25,6 +25,7 @@ PackedCoordinates::PackedCoordinates(std::span<const std::uint32_t> size,
         if (width == 0) continue;
         field_of_bit_[bits - 1] = field;
         high_ |= Key{1} << (bits - 1);
+        routed_.insert(routed_.begin(), field);
     }
     low_ = ((Key{1} << bits) - 1) ^ high_;
     const bool own_key = std::ranges::all_of(

@@ -52,16 +52,17 @@ class PackedCoordinates {
     template <class Use>
     void for_each_differing(Key a, Key b, const Use& use) const {
         for (Key rest = differing(a, b); rest != 0;) {
-            const auto bit = static_cast<std::size_t>(std::bit_width(rest)) - 1;
+            const auto bit = 63 ^ static_cast<std::uint32_t>(__builtin_clzll(rest));  // a single instruction
             use(field_of_bit_[bit]);
             rest ^= Key{1} << bit;
         }
     }
-    /// Axes with more than one coordinate.
-    [[nodiscard]] std::uint32_t wide_axes() const { return static_cast<std::uint32_t>(std::popcount(high_)); }
+    /// The axes with more than one coordinate, in routing order.
+    [[nodiscard]] const std::vector<Field>& routed() const { return routed_; }
 
    private:
-    std::vector<Field> fields_;             // by axis
+    std::vector<Field> fields_;  // by axis
+    std::vector<Field> routed_;
     std::array<Field, 64> field_of_bit_{};  // by its highest bit
     Key high_ = 0;                          // the highest bit of every field
     Key low_ = 0;                           // all other bits
