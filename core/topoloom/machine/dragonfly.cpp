@@ -58,6 +58,7 @@ Size measure(DragonflySpec& spec) {
 
 Dragonfly::Dragonfly(DragonflySpec spec) : spec_(spec) {
     const Size size = measure(spec_);
+    nodes_per_router_ = Divisor(spec_.nodes_per_router);
     links_between_groups_ = size.links_between_groups;
     port_stride_ = size.port_stride;
     first_link_ = {0, static_cast<std::uint32_t>(size.links[0]),
@@ -72,7 +73,7 @@ void Dragonfly::place_routers() {
     routers_.reserve(std::size_t{spec_.groups} * routers_per_group());
     for (std::uint32_t group = 0; group < spec_.groups; ++group) {
         for (std::uint32_t router = 0; router < routers_per_group(); ++router) {
-            routers_.push_back({group, router, router / spec_.columns, router % spec_.columns});
+            routers_.push_back({group, {router, router / spec_.columns, router % spec_.columns}});
         }
     }
 }
@@ -85,7 +86,7 @@ void Dragonfly::place_ports() {
     words_ = (links_between_groups_ + links_per_word - 1) / links_per_word;
     near_stride_ = std::size_t{routers_per_group()} * words_;
     for (std::uint32_t p = 0; p < port_stride_ * links_between_groups_; ++p) {
-        router_of_port_.push_back(p / *spec_.global_links);
+        place_of_port_.push_back(routers_[p / *spec_.global_links].place);
     }
     every_link_.resize(words_);
     near_.resize(port_stride_ * near_stride_);
@@ -95,9 +96,9 @@ void Dragonfly::place_ports() {
         const Near here = one_hop | (Near{1} << (number % links_per_word));
         every_link_[word] |= here;
         for (std::uint32_t first = 0; first < port_stride_; ++first) {
-            const Point& exit = routers_[router_of_port_[first + number * port_stride_]];
+            const Place& exit = place_of_port_[first + number * port_stride_];
             for (std::uint32_t router = 0; router < routers_per_group(); ++router) {
-                const std::uint32_t away = local_hops(exit, routers_[router]);
+                const std::uint32_t away = local_hops(exit, routers_[router].place);
                 Near& seen = near_[first * near_stride_ + std::size_t{router} * words_ + word];
                 if (away <= 1) seen |= away == 0 ? here : one_hop;
             }
@@ -116,8 +117,9 @@ void Dragonfly::measure_hops() {
             nodes.push_back({static_cast<std::uint32_t>(nodes.size()), router & 0x7FFFFFFFU, 0});
         }
     }
-    HopTable::Hops table = HopTable::filled(
-        routers_.size(), [&](std::uint32_t a, std::uint32_t b) { return hops(routers_[a], routers_[b]); });
+    HopTable::Hops table = HopTable::filled(routers_.size(), [&](std::uint32_t a, std::uint32_t b) {
+        return minimal_hops(routers_[a], routers_[b]);
+    });
     geometry_ = HopTable(std::move(nodes), routers_.size(), std::move(table), std::move(group));
 }
 
@@ -130,7 +132,7 @@ LinkEnds Dragonfly::ends(Link link) const {
     if (kind < 2) {
         const std::uint32_t neighbors = (kind == 0 ? spec_.columns : spec_.rows) - 1;
         const std::uint32_t from = place / neighbors;
-        const Point& at = routers_[from];
+        const Place& at = routers_[from].place;
         const std::uint32_t other = skip(place % neighbors, kind == 0 ? at.column : at.row);
         return kind == 0 ? LinkEnds{from, from - at.column + other}
                          : LinkEnds{from, from - at.row * spec_.columns + other * spec_.columns};
@@ -140,7 +142,7 @@ LinkEnds Dragonfly::ends(Link link) const {
     const std::uint32_t from = pair / (spec_.groups - 1);
     const std::uint32_t to = skip(pair % (spec_.groups - 1), from);
     const auto router = [&](std::uint32_t group, std::uint32_t first) {
-        return group * routers_per_group() + router_of_port_[first + number * port_stride_];
+        return group * routers_per_group() + place_of_port_[first + number * port_stride_].number;
     };
     return {router(from, port(from, to)), router(to, port(to, from))};
 }
@@ -158,12 +160,12 @@ std::vector<LinkRun> Dragonfly::bandwidth_runs() const {
 /// such links, " (2 of 4)".
 std::string Dragonfly::link_name(Link link) const {
     const LinkEnds joined = ends(link);
-    const Point& from = routers_[joined.from];
-    const Point& to = routers_[joined.to];
+    const Router& from = routers_[joined.from];
+    const Router& to = routers_[joined.to];
     std::ostringstream text;
-    text << "group " << from.group << " router " << from.router << " -> ";
+    text << "group " << from.group << " router " << from.place.number << " -> ";
     if (to.group != from.group) text << "group " << to.group << " ";
-    text << "router " << to.router;
+    text << "router " << to.place.number;
     if (to.group != from.group && links_between_groups_ > 1) {
         const std::uint32_t number = (link.value - first_link_[2]) % links_between_groups_;
         text << " (" << number + 1 << " of " << links_between_groups_ << ")";

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "topoloom/base/divisor.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/hop_table.hpp"
@@ -55,12 +56,7 @@ struct DragonflySpec {
 /// group stay there.
 class Dragonfly {
    public:
-    struct Point {
-        std::uint32_t group;
-        std::uint32_t router;  // of the group
-        std::uint32_t row;
-        std::uint32_t column;
-    };
+    using Point = HopTable::Point;
 
     static constexpr std::uint32_t max_links_between_groups = 1024;
 
@@ -71,12 +67,9 @@ class Dragonfly {
     [[nodiscard]] std::size_t link_count() const { return link_count_; }
     [[nodiscard]] std::size_t vertex_count() const { return routers_.size(); }
 
-    [[nodiscard]] Point point(Node node) const { return routers_[vertex(node)]; }
+    [[nodiscard]] Point point(Node node) const { return geometry_.point(node); }
     /// Of minimal routes, whatever the routing.
-    [[nodiscard]] std::uint32_t hops(const Point& a, const Point& b) const {
-        if (a.group == b.group) return local_hops(a, b);
-        return 1 + least_local_hops(near(a, port(a.group, b.group)), near(b, port(b.group, a.group)));
-    }
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry_.distance(a, b); }
     [[nodiscard]] std::uint32_t diameter() const { return geometry_.max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return geometry_; }
 
@@ -107,7 +100,7 @@ class Dragonfly {
     };
     [[nodiscard]] Mixed with_minimal_share(double share) const { return {*this, share}; }
 
-    [[nodiscard]] std::uint32_t vertex(Node node) const { return geometry_.point(node).row; }
+    [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
     [[nodiscard]] LinkEnds ends(Link link) const;
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return spec_.bandwidth[kind_of(link)]; }
     [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
@@ -119,13 +112,23 @@ class Dragonfly {
     [[nodiscard]] std::uint32_t links_between_groups() const { return links_between_groups_; }
 
    private:
+    /// Of a router inside its group.
+    struct Place {
+        std::uint32_t number;
+        std::uint32_t row;
+        std::uint32_t column;
+    };
+    struct Router {
+        std::uint32_t group;
+        Place place;
+    };
     /// Links between two groups as seen from a router, a bit for each: in the lower half those that end there, in the
     /// upper half those and the ones that end a hop away. More than 32 links take several words.
     using Near = std::uint64_t;
     static constexpr std::uint32_t links_per_word = 32;
 
     [[nodiscard]] std::uint32_t routers_per_group() const { return spec_.rows * spec_.columns; }
-    [[nodiscard]] static std::uint32_t local_hops(const Point& a, const Point& b) {
+    [[nodiscard]] static std::uint32_t local_hops(const Place& a, const Place& b) {
         return (a.row == b.row ? 0U : 1U) + (a.column == b.column ? 0U : 1U);
     }
     /// The first port of group `from` that leads to group `to`; computed without a branch that cannot be foreseen. With
@@ -135,103 +138,123 @@ class Dragonfly {
         return (to ^ mirrored_) + (from & mirrored_) + (beyond_ & beyond);
     }
     /// The links of a router's group that start at port, port + port_stride_, ..., as seen from the router.
-    [[nodiscard]] const Near* near(const Point& p, std::uint32_t port) const {
-        return near_.data() + std::size_t{port} * near_stride_ + std::size_t{p.router} * words_;
+    [[nodiscard]] const Near* near(const Place& place, std::uint32_t port) const {
+        return near_.data() + std::size_t{port} * near_stride_ + std::size_t{place.number} * words_;
     }
 
     /// Links that need at most so many hops inside the two groups. Each set holds the one before.
-    [[nodiscard]] static std::uint32_t within(std::uint32_t local, Near a, Near b) {
+    [[nodiscard]] static std::array<std::uint32_t, 5> within(Near a, Near b) {
         const auto lower = [](Near near) { return static_cast<std::uint32_t>(near); };
         const auto upper = [](Near near) { return static_cast<std::uint32_t>(near >> links_per_word); };
         const Near crossed = a & std::rotl(b, links_per_word);
-        const std::array<std::uint32_t, 5> links{lower(a & b), lower(crossed) | upper(crossed),
-                                                 upper(a & b) | lower(a | b), upper(a | b), ~0U};
-        return links[local];
-    }
-    [[nodiscard]] static std::uint32_t local_hops(Near a, Near b) {
-        const auto some = [&](std::uint32_t local) { return within(local, a, b) != 0 ? 1U : 0U; };
-        return 4 - some(0) - some(1) - some(2) - some(3);
+        return {lower(a & b), lower(crossed) | upper(crossed), upper(a & b) | lower(a | b), upper(a | b),
+                ~0U};
     }
     [[nodiscard]] std::uint32_t least_local_hops(const Near* a, const Near* b) const {
-        std::uint32_t least = local_hops(*a, *b);
-        for (std::uint32_t w = 1; w < words_; ++w) least = std::min(least, local_hops(a[w], b[w]));
+        std::uint32_t least = 4;
+        for (std::uint32_t w = 0; w < words_; ++w) {
+            const auto links = within(a[w], b[w]);
+            for (std::uint32_t local = 0; local < least; ++local) {
+                if (links[local] != 0) least = local;
+            }
+        }
         return least;
+    }
+    [[nodiscard]] std::uint32_t minimal_hops(const Router& a, const Router& b) const {
+        if (a.group == b.group) return local_hops(a.place, b.place);
+        return 1 +
+               least_local_hops(near(a.place, port(a.group, b.group)), near(b.place, port(b.group, a.group)));
+    }
+    /// Of the links in a word those with the fewest hops inside the two groups; selected without branches.
+    [[nodiscard]] std::uint32_t nearest(Near a, Near b) const {
+        const auto [none, one, two, three, four] = within(a, b);
+        std::uint32_t links = three != 0 ? three : four;
+        links = two != 0 ? two : links;
+        links = one != 0 ? one : links;
+        return (none != 0 ? none : links) & static_cast<std::uint32_t>(every_link_[0]);
     }
     /// Calls use(number of the link, its part of the share) for the links with the fewest hops inside the two groups.
     template <class Use>
     void best_links(const Near* a, const Near* b, double share, const Use& use) const {
+        if (links_between_groups_ == 1) return use(0U, share);
+        if (words_ == 1) return use_all(nearest(*a, *b), share, use);
         const std::uint32_t local = least_local_hops(a, b);
         const auto best = [&](std::uint32_t w) {
-            return within(local, a[w], b[w]) & static_cast<std::uint32_t>(every_link_[w]);
+            return within(a[w], b[w])[local] & static_cast<std::uint32_t>(every_link_[w]);
         };
-        if (words_ == 1 && std::has_single_bit(best(0)))  // as on most dragonflies; spares the counting
-            return use(static_cast<std::uint32_t>(std::countr_zero(best(0))), share);
         int count = 0;
         for (std::uint32_t w = 0; w < words_; ++w) count += std::popcount(best(w));
         for (std::uint32_t w = 0; w < words_; ++w) {
-            for (std::uint32_t left = best(w); left != 0; left &= left - 1) {
-                use(links_per_word * w + static_cast<std::uint32_t>(std::countr_zero(left)), share / count);
-            }
+            for (std::uint32_t links = best(w); links != 0; links &= links - 1)
+                use(links_per_word * w + static_cast<std::uint32_t>(std::countr_zero(links)), share / count);
         }
     }
+    template <class Use>
+    [[gnu::always_inline]] static void use_all(std::uint32_t links, double share, const Use& use) {
+        double part = share;
+        if ((links & (links - 1)) != 0) part /= std::popcount(links);  // slow, and mostly there is one link
+        for (; links != 0; links &= links - 1) use(static_cast<std::uint32_t>(__builtin_ctz(links)), part);
+    }
 
+    // Routes are so short that calls, and sums which visitors keep in memory because of them, would cost more.
     template <class Visit>
-    void local_route(const Point& a, const Point& b, double share, const Visit& visit) const {
-        const std::uint32_t first = a.group * routers_per_group();
+    [[gnu::always_inline]] void local_route(std::uint32_t group, const Place& a, const Place& b, double share,
+                                            const Visit& visit) const {
+        const std::uint32_t first = group * routers_per_group();
         if (a.column != b.column) {
-            const std::uint32_t other = b.column - (b.column > a.column ? 1 : 0);
-            visit(Link{(first + a.router) * (spec_.columns - 1) + other}, share);
+            const std::uint32_t column = b.column - (b.column > a.column ? 1 : 0);
+            visit(Link{(first + a.number) * (spec_.columns - 1) + column}, share);
         }
         if (a.row != b.row) {
             const std::uint32_t corner = first + a.row * spec_.columns + b.column;
-            const std::uint32_t other = b.row - (b.row > a.row ? 1 : 0);
-            visit(Link{first_link_[1] + corner * (spec_.rows - 1) + other}, share);
+            const std::uint32_t row = b.row - (b.row > a.row ? 1 : 0);
+            visit(Link{first_link_[1] + corner * (spec_.rows - 1) + row}, share);
         }
     }
-    /// From a over link `number` of those to the group; the router where it ends.
+    /// From a over link `number` of those to the group; where in the group it ends.
     template <class Visit>
-    [[nodiscard]] Point cross(const Point& a, std::uint32_t to_group, std::uint32_t number, double share,
-                              const Visit& visit) const {
-        const std::uint32_t out = port(a.group, to_group) + number * port_stride_;
-        const std::uint32_t in = port(to_group, a.group) + number * port_stride_;
-        local_route(a, at_port(a.group, out), share, visit);
-        visit(global_link(a.group, to_group, number), share);
-        return at_port(to_group, in);
+    [[gnu::always_inline]] const Place& cross(const Router& a, std::uint32_t to_group, std::uint32_t number,
+                                              double share, const Visit& visit) const {
+        local_route(a.group, a.place, place_of_port_[port(a.group, to_group) + number * port_stride_], share,
+                    visit);
+        visit(Link{global_link(a.group, to_group, number)}, share);
+        return place_of_port_[port(to_group, a.group) + number * port_stride_];
     }
-    [[nodiscard]] const Point& at_port(std::uint32_t group, std::uint32_t port) const {
-        return routers_[group * routers_per_group() + router_of_port_[port]];
-    }
-    [[nodiscard]] Link global_link(std::uint32_t from, std::uint32_t to, std::uint32_t number) const {
+    [[nodiscard]] std::uint32_t global_link(std::uint32_t from, std::uint32_t to,
+                                            std::uint32_t number) const {
         const std::uint32_t other = to - (to > from ? 1 : 0);
-        return Link{first_link_[2] + (from * (spec_.groups - 1) + other) * links_between_groups_ + number};
+        return first_link_[2] + (from * (spec_.groups - 1) + other) * links_between_groups_ + number;
     }
 
     template <class Visit>
-    void minimal_route(const Point& a, const Point& b, double share, const Visit& visit) const {
-        if (a.group == b.group) return local_route(a, b, share, visit);
-        best_links(near(a, port(a.group, b.group)), near(b, port(b.group, a.group)), share,
+    [[gnu::always_inline]] void minimal_route(const Router& a, const Router& b, double share,
+                                              const Visit& visit) const {
+        if (a.group == b.group) return local_route(a.group, a.place, b.place, share, visit);
+        best_links(near(a.place, port(a.group, b.group)), near(b.place, port(b.group, a.group)), share,
                    [&](std::uint32_t number, double part) {
-                       local_route(cross(a, b.group, number, part, visit), b, part, visit);
+                       local_route(b.group, cross(a, b.group, number, part, visit), b.place, part, visit);
                    });
     }
     template <class Visit>
-    void valiant_route(const Point& a, const Point& b, double share, const Visit& visit) const {
-        if (a.group == b.group || spec_.groups == 2) return minimal_route(a, b, share, visit);
+    void valiant_route(const Router& a, const Router& b, double share, const Visit& visit) const {
         const double part_of_group = share / (spec_.groups - 2);
         for (std::uint32_t via = 0; via < spec_.groups; ++via) {
             if (via == a.group || via == b.group) continue;
-            best_links(near(a, port(a.group, via)), every_link_.data(), part_of_group,
+            best_links(near(a.place, port(a.group, via)), every_link_.data(), part_of_group,
                        [&](std::uint32_t number, double part) {
-                           minimal_route(cross(a, via, number, part, visit), b, part, visit);
+                           const Place& entry = cross(a, via, number, part, visit);
+                           minimal_route({via, entry}, b, part, visit);
                        });
         }
     }
     template <class Visit>
     void mixed_route(Node from, Node to, double minimal_share, const Visit& visit) const {
-        const Point a = point(from);
-        const Point b = point(to);
-        if (minimal_share > 0) minimal_route(a, b, minimal_share, visit);
-        if (minimal_share < 1) valiant_route(a, b, 1 - minimal_share, visit);
+        const Router& a = routers_[vertex(from)];
+        const Router& b = routers_[vertex(to)];
+        const bool detours = minimal_share < 1 && a.group != b.group && spec_.groups > 2;
+        if (!detours || minimal_share > 0) minimal_route(a, b, detours ? minimal_share : 1, visit);
+        if (detours) [[unlikely]]
+            valiant_route(a, b, 1 - minimal_share, visit);
     }
 
     void place_routers();
@@ -249,12 +272,13 @@ class Dragonfly {
     std::uint32_t beyond_ = 0;                   // what is added for groups of a higher number
     std::array<std::uint32_t, 3> first_link_{};  // of each kind
     std::size_t link_count_ = 0;
-    std::vector<Point> routers_;
-    std::vector<std::uint32_t> router_of_port_;  // the same in every group
-    std::uint32_t words_ = 0;                    // Near of a router and a group
-    std::size_t near_stride_ = 0;                // of all routers of a group and another group
-    std::vector<Near> near_;                     // [port * near_stride_ + router * words_ + w]
-    std::vector<Near> every_link_;               // as seen from where all links are at hand
+    Divisor nodes_per_router_;
+    std::vector<Router> routers_;
+    std::vector<Place> place_of_port_;  // the same in every group
+    std::uint32_t words_ = 0;           // Near of a router and a group
+    std::size_t near_stride_ = 0;       // of all routers of a group and another group
+    std::vector<Near> near_;            // [port * near_stride_ + router * words_ + w]
+    std::vector<Near> every_link_;      // as seen from where all links are at hand
     HopTable geometry_;
 };
 
