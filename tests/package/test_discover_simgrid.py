@@ -104,9 +104,9 @@ READ = [
     ),
     (
         cluster(topology="TORUS", topo_parameters="3,2,2"),
-        f"torus:2x2x3,order=2:1:0{RATES}",
+        f"torus:2x2x3,order=2:1:0,ties=simgrid{RATES}",
     ),
-    (cluster(topology="TORUS", topo_parameters="12"), f"torus:12{RATES}"),
+    (cluster(topology="TORUS", topo_parameters="12"), f"torus:12,ties=simgrid{RATES}"),
     (
         cluster(topology="FAT_TREE", topo_parameters="2;4,3;1,1;1,2"),
         "tree:4:3,bandwidth=125000000B/s:250000000B/s,latency=5e-05s",

@@ -61,32 +61,15 @@ def check_same(machine: Machine, routes: Routes) -> None:
         ("3,5", "torus:5x3,order=1:0"),
         ("5,3,3", "torus:3x3x5,order=2:1:0"),
         ("7", "torus:7"),
+        ("4", "torus:4,ties=simgrid"),
+        ("4,6", "torus:6x4,order=1:0,ties=simgrid"),
+        ("2,5,4", "torus:4x5x2,order=2:1:0,ties=simgrid"),
     ],
 )
-def test_tori_of_odd_rings_route_as_simgrid(
-    tmp_path: Path, shape: str, text: str
-) -> None:
+def test_tori_route_as_simgrid(tmp_path: Path, shape: str, text: str) -> None:
     """SimGrid's first axis is the fastest, and is corrected first."""
     machine = Machine(text)
     check_same(machine, simgrid_routes(tmp_path, "TORUS", shape, machine.node_count))
-
-
-@pytest.mark.parametrize(("shape", "text"), [("4", "torus:4"), ("4,6", "torus:6x4")])
-def test_half_way_round_even_rings_simgrid_goes_the_other_way(
-    tmp_path: Path, shape: str, text: str
-) -> None:
-    """Only there: hops are the same, and `ties` is where to choose."""
-    machine = Machine(f"{text},order=1:0" if "x" in text else text)
-    size = machine.shape
-    routes = simgrid_routes(tmp_path, "TORUS", shape, machine.node_count)
-
-    def half_way(a: int, b: int) -> bool:
-        ends = zip(machine.coordinates(a), machine.coordinates(b), size, strict=True)
-        return any(2 * abs(x - y) == extent for x, y, extent in ends)
-
-    check_same(machine, [route for route in routes if not half_way(*route[:2])])
-    for a, b, theirs in routes:
-        assert len(theirs) == machine.hops(a, b)
 
 
 @pytest.mark.parametrize(

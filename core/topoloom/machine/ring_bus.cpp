@@ -16,7 +16,7 @@ TorusSpec one_axis(const RingBusSpec& spec) {
     require_bandwidth(spec.bandwidth);
     TorusSpec torus;
     torus.size = {spec.stations};
-    torus.split_ties = spec.split_ties;
+    if (spec.split_ties) torus.ties = TorusTies::split;
     const BytesPerSecond all_rings = spec.bandwidth * static_cast<double>(spec.rings);
     torus.bandwidth = {{all_rings, all_rings}};
     torus.latency = {{spec.latency, spec.latency}};

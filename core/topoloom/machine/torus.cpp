@@ -41,7 +41,7 @@ BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
     complete(spec_, Width, max_extent);
     const std::uint32_t axes = axis_count();
     nodes_per_router_ = Divisor(spec_.nodes_per_router);
-    for (std::uint32_t d = 0; d < axes; ++d) extent_[d] = Divisor(spec_.size[d]);
+    if (spec_.ties == TorusTies::simgrid) minus_to_ = 0;
     ring_.at.fill(std::numeric_limits<Coordinate>::max());
     for (std::uint32_t d = 0; d < axes; ++d) {
         router_count_ *= spec_.size[d];
@@ -54,11 +54,17 @@ BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
         lines.ring = spec_.wrap[axis] ? static_cast<std::int32_t>(size) : 0;
         lines.length = size == 1 ? 0 : spec_.wrap[axis] ? size : size - 1;
         std::size_t step = 1;
+        std::uint32_t stride = 1;
         for (std::uint32_t d = axes; d-- > 0;) {
             lines.step[d] = static_cast<std::uint32_t>(step);
+            if (d > axis) stride *= spec_.size[d];
             step *= d == axis ? lines.length : spec_.size[d];
         }
         lines.first = {link_count_, link_count_ + step};
+        lines.around = std::size_t{size} * lines.step[axis];
+        lines.gap = lines.length < size ? lines.step[axis] : 0;
+        lines.stride = Divisor(stride);
+        lines.size = Divisor(size);
         link_count_ += 2 * step;
     }
     require_link_ids(link_count_);
@@ -67,11 +73,8 @@ BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
 template <std::size_t Width>
 auto BasicTorus<Width>::router_point(std::uint32_t router) const -> Point {
     Point p;
-    for (std::uint32_t d = axis_count(); d-- > 0;) {
-        const std::uint32_t plane = extent_[d].quotient(router);
-        p.at[d] = static_cast<Coordinate>(router - plane * extent_[d].value());
-        router = plane;
-    }
+    for (std::uint32_t d = 0; d < axis_count(); ++d)
+        p.at[d] = static_cast<Coordinate>(position(lines_[d], router));
     return p;
 }
 

@@ -20,6 +20,10 @@
 
 namespace topoloom {
 
+/// Half-way round a ring messages go + (plus), half of each the one and half the other way (split), or + except from
+/// the middle to position 0 (simgrid, as SimGrid routes).
+enum class TorusTies { plus, split, simgrid };
+
 /// How a torus or mesh is built. Vectors hold one entry per axis.
 struct TorusSpec {
     std::vector<std::uint32_t> size;
@@ -28,12 +32,12 @@ struct TorusSpec {
     std::vector<std::uint32_t> order;    // axes in the order routing corrects them; empty: 0, 1, 2 ...
     std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // of the + and - links; empty: 1 B/s
     std::vector<std::array<Seconds, 2>> latency;           // empty: 0
-    bool split_ties = false;  // half-way round a ring: half each way instead of all +
+    TorusTies ties = TorusTies::plus;
 };
 
 /// A torus or mesh of up to `Width` axes. Routers are numbered row-major (the last axis varies fastest), nodes
-/// router by router. A message corrects one axis after the other, each the shorter way round; half-way goes + unless
-/// split_ties (Sudheer 2012, ch. 3). Links: one each way between neighbouring routers, numbered axis by axis.
+/// router by router. A message corrects one axis after the other, each the shorter way round (Sudheer 2012, ch. 3);
+/// see TorusTies. Links: one each way between neighbouring routers, numbered axis by axis.
 template <std::size_t Width>
 class BasicTorus {
    public:
@@ -147,43 +151,58 @@ class BasicTorus {
         std::array<std::size_t, 2> first{};  // id of the first link of each sign
         std::uint32_t length = 0;            // of a line: a ring closes, and a router has no link to itself
         std::int32_t ring = 0;               // routers on a ring; 0: a line with two ends
+        Divisor size;                        // routers on either
+        Divisor stride;                      // what a step along this axis adds to a router's number
         std::array<std::uint32_t, Width> step{};  // what a step along an axis adds to a link's id
+        std::size_t around = 0;                   // once round a ring
+        std::uint32_t gap = 0;                    // ids that a line lacks because it does not close
     };
-    /// A run of links along one axis.
-    struct Segment {
-        std::uint32_t axis;
-        std::uint32_t sign;
-        std::uint32_t start;  // position of the first link
+    /// How a message goes along one axis; where it is split, also as far in the - direction.
+    struct Way {
+        bool minus;
+        bool split;
         std::uint32_t length;
-        double share;
     };
 
     [[nodiscard]] Point router_point(std::uint32_t router) const;
     [[nodiscard]] std::uint32_t router_at(const Point& p) const;
     [[nodiscard]] LinkPlace place_of(Link link) const;
-    /// The first link of the line along `axis` through `at`, on the side of `sign`.
-    [[nodiscard]] std::size_t line(std::uint32_t axis, std::uint32_t sign, const Point& at) const {
-        const Lines& lines = lines_[axis];
-        std::size_t id = lines.first[sign];
-        for (std::uint32_t d = 0; d < axis_count(); ++d) {
-            if (d != axis) id += static_cast<std::size_t>(at.at[d]) * lines.step[d];
-        }
-        return id;
+    /// The number of the link that goes up from `at`, among those of its axis and sign. On a ring it is the router's.
+    [[nodiscard]] std::size_t place_among(const Lines& lines, const Point& at) const {
+        std::size_t place = 0;
+        for (std::uint32_t d = 0; d < axis_count(); ++d)
+            place += static_cast<std::size_t>(at.at[d]) * lines.step[d];
+        return place;
     }
     [[nodiscard]] std::uint32_t apart_on(std::uint32_t axis, std::int32_t x, std::int32_t y) const {
         const std::int32_t apart = x < y ? y - x : x - y;
         return static_cast<std::uint32_t>(std::min(apart, static_cast<std::int32_t>(ring_.at[axis]) - apart));
     }
-    /// Calls use(Segment) for the one or two runs that lead from position x to y.
-    template <class Use>
-    void segments(std::uint32_t axis, std::int32_t x, std::int32_t y, const Use& use) const;
+    [[nodiscard]] static std::int32_t position(const Lines& lines, std::uint32_t router) {
+        return static_cast<std::int32_t>(lines.size.remainder(lines.stride.quotient(router)));
+    }
+    /// How many links with lower numbers than the router's there would be more if all lines were rings.
+    [[nodiscard]] static std::size_t missing_before(const Lines& lines, std::uint32_t router) {
+        if (lines.gap == 0) return 0;
+        return std::size_t{lines.size.quotient(lines.stride.quotient(router))} * lines.gap;
+    }
+    /// From position x to y, which differ.
+    [[nodiscard]] Way way_along(const Lines& lines, std::int32_t x, std::int32_t y) const {
+        const std::int32_t up =
+            y - x + (y < x ? lines.ring : 0);  // on a line, where no ring closes, maybe < 0
+        const std::int32_t down = lines.ring - up;
+        const bool half_way = up == down;
+        const bool minus = lines.ring == 0 ? up < 0 : down < up || (half_way && y == minus_to_);
+        return {minus, half_way && spec_.ties == TorusTies::split,
+                static_cast<std::uint32_t>(minus ? down : up)};
+    }
 
     TorusSpec spec_;
     Divisor nodes_per_router_;
-    std::array<Divisor, Width> extent_{};
     std::uint32_t router_count_ = 1;
-    Point ring_{};              // extent of a ring; so large on a line that it never matters
-    std::vector<Lines> lines_;  // by axis
+    std::int32_t minus_to_ = -1;  // half-way messages to this position go -
+    Point ring_{};                // extent of a ring; so large on a line that it never matters
+    std::vector<Lines> lines_;    // by axis
     std::size_t link_count_ = 0;
 };
 
@@ -191,40 +210,36 @@ using Torus = BasicTorus<8>;
 using WideTorus = BasicTorus<32>;
 
 template <std::size_t Width>
-template <class Use>
-void BasicTorus<Width>::segments(std::uint32_t axis, std::int32_t x, std::int32_t y, const Use& use) const {
-    const std::int32_t ring = lines_[axis].ring;
-    const std::int32_t up =
-        y > x ? y - x : y - x + ring;  // links when going in the + direction; on a line <= 0: none
-    const std::int32_t down = ring - up;
-    const bool plus = ring == 0 ? up > 0 : up <= down;
-    const bool tie = up == down && spec_.split_ties;
-    const double share = tie ? 0.5 : 1.0;
-    use(Segment{axis, plus ? 0U : 1U, static_cast<std::uint32_t>(plus ? x : y),
-                static_cast<std::uint32_t>(plus ? up : down), share});
-    if (tie) [[unlikely]]
-        use(Segment{axis, 1, static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(down), share});
-}
-
-template <std::size_t Width>
 template <class Visit>
 void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
-    Point at = point(a);
-    const Point end = point(b);
+    const std::uint32_t start = vertex(a);
+    const std::uint32_t end = vertex(b);
+    std::uint32_t at = start;
     for (const std::uint32_t axis : spec_.order) {
-        if (at.at[axis] == end.at[axis]) continue;
-        segments(axis, at.at[axis], end.at[axis], [&](const Segment& s) {
-            const std::size_t first = line(axis, s.sign, at);
-            const Lines& lines = lines_[axis];
-            for (std::uint32_t i = 0; i < s.length; ++i) {
-                // A segment starts at its lowest link; going down it is walked from the far end.
-                const std::uint32_t step = s.sign == 0 ? i : s.length - 1 - i;
-                const std::uint32_t ahead = s.start + step;  // less than twice round
-                const std::uint32_t position = ahead < lines.length ? ahead : ahead - lines.length;
-                visit(Link{first + position * lines.step[axis]}, s.share);
-            }
-        });
-        at.at[axis] = end.at[axis];
+        const Lines& lines = lines_[axis];
+        const auto size = static_cast<std::int32_t>(lines.size.value());
+        const std::int32_t x = position(lines, start);
+        const std::int32_t y = position(lines, end);
+        if (x == y) continue;
+        const std::size_t step = lines.step[axis];
+        const std::size_t place = at - missing_before(lines, at);
+        const Way way = way_along(lines, x, y);
+        const auto walk = [&](bool minus, double share) {
+            // Masked and counted, not branched: to the processor, directions are random.
+            const std::size_t mask = 0 - std::size_t{minus};
+            const std::size_t ahead = (step ^ mask) - mask;
+            // The link from x - 1 to x carries the number of x - 1.
+            std::size_t link = lines.first[minus] + place - (step & mask);
+            const auto left = static_cast<std::uint32_t>(minus ? x : size - x);
+            const std::uint32_t before = std::min(left, way.length);  // the end of the ring is passed
+            for (std::uint32_t i = before; i > 0; --i, link += ahead) visit(Link{link}, share);
+            link -= (lines.around ^ mask) - mask;
+            for (std::uint32_t i = way.length - before; i > 0; --i, link += ahead) visit(Link{link}, share);
+        };
+        walk(way.minus, way.split ? 0.5 : 1.0);
+        if (way.split) [[unlikely]]
+            walk(true, 0.5);
+        at += static_cast<std::uint32_t>(y - x) * lines.stride.value();
     }
 }
 

@@ -42,19 +42,29 @@ class BasicTorus<Width>::Deposits {
         for (std::size_t i = 0; i < k; ++i) at.at[order[i]] = to_.at[order[i]];
         for (; k < order.size(); ++k) {
             const std::uint32_t axis = order[k];
-            if (at.at[axis] == to_.at[axis]) continue;
-            torus_.segments(axis, at.at[axis], to_.at[axis],
-                            [&](const Segment& s) { put_down(s, at, bytes_[k]); });
+            const std::int32_t x = at.at[axis];
+            const std::int32_t y = to_.at[axis];
+            if (x == y) continue;
+            const Lines& lines = torus_.lines_[axis];
+            const std::size_t step = lines.step[axis];
+            const std::size_t line = torus_.place_among(lines, at) - static_cast<std::size_t>(x) * step;
+            const Way way = torus_.way_along(lines, x, y);
+            const double amount = way.split ? 0.5 * bytes_[k] : bytes_[k];
+            const auto put = [&](bool minus) {  // links carry the number of their lower end
+                put_down(lines, step, lines.first[minus ? 1 : 0] + line,
+                         static_cast<std::uint32_t>(minus ? y : x), way.length, amount);
+            };
+            put(way.minus);
+            if (way.split) [[unlikely]]
+                put(true);
             at.at[axis] = to_.at[axis];
         }
     }
-    void put_down(const Segment& s, const Point& at, double bytes) {
-        const Lines& lines = torus_.lines_[s.axis];
-        const std::size_t first = torus_.line(s.axis, s.sign, at);
-        const std::size_t step = lines.step[s.axis];
-        const std::uint32_t end = s.start + s.length;
-        const double amount = bytes * s.share;
-        add_(first + s.start * step, amount);
+    /// On `length` links of the line that begins with link `first`, from position `start` on.
+    void put_down(const Lines& lines, std::size_t step, std::size_t first, std::uint32_t start,
+                  std::uint32_t length, double amount) {
+        const std::uint32_t end = start + length;
+        add_(first + start * step, amount);
         if (end < lines.length) add_(first + end * step, -amount);
         if (end > lines.length) {  // the run passes the end of the ring
             add_(first, amount);

@@ -26,7 +26,7 @@ WholeTopology read_grid(const Section& section, bool wrapped) {
         } else if (key.text() == "order") {
             spec.order = value.numbers(':');
         } else if (key.text() == "ties") {
-            spec.split_ties = value.one_of({"plus", "split"}) == 1;
+            spec.ties = static_cast<TorusTies>(value.one_of({"plus", "split", "simgrid"}));
         } else if (key.text() == "wrap" && wrapped) {
             if (value.text().size() != axes ||
                 value.text().find_first_not_of("01") != std::string_view::npos) {

@@ -138,8 +138,9 @@ def _torus(cluster: Element, count: int) -> str:
     axes = "x".join(map(str, reversed(sizes)))
     last_first = ":".join(map(str, reversed(range(len(sizes)))))
     order = f",order={last_first}" if len(sizes) > 1 else ""
+    ties = ",ties=simgrid" if any(size % 2 == 0 for size in sizes) else ""
     rates = _rates(bandwidth_of(cluster, "bw"), latency_of(cluster, "lat", "0"))
-    return f"torus:{axes}{order}{rates}"
+    return f"torus:{axes}{order}{ties}{rates}"
 
 
 def _fat_tree(cluster: Element, count: int) -> str:

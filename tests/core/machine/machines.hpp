@@ -56,6 +56,7 @@ inline std::vector<std::string> machine_texts() {
         "torus:6,ties=split",
         "torus:4x4,ties=split",
         "torus:2x6x4,ties=split,order=2:1:0,nodes=2",
+        "torus:6x4x2,ties=simgrid",
         "torus:4x3,bandwidth.y=half",
         "torus:4x3,bandwidth=9.4GB/s,bandwidth.x+=half,latency.y-=2us",
         "mesh:1",

@@ -101,6 +101,13 @@ TEST_CASE("half-way round a ring may go half each way") {
     CHECK(route_names(machine, Node{0}, Node{1}) == Names{"(0) +x"});
 }
 
+TEST_CASE("half-way round a ring may go as in SimGrid") {
+    const Machine machine = make_machine("torus:4,ties=simgrid");
+    CHECK(route_names(machine, Node{2}, Node{0}) == Names{"(2) -x", "(1) -x"});
+    CHECK(route_names(machine, Node{0}, Node{2}) == Names{"(0) +x", "(1) +x"});
+    CHECK(route_names(machine, Node{3}, Node{1}) == Names{"(3) +x", "(0) +x"});
+}
+
 TEST_CASE("the last axis varies fastest, and nodes of a router follow each other") {
     const Machine machine = make_machine("torus:2x3x4,nodes=2");
     CHECK(machine.coordinates(Node{0}) == std::vector<std::uint32_t>{0, 0, 0});
