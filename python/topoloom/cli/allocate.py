@@ -115,19 +115,23 @@ def command(
           --pattern p.npz -o nodes.txt
       topoloom allocate --machine topology.conf --choose 'n[1-64]' -n 16
     """
-    from topoloom import Error
+    from topoloom import Error, load_allocation
     from topoloom.allocation_file import save_allocation
     from topoloom.cli.choose import chosen_nodes
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.cli.problem import choose_allocation
+    from topoloom.cli.problem import Where, choose_allocation
+    from topoloom.cli.search import read_search
     from topoloom.cli.shape import shape_facts, shape_rows
     from topoloom.jobs_file import load_jobs
     from topoloom.machine_file import load_described
 
+    search = read_search(seed, time, work, threads)
     if choose is None and (pattern, effort, time, work) != (None,) * 4:
         raise Error(
             "--pattern, --effort, --time and --work are for --choose FREE-NODES"
         )
+    if pattern is None and (effort, time, work) != (None,) * 3:
+        raise Error("--effort, --time and --work need --pattern, which is placed")
     if pattern is None and placement is not None:
         raise Error("--placement needs --pattern, whose ranks are placed")
     if allocation is not None and (choose is not None or nodes is not None):
@@ -143,25 +147,14 @@ def command(
         others |= load_jobs(the_machine, file, hosts)
     choice: Any = None
     if choose is not None:
-        choice = chosen_nodes(
-            the_machine,
-            hosts,
-            choose,
-            nodes,
-            pattern,
-            effort,
-            time,
-            work,
-            threads,
-            seed,
-        )
+        free = load_allocation(the_machine, choose, hosts)
+        choice = chosen_nodes(free, nodes, pattern, effort, search)
         given, names, title = choice.allocation, choice.hosts, choice.title
     elif allocation is None and nodes is None and not described.allocated:
         raise Error("name the --nodes of the job, or its --allocation")
     else:
-        listed = choose_allocation(
-            the_machine, described, allocation, nodes, fragments, seed
-        )
+        where = Where(allocation, nodes, fragments, seed)
+        listed = choose_allocation(the_machine, described, where)
         given, names = listed.allocation, listed.hosts
         made = f"in {fragments} fragments, seed {seed}"
         source = f"of {allocation or machine}" if nodes is None else made
@@ -204,5 +197,5 @@ def command(
     if choice is not None and choice.interrupted:
         from topoloom.cli.outcome import Interrupted
 
-        where = f"; {output} holds the best nodes so far" if output else ""
-        raise Interrupted(f"interrupted{where}")
+        best = f"; {output} holds the best nodes so far" if output else ""
+        raise Interrupted(f"interrupted{best}")

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +15,11 @@ from topoloom import (
     ChosenNodes,
     CommGraph,
     Error,
-    Machine,
     compact_nodes,
 )
+
+if TYPE_CHECKING:
+    from topoloom.cli.search import Search
 
 
 @dataclass(frozen=True)
@@ -87,33 +88,27 @@ class Choice:
 
 
 def chosen_nodes(
-    machine: Machine,
-    hosts: Sequence[str],
-    free_text: str,
+    listed: AllocatedHosts,
     nodes: int | None,
     pattern: str | None,
     effort: str | None,
-    time: str | None,
-    work: int | None,
-    threads: int,
-    seed: int,
+    search: Search,
 ) -> Choice:
     """Choose `nodes` of the free nodes, or as many as the pattern needs."""
-    from topoloom import load_allocation
     from topoloom.cli.problem import at_least
 
-    at_least("--seed", seed, 0)
-    at_least("--threads", threads, 0)
-    listed = load_allocation(machine, free_text, hosts)
-    free = listed.allocation
     if nodes is not None:
         at_least("--nodes", nodes, 1)
     if pattern is not None:
-        return _for_pattern(listed, nodes, pattern, effort, time, work, threads, seed)
-    if (effort, time, work) != (None, None, None):
-        raise Error("--effort, --time and --work need --pattern, which is placed")
+        return _for_pattern(listed, nodes, pattern, effort, search)
     if nodes is None:
         raise Error("say how many nodes to choose, with --nodes")
+    return _closest(listed, nodes, search.seed)
+
+
+def _closest(listed: AllocatedHosts, nodes: int, seed: int) -> Choice:
+    free = listed.allocation
+    machine = free.machine
     chosen = compact_nodes(free, nodes, seed)
     draw = np.random.default_rng(seed).permutation(len(free.nodes))[:nodes]
     return Choice(
@@ -142,35 +137,19 @@ def _for_pattern(
     nodes: int | None,
     pattern: str,
     effort: str | None,
-    time: str | None,
-    work: int | None,
-    threads: int,
-    seed: int,
+    search: Search,
 ) -> Choice:
     from topoloom import choose_nodes, load_graph
     from topoloom.cli.console import watching
-    from topoloom.cli.problem import at_least
-    from topoloom.units import parse_duration
 
-    if work is not None:
-        at_least("--work", work, 0)
-    seconds = parse_duration(time) if time is not None else None
     free = listed.allocation
     graph = load_graph(pattern)
     needed = -(-graph.rank_count // free.machine.slots_per_node)
     mapper = "auto" if effort is None else f"auto(effort={effort})"
     count = needed if nodes is None else nodes
-    with watching("choosing nodes", seconds=seconds, work=work) as watch:
+    with watching("choosing nodes", search) as watch:
         found = choose_nodes(
-            graph,
-            free,
-            count,
-            mapper,
-            seed=seed,
-            seconds=seconds,
-            work=work,
-            threads=threads,
-            progress=watch,
+            graph, free, count, mapper, **search._asdict(), progress=watch
         )
     values: dict[str, float] = {"first": found.first_hop_bytes}
     if found.random_hop_bytes is not None:
@@ -182,7 +161,7 @@ def _for_pattern(
         f"{count} of {len(free.nodes)} free nodes, chosen for {pattern}",
         "hop_bytes",
         values,
-        seed,
+        search.seed,
         mapper,
         graph,
         found,

@@ -63,15 +63,12 @@ def command(
     from topoloom import judge, place
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.outcome import Interrupted
-    from topoloom.cli.problem import at_least, load_problem, measures
-    from topoloom.units import parse_duration
+    from topoloom.cli.problem import Where, load_problem, measures
+    from topoloom.cli.search import read_search
 
-    at_least("--seed", seed, 0)
-    at_least("--threads", threads, 0)
-    seconds = parse_duration(time) if time is not None else None
-    if work is not None:
-        at_least("--work", work, 0)
-    problem = load_problem(graph, machine, allocation, allocate, fragments, seed)
+    search = read_search(seed, time, work, threads)
+    where = Where(allocation, allocate, fragments, seed)
+    problem = load_problem(graph, machine, where)
     others = [name for name in split_mappers(mappers) if name != DEFAULT]
     names = [DEFAULT, *others]
     _check_mappers(problem, names)
@@ -80,7 +77,7 @@ def command(
     interrupted = False
     for number, name in enumerate(names, start=1):
         title = f"{number}/{len(names)} {name}"
-        with watching(title, seconds=seconds, work=work) as watch:
+        with watching(title, search) as watch:
             from time import perf_counter
 
             start = perf_counter()
@@ -88,10 +85,7 @@ def command(
                 problem.graph,
                 problem.allocation,
                 mapper=name,
-                seed=seed,
-                seconds=seconds,
-                work=work,
-                threads=threads,
+                **search._asdict(),
                 progress=watch,
             )
             took = perf_counter() - start

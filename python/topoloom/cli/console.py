@@ -12,7 +12,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topoloom.cli.search import Search
 
 
 def print_json(document: Any) -> None:
@@ -119,9 +122,7 @@ class Watch:
 
 
 @contextlib.contextmanager
-def watching(
-    what: str, *, seconds: float | None = None, work: int | None = None
-) -> Iterator[Watch]:
+def watching(what: str, search: Search) -> Iterator[Watch]:
     """Watch a search: a progress bar if stderr is a terminal, and Ctrl-C stops it.
 
     With a budget the bar fills up; without one it counts the work.
@@ -134,7 +135,7 @@ def watching(
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    total = seconds if seconds is not None else work
+    total = search.seconds if search.seconds is not None else search.work
     start = time.monotonic()
     bar = Progress(
         TextColumn("{task.description}"),
@@ -149,7 +150,7 @@ def watching(
         passed = time.monotonic() - start
         bar.update(
             task,
-            completed=passed if seconds is not None else done,
+            completed=passed if search.seconds is not None else done,
             done=f"{done:,} evaluated",
         )
 

@@ -61,7 +61,13 @@ def command(
     """
     from topoloom import Error, judge, load_graph, load_placement
     from topoloom.cli.console import print_json
-    from topoloom.cli.problem import at_least, launcher_default, load_problem, measures
+    from topoloom.cli.problem import (
+        Where,
+        at_least,
+        launcher_default,
+        load_problem,
+        measures,
+    )
 
     at_least("--hottest", hottest, 0)
     given = None
@@ -82,7 +88,8 @@ def command(
     elif machine is None:
         raise Error("nothing to judge; name a PLACEMENT file, or a --machine")
     else:
-        problem = load_problem(graph, machine, allocation, allocate, fragments, seed)
+        wanted = Where(allocation, allocate, fragments, seed)
+        problem = load_problem(graph, machine, wanted)
         the_graph, where = problem.graph, problem.allocation
     shared = given is not None and given.placement.shared
     default = launcher_default(the_graph, where, shared)

@@ -107,15 +107,11 @@ def command(
     from topoloom.cli.console import note, print_json, watching
     from topoloom.cli.earlier import earlier_slots, moved
     from topoloom.cli.outcome import Interrupted
-    from topoloom.cli.problem import at_least, load_problem, measures
-    from topoloom.units import parse_duration
+    from topoloom.cli.problem import Where, at_least, load_problem, measures
+    from topoloom.cli.search import read_search
 
-    at_least("--seed", seed, 0)
-    at_least("--threads", threads, 0)
+    search = read_search(seed, time, work, threads)
     at_least("--migration-cost", migration_cost, 0)
-    seconds = parse_duration(time) if time is not None else None
-    if work is not None:
-        at_least("--work", work, 0)
     if migration_cost and earlier is None:
         raise Error("--migration-cost needs --from, the placement to move away from")
     if imbalance is not None and capacities is not None:
@@ -125,9 +121,8 @@ def command(
             raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
         mapper = f"auto(effort={effort})"
     may_share = imbalance is not None or capacities is not None
-    problem = load_problem(
-        graph, machine, allocation, allocate, fragments, seed, may_share
-    )
+    where = Where(allocation, allocate, fragments, seed)
+    problem = load_problem(graph, machine, where, may_share)
     room = _read_capacities(capacities) if capacities is not None else None
     before = None
     if earlier is not None:
@@ -138,15 +133,12 @@ def command(
             problem.graph.rank_count,
         )
     start = perf_counter()
-    with watching(f"placing with {mapper}", seconds=seconds, work=work) as watch:
+    with watching(f"placing with {mapper}", search) as watch:
         placement, work_done = place(
             problem.graph,
             problem.allocation,
             mapper=mapper,
-            seed=seed,
-            seconds=seconds,
-            work=work,
-            threads=threads,
+            **search._asdict(),
             previous=before,
             migration_cost=migration_cost,
             imbalance=imbalance,
@@ -185,8 +177,8 @@ def command(
                 "fewer hop-bytes here; leave out --mapper to have the best of several"
             )
     if watch.interrupted:
-        where = f"; {output} holds the best placement so far" if output else ""
-        raise Interrupted(f"interrupted{where}")
+        best = f"; {output} holds the best placement so far" if output else ""
+        raise Interrupted(f"interrupted{best}")
 
 
 def _print(problem: Any, result: Any, facts: list[tuple[str, str]]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from topoloom import (
     AllocatedHosts,
@@ -49,43 +49,39 @@ class Problem:
     node: NodeParts
 
 
+class Where(NamedTuple):
+    """Where a job may run, in the words of the options."""
+
+    allocation: str | None = None
+    allocate: int | None = None  # so many nodes, in so many fragments
+    fragments: int = 1
+    seed: int = 1
+
+
 def load_problem(
-    graph_file: str,
-    machine_text: str,
-    allocation_text: str | None,
-    allocate: int | None,
-    fragments: int,
-    seed: int,
-    shared: bool = False,
+    graph_file: str, machine_text: str, where: Where, shared: bool = False
 ) -> Problem:
     """Load what the options name; slots must be enough unless ranks share them."""
     graph = load_graph(graph_file)
     machine, described = load_described(machine_text)
-    given = choose_allocation(
-        machine, described, allocation_text, allocate, fragments, seed
-    )
+    given = choose_allocation(machine, described, where)
     if not shared:
         check_fit(graph, given.allocation, graph_file)
     return Problem(graph, machine, given.allocation, given.hosts, described.node)
 
 
 def choose_allocation(
-    machine: Machine,
-    described: Described,
-    allocation_text: str | None,
-    allocate: int | None,
-    fragments: int,
-    seed: int,
+    machine: Machine, described: Described, where: Where
 ) -> AllocatedHosts:
     """Read, generate, or take what comes with the machine: a job's part, or all."""
     hosts = described.hosts
-    if allocation_text is not None and allocate is not None:
+    if where.allocation is not None and where.allocate is not None:
         raise Error("--allocation and --allocate exclude each other; give one of them")
-    if allocation_text is not None:
-        return load_allocation(machine, allocation_text, hosts)
-    if allocate is None:
+    if where.allocation is not None:
+        return load_allocation(machine, where.allocation, hosts)
+    if where.allocate is None:
         return described_allocation(machine, described)
-    allocation = generate(machine, hosts, allocate, fragments, seed)
+    allocation = generate(machine, hosts, where.allocate, where.fragments, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
     return AllocatedHosts(allocation, names)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topoloom import AllocatedHosts, CommGraph, PlacementFile
+    from topoloom.cli.search import Search
     from topoloom.launch.launch import Launch
     from topoloom.launch.launchers import ReadCommand
     from topoloom.launch.repeated_input import RepeatedInput
@@ -86,20 +87,19 @@ def command(
     import tempfile
 
     from topoloom import load_graph, save_placement
-    from topoloom.cli.problem import at_least, check_fit, choose_allocation
+    from topoloom.cli.problem import Where, check_fit, choose_allocation
+    from topoloom.cli.search import read_search
     from topoloom.launch.launchers import read_command
     from topoloom.launch.program import EMPTY_PROGRAM, check_launch
     from topoloom.launch.repeated_input import RepeatedInput
     from topoloom.machine_file import load_described
     from topoloom.record.profile import check_collectives
-    from topoloom.units import parse_duration
 
     check_collectives(collectives)
-    at_least("--seed", seed, 0)
-    seconds = parse_duration(time) if time is not None else None
+    search = read_search(seed, time)
     read = read_command(program)
     the_machine, described = load_described(machine)
-    given = choose_allocation(the_machine, described, allocation, None, 1, 1)
+    given = choose_allocation(the_machine, described, Where(allocation))
     where = _named_hosts(given, hosts, read)
     seats = _Seats(where, described.node, cores_per_slot, bind)
     spent: dict[str, float] = {}
@@ -114,7 +114,7 @@ def command(
             return recorded
         graph, name = recorded, "the program"
     check_fit(graph, where.allocation, name)
-    result, block = _place(graph, seats, mapper, seed, seconds)
+    result, block = _place(graph, seats, mapper, search)
     if output is not None:
         save_placement(output, result)
     with tempfile.TemporaryDirectory(prefix="topoloom-run-") as directory:
@@ -229,18 +229,14 @@ def _recorded(
 
 
 def _place(
-    graph: CommGraph,
-    seats: _Seats,
-    mapper: str,
-    seed: int,
-    seconds: float | None,
+    graph: CommGraph, seats: _Seats, mapper: str, search: Search
 ) -> tuple[PlacementFile, dict[str, float]]:
     """Place the ranks; also measure the launcher's own order, `block`."""
     from topoloom import PlacementFile, judge, place
     from topoloom.cli.problem import measures
 
     at = seats.where.allocation
-    placement, work = place(graph, at, mapper=mapper, seed=seed, seconds=seconds)
+    placement, work = place(graph, at, mapper=mapper, **search._asdict())
     default, _ = place(graph, at, mapper="block")
     result = PlacementFile(
         machine=at.machine,
@@ -250,7 +246,7 @@ def _place(
         node=seats.node,
         values=measures(judge(graph, at, placement)),
         mapper=mapper,
-        seed=seed,
+        seed=search.seed,
         work=work,
     )
     return result, measures(judge(graph, at, default))
