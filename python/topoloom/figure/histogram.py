@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topoloom.figure.links import Array, Busyness
+from topoloom.figure.links import Array, Loads
 from topoloom.figure.style import AFTER, BEFORE
 
 if TYPE_CHECKING:
@@ -16,23 +16,16 @@ if TYPE_CHECKING:
 BINS = 16
 
 
-def draw_histogram(
-    axes: Axes,
-    busy: dict[str, Array],
-    up: Array,
-    down: Array | None,
-    top: float,
-    measure: Busyness,
-) -> float:
+def draw_histogram(axes: Axes, loads: Loads, up: Array, down: Array | None) -> float:
     """Draw histograms of the loaded links; `up` and `down` are masks of links.
 
     Links in the mask `down`, those of the - direction, hang below the axis. Returns
     the highest count.
     """
-    edges = np.linspace(0, top, BINS + 1)
-    looks = _looks(list(busy))
+    edges = np.linspace(0, loads.top, BINS + 1)
+    looks = _looks(list(loads.busy))
     highest = 1.0
-    for name, values in busy.items():
+    for name, values in loads.busy.items():
         color, dashes, filled = looks[name]
         for mask, sign in ((up, 1), (down, -1)):
             if mask is None:
@@ -65,8 +58,8 @@ def draw_histogram(
                 )
     axes.axhline(0, color="#888888", linewidth=0.6)
     axes.set_yscale("symlog", linthresh=1)
-    axes.set_xlim(0, top * 1.03)
-    axes.xaxis.set_major_formatter(lambda value, _: measure.text(value))
+    axes.set_xlim(0, loads.top * 1.03)
+    axes.xaxis.set_major_formatter(lambda value, _: loads.measure.text(value))
     axes.yaxis.set_major_formatter(lambda value, _: f"{abs(value):.0f}")
     axes.locator_params(axis="x", nbins=4)
     return highest

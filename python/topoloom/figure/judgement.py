@@ -13,6 +13,7 @@ from topoloom.figure.links import (
     AXES,
     Array,
     Busyness,
+    Loads,
     TorusLinks,
     busyness,
     torus_links,
@@ -117,6 +118,7 @@ def _draw(
     measure = busyness(machine)
     busy = {name: measure.of(judgement) for name, judgement in judged.items()}
     top = max(1e-30, *(float(values.max(initial=0)) for values in busy.values()))
+    loads = Loads(busy, top, measure)
     links = torus_links(machine) if 0 < len(machine.shape) <= 4 else None
     drawn = _drawn(allocation)
     figure.set_layout_engine("constrained", h_pad=0.06, w_pad=0.06, hspace=0.04)
@@ -127,40 +129,39 @@ def _draw(
     nodes = f"{len(allocation.nodes):,} of {machine.node_count:,} nodes"
     where = f"{graph.rank_count:,} ranks on {nodes} of {machine.name}"
     if drawn and links is not None:
-        _draw_tori(parts[0], links, busy, top, judged, allocation, measure, where)
+        _draw_tori(parts[0], links, loads, judged, allocation, where)
     _draw_matrices(parts[-2], graph, allocation, placements, "" if drawn else where)
-    _draw_histograms(parts[-1], links, busy, top, measure)
+    _draw_histograms(parts[-1], links, loads)
 
 
 def _draw_tori(
     part: Any,
     links: TorusLinks,
-    busy: dict[str, Array],
-    top: float,
+    loads: Loads,
     judged: dict[str, Judgement],
     allocation: Allocation,
-    measure: Busyness,
     where: str,
 ) -> None:
     from matplotlib.colors import Normalize
 
-    norm = Normalize(0, top)
-    panels = part.subplots(1, len(busy), squeeze=False)[0]
-    for panel, (name, values) in zip(panels, busy.items(), strict=True):
+    norm = Normalize(0, loads.top)
+    text = loads.measure.text
+    panels = part.subplots(1, len(loads.busy), squeeze=False)[0]
+    for panel, (name, values) in zip(panels, loads.busy.items(), strict=True):
         lines = draw_torus(panel, links, values, norm, allocation)
         panel.set_title(name, fontweight="bold")
         panel.text(
             0.5,
             -0.02,
-            f"congestion {measure.text(float(judged[name].congestion_max))}",
+            f"congestion {text(float(judged[name].congestion_max))}",
             transform=panel.transAxes,
             ha="center",
             va="top",
             fontsize=13,
         )
     bar = part.colorbar(lines, ax=list(panels), shrink=0.75, pad=0.01, aspect=28)
-    bar.ax.yaxis.set_major_formatter(lambda value, _: measure.text(value))
-    bar.set_label(f"{measure.what} (thick and dark: much)")
+    bar.ax.yaxis.set_major_formatter(lambda value, _: text(value))
+    bar.set_label(f"{loads.measure.what} (thick and dark: much)")
     bar.outline.set_visible(False)
     both = (
         "both directions side by side"
@@ -203,14 +204,8 @@ def _draw_matrices(
         part.suptitle(where, fontsize=9)
 
 
-def _draw_histograms(
-    part: Any,
-    links: TorusLinks | None,
-    busy: dict[str, Array],
-    top: float,
-    measure: Busyness,
-) -> None:
-    everything = np.ones(len(next(iter(busy.values()))), dtype=bool)
+def _draw_histograms(part: Any, links: TorusLinks | None, loads: Loads) -> None:
+    everything = np.ones(len(next(iter(loads.busy.values()))), dtype=bool)
     groups: list[tuple[str, Array, Array | None]] = [("all links", everything, None)]
     if links is not None:
         groups = []
@@ -222,10 +217,10 @@ def _draw_histograms(
     panels = part.subplots(1, len(groups), squeeze=False, sharey=True)[0]
     highest = 1.0
     for panel, (title, up, down) in zip(panels, groups, strict=True):
-        counted = draw_histogram(panel, busy, up, down, top, measure)
+        counted = draw_histogram(panel, loads, up, down)
         highest = max(highest, counted)
         panel.set_title(title)
-        panel.set_xlabel(measure.what)
+        panel.set_xlabel(loads.measure.what)
     panels[0].set_ylabel("links that carry any")
     panels[0].set_ylim(-2 * highest if links is not None else 0, 2 * highest)
     part.suptitle("how many links carry how much; triangles: the busiest", fontsize=9)

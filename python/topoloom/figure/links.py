@@ -95,6 +95,25 @@ def busyness(machine: Machine) -> Busyness:
     return Busyness(bandwidth, bool(np.any(bandwidth != 1.0)))
 
 
+@dataclass(frozen=True)
+class Loads:
+    """How busy the links are under each placement, on one scale.
+
+    Attributes
+    ----------
+    busy
+        Of each link, by the name of the mapper.
+    top
+        The busiest of all, more than 0.
+    measure
+        What they are counted in.
+    """
+
+    busy: dict[str, Array]
+    top: float
+    measure: Busyness
+
+
 def _scaled(value: float, step: float, units: list[str], least: float) -> str:
     value /= least
     index = 0
