@@ -116,6 +116,8 @@ def load_allocation(
     """
     nodes = _Nodes(machine, hosts)
     inline = str(source)
+    if not inline.strip():  # an unset variable of a batch job
+        raise Error("the allocation is empty; name a file, or hosts such as n[12]")
     listed = "[" in inline or "," in inline or nodes.find(inline) is not None
     if listed and not exists(source):
         with named("allocation"):

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,7 +21,7 @@ from topoloom.files import MOST_BYTES, exists, named, read_text, write_text
 from topoloom.formats.graph_toml import metis_links
 from topoloom.formats.machine_toml import read_machine_toml
 from topoloom.formats.machine_toml_writer import write_machine_toml
-from topoloom.nearest import unknown_name
+from topoloom.nearest import nearest
 from topoloom.node_parts import NO_PARTS, NodeParts
 from topoloom.resources import shipped
 
@@ -172,16 +170,18 @@ def describe_machine(text: str | Path) -> Described:
     files = _zoo_files()
     if name in files:
         return read_machine_toml(files[name])[0]
-    if kind not in TOPOLOGIES and exists(path) and not path.is_dir():
+    if name and kind not in TOPOLOGIES and exists(path):
         return _import(path)
     if kind != name:
         return Described(name)
+    if name in TOPOLOGIES:
+        example = TOPOLOGIES[name][1]
+        raise Error(f"machine '{name}' lacks its size; write it as in {example}")
     if path.suffix or path.name != name:
-        wrong = errno.EISDIR if exists(path) else errno.ENOENT
-        raise OSError(wrong, os.strerror(wrong), name)
+        return _import(path)  # which says why it cannot be read
     raise Error(
-        unknown_name("machine", name, [*files, DETECT])
-        + "; or write one, such as torus:8x8x8, or name a .toml file"
+        f"no machine '{name}'{nearest(name, [*files, DETECT])}; 'topoloom list "
+        "machines' names them; or write one, such as torus:8x8x8, or name a file"
     )
 
 

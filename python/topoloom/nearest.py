@@ -7,9 +7,13 @@ import difflib
 from collections.abc import Iterable
 
 
+def nearest(given: str, known: Iterable[str]) -> str:
+    """Ask for the name that is nearest: `` (did you mean 'x'?)``, or nothing."""
+    names = difflib.get_close_matches(given.lower(), list(known), n=1)
+    return f" (did you mean '{names[0]}'?)" if names else ""
+
+
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
     """Say that `given` is no `kind`, name the nearest one, and list all there are."""
     names = list(known)
-    nearest = difflib.get_close_matches(given.lower(), names, n=1, cutoff=0.5)
-    hint = f" (did you mean '{nearest[0]}'?)" if nearest else ""
-    return f"no {kind} '{given}'{hint}; there are: {', '.join(names)}"
+    return f"no {kind} '{given}'{nearest(given, names)}; there are: {', '.join(names)}"

@@ -138,6 +138,20 @@ def interrupt(*words: str, cwd: Path) -> None:
     ]
 
 
+def test_ctrl_c_while_the_command_is_loading_is_told_in_one_line() -> None:
+    code = (
+        "import sys, topoloom.cli\n"
+        "class Loading:\n"
+        "    def find_spec(self, *_):\n"
+        "        raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Loading())\n"
+        "topoloom.cli.main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 130
+    assert ended.stderr == "topoloom: interrupted\n"
+
+
 def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
     made = run(
         "pattern", "random-geometric", "--ranks", "40000", "-o", "p.npz", cwd=tmp_path

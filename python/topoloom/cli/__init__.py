@@ -21,5 +21,6 @@ def main() -> None:
         )
         sys.exit(1)
     except KeyboardInterrupt:
+        print("topoloom: interrupted", file=sys.stderr)
         sys.exit(130)
     sys.exit(run(sys.argv[1:]))
