@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -22,14 +23,16 @@ MOST_BYTES = 256 * 1024 * 1024
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file that becomes `path` when the block ends well, and vanishes if not."""
     target = Path(path)
-    if target.exists() and not target.is_file():
-        with target.open("wb") as stream:  # a device such as /dev/stdout
+    check_writable(target)
+    if _is_device(target):
+        with target.open("wb") as stream:
             yield stream
         return
     try:
         handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except FileNotFoundError:
-        raise Error(f"{target}: there is no directory '{target.parent}'") from None
+    except OSError as error:
+        error.filename = str(target)
+        raise
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
@@ -39,6 +42,22 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
         with contextlib.suppress(OSError):
             Path(beside).unlink()
         raise
+
+
+def check_writable(path: str | Path) -> None:
+    """Refuse a path that `replacing` could not write, before any work is done."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise Error(f"{target}: there is no directory '{target.parent}'")
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+    if not os.access(target if _is_device(target) else target.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+
+
+def _is_device(path: Path) -> bool:
+    """Tell whether it is there and no file, such as /dev/stdout."""
+    return path.exists() and not path.is_file()
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -24,6 +24,18 @@ def busy_machine(topoloom: Command) -> None:
                     "--open", "-o", "p.npz").status == 0  # fmt: skip
 
 
+@pytest.mark.parametrize(("nodes", "fragments"), [(1, 1), (3, 3), (40, 4)])
+def test_a_few_nodes_are_no_more_fragments_than_nodes(
+    topoloom: Command, nodes: int, fragments: int
+) -> None:
+    made = topoloom("allocate", "-m", MACHINE, "-N", nodes, "-o", "a.txt", "--json")
+    assert made.status == 0, made.err
+    assert made.json["fragments"] == fragments
+    plural = "s" if fragments > 1 else ""
+    title = f"# {nodes} nodes in {fragments} fragment{plural}, seed 1"
+    assert Path("a.txt").read_text().startswith(title)
+
+
 def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
     busy_machine(topoloom)
     words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-n", 64]

@@ -125,8 +125,15 @@ def write_inputs(topoloom: Command) -> None:
         (["machine", "torus:0x4"], "0"),
         (["machine", "torus:4x4,nods=2"], "nodes"),
         (["machine", "torus:4x4", "-o", "none/m.toml"], "no directory"),
+        (["machine", "torus"], "lacks its size; write it as in torus:"),
+        (["machine", "folder"], "folder: Is a directory"),
+        (["machine", "folder/none"], "folder/none: No such file"),
+        (["machine", ""], "no machine ''"),
+        (["machine", "nothing"], "topoloom list machines"),
         (["allocate", "-m", "torus:4x4", "--nodes", "17"], "17"),
         (["allocate", "-m", "torus:4x4", "--nodes", "-3"], "-3"),
+        (["allocate", "-m", "torus:4x4", "--nodes", f"{2**63}"], "must be below 2^63"),
+        (["allocate", "-m", "torus:4x4", "-a", ""], "the allocation is empty"),
         (["list", "mappres"], "did you mean 'mappers'"),
         (["export", "x.json", "--to", "rankfil"], "openmpi-rankfile"),
         (["export", "none.json", "--to", "list"], "none.json"),
@@ -136,7 +143,43 @@ def test_wrong_words_are_refused_in_one_line(
     topoloom: Command, refused, words: list[str], message: str
 ) -> None:
     write_inputs(topoloom)
+    Path("folder").mkdir()
     assert message in refused(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["map", "-o", "none/x.json"], "none/x.json: there is no directory 'none'"),
+        (["map", "-o", "folder"], "folder: Is a directory"),
+        (["compare", "--figure", "none/x.png"], "there is no directory 'none'"),
+        (["compare", "--figure", "x.gif"], "figures are .svg, .png, .pdf"),
+        (["judge", "--figure", "x.gif"], "figures are .svg, .png, .pdf"),
+        (["run", "-o", "none/x.json", "--"], "there is no directory 'none'"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_any_work(
+    topoloom: Command, refused, words: list[str], message: str
+) -> None:
+    Path("folder").mkdir()
+    verb, *options = words
+    # There is no such graph and no such program: they are not even looked at.
+    assert message in refused(verb, "-m", "torus:4x4", *options, "none.npz")
+
+
+@pytest.mark.parametrize("other", [["-o", "m.toml"], []])
+def test_where_one_of_two_files_cannot_be_written_neither_is(
+    topoloom: Command, refused, other: list[str]
+) -> None:
+    figure = ["--figure", "none/m.png"]
+    assert "no directory 'none'" in refused("machine", "torus:4x4", *other, *figure)
+    nodes = ["-m", "torus:4x4", "--nodes", "4"]
+    assert "no directory 'none'" in refused("allocate", *nodes, *other, *figure)
+
+
+def test_an_error_names_the_file_and_not_the_one_beside_it(refused) -> None:
+    line = refused("machine", "torus:4x4", "-o", "/proc/m.toml")
+    assert line.startswith("topoloom: /proc/m.toml: ")
 
 
 MATRIX = b"%%MatrixMarket matrix coordinate integer general\n"

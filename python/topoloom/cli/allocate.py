@@ -17,6 +17,8 @@ from topoloom.cli.options import (
     Seed,
     Threads,
     Work,
+    figure_option,
+    output_option,
 )
 
 
@@ -45,13 +47,14 @@ def command(
     ] = None,
     allocation: AllocationText = None,
     fragments: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--fragments",
             metavar="N",
             help="Boxes, lines and planes that a generated allocation consists of.",
+            show_default="4, or fewer nodes",
         ),
-    ] = 4,
+    ] = None,
     jobs: Annotated[
         list[Path] | None,
         typer.Option(
@@ -68,23 +71,18 @@ def command(
     seed: Seed = 1,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the nodes to FILE."),
+        output_option("Write the nodes to FILE."),
     ] = None,
     placement: Annotated[
         Path | None,
-        typer.Option(
+        output_option(
+            "With --pattern: write where its ranks go on the chosen nodes.",
             "--placement",
-            metavar="FILE",
-            help="With --pattern: write where its ranks go on the chosen nodes.",
         ),
     ] = None,
     figure: Annotated[
         Path | None,
-        typer.Option(
-            "--figure",
-            metavar="FILE",
-            help="Draw the allocation on its machine: .svg, .png, .pdf.",
-        ),
+        figure_option("Draw the allocation on its machine: .svg, .png, .pdf."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -136,10 +134,6 @@ def command(
         raise Error("--placement needs --pattern, whose ranks are placed")
     if allocation is not None and (choose is not None or nodes is not None):
         raise Error("--allocation is looked at as it is; leave out --choose and -N")
-    if figure is not None:
-        from topoloom.figure.page import checked_ending
-
-        checked_ending(figure)  # before a long search
     the_machine, described = load_described(machine)
     hosts = described.hosts
     others: dict[str, Any] = {}
@@ -156,7 +150,8 @@ def command(
         where = Where(allocation, nodes, fragments, seed)
         listed = choose_allocation(the_machine, described, where)
         given, names = listed.allocation, listed.hosts
-        made = f"in {fragments} fragments, seed {seed}"
+        pieces = f"{where.pieces} fragment" + ("s" if where.pieces > 1 else "")
+        made = f"in {pieces}, seed {seed}"
         source = f"of {allocation or machine}" if nodes is None else made
         title = f"{len(given.nodes)} nodes {source}"
     facts = shape_facts(given, others, seed)
@@ -180,7 +175,7 @@ def command(
         if choice is not None:
             document |= choice.document()
         elif nodes is not None:
-            document |= {"fragments": fragments, "seed": seed}
+            document |= {"fragments": where.pieces, "seed": seed}
         print_json(document)
     else:
         if choice is not None:

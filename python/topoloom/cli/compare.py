@@ -44,7 +44,7 @@ def command(
     work: Work = None,
     threads: Threads = 0,
     allocate: Allocate = None,
-    fragments: Fragments = 4,
+    fragments: Fragments = None,
     figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:

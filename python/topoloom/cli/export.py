@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from topoloom.cli.options import AsJson
+from topoloom.cli.options import AsJson, output_option
 
 CoresPerSlot = Annotated[
     int,
@@ -55,7 +55,7 @@ def command(
     bind: Bind = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Default: print it."),
+        output_option("Default: print it."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

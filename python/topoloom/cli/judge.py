@@ -24,7 +24,7 @@ def command(
     placement: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PLACEMENT]",
+            metavar="PLACEMENT",
             help="A file of 'topoloom map'. Without one: block order, what the "
             "launcher does, on --machine.",
         ),
@@ -32,7 +32,7 @@ def command(
     machine: MaybeMachineText = None,
     allocation: AllocationText = None,
     allocate: Allocate = None,
-    fragments: Fragments = 4,
+    fragments: Fragments = None,
     seed: Seed = 1,
     hottest: Annotated[
         int, typer.Option("--hottest", metavar="N", help="Most loaded links to name.")

@@ -16,7 +16,7 @@ def command(
     kind: Annotated[
         str | None,
         typer.Argument(
-            metavar="[KIND]",
+            metavar="KIND",
             help="mappers, patterns, topologies, machines, formats or exports.",
             autocompletion=complete.kinds,
         ),

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options import AsJson, Figure
+from topoloom.cli.options import AsJson, Figure, output_option
 
 
 def command(
@@ -25,12 +25,9 @@ def command(
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write a description to edit (.toml), or a file for Scotch (.tgt), "
-            "SimGrid (.xml) or METIS (.graph).",
+        output_option(
+            "Write a description to edit (.toml), or a file for Scotch (.tgt), SimGrid "
+            "(.xml) or METIS (.graph)."
         ),
     ] = None,
     figure: Figure = None,

@@ -23,6 +23,7 @@ from topoloom.cli.options import (
     Seed,
     Threads,
     Work,
+    output_option,
 )
 
 
@@ -63,14 +64,14 @@ def command(
     ] = 0,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the placement."),
+        output_option("Write the placement."),
     ] = None,
     seed: Seed = 1,
     time: Seconds = None,
     work: Work = None,
     threads: Threads = 0,
     allocate: Allocate = None,
-    fragments: Fragments = 4,
+    fragments: Fragments = None,
     as_json: AsJson = False,
 ) -> None:
     """Place the ranks on the allocated slots.

@@ -4,11 +4,47 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from topoloom.cli import complete
+
+
+def _writable(path: Path | None) -> Path | None:
+    """Refuse a file that cannot be written before a long search, not after it."""
+    from topoloom.files import check_writable
+
+    if path is not None:
+        check_writable(path)
+    return path
+
+
+def _drawable(path: Path | None) -> Path | None:
+    from topoloom.figure.page import check_figure
+
+    if path is not None:
+        check_figure(path)
+    return path
+
+
+def output_option(text: str, *names: str) -> Any:
+    """Describe an option that names a file to write: -o, unless `names` say else."""
+    return typer.Option(
+        *(names or ("--output", "-o")),
+        metavar="FILE",
+        help=text,
+        callback=_writable,
+        readable=False,
+    )
+
+
+def figure_option(text: str) -> Any:
+    """Describe an option that names a figure to draw."""
+    return typer.Option(
+        "--figure", metavar="FILE", help=text, callback=_drawable, readable=False
+    )
+
 
 GraphFile = Annotated[
     str,
@@ -51,9 +87,12 @@ Allocate = Annotated[
     ),
 ]
 Fragments = Annotated[
-    int,
+    int | None,
     typer.Option(
-        "--fragments", metavar="N", help="Pieces that --allocate leaves the job."
+        "--fragments",
+        metavar="N",
+        help="Pieces that --allocate leaves the job.",
+        show_default="4, or fewer nodes",
     ),
 ]
 Seed = Annotated[
@@ -83,10 +122,7 @@ Threads = Annotated[
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON on stdout and nothing else.")
 ]
-Figure = Annotated[
-    Path | None,
-    typer.Option("--figure", metavar="FILE", help="Draw the result: .svg, .png, .pdf."),
-]
+Figure = Annotated[Path | None, figure_option("Draw the result: .svg, .png, .pdf.")]
 Effort = Annotated[
     str | None,
     typer.Option(

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options import AsJson, Seed
+from topoloom.cli.options import AsJson, Seed, output_option
 
 
 def command(
@@ -24,11 +24,11 @@ def command(
     ],
     file: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="What to import: only with 'import'."),
+        typer.Argument(metavar="FILE", help="What to import: only with 'import'."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the graph as .npz."),
+        output_option("Write the graph as .npz."),
     ] = None,
     grid: Annotated[
         str | None,

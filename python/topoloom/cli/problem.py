@@ -54,8 +54,15 @@ class Where(NamedTuple):
 
     allocation: str | None = None
     allocate: int | None = None  # so many nodes, in so many fragments
-    fragments: int = 1
+    fragments: int | None = None
     seed: int = 1
+
+    @property
+    def pieces(self) -> int:
+        """Fragments that a generated allocation falls into."""
+        if self.fragments is not None:
+            return self.fragments
+        return min(4, self.allocate or 0)
 
 
 def load_problem(
@@ -81,7 +88,7 @@ def choose_allocation(
         return load_allocation(machine, where.allocation, hosts)
     if where.allocate is None:
         return described_allocation(machine, described)
-    allocation = generate(machine, hosts, where.allocate, where.fragments, where.seed)
+    allocation = generate(machine, hosts, where.allocate, where.pieces, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
     return AllocatedHosts(allocation, names)
 
@@ -124,8 +131,10 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
 
 def at_least(what: str, number: int, least: int) -> None:
     """Refuse a number below `least`, and what does not fit in 63 bits."""
-    if not least <= number < 2**63:
+    if number < least:
         raise Error(f"{what} must be {least} or more, not {number}")
+    if number >= 2**63:
+        raise Error(f"{what} must be below 2^63, not {number}")
 
 
 def measures(judgement: Judgement, shared: bool = False) -> dict[str, float]:

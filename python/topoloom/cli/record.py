@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.cli.options import AsJson
+from topoloom.cli.options import AsJson, output_option
 
 if TYPE_CHECKING:
     from topoloom.record import Profile
@@ -19,12 +19,12 @@ def command(
     program: Annotated[
         list[str],
         typer.Argument(
-            metavar="-- COMMAND...", help="The whole command, its launcher first."
+            metavar="-- COMMAND", help="The whole command, its launcher first."
         ),
     ],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the graph as .npz."),
+        output_option("Write the graph as .npz."),
     ],
     collectives: Annotated[
         str,
@@ -74,8 +74,6 @@ def command(
     check_collectives(collectives)
     if output.suffix != ".npz":
         raise Error(f"{output}: communication graphs are written as .npz")
-    if not output.parent.is_dir():
-        raise Error(f"{output}: there is no directory '{output.parent}'")
     try:
         profile = record(
             program,

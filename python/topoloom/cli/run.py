@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from topoloom.cli.export import Bind, CoresPerSlot, Hosts
-from topoloom.cli.options import AllocationText, MachineText, Seconds, Seed
+from topoloom.cli.options import (
+    AllocationText,
+    MachineText,
+    Seconds,
+    Seed,
+    output_option,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,9 +64,7 @@ def command(
     bind: Bind = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the placement, too."
-        ),
+        output_option("Write the placement, too."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Report as one line of JSON on stderr.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,17 +37,11 @@ def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
     OSError
         If the file cannot be written.
     """
-    from topoloom import Error
     from topoloom.files import replacing
 
-    ending = checked_ending(path)
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise Error(
-            "figures need matplotlib; install it with: pip install 'topoloom[report]'"
-        ) from None
+    ending = check_figure(path)
+    import matplotlib
+    from matplotlib.figure import Figure
 
     with matplotlib.rc_context(SETTINGS):
         figure = Figure(figsize=inches, dpi=130)
@@ -59,13 +54,19 @@ def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
             )
 
 
-def checked_ending(path: str | Path) -> str:
-    """Give the ending of a figure's name; refuse one that is no format of ours."""
+def check_figure(path: str | Path) -> str:
+    """Refuse a file to which no figure can be written; give its ending."""
     from topoloom import Error
+    from topoloom.files import check_writable
 
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:
         raise Error(f"{path}: figures are {', '.join(FORMATS)}; name one of them so")
+    if find_spec("matplotlib") is None:
+        raise Error(
+            "figures need matplotlib; install it with: pip install 'topoloom[report]'"
+        )
+    check_writable(path)
     return ending
 
 
