@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where the vertices of a machine stand on the page, by the kind of its topology.
 
-Each layout takes the table ``[topology]`` and the wiring, and returns an array
+Each layout takes the table ``[topology]`` and the network, and returns an array
 ``(vertices, 2)``. Vertices are numbered as `Wiring` numbers them: routers in the order
 of their coordinates; in switched networks nodes first, then the switches level by
 level.
@@ -16,18 +16,19 @@ import numpy as np
 from topoloom.figure.links import Array
 
 if TYPE_CHECKING:
-    from topoloom._core import Wiring
+    from topoloom.figure.network import Network
 
 DEPTH = np.array((0.42, 0.3))  # where a step away from the reader leads
 ROW = 0.45  # between two rows, in widths of the page
+NEAR = 0.3  # of the way from one to the next in a row; nearer ones are spread out
 MOST_SPRINGS = 400  # vertices
 
 
-def layout(topology: dict[str, Any], wiring: Wiring) -> Array:
+def layout(topology: dict[str, Any], network: Network) -> Array:
     """Find where the vertices stand."""
-    kind = topology["kind"]
+    kind, count = topology["kind"], len(network.nodes)
     if kind == "dragonfly":
-        return _groups(topology["size"][0], wiring.vertex_count)
+        return _groups(topology["size"][0], count)
     if kind == "ring":
         return circle(topology["stations"])
     if kind == "hypercube":
@@ -36,16 +37,9 @@ def layout(topology: dict[str, Any], wiring: Wiring) -> Array:
         size = topology["size"]
         closed = kind == "torus" and topology.get("wrap", [True])[0]
         return circle(size[0]) if len(size) == 1 and closed else grid(size)
-    if len(np.unique(wiring.vertex)) < wiring.vertex_count:
-        height = heights(wiring)
-        if kind == "rails":  # NVLink below the GPUs, the network above
-            gpus, domains, units = topology["levels"]
-            first = gpus * domains * units
-            height[first : first + domains * units] = -1
-        return _rows(wiring, height)
-    if wiring.vertex_count <= MOST_SPRINGS:
-        return _springs(wiring)
-    return circle(wiring.vertex_count)
+    if network.switched:
+        return _rows(network)
+    return _springs(network) if count <= MOST_SPRINGS else circle(count)
 
 
 def circle(count: int) -> Array:
@@ -95,47 +89,33 @@ def _groups(groups: int, vertices: int) -> Array:
     return np.asarray((centers[:, None, :] + small[None, :, :]).reshape(-1, 2))
 
 
-def heights(wiring: Wiring) -> Array:
-    """Count for each vertex the links from the nearest node."""
-    height = np.full(wiring.vertex_count, -1)
-    height[np.asarray(wiring.vertex)] = 0
-    source, target = np.asarray(wiring.link_from), np.asarray(wiring.link_to)
-    for level in range(wiring.vertex_count):
-        reached = (height[source] == level) & (height[target] < 0)
-        if not reached.any():
-            break
-        height[target[reached]] = level + 1
-    return np.asarray(np.maximum(height, 0))
-
-
-def _rows(wiring: Wiring, height: Array) -> Array:
+def _rows(network: Network) -> Array:
     """Nodes in one row, each switch over the middle of what hangs on it."""
-    source, target = np.asarray(wiring.link_from), np.asarray(wiring.link_to)
-    places = np.zeros((wiring.vertex_count, 2))
+    height, count = network.height, len(network.nodes)
+    source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
+    places = np.zeros((count, 2))
     for level in sorted(np.unique(height).tolist(), key=abs):
         row = np.flatnonzero(height == level)
-        middle = np.arange(len(row), dtype=float)
+        even = (np.arange(len(row)) + 0.5) / len(row)
+        middle = even
         if level:
             nearer = (height[source] == level) & (np.abs(height[target]) < abs(level))
-            total = np.zeros(wiring.vertex_count)
-            count = np.zeros(wiring.vertex_count)
-            np.add.at(total, source[nearer], places[target[nearer], 0])
-            np.add.at(count, source[nearer], 1.0)
-            middle = total[row] / np.maximum(count[row], 1)
-        apart = len(np.unique(np.round(middle, 9))) == len(row)
-        if level and apart:
+            number = np.bincount(source[nearer], minlength=count)
+            total = np.bincount(source[nearer], places[target[nearer], 0], count)
+            middle = total[row] / np.maximum(number[row], 1)
+        order = np.argsort(middle, kind="stable")
+        if np.diff(middle[order]).min(initial=1.0) > NEAR / len(row):
             places[row, 0] = middle
         else:
-            order = np.argsort(middle, kind="stable")
-            places[row[order], 0] = (np.arange(len(row)) + 0.5) / len(row)
+            places[row[order], 0] = even
         places[row, 1] = ROW * level
     return places
 
 
-def _springs(wiring: Wiring, rounds: int = 200) -> Array:
+def _springs(network: Network, rounds: int = 200) -> Array:
     """Pull joined vertices together and push all apart (Fruchterman, Reingold 1991)."""
-    count = wiring.vertex_count
-    source, target = np.asarray(wiring.link_from), np.asarray(wiring.link_to)
+    count = len(network.nodes)
+    source, target = network.ends.T
     places = circle(count)
     apart = 1.8 / np.sqrt(max(count, 1))
     for heat in np.linspace(0.2, 0.005, rounds):
@@ -143,7 +123,7 @@ def _springs(wiring: Wiring, rounds: int = 200) -> Array:
         squared = np.maximum((between**2).sum(axis=2), 1e-6)
         force = (between * (apart**2 / squared)[:, :, None]).sum(axis=1)
         pull = places[target] - places[source]
-        pull *= np.linalg.norm(pull, axis=1, keepdims=True) / apart / 2
+        pull *= np.linalg.norm(pull, axis=1, keepdims=True) / apart
         np.add.at(force, source, pull)
         np.subtract.at(force, target, pull)
         length = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-9)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A picture of a machine: its routers and switches, and its links by bandwidth.
 
-Both directions of a link are one line. What has too many lines is drawn in part: of a
-grid the faces that a reader sees, of a dragonfly one link between any two groups.
+What would be too many lines is two pictures: the machine with each of its parts as one
+vertex, and one of the parts. Of a large grid the faces are drawn that a reader sees.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topoloom._core import Machine, Wiring
+from topoloom._core import Machine
 from topoloom.figure.layout import layout
 from topoloom.figure.links import Array
+from topoloom.figure.network import Network, folded, network_of, within
 from topoloom.figure.page import page
+from topoloom.figure.parts import GRIDS, Parts, parts_of
 from topoloom.figure.style import TEXT
 from topoloom.formats.topology_keys import write_topology
 from topoloom.units import format_bandwidth
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 #: of bandwidths, the most frequent first; safe for the color-blind
 COLORS = ("#7f9bb3", "#b35806", "#1b4f8a", "#5aae61", "#762a83", "#c51b7d")
-MOST_LINES = 12_000  # of a dragonfly; beyond, groups are drawn without their inside
+MOST_LINES = 1_000  # in one picture, where there are parts
 MOST_ROUTERS = 130  # of a grid that is drawn through and through
 MOST_NAMES = 32
 
@@ -41,7 +43,7 @@ def draw_machine(
     path
         Where to; the ending says the format: svg, png or pdf.
     machine
-        What to draw; what is marked down is drawn like all else.
+        What to draw; links that are down are left out.
     hosts
         The names of its nodes, if they have any.
 
@@ -53,117 +55,136 @@ def draw_machine(
         If the file cannot be written.
     """
     topology = write_topology(machine.text.partition("+")[0])
-    with page(path, (6.4, 5.4)) as figure:
+    network = network_of(machine, topology)
+    ranked = _ranked(network)
+    parts = parts_of(topology, network) if _is_crowded(topology, network) else None
+    with page(path, (6.4 if parts is None else 11.0, 5.4)) as figure:
         figure.set_layout_engine("constrained")
-        wiring = Wiring(machine)
-        axes = figure.add_subplot()
-        _draw(axes, topology, wiring, hosts)
-        _explain(figure, wiring)
-        axes.set_title(machine.name, color=TEXT)
-        axes.set_aspect("auto" if _is_switched(wiring) else "equal")
-        axes.margins(0.06)
-        axes.axis("off")
+        figure.suptitle(machine.name, fontsize=10, color=TEXT)
+        if parts is None:
+            axes = figure.add_subplot()
+            places = _draw(axes, topology, network, ranked)
+            if len(hosts) == len(places) <= MOST_NAMES:
+                _write_names(axes, places, hosts)
+        else:
+            _draw_parts(figure, parts, network, ranked)
+        _explain(figure, ranked)
+
+
+def _is_crowded(topology: dict[str, Any], network: Network) -> bool:
+    if topology["kind"] in GRIDS:
+        return len(network.nodes) > MOST_ROUTERS
+    return len(network.ends) > MOST_LINES
+
+
+def _has_an_inside(topology: dict[str, Any], vertices: int) -> bool:
+    """Tell whether only the faces of a grid are drawn."""
+    grid = topology["kind"] in GRIDS and len(topology["size"]) > 2
+    return grid and vertices > MOST_ROUTERS
+
+
+def _draw_parts(
+    figure: Figure, parts: Parts, network: Network, ranked: list[float]
+) -> None:
+    left, right = figure.subplots(1, 2)
+    number = np.bincount(parts.part)
+    shown = int(number.argmax())
+    whole = folded(network, parts.part)
+    _draw(left, parts.whole, whole, ranked, shown)
+    chosen = parts.part == shown
+    ends = chosen[network.ends]
+    leaving = ends[:, 0] != ends[:, 1]
+    seen = chosen.copy()
+    if network.switched:  # with the switches above it
+        seen[network.ends[leaving]] = True
+    inside = within(network, seen)
+    _draw(right, parts.inside, inside, ranked)
+    count = _counted(int((whole.nodes > 0).sum()), parts.name)
+    if network.switched:
+        count += f", {_counted(int((whole.nodes == 0).sum()), 'switch')}"
+    elif _has_an_inside(parts.whole, len(number)):
+        count += ", of which the outer are drawn"
+    _write_below(left, f"{count}; a line is {_spread(whole.cables)}")
+    cables = [int(network.cables[mask].sum()) for mask in (ends.all(axis=1), leaving)]
+    _write_below(
+        right,
+        f"the black {parts.name}: {_contents(network.nodes[chosen])}; "
+        f"{_counted(cables[0], 'cable')} inside, {cables[1]:,} to others",
+    )
+
+
+def _contents(nodes: Array) -> str:
+    """Say what vertices with so many nodes each are."""
+    routers, switches = int((nodes > 0).sum()), int((nodes == 0).sum())
+    texts = [_counted(switches, "switch")] if switches else []
+    if routers < nodes.sum():
+        texts.append(_counted(routers, "router"))
+    return ", ".join([*texts, _counted(int(nodes.sum()), "node")])
+
+
+def _counted(number: int, what: str) -> str:
+    plural = "es" if what.endswith("ch") else "s"  # branches, switches
+    return f"{number:,} {what}{'' if number == 1 else plural}"
+
+
+def _spread(cables: Array) -> str:
+    least, most = int(cables.min()), int(cables.max())
+    return _counted(most, "cable") if least == most else f"{least:,} to {most:,} cables"
+
+
+def _write_below(axes: Axes, text: str) -> None:
+    axes.text(0.5, -0.03, text, transform=axes.transAxes, ha="center", va="top")
 
 
 def _draw(
-    axes: Axes, topology: dict[str, Any], wiring: Wiring, hosts: tuple[str, ...]
-) -> None:
-    places = layout(topology, wiring)
-    ends, rates = cables(wiring)
-    drawn = np.ones(len(ends), dtype=bool)
+    axes: Axes,
+    topology: dict[str, Any],
+    network: Network,
+    ranked: list[float],
+    marked: int | None = None,
+) -> Array:
+    """Draw a network, the lines of a marked vertex stronger; return the places."""
+    places = layout(topology, network)
     seen = np.ones(len(places), dtype=bool)
-    size = topology.get("size", [])
-    if topology["kind"] == "dragonfly" and len(ends) > MOST_LINES:
-        drawn = _one_for_two_groups(ends // (len(places) // size[0]))
-    elif len(size) > 2 and len(places) > MOST_ROUTERS:
-        seen = _faces(size)
-        drawn = np.all(seen[ends], axis=1)
-        further = sorted(size, reverse=True)[3:]
-        if further:
-            text = f"each point stands for {' x '.join(map(str, further))}"
-            axes.text(0.5, -0.03, text, transform=axes.transAxes, ha="center")
-    lines, cable = _lines(topology, places, ends[drawn])
-    if topology["kind"] == "dragonfly" and not drawn.all():
-        lines = list(_between_groups(places.reshape(size[0], -1, 2), ends[drawn]))
-    _draw_lines(axes, lines, rates[drawn][cable], _ranked(wiring))
-    _draw_vertices(axes, places[seen], _has_nodes(wiring)[seen])
-    if len(hosts) == len(places) <= MOST_NAMES:
-        _write_names(axes, places, hosts)
-
-
-def cables(wiring: Wiring) -> tuple[Array, Array]:
-    """Join both directions of links, and parallel ones.
-
-    Returns
-    -------
-    ends : array ``(cables, 2)`` of vertices, the lower first
-    bandwidth : the largest of the links that were joined, bytes per second
-    """
-    links = np.stack([wiring.link_from, wiring.link_to], axis=1).astype(np.int64)
-    links.sort(axis=1)
-    rate = np.asarray(wiring.bandwidth)
-    order = np.lexsort((rate, links[:, 1], links[:, 0]))
-    links, rate = links[order], rate[order]
-    last = np.ones(len(links), dtype=bool)
-    last[:-1] = (links[1:] != links[:-1]).any(axis=1)
-    return links[last], rate[last]
-
-
-def _one_for_two_groups(group: Array) -> Array:
-    """Choose a cable between any two groups, and none inside."""
-    _, first = np.unique(group, axis=0, return_index=True)
-    chosen = np.zeros(len(group), dtype=bool)
-    chosen[first] = True
-    return np.asarray(chosen & (group[:, 0] != group[:, 1]))
-
-
-def _between_groups(groups: Array, ends: Array) -> Array:
-    """Make lines from the rim of a group to that of the other."""
-    routers = groups.shape[1]
-    centers = groups.mean(axis=1)
-    radius = np.linalg.norm(groups[0, 0] - centers[0])
-    start, stop = centers[ends[:, 0] // routers], centers[ends[:, 1] // routers]
-    way = stop - start
-    way *= radius / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
-    return np.stack([start + way, stop - way], axis=1)
-
-
-def _has_nodes(wiring: Wiring) -> Array:
-    nodes = np.zeros(wiring.vertex_count, dtype=bool)
-    nodes[np.asarray(wiring.vertex)] = True
-    return nodes
-
-
-def _is_switched(wiring: Wiring) -> bool:
-    return not _has_nodes(wiring).all()
+    if _has_an_inside(topology, len(places)):
+        seen = _faces(topology["size"])
+    drawn = seen[network.ends].all(axis=1)
+    ends = network.ends[drawn]
+    lines, line = _lines(topology, places, ends)
+    rates = network.bandwidth[drawn][line]
+    crossing = topology["kind"] not in GRIDS
+    strong = crossing & (ends == marked).any(axis=1)[line]
+    _draw_lines(axes, lines, rates, ranked, strong, crossing)
+    _draw_vertices(axes, places[seen], network.nodes[seen] > 0, _room(network))
+    if marked is not None:
+        axes.plot(*places[marked], "o", color=TEXT, markersize=4, zorder=3)
+    axes.set_aspect("auto" if network.switched else "equal")
+    axes.margins(0.06)
+    axes.axis("off")
+    return places
 
 
 def _faces(size: list[int]) -> Array:
     """Tell the places of a grid that a reader sees: the front, the top and one side."""
-    longest, middle, depth, *further = np.argsort(
-        [-extent for extent in size], kind="stable"
-    )
+    longest, middle, depth, *_ = np.argsort([-extent for extent in size], kind="stable")
     at = np.indices(size).reshape(len(size), -1)
-    seen = (
+    return np.asarray(
         (at[longest] == size[longest] - 1)
         | (at[middle] == size[middle] - 1)
         | (at[depth] == 0)
     )
-    for axis in further:
-        seen &= at[axis] == 0
-    return np.asarray(seen)
 
 
 def _lines(
     topology: dict[str, Any], places: Array, ends: Array
 ) -> tuple[list[Array], Array]:
-    """Make the lines to draw, and tell for each which cable it is of."""
+    """Make the lines to draw, and tell for each which one it is of."""
     straight = places[ends]
     number = np.arange(len(ends))
     if topology["kind"] == "hyperx":
         return list(_bows(straight)), number
     size = topology.get("size", [])
-    if topology["kind"] not in ("torus", "mesh", "twisted") or len(size) < 2:
+    if topology["kind"] not in GRIDS or len(size) < 2:
         return list(straight), number
     at = np.array(np.unravel_index(ends, size)).transpose(1, 2, 0)
     apart = np.abs(at[:, 0] - at[:, 1])
@@ -187,14 +208,18 @@ def _bows(straight: Array) -> Array:
     """Bend lines to one side, so that they do not cover what stands between."""
     along = np.linspace(0, 1, 9)[None, :, None]
     start, way = straight[:, :1], straight[:, 1:] - straight[:, :1]
-    aside = np.stack([-way[:, :, 1], way[:, :, 0]], axis=2)
-    bows: Array = start + along * way + 0.64 * along * (1 - along) * aside
+    length = np.linalg.norm(way, axis=2, keepdims=True)
+    # The longest ends short of the next row, which is a step of 1 away.
+    high = 0.45 / np.sqrt(length * length.max(initial=1))
+    aside = high * np.stack([-way[:, :, 1], way[:, :, 0]], axis=2)
+    bows: Array = start + along * way + 4 * along * (1 - along) * aside
     return bows
 
 
-def _ranked(wiring: Wiring) -> list[float]:
-    """List the bandwidths of links, the most frequent first."""
-    values, counts = np.unique(wiring.bandwidth, return_counts=True)
+def _ranked(network: Network) -> list[float]:
+    """List the bandwidths of lines, that of the most cables first."""
+    values, which = np.unique(network.bandwidth, return_inverse=True)
+    counts = np.bincount(which.reshape(-1), weights=network.cables)
     ranked: list[float] = values[np.argsort(-counts, kind="stable")].tolist()
     return ranked
 
@@ -204,31 +229,48 @@ def _color(ranked: list[float], rate: float) -> str:
 
 
 def _draw_lines(
-    axes: Axes, lines: list[Array], rates: Array, ranked: list[float]
+    axes: Axes,
+    lines: list[Array],
+    rates: Array,
+    ranked: list[float],
+    strong: Array,
+    crossing: bool,
 ) -> None:
-    """Draw lines in the colors of their bandwidths, the wider the more they carry."""
+    """Draw lines in the colors of their bandwidths, the wider the more they carry.
+
+    The more lines cross each other, the thinner and paler they are, but for strong
+    ones.
+    """
     from matplotlib.collections import LineCollection
 
     if not lines:
         return
     crowd = np.sqrt(len(lines))
+    wider = np.clip(np.sqrt(rates / min(ranked)), 1, 2)
+    if crossing:
+        alpha = np.full(len(lines), np.clip(25 / crowd, 0.2, 0.9))
+        width = wider * np.clip(14 / crowd, 0.4, 1.5)
+    else:
+        alpha = np.full(len(lines), 0.9)
+        width = wider * np.clip(24 / crowd, 0.6, 1.5)
+    if strong.any():
+        alpha = np.where(strong, 0.9, 0.3 * alpha)
+        width = np.where(strong, np.maximum(width, 1), np.minimum(width, 1))
     axes.add_collection(
         LineCollection(
             lines,
             colors=[_color(ranked, rate) for rate in rates.tolist()],
-            linewidths=np.clip(24 / crowd, 0.4, 1.5)
-            * np.clip(np.sqrt(rates / min(ranked)), 1, 2.5),
-            alpha=float(np.clip(25 / crowd, 0.2, 0.9)),
+            linewidths=width,
+            alpha=alpha,
             zorder=1,
         )
     )
 
 
-def _explain(figure: Figure, wiring: Wiring) -> None:
+def _explain(figure: Figure, ranked: list[float]) -> None:
     """Say below the picture which color stands for which bandwidth."""
     from matplotlib.lines import Line2D
 
-    ranked = _ranked(wiring)
     if ranked in ([], [1.0]):  # the description gives no bandwidths
         return
     labels = [
@@ -240,9 +282,15 @@ def _explain(figure: Figure, wiring: Wiring) -> None:
     )
 
 
-def _draw_vertices(axes: Axes, places: Array, nodes: Array) -> None:
+def _room(network: Network) -> float:
+    """Tell how wide a vertex may be in the fullest row, where there are rows."""
+    rows = np.unique(network.height, return_counts=True)[1]
+    return 280 / float(rows.max()) if network.switched else np.inf
+
+
+def _draw_vertices(axes: Axes, places: Array, nodes: Array, room: float) -> None:
     """Draw what has nodes as circles, and switches that have none as squares."""
-    size = float(np.clip(80 / np.sqrt(len(places)), 1.0, 6.0))
+    size = float(np.clip(min(80 / np.sqrt(len(places)), room), 1.0, 6.0))
     for chosen, marker, face in ((nodes, "o", "white"), (~nodes, "s", "#444444")):
         axes.plot(
             *places[chosen].T,

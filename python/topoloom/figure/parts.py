@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a machine with too many lines for one picture falls into parts, all much alike.
+
+The groups of a dragonfly, the planes of a HyperX, what hangs below the highest switches
+of a tree, or the nodes that share a place on the three longest axes of a torus.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topoloom.figure.links import Array
+from topoloom.figure.network import Network
+
+GRIDS = ("torus", "mesh", "twisted")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a machine.
+
+    Attributes
+    ----------
+    name
+        What one is called.
+    part : int array of shape ``(vertices,)``
+        The number of each vertex's part; a switch above all parts is one by itself.
+    whole, inside
+        How the parts, and the vertices of one, are joined, as tables ``[topology]``.
+    """
+
+    name: str
+    part: Array
+    whole: dict[str, Any]
+    inside: dict[str, Any]
+
+
+def parts_of(topology: dict[str, Any], network: Network) -> Parts | None:
+    """Find the parts; None if there are not several with several vertices."""
+    found = _parts(topology, network)
+    if found is None or (np.bincount(found.part) > 1).sum() < 2:
+        return None
+    return found
+
+
+def _parts(topology: dict[str, Any], network: Network) -> Parts | None:
+    kind, size = topology["kind"], topology.get("size", [])
+    vertex = np.arange(len(network.nodes))
+    if kind in ("dragonfly", "hyperx") and len(size) > 1:
+        name = "group" if kind == "dragonfly" else "plane"
+        part = vertex // int(np.prod(size[1:]))
+        return Parts(name, part, _all_joined(size[:1]), _all_joined(size[1:]))
+    if kind == "hypercube":
+        inner = topology["dimensions"] // 2
+        outer = topology["dimensions"] - inner
+        tables = [{"kind": kind, "dimensions": d} for d in (outer, inner)]
+        return Parts("cube", vertex >> inner, tables[0], tables[1])
+    if kind in GRIDS and len(size) > 3:
+        order = np.argsort([-extent for extent in size], kind="stable").tolist()
+        axes, others = sorted(order[:3]), sorted(order[3:])
+        at = np.unravel_index(vertex, size)
+        long = [size[axis] for axis in axes]
+        part = np.ravel_multi_index([at[axis] for axis in axes], long)
+        inside = [size[axis] for axis in others]
+        tables = [{"kind": kind, "size": extents} for extents in (long, inside)]
+        return Parts("point", part, tables[0], tables[1])
+    if network.switched:
+        name = "branch"
+        if kind == "rails":
+            name = "unit" if network.height.max() > 1 else "domain"
+        return Parts(name, _below_the_top(network), topology, topology)
+    return None
+
+
+def _all_joined(size: list[int]) -> dict[str, Any]:
+    """Describe routers that are all joined along each axis; one axis is a circle."""
+    if len(size) == 1:
+        return {"kind": "ring", "stations": size[0]}
+    return {"kind": "hyperx", "size": size}
+
+
+def _below_the_top(network: Network) -> Array:
+    """Give a number to each of the highest switches, and to each piece without them."""
+    top = network.height == network.height.max()
+    ends = network.ends[~top[network.ends].any(axis=1)]
+    label = np.arange(len(top))
+    while True:
+        lower = label[ends].min(axis=1)
+        if (label[ends] == lower[:, None]).all():
+            break
+        np.minimum.at(label, ends[:, 0], lower)
+        np.minimum.at(label, ends[:, 1], lower)
+    return np.asarray(np.unique(label, return_inverse=True)[1].reshape(-1))
