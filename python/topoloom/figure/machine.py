@@ -155,7 +155,7 @@ def _draw(
     crossing = topology["kind"] not in GRIDS
     strong = crossing & (ends == marked).any(axis=1)[line]
     _draw_lines(axes, lines, rates, ranked, strong, crossing)
-    _draw_vertices(axes, places[seen], network.nodes[seen] > 0, _room(network))
+    _draw_vertices(axes, places[seen], network.nodes[seen] > 0, network.height[seen])
     if marked is not None:
         axes.plot(*places[marked], "o", color=TEXT, markersize=4, zorder=3)
     axes.set_aspect("auto" if network.switched else "equal")
@@ -282,24 +282,21 @@ def _explain(figure: Figure, ranked: list[float]) -> None:
     )
 
 
-def _room(network: Network) -> float:
-    """Tell how wide a vertex may be in the fullest row, where there are rows."""
-    rows = np.unique(network.height, return_counts=True)[1]
-    return 280 / float(rows.max()) if network.switched else np.inf
-
-
-def _draw_vertices(axes: Axes, places: Array, nodes: Array, room: float) -> None:
+def _draw_vertices(axes: Axes, places: Array, nodes: Array, height: Array) -> None:
     """Draw what has nodes as circles, and switches that have none as squares."""
-    size = float(np.clip(min(80 / np.sqrt(len(places)), room), 1.0, 6.0))
+    size = float(np.clip(80 / np.sqrt(len(places)), 1.0, 6.0))
+    in_rows = not nodes.all()
     for chosen, marker, face in ((nodes, "o", "white"), (~nodes, "s", "#444444")):
+        fullest = np.unique(height[chosen], return_counts=True)[1].max(initial=1)
+        room = min(size, 280 / float(fullest)) if in_rows else size
         axes.plot(
             *places[chosen].T,
             linestyle="none",
             marker=marker,
-            markersize=size,
+            markersize=max(1.0, room),
             markerfacecolor=face,
             markeredgecolor="#333333",
-            markeredgewidth=min(0.7, 0.2 * size),
+            markeredgewidth=min(0.7, 0.2 * room),
             zorder=2,
         )
 
