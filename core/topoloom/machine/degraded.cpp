@@ -16,12 +16,23 @@ void require_existing(std::uint32_t id, std::size_t count, const char* kind) {
     if (id >= count) fail("there is no ", kind, " ", id, " to be down: the machine has ", count);
 }
 
+/// Before the links of a machine are listed that is too large for a table anyway. Nodes can do without rows of
+/// their own only where switches join them.
+template <class T>
+void require_memory(const T& whole) {
+    const std::size_t nodes = whole.node_count();
+    const std::size_t vertices = whole.vertex_count();
+    const std::size_t rows = vertices > nodes ? vertices - nodes : vertices;
+    HopTable::require_memory(rows, rows, nodes);
+}
+
 }  // namespace
 
 Degraded::Degraded(WholeTopology whole, const Failures& failures)
     : whole_(std::make_shared<const WholeTopology>(std::move(whole))) {
     std::visit(
         [&](const auto& t) {
+            require_memory(t);
             node_up_.assign(t.node_count(), true);
             link_up_.assign(t.link_count(), true);
             for (const Node node : ids<Node>(t.node_count())) vertex_.push_back(t.vertex(node));

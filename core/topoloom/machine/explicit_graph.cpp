@@ -22,6 +22,10 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
     if (spec_.nodes == 0) fail("a machine graph needs at least one node");
     if (vertex_count() > std::numeric_limits<std::int32_t>::max())
         fail("the machine graph has more than 2^31 vertices");
+    if (spec_.switches > 2 * spec_.links.size()) {
+        fail("the machine graph has ", spec_.switches, " switches, more than its ", spec_.links.size(),
+             " links can join; leave out switches without a link");
+    }
     // Each leaf takes two links; refused before anything as large as the number of vertices is made.
     const std::uint64_t rows = spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2);
     HopTable::require_memory(rows, rows, spec_.nodes);

@@ -86,3 +86,10 @@ TEST_CASE("failures of what does not exist are refused") {
     CHECK_THROWS_WITH_AS(make_machine("torus:4+down:0,nodes=3"), doctest::Contains("expected what is down"),
                          Error);
 }
+
+TEST_CASE("distances around failures that memory cannot hold are refused before links are listed") {
+    for (const char* text : {"torus:16384x16384+down:1", "tree:1000:2000000+down:1"}) {
+        CAPTURE(text);
+        CHECK_THROWS_WITH_AS(make_machine(text), doctest::Contains("need more memory than"), Error);
+    }
+}

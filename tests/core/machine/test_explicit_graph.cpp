@@ -88,6 +88,10 @@ TEST_CASE("graphs that cannot be machines are refused with the reason") {
         {"graph:2+1:0-2,1-2,route=0>2", "a route lists the vertices from one node to another node"},
         {"graph:3:0-1,1-2,route=0>1>0>1>2", "the route from node 0 to node 2 passes vertex 0 twice"},
         {"graph:3:0-1,1-2,route=0>1,route=0>1", "the route from node 0 to node 1 is given twice"},
+        // Before gigabytes are taken for their ways.
+        {"graph:2+2000000000:0-1",
+         "the machine graph has 2000000000 switches, more than its 2 links can join; "
+         "leave out switches without a link"},
         {"graph:2+4294967295:0-1", "the machine graph has more than 2^31 vertices"},
     };
     for (const auto& [text, reason] : bad) {
