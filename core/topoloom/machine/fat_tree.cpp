@@ -94,6 +94,16 @@ void FatTree::settle(std::span<double> loads) const {
     }
 }
 
+/// SimGrid looks through the ports of a switch, beginning with those of the cable that the source's number gives.
+/// In the next switch below it goes on behind the port that it has found, and begins anew only where none is left.
+std::uint32_t FatTree::simgrid_port(std::size_t j, std::uint32_t a, std::uint32_t b,
+                                    std::uint32_t first) const {
+    const std::uint32_t children = spec_.arity[j];
+    const std::uint32_t child = levels_[j].nodes.quotient(b) % children;
+    const std::uint32_t port = first + (child + children - first % children) % children;
+    return port < children * spec_.parallel[j] ? port : a % spec_.parallel[j] * children + child;
+}
+
 std::uint32_t FatTree::level_of(Link link) const {
     const auto above = std::ranges::upper_bound(levels_, link.value, {}, &Level::first_link);
     return static_cast<std::uint32_t>(above - levels_.begin()) - 1;
@@ -142,7 +152,7 @@ std::string FatTree::describe() const {
     std::ostringstream text;
     text << "fat tree " << joined(spec_.arity) << ", up " << joined(spec_.up);
     if (*std::ranges::max_element(spec_.parallel) > 1) text << ", parallel " << joined(spec_.parallel);
-    const std::array<std::string_view, 3> routings{"d-mod-k", "s-mod-k", "random"};
+    const std::array<std::string_view, 4> routings{"d-mod-k", "s-mod-k", "random", "simgrid"};
     text << ", " << routings[static_cast<std::size_t>(spec_.routing)] << " routing";
     return text.str();
 }

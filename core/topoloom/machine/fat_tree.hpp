@@ -17,8 +17,9 @@
 namespace topoloom {
 
 /// How a message climbs. By target or by source: always the same way, chosen by that node's number (d-mod-k and
-/// s-mod-k). Random: in equal parts over all ways up, a model of adaptive and of random routing.
-enum class FatTreeRouting { by_target, by_source, random };
+/// s-mod-k). Random: in equal parts over all ways up, a model of adaptive and of random routing. Simgrid: by
+/// target, but down on those of the parallel cables that SimGrid 3.32 takes.
+enum class FatTreeRouting { by_target, by_source, random, simgrid };
 
 /// How a fat tree is built; lists are bottom-up, one entry per level.
 struct FatTreeSpec {
@@ -95,6 +96,13 @@ class FatTree {
     void route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t steering, const Visit& visit) const;
     template <class Visit>
     void route_spread(std::uint32_t a, std::uint32_t b, const Visit& visit) const;
+    template <class Visit>
+    void route_simgrid(std::uint32_t a, std::uint32_t b, const Visit& visit) const;
+    static constexpr std::uint32_t no_port = 1U << 31;
+    /// By which SimGrid descends from level j + 1 on the way from a to b, having come to port `first` in its search.
+    /// Port c * arity + i is cable c to child i.
+    [[nodiscard]] std::uint32_t simgrid_port(std::size_t j, std::uint32_t a, std::uint32_t b,
+                                             std::uint32_t first) const;
 
     FatTreeSpec spec_;
     Tree tree_;
@@ -109,6 +117,8 @@ template <class Visit>
 void FatTree::route(Node a, Node b, const Visit& visit) const {
     if (spec_.routing == FatTreeRouting::random) {
         route_spread(a.value, b.value, visit);
+    } else if (spec_.routing == FatTreeRouting::simgrid) {
+        route_simgrid(a.value, b.value, visit);
     } else {
         route_steered(a.value, b.value, spec_.routing == FatTreeRouting::by_target ? b.value : a.value,
                       visit);
@@ -156,6 +166,24 @@ void FatTree::route_spread(std::uint32_t a, std::uint32_t b, const Visit& visit)
         visit_all(levels_[top], a, 0);
     }
     while (top-- > 0) visit_all(levels_[top], b, 1);
+}
+
+template <class Visit>
+void FatTree::route_simgrid(std::uint32_t a, std::uint32_t b, const Visit& visit) const {
+    std::size_t level = 0;
+    std::uint32_t next_port = no_port;
+    route_steered(a, b, b, [&](Link link, double share) {
+        if (link.value % 2 == 0) {
+            ++level;
+        } else {
+            const std::uint32_t port = simgrid_port(--level, a, b, next_port);
+            next_port = port + 1;
+            const std::uint32_t roots = roots_[level + 1];
+            const std::uint32_t first = link.value - 2 * (levels_[level].cables.remainder(b) / roots * roots);
+            link = Link{first + 2 * (port / spec_.arity[level] * roots)};
+        }
+        visit(link, share);
+    });
 }
 
 }  // namespace topoloom

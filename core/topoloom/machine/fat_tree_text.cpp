@@ -13,7 +13,8 @@ WholeTopology read_fat_tree(const Section& section) {
         } else if (key.text() == "parallel") {
             spec.parallel = value.numbers(':');
         } else if (key.text() == "routing") {
-            spec.routing = static_cast<FatTreeRouting>(value.one_of({"d-mod-k", "s-mod-k", "random"}));
+            spec.routing =
+                static_cast<FatTreeRouting>(value.one_of({"d-mod-k", "s-mod-k", "random", "simgrid"}));
         } else if (key.text() == "bandwidth") {
             spec.bandwidth = read_level_bandwidths(value, spec.arity.size());
         } else if (key.text() == "latency") {

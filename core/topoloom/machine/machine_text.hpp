@@ -14,7 +14,7 @@ namespace topoloom {
 ///                                  bandwidth=B, bandwidth.AXIS=B, bandwidth.AXIS+=B, the same with latency
 ///   tree:ARITIES                   bottom-up, as 4:8:2; options distance=1:10:100, bandwidth=B:B:B, latency=T:T:T
 ///   fattree:ARITIES                bottom-up, as 4:4:4; options up=1:4:4 (parents), parallel=1:1:2 (cables to each),
-///                                  routing=d-mod-k|s-mod-k|random, bandwidth=B:B:B, latency=T:T:T
+///                                  routing=d-mod-k|s-mod-k|random|simgrid, bandwidth=B:B:B, latency=T:T:T
 ///   hyperx:EXTENTS                 routers of an axis all joined; options nodes=N, order=2:0:1, bandwidth=B,
 ///                                  bandwidth.AXIS=B, the same with latency
 ///   hypercube:DIMENSIONS           as hyperx:2x2x2...

@@ -75,6 +75,24 @@ class LabeledFatTree {
         return route;
     }
 
+    /// As SimGrid 3.32 does: by target, but down on the cable at the first port that leads to the child wanted. Port
+    /// c * arity + i of a switch is cable c to its child i; the search begins at cable a mod parallel, goes on in the
+    /// next switch with the next port, and begins again where it comes to the end.
+    [[nodiscard]] std::vector<Cable> simgrid_route(std::uint32_t a, std::uint32_t b) const {
+        std::vector<Cable> way = route(a, b, b);
+        const Digits end = node(b);
+        std::size_t level = way.size() / 2;
+        while (level > 0) {
+            std::uint32_t port = a % spec_.parallel[level - 1] * spec_.arity[level - 1];
+            for (; level > 0 && port < spec_.arity[level - 1] * spec_.parallel[level - 1]; ++port) {
+                if (port % spec_.arity[level - 1] != end[level - 1]) continue;
+                way[way.size() - level].number = port / spec_.arity[level - 1];
+                --level;
+            }
+        }
+        return way;
+    }
+
    private:
     [[nodiscard]] Digits node(std::uint32_t number) const {
         Digits digits;

@@ -86,6 +86,7 @@ inline std::vector<std::string> machine_texts() {
         "fattree:2:5,up=4:2,routing=random",
         "fattree:3:4:2,up=2:3:1,parallel=1:2:3",
         "fattree:2:3:3,up=1:2:4,parallel=2:1:2,routing=random",
+        "fattree:2:3:4,up=2:1:3,parallel=3:2:2,routing=simgrid",
         "fattree:3:3,bandwidth=2GB/s:500MB/s,latency=1us",
         "hyperx:1",
         "hyperx:5",

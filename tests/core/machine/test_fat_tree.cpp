@@ -23,6 +23,7 @@ const std::vector<std::string> fat_trees{
     "fattree:4:6,up=1:2,parallel=1:2",
     "fattree:4:2:4,up=2:2:4,parallel=1:3:2",
     "fattree:5:1:3,up=2:3:1,parallel=2:1:3",
+    "fattree:2:3:2:2,up=2:2:1:3,parallel=2:3:4:2",
 };
 
 FatTree fat_tree(const std::string& text) { return std::get<FatTree>(make_machine(text).topology()); }
@@ -107,11 +108,12 @@ TEST_CASE("a k-ary n-tree joins switches whose words agree except possibly in on
     }
 }
 
-TEST_CASE("routes are those that the labels of vertices give, by target and by source") {
+TEST_CASE("routes are those that the labels of vertices give, by target, by source and by SimGrid") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
         const FatTree by_target = fat_tree(text);
         const FatTree by_source = fat_tree(text + ",routing=s-mod-k");
+        const FatTree simgrid = fat_tree(text + ",routing=simgrid");
         const LabeledFatTree labels(by_target.spec());
         CHECK(by_target.vertex_count() == labels.vertex_count());
         for (const Node a : ids<Node>(by_target.node_count())) {
@@ -120,6 +122,8 @@ TEST_CASE("routes are those that the labels of vertices give, by target and by s
                     FAIL_CHECK(a.value, " to ", b.value, " by target");
                 if (routed(by_source, a, b) != labels.route(a.value, b.value, a.value))
                     FAIL_CHECK(a.value, " to ", b.value, " by source");
+                if (routed(simgrid, a, b) != labels.simgrid_route(a.value, b.value))
+                    FAIL_CHECK(a.value, " to ", b.value, " by SimGrid");
             }
         }
     }
@@ -183,7 +187,7 @@ TEST_CASE("random routing splits what leaves a subtree equally over the cables a
 
 TEST_CASE("what messages add to the links collected settles to the loads of their routes") {
     for (const std::string& text : fat_trees) {
-        for (const std::string routing : {"d-mod-k", "random"}) {
+        for (const std::string routing : {"d-mod-k", "random", "simgrid"}) {
             CAPTURE(text);
             CAPTURE(routing);
             const FatTree tree = fat_tree(text + ",routing=" + routing);
@@ -252,9 +256,9 @@ TEST_CASE("fat trees that cannot be are refused") {
           "machine 'fattree:4:4,parallel=0:1': level 1 of a fat tree has 0 parallel cables; give at least 1");
     CHECK(complaint("fattree:4:0") ==
           "machine 'fattree:4:0': level 2 has arity 0; a group has at least one member");
-    CHECK(
-        complaint("fattree:4:4,routing=d-mod") ==
-        "cannot read machine 'fattree:4:4,routing=d-mod': expected d-mod-k, s-mod-k or random at column 21");
+    CHECK(complaint("fattree:4:4,routing=d-mod") ==
+          "cannot read machine 'fattree:4:4,routing=d-mod': expected d-mod-k, s-mod-k, random or "
+          "simgrid at column 21");
     CHECK(complaint("fattree:4:4,roots=2").find("no option of fattree 'roots'; there are: up, parallel") !=
           std::string::npos);
     CHECK(complaint("fattree:4:4,bandwidth=1GB/s:2GB/s:3GB/s").find("needs 2 entries of bandwidth, not 3") !=
