@@ -209,6 +209,8 @@ def save_machine(
     for suffix, write in WRITERS.values():
         if path.suffix == suffix:
             with named(path):
+                if "+down:" in machine.text:
+                    raise Error("failures can be written in a .toml only")
                 text = write(machine)
             write_text(path, text)
             return

@@ -79,6 +79,16 @@ def test_tori_route_as_simgrid(tmp_path: Path, shape: str, text: str) -> None:
         ("3;2,2,2;1,2,2;1,1,1", "fattree:2:2:2"),
         ("2;4,3;1,2;1,1", "fattree:4:3,up=1:2"),
         ("3;3,2,2;1,3,2;1,1,1", "fattree:3:2:2,up=1:3:2"),
+        ("2;4,4;1,2;1,2", "fattree:4:4,up=1:2,parallel=1:2,routing=simgrid"),
+        ("2;3,4;2,2;3,2", "fattree:3:4,up=2:2,parallel=3:2,routing=simgrid"),
+        (
+            "3;2,3,2;1,2,2;1,2,3",
+            "fattree:2:3:2,up=1:2:2,parallel=1:2:3,routing=simgrid",
+        ),
+        (
+            "4;2,3,2,2;1,2,2,3;2,3,4,2",
+            "fattree:2:3:2:2,up=1:2:2:3,parallel=2:3:4:2,routing=simgrid",
+        ),
     ],
 )
 def test_fat_trees_route_as_simgrid(tmp_path: Path, shape: str, text: str) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
 from topoloom._core import Error, Machine
 from topoloom.discover.described import Described
-from topoloom.discover.short_text import short_text
+from topoloom.discover.short_text import ShortText, short_text
 from topoloom.discover.simgrid_units import bandwidth_of, latency_of, quantity
 from topoloom.discover.simgrid_zone import describe_zone
 from topoloom.discover.torus_places import MOST_ROUTERS
@@ -21,6 +22,7 @@ from topoloom.units import parse_bandwidth, parse_latency
 
 _MOST_HOSTS = 500_000
 _MOST_BEHIND_BACKBONE = 50_000
+_ONE_RATE = "a SimGrid cluster has one bandwidth and latency for all links"
 _SILENT = ("prop", "config")  # says nothing about the network
 
 
@@ -151,21 +153,20 @@ def _fat_tree(cluster: Element, count: int) -> str:
     down, up, cables = (_numbers(cluster, part) for part in parts[1:])
     if len(levels) != 1 or not levels[0] == len(down) == len(up) == len(cables):
         cluster.complain("topo_parameters: the lists differ in length from the levels")
-    if set(up) != {1}:
-        cluster.complain(
-            "switches of this fat tree have several parents; only those with one "
-            "(a tree) can be read yet"
-        )
     if math.prod(down) != count:
         cluster.complain(
             f"a fat tree of {','.join(map(str, down))} has {math.prod(down)} hosts, "
             f"but the radical names {count}"
         )
-    one = bandwidth_of(cluster, "bw")
-    latency = latency_of(cluster, "lat", "0")
-    bandwidths = ":".join(f"{quantity(one * number)}B/s" for number in cables)
-    arities = ":".join(map(str, down))
-    return f"tree:{arities},bandwidth={bandwidths},latency={quantity(latency)}s"
+    rates = _rates(bandwidth_of(cluster, "bw"), latency_of(cluster, "lat", "0"))
+    if {*up, *cables} == {1}:
+        return f"tree:{_listed(down)}{rates}"
+    parallel = f",parallel={_listed(cables)},routing=simgrid" if max(cables) > 1 else ""
+    return f"fattree:{_listed(down)},up={_listed(up)}{parallel}{rates}"
+
+
+def _listed(numbers: list[int]) -> str:
+    return ":".join(map(str, numbers))
 
 
 _TOPOLOGIES = {"FLAT": _flat, "TORUS": _torus, "FAT_TREE": _fat_tree}
@@ -185,7 +186,7 @@ def _rates(bandwidth: float, latency: float) -> str:
 
 
 def write_simgrid_platform(machine: Machine) -> str:
-    """Write a torus, or a tree of one level, as a SimGrid cluster.
+    """Write a torus, a tree or a fat tree as a SimGrid cluster.
 
     Host ``node-i.topoloom`` is node i. What a machine does not say, the speed of its
     cores, is written as 1 Gflop/s.
@@ -197,7 +198,7 @@ def write_simgrid_platform(machine: Machine) -> str:
     """
     network = short_text(machine.text)
     if any("." in key for key in network.options):
-        raise Error("a SimGrid cluster has one bandwidth and latency for all links")
+        raise Error(_ONE_RATE)
     if network.kind == "torus" and "nodes" not in network.options:
         if not all(machine.wraps):
             raise Error("a SimGrid torus is closed to a ring along every axis")
@@ -205,13 +206,15 @@ def write_simgrid_platform(machine: Machine) -> str:
         topology = f' topology="TORUS" topo_parameters="{sizes}"'
     elif network.kind == "tree" and len(network.sizes) == 1:
         topology = ""
+    elif network.kind in ("tree", "fattree"):
+        topology = f' topology="FAT_TREE" topo_parameters="{_levels(network)}"'
     else:
         raise Error(
-            "a SimGrid cluster can be written for a torus with one node a router, "
-            f"and for a tree of one level, not for {network.kind}:{network.body[:40]}"
+            "a SimGrid cluster can be written for a torus with one node a router, a "
+            f"tree and a fat tree, not for {network.kind}:{network.body[:40]}"
         )
-    bandwidth = parse_bandwidth(network.options.get("bandwidth", "1"))
-    latency = parse_latency(network.options.get("latency", "0"))
+    bandwidth = _same_on_all_levels(network, "bandwidth", parse_bandwidth, 1.0)
+    latency = _same_on_all_levels(network, "latency", parse_latency, 0.0)
     return f"""<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -223,3 +226,31 @@ bw="{quantity(bandwidth)}Bps" lat="{quantity(latency)}s"{topology}/>
   </zone>
 </platform>
 """
+
+
+def _levels(network: ShortText) -> str:
+    """Write ``topo_parameters``: the number of levels, then each list bottom-up."""
+    down = network.sizes
+    ones = _listed([1] * len(down))
+    usual = ones if network.kind == "tree" else _listed([1, *down[:-1]])
+    up = network.options.get("up", usual)
+    cables = network.options.get("parallel", ones)
+    routing = network.options.get("routing", "d-mod-k")
+    if routing != "simgrid" and (routing != "d-mod-k" or cables != ones):
+        raise Error(
+            f"SimGrid does not route this fat tree by {routing}; give it "
+            "routing=simgrid"
+        )
+    if "distance" in network.options:
+        raise Error("SimGrid knows no distances but links; leave out distance=")
+    lists = (_listed(down), up, cables)
+    return ";".join([f"{len(down)}", *(each.replace(":", ",") for each in lists)])
+
+
+def _same_on_all_levels(
+    network: ShortText, key: str, parse: Callable[[str], float], default: float
+) -> float:
+    rates = {parse(word) for word in network.options.get(key, "").split(":") if word}
+    if len(rates) > 1:
+        raise Error(_ONE_RATE)
+    return rates.pop() if rates else default
