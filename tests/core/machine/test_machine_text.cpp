@@ -146,7 +146,7 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
         {"torus:4x4,nodes=", "expected a number at column 17"},
         {"torus:4x4,nodes=2,nodes=2", "'nodes' is given twice; at column 19"},
         {"torus:4x4,order=0:x", "expected a number at column 19"},
-        {"torus:4x4,ties=minus", "expected plus or split at column 16"},
+        {"torus:4x4,ties=minus", "expected plus, split or simgrid at column 16"},
         {"torus:4x4,wrap=1", "expected a 0 or 1 for each of the 2 axes at column 16"},
         {"torus:4x4,bandwidth.z=half",
          "expected one of the 2 axes (x, y, z, a ... or 0, 1, 2 ...) at column 21"},
