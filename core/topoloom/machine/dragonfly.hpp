@@ -75,7 +75,7 @@ class Dragonfly {
 
     /// A link is visited once for each of the ways that share it.
     template <class Visit>
-    void route(Node a, Node b, const Visit& visit) const {
+    [[gnu::always_inline]] void route(Node a, Node b, const Visit& visit) const {
         mixed_route(a, b, spec_.routing == DragonflyRouting::valiant ? 0 : 1, visit);
     }
 
@@ -236,7 +236,8 @@ class Dragonfly {
                    });
     }
     template <class Visit>
-    void valiant_route(const Router& a, const Router& b, double share, const Visit& visit) const {
+    [[gnu::noinline]] void valiant_route(const Router& a, const Router& b, double share,
+                                         const Visit& visit) const {
         const double part_of_group = share / (spec_.groups - 2);
         for (std::uint32_t via = 0; via < spec_.groups; ++via) {
             if (via == a.group || via == b.group) continue;
@@ -248,7 +249,8 @@ class Dragonfly {
         }
     }
     template <class Visit>
-    void mixed_route(Node from, Node to, double minimal_share, const Visit& visit) const {
+    [[gnu::always_inline]] void mixed_route(Node from, Node to, double minimal_share,
+                                            const Visit& visit) const {
         const Router& a = routers_[vertex(from)];
         const Router& b = routers_[vertex(to)];
         const bool detours = minimal_share < 1 && a.group != b.group && spec_.groups > 2;
