@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "machine": {"base"},
     "metric": {"base", "pattern", "machine"},
     "place": {"base", "pattern", "machine", "metric"},
+    "bound": {"base", "pattern", "machine", "metric"},
 }
 SOURCES = (".cpp", ".hpp", ".c", ".h", ".py", ".f90", ".sh", ".toml", ".txt", ".yml")
 FOREIGN = re.compile(r"#\s*include\s*[<\"](mpi\.h|Python\.h|nanobind/|numpy/)")

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/bound/bound_problem.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
+
+namespace topoloom {
+
+std::vector<std::uint32_t> most_ranks_on_slots(std::span<const std::int64_t> masses,
+                                               std::span<const std::int64_t> capacities) {
+    std::vector<std::int64_t> together(masses.begin(), masses.end());
+    std::ranges::sort(together);
+    for (std::size_t i = 1; i < together.size(); ++i) together[i] += together[i - 1];
+    std::vector<std::uint32_t> most;
+    for (const std::int64_t capacity : capacities) {
+        const auto too_many = std::ranges::upper_bound(together, capacity);
+        most.push_back(static_cast<std::uint32_t>(too_many - together.begin()));
+    }
+    return most;
+}
+
+BoundProblem::BoundProblem(const CommGraph& graph, const Allocation& allocation,
+                           std::vector<std::uint32_t> room, int threads)
+    : graph_(graph), allocation_(allocation), room_(std::move(room)), threads_(threads) {
+    if (graph.rank_count() == 0) fail("a pattern without ranks has no placement to bound");
+    if (room_.empty()) room_.assign(allocation.slot_count(), 1);
+    if (room_.size() != allocation.slot_count())
+        fail("the allocation has ", allocation.slot_count(), " slots, but the room of ", room_.size(),
+             " is given");
+    const auto ranks = static_cast<std::uint32_t>(graph.rank_count());
+    for (std::uint32_t& most : room_) total_room_ += most = std::min(most, ranks);
+    if (total_room_ < ranks)
+        fail("the pattern has ", ranks, " ranks, but the allocation has room for ", total_room_);
+    require_exact_hop_bytes(graph, allocation.machine());
+    const auto farthest = std::int64_t{allocation.machine().max_distance()};
+    if (farthest > 0 && graph.total_bytes().value > (std::int64_t{1} << 61) / farthest)
+        fail("the pattern moves ", graph.total_bytes().value, " bytes over distances of up to ", farthest,
+             "; bounds add up twice the hop-bytes, which would exceed 2^62. Scale the bytes down");
+    symmetric_ = graph.symmetric();
+}
+
+}  // namespace topoloom

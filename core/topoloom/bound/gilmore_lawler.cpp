@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/bound/gilmore_lawler.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/bound/linear_assignment.hpp"
+#include "topoloom/bound/near_profile.hpp"
+#include "topoloom/bound/partner_profile.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Every row without its diagonal entry, sorted.
+template <class Order>
+std::vector<std::int64_t> sorted_rows(std::size_t order, std::span<const std::int64_t> matrix,
+                                      const Order& before) {
+    std::vector<std::int64_t> rows;
+    for (std::size_t i = 0; i < order; ++i) {
+        const auto row = matrix.subspan(i * order, order);
+        rows.insert(rows.end(), row.begin(), row.begin() + static_cast<std::ptrdiff_t>(i));
+        rows.insert(rows.end(), row.begin() + static_cast<std::ptrdiff_t>(i + 1), row.end());
+        std::sort(rows.end() - static_cast<std::ptrdiff_t>(order - 1), rows.end(), before);
+    }
+    return rows;
+}
+
+}  // namespace
+
+std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
+    const PartnerProfiles partners = partner_profiles(problem.symmetric());
+    const NearProfiles near = near_profiles(problem, partners.most_partners);
+    std::vector<std::int64_t> by_profile(partners.profiles.size() * near.profiles.size());
+    for (std::size_t p = 0; p < partners.profiles.size(); ++p) {
+        for (std::size_t q = 0; q < near.profiles.size(); ++q)
+            by_profile[p * near.profiles.size() + q] =
+                least_hop_bytes(partners.profiles[p], near.profiles[q]);
+    }
+    std::vector<std::uint32_t> columns;  // profiles, a column for every rank that a slot has room for
+    for (std::size_t position = 0; position < near.of_slot.size(); ++position)
+        columns.insert(columns.end(), problem.room()[position], near.of_slot[position]);
+    std::vector<std::int64_t> costs(problem.rank_count() * columns.size());
+    for (std::size_t u = 0; u < problem.rank_count(); ++u) {
+        const std::int64_t* const row = by_profile.data() + partners.of_rank[u] * near.profiles.size();
+        for (std::size_t j = 0; j < columns.size(); ++j) costs[u * columns.size() + j] = row[columns[j]];
+    }
+    return half_of(LinearAssignment<std::int64_t>().solve(costs, columns.size()));
+}
+
+std::int64_t gilmore_lawler_bound(std::size_t order, std::span<const std::int64_t> a,
+                                  std::span<const std::int64_t> b, std::span<const std::int64_t> alone) {
+    const auto heaviest_first = sorted_rows(order, a, std::greater());
+    const auto nearest_first = sorted_rows(order, b, std::less());
+    std::vector<std::int64_t> costs(order * order);
+    parallel_for(order, 0, [&](std::size_t i, int) {
+        const std::int64_t* const weights = heaviest_first.data() + i * (order - 1);
+        for (std::size_t x = 0; x < order; ++x) {
+            const std::int64_t* const distances = nearest_first.data() + x * (order - 1);
+            costs[i * order + x] = std::inner_product(weights, weights + order - 1, distances,
+                                                      a[i * order + i] * b[x * order + x]) +
+                                   (alone.empty() ? 0 : alone[i * order + x]);
+        }
+    });
+    return LinearAssignment<std::int64_t>().solve(costs, order);
+}
+
+}  // namespace topoloom

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The linear assignment problem: a column of its own for every row, at the least total cost.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace topoloom {
+
+/// Solves dense problems one after the other in the same memory, by shortest augmenting paths after augmenting row
+/// reduction (Jonker, Volgenant, Computing 38, 1987). O(rows^2 * columns). Prices prove the value: row_price[i] +
+/// column_price[j] <= cost(i, j), column prices are <= 0, and 0 for columns that no row has; both together sum up to
+/// the value. For std::int32_t and std::int64_t.
+template <class Cost>
+class LinearAssignment {
+   public:
+    /// One pointer to `columns` costs for each row. Sums of `rows` costs must fit. Throws Error if there are more rows
+    /// than columns.
+    Cost solve(std::span<const Cost* const> rows, std::size_t columns);
+    /// The same for a row-major matrix.
+    Cost solve(std::span<const Cost> costs, std::size_t columns);
+
+    [[nodiscard]] std::span<const std::uint32_t> column_of_row() const { return column_of_row_; }
+    [[nodiscard]] std::span<const Cost> row_prices() const { return row_price_; }
+    [[nodiscard]] std::span<const Cost> column_prices() const { return column_price_; }
+
+   private:
+    void reduce_rows();
+    void augment(std::uint32_t row);
+    void assign(std::uint32_t row, std::uint32_t column) {
+        column_of_row_[row] = column;
+        row_of_column_[column] = row;
+    }
+
+    std::span<const Cost* const> rows_;
+    std::uint32_t columns_ = 0;
+    std::vector<std::uint32_t> column_of_row_, row_of_column_;
+    std::vector<Cost> row_price_, column_price_;
+    std::vector<std::uint32_t> free_, still_free_;  // rows without a column
+    std::vector<Cost> distance_;                    // of columns from the row that a path begins at
+    std::vector<std::uint32_t> before_;             // the row from which a column is reached
+    std::vector<std::uint32_t> order_;              // columns: done, at the least distance, others
+    std::vector<const Cost*> row_starts_;
+};
+
+extern template class LinearAssignment<std::int32_t>;
+extern template class LinearAssignment<std::int64_t>;
+
+}  // namespace topoloom
