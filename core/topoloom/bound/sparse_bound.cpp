@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/bound/sparse_bound.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "topoloom/bound/near_profile.hpp"
+#include "topoloom/bound/partner_profile.hpp"
+#include "topoloom/bound/transport.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr double most_steps = 1e9;       // of assigning kinds to kinds; a second or two
+constexpr std::uint32_t most_near = 64;  // places that are told apart around a slot
+
+}  // namespace
+
+std::int64_t sparse_bound(const BoundProblem& problem) {
+    const PartnerProfiles partners = partner_profiles(problem.symmetric());
+    const NearProfiles near = near_profiles(problem, std::min(partners.most_partners, most_near));
+    const auto rows = static_cast<double>(partners.profiles.size());
+    const auto columns = static_cast<double>(near.profiles.size());
+    if ((rows + columns) * rows * columns > most_steps) {
+        const NearProfile best = near.best();
+        std::int64_t sum = 0;
+        for (std::size_t p = 0; p < partners.profiles.size(); ++p) {
+            sum += static_cast<std::int64_t>(partners.ranks[p]) * least_hop_bytes(partners.profiles[p], best);
+        }
+        return half_of(sum);
+    }
+    std::vector<std::int64_t> costs;
+    for (const PartnerProfile& profile : partners.profiles) {
+        for (const NearProfile& around : near.profiles) costs.push_back(least_hop_bytes(profile, around));
+    }
+    return half_of(least_transport_cost(costs, partners.ranks, near.room));
+}
+
+}  // namespace topoloom
