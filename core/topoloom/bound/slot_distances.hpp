@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Distances between all slots of a small allocation, as a matrix.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/machine/allocation.hpp"
+
+namespace topoloom {
+
+/// Slots by their position in the allocation; 4 bytes for every pair.
+class SlotDistances {
+   public:
+    explicit SlotDistances(const Allocation& allocation) : count_(allocation.slot_count()) {
+        rows_.reserve(count_ * count_);
+        with_space(allocation.machine(), [&](const auto& space) {
+            std::vector<typename std::remove_cvref_t<decltype(space)>::Point> points;
+            for (const Slot slot : allocation.slots()) points.push_back(space.point(slot));
+            for (const auto& a : points) {
+                for (const auto& b : points) rows_.push_back(space.distance(a, b));
+            }
+        });
+        for (std::size_t a = 0; a < count_; ++a) {
+            for (std::size_t b = 0; b < a; ++b) symmetric_ = symmetric_ && (*this)(a, b) == (*this)(b, a);
+        }
+    }
+
+    [[nodiscard]] std::size_t count() const { return count_; }
+    [[nodiscard]] bool symmetric() const { return symmetric_; }
+    std::uint32_t operator()(std::size_t from, std::size_t to) const { return rows_[from * count_ + to]; }
+
+   private:
+    std::size_t count_;
+    bool symmetric_ = true;
+    std::vector<std::uint32_t> rows_;
+};
+
+}  // namespace topoloom
