@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/bound/dual_ascent.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/bound/slot_distances.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::size_t most_entries = std::size_t{1} << 28;
+constexpr DualAscent::Cost forbidden = 4 * DualAscent::most_cost;
+
+}  // namespace
+
+DualAscent::DualAscent(std::uint32_t ranks, std::uint32_t places, std::size_t pairs)
+    : ranks_(ranks), places_(places), singles_(std::size_t{ranks} * places, 0), partners_(ranks) {
+    blocks_.reserve(2 * pairs * places * places);
+}
+
+DualAscent::Cost* DualAscent::add_block(std::uint32_t i, std::uint32_t k) {
+    const std::size_t size = std::size_t{places_} * places_;
+    const std::size_t at = blocks_.size();
+    blocks_.resize(at + 2 * size);
+    partners_[i].push_back({k, at, at + size});
+    partners_[k].push_back({i, at + size, at});
+    return blocks_.data() + at;
+}
+
+void DualAscent::sweep(int threads) {
+    const int workers = ranks_ < 32 ? 1 : thread_count(threads);
+    workers_.resize(static_cast<std::size_t>(workers));
+    parallel_for(ranks_, workers, [&](std::size_t i, int) { spread(static_cast<std::uint32_t>(i)); });
+    parallel_for(ranks_, workers, [&](std::size_t i, int) {
+        for (const Partner& partner : partners_[i]) {
+            if (i < partner.rank) share(partner);
+        }
+    });
+    parallel_for(ranks_, workers, [&](std::size_t i, int worker) {
+        for (std::uint32_t j = 0; j < places_; ++j)
+            settle(static_cast<std::uint32_t>(i), j, workers_[static_cast<std::size_t>(worker)]);
+    });
+    assign_singles();
+}
+
+/// What a rank costs at a place, its partners may use.
+void DualAscent::spread(std::uint32_t i) {
+    const std::vector<Partner>& partners = partners_[i];
+    if (partners.empty()) return;
+    for (std::uint32_t j = 0; j < places_; ++j) {
+        const Cost single = std::exchange(singles_[i * places_ + j], 0);
+        const Cost part = single / static_cast<Cost>(partners.size());
+        Cost left = single % static_cast<Cost>(partners.size());
+        for (const Partner& partner : partners) {
+            Cost* const row = blocks_.data() + partner.block + std::size_t{j} * places_;
+            const Cost more = part + (left-- > 0 ? 1 : 0);
+            for (std::uint32_t l = 0; l < places_; ++l) row[l] += l == j ? 0 : more;
+        }
+    }
+}
+
+/// Half of a pair's costs for either rank. In tiles, as one of the two is read across its rows.
+void DualAscent::share(const Partner& partner) {
+    constexpr std::size_t tile = 16;
+    Cost* const own = blocks_.data() + partner.block;
+    Cost* const other = blocks_.data() + partner.reverse;
+    const std::size_t n = places_;
+    for (std::size_t jj = 0; jj < n; jj += tile) {
+        for (std::size_t ll = 0; ll < n; ll += tile) {
+            for (std::size_t j = jj; j < std::min(jj + tile, n); ++j) {
+                for (std::size_t l = ll; l < std::min(ll + tile, n); ++l) {
+                    const Cost both = own[j * n + l] + other[l * n + j];
+                    const Cost half = (both + static_cast<Cost>((j ^ l) & 1)) / 2;
+                    own[j * n + l] = half;
+                    other[l * n + j] = both - half;
+                }
+            }
+        }
+    }
+}
+
+/// With rank i at place j its partners are at other places, each at its own: an assignment, whose value is certain.
+void DualAscent::settle(std::uint32_t i, std::uint32_t j, Worker& worker) {
+    const std::vector<Partner>& partners = partners_[i];
+    if (partners.empty()) return;
+    worker.rows.clear();
+    for (const Partner& partner : partners) {
+        Cost* const row = blocks_.data() + partner.block + std::size_t{j} * places_;
+        for (std::uint32_t l = 0; l < places_; ++l) row[l] = std::min(row[l], most_cost);
+        row[j] = forbidden;
+        worker.rows.push_back(row);
+    }
+    Cost& single = singles_[i * places_ + j];
+    single = std::min(single + worker.assignment.solve(worker.rows, places_), most_cost);
+    const Cost* const by_column = worker.assignment.column_prices().data();
+    for (std::size_t p = 0; p < partners.size(); ++p) {
+        Cost* const row = blocks_.data() + partners[p].block + std::size_t{j} * places_;
+        const Cost price = worker.assignment.row_prices()[p];
+        for (std::uint32_t l = 0; l < places_; ++l) row[l] -= price + by_column[l];
+        row[j] = 0;
+    }
+}
+
+void DualAscent::assign_singles() {
+    workers_.resize(std::max<std::size_t>(workers_.size(), 1));
+    LinearAssignment<Cost>& assignment = workers_.front().assignment;
+    bound_ += assignment.solve(singles_, places_);
+    for (std::uint32_t i = 0; i < ranks_; ++i) {
+        for (std::uint32_t j = 0; j < places_; ++j)
+            singles_[i * places_ + j] -= assignment.row_prices()[i] + assignment.column_prices()[j];
+    }
+}
+
+void DualAscent::singles_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const {
+    const std::size_t places = places_ - 1;
+    costs.resize((ranks_ - 1) * places);
+    const auto without = [](auto index, auto gone) { return index > gone ? index - 1 : index; };
+    for (std::uint32_t k = 0; k < ranks_; ++k) {
+        if (k == i) continue;
+        const Cost* const row = singles_.data() + std::size_t{k} * places_;
+        Cost* const out = costs.data() + without(k, i) * places;
+        std::copy(row, row + j, out);
+        std::copy(row + j + 1, row + places_, out + j);
+    }
+    for (const Partner& partner : partners_[i]) {
+        const Cost* const own = blocks_.data() + partner.block + std::size_t{j} * places_;
+        const Cost* const other = blocks_.data() + partner.reverse + j;
+        Cost* const out = costs.data() + without(partner.rank, i) * places;
+        for (std::uint32_t l = 0; l < places_; ++l) {
+            if (l == j) continue;
+            Cost& cost = out[without(l, j)];
+            cost = std::min(cost + own[l] + other[std::size_t{l} * places_], most_cost);
+        }
+    }
+}
+
+std::int64_t DualAscent::bound_with(std::uint32_t i, std::uint32_t j) {
+    if (ranks_ == 1) return bound_ + single(i, j);
+    singles_with(i, j, scratch_);
+    workers_.resize(std::max<std::size_t>(workers_.size(), 1));
+    return bound_ + single(i, j) + workers_.front().assignment.solve(scratch_, places_ - 1);
+}
+
+DualAscent DualAscent::with(std::uint32_t i, std::uint32_t j) const {
+    std::size_t ordered_pairs = 0;
+    for (const auto& partners : partners_) ordered_pairs += partners.size();
+    DualAscent left(ranks_ - 1, places_ - 1, ordered_pairs / 2 - partners_[i].size());
+    left.bound_ = bound_ + single(i, j);
+    singles_with(i, j, left.singles_);
+    const auto copy = [&](const Cost* from, Cost* to) {
+        for (std::uint32_t l = 0; l < places_; ++l, from += places_) {
+            if (l == j) continue;
+            to = std::copy(from, from + j, to);
+            to = std::copy(from + j + 1, from + places_, to);
+        }
+    };
+    for (std::uint32_t k = 0; k < ranks_; ++k) {
+        for (const Partner& partner : partners_[k]) {
+            if (k == i || partner.rank == i || k > partner.rank) continue;
+            Cost* const there =
+                left.add_block(k - (k > i ? 1 : 0), partner.rank - (partner.rank > i ? 1 : 0));
+            copy(blocks_.data() + partner.block, there);
+            copy(blocks_.data() + partner.reverse, there + std::size_t{left.places_} * left.places_);
+        }
+    }
+    left.assign_singles();
+    return left;
+}
+
+CostScale::CostScale(std::int64_t total, std::size_t partners) {
+    const auto most = std::min<std::int64_t>(
+        DualAscent::most_cost, (1 << 30) / static_cast<std::int64_t>(std::max<std::size_t>(partners, 1)));
+    if (total <= 0) return;
+    factor = std::max<std::int64_t>(1, most / total);
+    divisor = (total * factor + most - 1) / most;
+}
+
+std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter& meter) {
+    const CommGraph& graph = problem.symmetric();
+    const std::size_t count = problem.total_room();
+    if (static_cast<double>(graph.edge_count()) * static_cast<double>(count * count) >
+        static_cast<double>(most_entries))
+        return {};
+    const SlotDistances distances(problem.allocation());
+    if (!distances.symmetric()) return {};
+    std::vector<std::uint32_t> slot_of_place;
+    for (std::uint32_t s = 0; s < problem.room().size(); ++s)
+        slot_of_place.insert(slot_of_place.end(), problem.room()[s], s);
+    std::size_t most_partners = 0;
+    for (const Rank u : ids<Rank>(graph.rank_count()))
+        most_partners = std::max(most_partners, graph.degree(u));
+    const CostScale scale(problem.graph().total_bytes().value * problem.machine().max_distance(),
+                          most_partners);
+    DualAscent ascent(static_cast<std::uint32_t>(graph.rank_count()), static_cast<std::uint32_t>(count),
+                      graph.edge_count() / 2);
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        for (const Edge edge : graph.sends(u)) {
+            if (edge.peer < u || edge.bytes.value == 0) continue;
+            ascent.add_pair(u.value, edge.peer.value, [&](std::uint32_t j, std::uint32_t l) {
+                return scale.down(edge.bytes.value * distances(slot_of_place[j], slot_of_place[l]));
+            });
+        }
+    }
+    constexpr int most_sweeps = 200;
+    constexpr double least_gain = 2e-4;  // of the bound, from one sweep
+    for (int i = 0; i < most_sweeps; ++i) {
+        const std::int64_t before = ascent.bound();
+        ascent.sweep(problem.threads());
+        const auto gain = static_cast<double>(ascent.bound() - before);
+        if (!meter.spend(graph.edge_count() * count * count / 16 + 1)) break;
+        if (i > 0 && gain <= least_gain * static_cast<double>(before)) break;
+    }
+    return scale.up(ascent.bound());
+}
+
+}  // namespace topoloom

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lower bounds on hop-bytes: no placement is better, and for matching patterns none needs to be worse.
+#include <string>
+
+#include "bound/bound_cases.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/bound/dual_ascent.hpp"
+#include "topoloom/bound/gilmore_lawler.hpp"
+#include "topoloom/bound/linear_assignment.hpp"
+#include "topoloom/bound/near_profile.hpp"
+#include "topoloom/bound/projection.hpp"
+#include "topoloom/bound/sparse_bound.hpp"
+#include "topoloom/bound/transport.hpp"
+#include "topoloom/pattern/stencil.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+/// Gilmore and Lawler's bound from its definition: all orders of columns for the rows' least scalar products.
+std::int64_t slow_gilmore_lawler(const CommGraph& graph, const Allocation& allocation) {
+    const CommGraph symmetric = graph.symmetric();
+    const Machine& machine = allocation.machine();
+    std::vector<std::size_t> order(allocation.slot_count());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::vector<std::int64_t>> costs(graph.rank_count());
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        std::vector<std::int64_t> weights;
+        for (const Edge edge : symmetric.sends(u)) weights.push_back(edge.bytes.value);
+        std::ranges::sort(weights, std::greater());
+        for (const Slot here : allocation.slots()) {
+            std::vector<std::int64_t> distances;
+            for (const Slot there : allocation.slots()) {
+                if (here != there)
+                    distances.push_back(
+                        std::min(machine.distance(here, there), machine.distance(there, here)));
+            }
+            std::ranges::sort(distances);
+            costs[u.value].push_back(
+                std::inner_product(weights.begin(), weights.end(), distances.begin(), std::int64_t{0}));
+        }
+    }
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    do {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < costs.size(); ++i) sum += costs[i][order[i]];
+        least = std::min(least, sum);
+    } while (std::ranges::next_permutation(order).found);
+    return half_of(least);
+}
+
+/// Ranks on random slots with room for them.
+Placement random_shared_placement(const Allocation& allocation, std::span<const std::uint32_t> room,
+                                  std::size_t ranks, Rng& rng) {
+    std::vector<Slot> places;
+    for (std::size_t i = 0; i < room.size(); ++i) places.insert(places.end(), room[i], allocation.slots()[i]);
+    rng.shuffle(std::span(places));
+    places.resize(ranks);
+    return {allocation, std::move(places), SlotUse::shared};
+}
+
+}  // namespace
+
+TEST_CASE("no placement has fewer hop-bytes than the bounds, on any machine") {
+    for_each_bound_case(30, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
+        const BoundProblem problem(graph, allocation);
+        const std::int64_t dense = gilmore_lawler_bound(problem);
+        CHECK(sparse_bound(problem) <= dense);
+        const Budget budget;
+        Meter meter(budget);
+        const std::int64_t best = std::max(
+            {dense, projection_bound(problem).value_or(0), dual_ascent_bound(problem, meter).value_or(0)});
+        for (int i = 0; i < 20; ++i) {
+            const Placement placement = random_placement(allocation, graph.rank_count(), rng);
+            CHECK(best <= hop_bytes(graph, allocation.machine(), placement.slots()));
+        }
+    });
+}
+
+TEST_CASE("the bound of Gilmore and Lawler is what its definition says, and at most the optimum") {
+    for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
+        const std::int64_t bound = gilmore_lawler_bound(BoundProblem(graph, allocation));
+        CHECK(bound == slow_gilmore_lawler(graph, allocation));
+        const BoundProblem problem(graph, allocation);
+        const Budget budget;
+        Meter meter(budget);
+        const std::int64_t least = least_hop_bytes_of_all(graph, allocation);
+        CHECK(bound <= least);
+        CHECK(projection_bound(problem).value_or(0) <= least);
+        CHECK(dual_ascent_bound(problem, meter).value_or(0) <= least);
+        // The first sweep gives Gilmore and Lawler's bound but for bytes rounded down to one part in 10^6.
+        if (const auto raised = dual_ascent_bound(problem, meter))
+            CHECK(*raised >= bound - bound / 100'000 - 1);
+    });
+}
+
+TEST_CASE("ranks that share slots are near each other, too") {
+    for_each_bound_case(12, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
+        std::vector<std::uint32_t> room;
+        std::uint32_t all = 0;
+        for (std::size_t i = 0; i < allocation.slot_count(); ++i) all += room.emplace_back(rng.below(4));
+        if (all < graph.rank_count()) room.front() += static_cast<std::uint32_t>(graph.rank_count()) - all;
+        const BoundProblem problem(graph, allocation, room);
+        const std::int64_t dense = gilmore_lawler_bound(problem);
+        CHECK(sparse_bound(problem) <= dense);
+        const Budget budget;
+        Meter meter(budget);
+        const std::int64_t best = std::max(
+            {dense, projection_bound(problem).value_or(0), dual_ascent_bound(problem, meter).value_or(0)});
+        for (int i = 0; i < 10; ++i) {
+            const Placement placement = random_shared_placement(allocation, room, graph.rank_count(), rng);
+            CHECK(best <= hop_bytes(graph, allocation.machine(), placement.slots()));
+        }
+    });
+}
+
+TEST_CASE("bounds do not depend on how ranks and slots are numbered") {
+    for_each_bound_case(20, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
+        std::vector<Rank> name;
+        for (const Rank u : ids<Rank>(graph.rank_count())) name.push_back(u);
+        rng.shuffle(std::span(name));
+        std::vector<Rank> sources;
+        std::vector<Rank> peers;
+        std::vector<Bytes> bytes;
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            for (const Edge edge : graph.sends(u)) {
+                sources.push_back(name[u.value]);
+                peers.push_back(name[edge.peer.value]);
+                bytes.push_back(edge.bytes);
+            }
+        }
+        const auto renamed = CommGraph::from_edges(graph.rank_count(), sources, peers, bytes);
+        std::vector<Slot> slots(allocation.slots().begin(), allocation.slots().end());
+        rng.shuffle(std::span(slots));
+        const auto reordered = Allocation::of_slots(allocation.machine(), slots);
+        const BoundProblem problem(graph, allocation);
+        const BoundProblem other(renamed, reordered);
+        CHECK(gilmore_lawler_bound(problem) == gilmore_lawler_bound(other));
+        CHECK(sparse_bound(problem) == sparse_bound(other));
+    });
+}
+
+TEST_CASE("bounds are exact for stencils on the torus of their shape") {
+    const std::vector<std::pair<std::string, std::vector<GridAxis>>> cases{
+        {"torus:4x4x4", std::vector<GridAxis>(3, {4, true})},
+        {"torus:8x5", {{8, true}, {5, true}}},
+        {"mesh:6x5x3", {{6, false}, {5, false}, {3, false}}},
+        {"torus:24x24x24", std::vector<GridAxis>(3, {24, true})},
+    };
+    for (const auto& [text, grid] : cases) {
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const CommGraph graph = stencil(grid, StencilShape::star, Bytes{1000});
+        const BoundProblem problem(graph, allocation);
+        CHECK(sparse_bound(problem) == graph.total_bytes().value);
+        if (graph.rank_count() <= 100) CHECK(gilmore_lawler_bound(problem) == graph.total_bytes().value);
+    }
+}
+
+TEST_CASE("with several slots a node the heaviest partners are next door") {
+    // Of six neighbours three can be on the node with 2 x 2 x 2 ranks; a fourth, too, but not for all.
+    const Machine machine = make_machine("torus:2x2x2+node:8");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1});
+    CHECK(sparse_bound(BoundProblem(graph, allocation)) == 0);
+}
+
+TEST_CASE("large allocations are searched in regions, and see the same distances") {
+    Rng rng(4);
+    for (const std::string text : {"torus:20x21x22", "tree:24:20:21,distance=1:10:100", "mesh:96x97"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        std::vector<Node> nodes;
+        for (const Node node : machine.usable_nodes()) {
+            if (rng.below(100) < 95) nodes.push_back(node);
+        }
+        const Allocation allocation(machine, nodes);
+        const CommGraph graph = random_pattern(nodes.size(), nodes.size(), rng);
+        std::vector<std::uint32_t> room;
+        for (std::size_t i = 0; i < nodes.size(); ++i) room.push_back(1 + rng.below(2));
+        const BoundProblem problem(graph, allocation, room);
+        const NearProfiles near = near_profiles(problem, 9);
+        for (int i = 0; i < 40; ++i) {
+            const std::uint32_t position = rng.below(static_cast<std::uint32_t>(nodes.size()));
+            std::vector<std::uint32_t> distances(room[position] - 1, 0);
+            for (std::size_t j = 0; j < nodes.size(); ++j) {
+                if (j == position) continue;
+                distances.insert(distances.end(), room[j],
+                                 machine.distance(allocation.slots()[position], allocation.slots()[j]));
+            }
+            std::ranges::sort(distances);
+            std::vector<std::uint32_t> found;
+            for (const NearRun& run : near.profiles[near.of_slot[position]])
+                found.resize(run.count, run.distance);
+            distances.resize(9);
+            CHECK(found == distances);
+        }
+    }
+}
+
+TEST_CASE("kinds are assigned to kinds as their members would be") {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        Rng rng(seed);
+        const std::size_t rows = 1 + rng.below(6);
+        const std::size_t columns = 1 + rng.below(6);
+        std::vector<std::uint64_t> supplies;
+        std::vector<std::uint64_t> capacities;
+        std::uint64_t spare = 0;
+        for (std::size_t j = 0; j < columns; ++j) spare += capacities.emplace_back(rng.below(9));
+        for (std::size_t i = 0; i < rows; ++i) {
+            supplies.push_back(rng.below(static_cast<std::uint32_t>(spare + 1)));
+            spare -= supplies.back();
+        }
+        std::vector<std::int64_t> costs;
+        for (std::size_t k = 0; k < rows * columns; ++k) costs.push_back(rng.below(20));
+        std::vector<std::int64_t> members;
+        std::size_t places = 0;
+        for (const std::uint64_t c : capacities) places += c;
+        for (std::size_t i = 0; i < rows; ++i) {
+            for (std::uint64_t r = 0; r < supplies[i]; ++r) {
+                for (std::size_t j = 0; j < columns; ++j)
+                    members.insert(members.end(), capacities[j], costs[i * columns + j]);
+            }
+        }
+        CHECK(least_transport_cost(costs, supplies, capacities) ==
+              (members.empty() ? 0 : LinearAssignment<std::int64_t>().solve(members, places)));
+    }
+    CHECK_THROWS_AS((void)least_transport_cost(std::vector<std::int64_t>{1}, std::vector<std::uint64_t>{2},
+                                               std::vector<std::uint64_t>{1}),
+                    Error);
+}
+
+TEST_CASE("slots hold as many ranks as the lightest ones are") {
+    CHECK(most_ranks_on_slots(std::vector<std::int64_t>{5, 1, 3}, std::vector<std::int64_t>{0, 1, 4, 8, 9}) ==
+          std::vector<std::uint32_t>{0, 1, 2, 2, 3});
+}
+
+TEST_CASE("what cannot be bounded is refused") {
+    const Machine machine = make_machine("torus:2x2");
+    const Allocation allocation = Allocation::whole(machine);
+    Rng rng(1);
+    CHECK_THROWS_WITH_AS(BoundProblem(random_pattern(5, 4, rng), allocation),
+                         "the pattern has 5 ranks, but the allocation has room for 4", Error);
+    CHECK_THROWS_AS(BoundProblem(CommGraph(), allocation), Error);
+    const CommGraph graph = random_pattern(4, 4, rng);
+    CHECK_THROWS_AS(BoundProblem(graph, allocation, {1, 1}), Error);
+}
