@@ -2,6 +2,7 @@
 // Dual ascent for quadratic assignment: bounds that approach those of the level-1 linear relaxation.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,7 +34,9 @@ class DualAscent {
         Cost* const there = add_block(i, k);
         for (std::uint32_t j = 0; j < places_; ++j) {
             for (std::uint32_t l = 0; l < places_; ++l) {
-                if (j != l) there[std::size_t{j} * places_ + l] = static_cast<Cost>(cost(j, l));
+                if (j != l)
+                    there[std::size_t{j} * places_ + l] =
+                        static_cast<Cost>(std::min<std::int64_t>(cost(j, l), most_cost));
             }
         }
     }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Places that a search need not tell apart, since all distances stay what they are.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace topoloom {
+
+/// Automorphisms of a distance matrix: of a torus its translations and reflections, of a tree exchanges of siblings.
+class PlaceSymmetry {
+   public:
+    /// Row-major, need not be symmetric. Refers to the matrix.
+    PlaceSymmetry(std::size_t places, std::span<const std::int64_t> distances)
+        : places_(static_cast<std::uint32_t>(places)), distances_(distances) {}
+
+    /// For every place the least one that some automorphism moves it to, of those that leave `fixed` where they are. Two
+    /// places count as different, too, where finding out takes too long.
+    [[nodiscard]] std::vector<std::uint32_t> orbits(std::span<const std::uint32_t> fixed) const;
+
+   private:
+    class Search;
+    std::uint32_t places_;
+    std::span<const std::int64_t> distances_;
+};
+
+}  // namespace topoloom
