@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/bound/congestion_bound.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "topoloom/bound/hop_bytes_bound.hpp"
+#include "topoloom/bound/partner_profile.hpp"
+#include "topoloom/bound/wiring.hpp"
+#include "topoloom/machine/territory.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr double rounding = 1 - 1e-9;  // of sums of bandwidths and of quotients
+
+/// Bytes that every rank sends or receives, the heaviest peers first, as sums.
+std::vector<PartnerProfile> one_way_profiles(std::vector<std::vector<std::int64_t>> bytes) {
+    for (PartnerProfile& profile : bytes) {
+        std::ranges::sort(profile, std::greater());
+        profile.insert(profile.begin(), 0);
+        for (std::size_t k = 1; k < profile.size(); ++k) profile[k] += profile[k - 1];
+    }
+    return bytes;
+}
+
+std::int64_t leaving(const PartnerProfile& profile, std::uint64_t room) {
+    return profile.back() - profile[std::min<std::uint64_t>(room, profile.size()) - 1];
+}
+
+struct Port {
+    std::uint64_t room;
+    double out, in;
+    friend auto operator<=>(const Port&, const Port&) = default;
+};
+
+/// Of the vertices that ranks can sit at: how many fit, and the bandwidth of all links from and to there.
+std::vector<Port> ports(const Wiring& wiring) {
+    std::vector<Port> found;
+    for (std::uint32_t v = 0; v < wiring.vertex_count(); ++v) {
+        if (wiring.room(v) == 0) continue;
+        std::int64_t out = 0;
+        std::int64_t in = 0;
+        for (const Wiring::Neighbor& neighbor : wiring.neighbors(v)) {
+            out += neighbor.out;
+            in += neighbor.in;
+        }
+        found.push_back({wiring.room(v), wiring.bandwidth(out), wiring.bandwidth(in)});
+    }
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+/// Bandwidth of the links that routes between nodes of the allocation use; of all that are up where routes depend on
+/// the load or are too many to look at.
+template <Topology T>
+double usable_bandwidth(const T& network, const Allocation& allocation) {
+    constexpr double most_visits = 5e7;
+    const auto nodes = static_cast<double>(allocation.nodes().size());
+    const auto hops = static_cast<double>(network.diameter());
+    bool all = nodes * nodes * hops > most_visits;
+    if constexpr (requires { network.adapts(); }) all = all || network.adapts();
+    std::vector<char> used(network.link_count(), all ? 1 : 0);
+    if (!all) {
+        for (const Node a : allocation.nodes()) {
+            for (const Node b : allocation.nodes()) {
+                if (a != b) network.route(a, b, [&](Link link, double) { used[link.value] = 1; });
+            }
+        }
+    }
+    double sum = 0;
+    for (const LinkRun& run : network.bandwidth_runs()) {
+        std::size_t count = 0;
+        for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i)
+            count += used[i] != 0 && is_up(network, Link{i}) ? 1 : 0;
+        sum += static_cast<double>(count) * run.bandwidth.value;
+    }
+    return sum;
+}
+
+/// The same network, whose distances are hops: not those that a tree states, nor any inside nodes.
+Machine hop_machine(const Machine& machine) {
+    AnyTopology topology = machine.topology();
+    if (const auto* tree = std::get_if<Tree>(&topology)) {
+        TreeSpec spec = tree->spec();
+        spec.distance.clear();
+        topology = Tree(std::move(spec));
+    }
+    return {std::move(topology), NodeInside{Levels({machine.slots_per_node()}, {0}), 1}, machine.text()};
+}
+
+}  // namespace
+
+CongestionBound injection_bound(const BoundProblem& problem) {
+    const std::vector<Port> all_ports = ports(Wiring(problem));
+    std::vector<std::vector<std::int64_t>> out(problem.rank_count());
+    std::vector<std::vector<std::int64_t>> in(problem.rank_count());
+    for (const Rank u : ids<Rank>(problem.rank_count())) {
+        for (const Edge edge : problem.graph().sends(u)) {
+            out[u.value].push_back(edge.bytes.value);
+            in[edge.peer.value].push_back(edge.bytes.value);
+        }
+    }
+    out = one_way_profiles(std::move(out));
+    in = one_way_profiles(std::move(in));
+    CongestionBound best;
+    for (std::size_t u = 0; u < problem.rank_count(); ++u) {
+        double least = std::numeric_limits<double>::infinity();
+        for (const Port& port : all_ports) {
+            const auto sent = static_cast<double>(leaving(out[u], port.room));
+            const auto received = static_cast<double>(leaving(in[u], port.room));
+            // Without links nothing leaves: such a port takes no rank that talks to others.
+            least = std::min(least,
+                             std::max(sent > 0 ? sent / port.out : 0, received > 0 ? received / port.in : 0));
+        }
+        if (least * rounding > best.value && least < std::numeric_limits<double>::infinity())
+            best = {least * rounding, "injection", "rank " + std::to_string(u)};
+    }
+    return best;
+}
+
+CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter) {
+    const Machine machine = hop_machine(problem.machine());
+    const auto allocation = Allocation::of_slots(
+        machine, {problem.allocation().slots().begin(), problem.allocation().slots().end()});
+    const BoundProblem in_hops(problem.graph(), allocation, {problem.room().begin(), problem.room().end()},
+                               problem.threads());
+    const HopBytesBound bytes = hop_bytes_bound(in_hops, meter);
+    const double bandwidth =
+        with_topology(machine, [&](const auto& t) { return usable_bandwidth(t, allocation); });
+    if (bytes.value <= 0 || bandwidth <= 0) return {};
+    return {static_cast<double>(bytes.value) / bandwidth * rounding, "average",
+            "all links, hops by " + std::string(bytes.by)};
+}
+
+CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter) {
+    CongestionBound best = injection_bound(problem);
+    for (CongestionBound& other : std::vector{cut_bound(problem), average_load_bound(problem, meter)}) {
+        if (other.value > best.value) best = std::move(other);
+    }
+    return best;
+}
+
+}  // namespace topoloom

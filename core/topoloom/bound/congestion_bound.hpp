@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lower bounds on congestion, the most that any link has to carry for its bandwidth.
+#pragma once
+
+#include <string>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/bound/bound_problem.hpp"
+
+namespace topoloom {
+
+/// `value` in seconds: bytes / bandwidth. `by` is what proves it: "injection", the bytes of one rank that leave its
+/// router; "cut", the bytes that leave a part of the allocation; or "average", all bytes times hops over the bandwidth
+/// of all links that routes between the nodes use. `where` names the part.
+struct CongestionBound {
+    double value = 0;
+    std::string by = "nothing";
+    std::string where;
+};
+
+/// No link of any placement's busiest ones carries less, whatever the routes.
+[[nodiscard]] CongestionBound injection_bound(const BoundProblem& problem);
+
+/// Over parts of many kinds: nodes with consecutive numbers (subtrees, groups, rows), slabs across every axis of a grid,
+/// and what grows around a node; each with the switches that belong to it. Large machines are sampled.
+[[nodiscard]] CongestionBound cut_bound(const BoundProblem& problem);
+
+/// Spends the budget on a bound on bytes times hops.
+[[nodiscard]] CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter);
+
+/// The best of these.
+[[nodiscard]] CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter);
+
+}  // namespace topoloom

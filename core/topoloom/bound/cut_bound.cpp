@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "topoloom/bound/congestion_bound.hpp"
+#include "topoloom/bound/rank_cuts.hpp"
+#include "topoloom/bound/wiring.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr double rounding = 1 - 1e-9;
+constexpr std::uint64_t most_visits = 100'000'000;  // of neighbors, for each kind of parts; a second or so
+
+/// [s]: the least bytes that leave a part with room for s ranks, when as few as must or as many as can are in it.
+std::vector<std::int64_t> least_leaving(const BoundProblem& problem) {
+    const std::vector<std::int64_t> cuts = least_cut_bytes(problem.symmetric());
+    const std::uint64_t spare = problem.total_room() - problem.rank_count();
+    std::vector<std::int64_t> least;
+    std::deque<std::pair<std::uint64_t, std::int64_t>> window;  // numbers of ranks, and rising bytes
+    for (std::uint64_t room = 0; room <= problem.total_room(); ++room) {
+        if (room <= problem.rank_count()) {
+            while (!window.empty() && window.back().second >= cuts[room]) window.pop_back();
+            window.emplace_back(room, cuts[room]);
+        }
+        while (window.front().first + spare < room) window.pop_front();
+        least.push_back(window.front().second);
+    }
+    return least;
+}
+
+class CutSearch {
+   public:
+    explicit CutSearch(const BoundProblem& problem)
+        : problem_(problem), wiring_(problem), least_(least_leaving(problem)), part_(wiring_) {}
+
+    /// Nodes with consecutive numbers, as many as divide the number of all: subtrees, groups, rows and planes.
+    void try_ranges() {
+        const auto nodes = static_cast<std::uint32_t>(problem_.machine().node_count());
+        for (std::uint32_t count = 1; count < nodes; ++count) {
+            if (nodes % count != 0) continue;
+            for (std::uint32_t first = 0; first < nodes; first += count) {
+                part_.clear();
+                for (std::uint32_t node = first; node < first + count; ++node)
+                    add(wiring_.vertex(Node{node}));
+                if (part_.room() == 0) continue;
+                consider([&] { return "nodes " + range(first, first + count - 1); });
+                part_.add_switches();
+                consider([&] { return "nodes " + range(first, first + count - 1); });
+            }
+            if (spent()) break;
+        }
+        next_kind();
+    }
+
+    /// From every position of every axis on, round the end of a ring.
+    void try_slabs() {
+        const Machine& machine = problem_.machine();
+        if (!machine.has_grid()) return;
+        const std::vector<std::uint32_t> grid = machine.grid();
+        for (std::uint32_t axis = 0; axis < grid.size() && !spent(); ++axis) {
+            const std::uint32_t extent = grid[axis];
+            std::vector<std::vector<std::uint32_t>> planes(extent);
+            for (const Node node : ids<Node>(machine.node_count()))
+                planes[machine.coordinates(node)[axis]].push_back(wiring_.vertex(node));
+            for (std::uint32_t first = 0; first < extent && !spent(); ++first) {
+                part_.clear();
+                for (std::uint32_t length = 1; length < extent; ++length) {
+                    const std::uint32_t last = (first + length - 1) % extent;
+                    for (const std::uint32_t vertex : planes[last]) add(vertex);
+                    consider([&] {
+                        return "positions " + range(first, last) + " of axis " + std::to_string(axis);
+                    });
+                }
+            }
+        }
+        next_kind();
+    }
+
+    /// Around every node: one vertex after the other, the one that most bandwidth joins to those before, of these the
+    /// nearest.
+    void try_growing() {
+        const std::size_t vertices = wiring_.vertex_count();
+        std::vector<std::uint32_t> starts;
+        for (const Node node : problem_.allocation().nodes()) starts.push_back(wiring_.vertex(node));
+        // A stride that visits all of them in an order that is spread out, should time run short.
+        std::size_t stride = starts.size() * 5 / 8 + 1;
+        while (std::gcd(stride, starts.size()) != 1) ++stride;
+        for (std::size_t i = 0; i < starts.size() && !spent(); ++i)
+            grow(starts[i * stride % starts.size()], vertices);
+        next_kind();
+    }
+
+    CongestionBound best() && { return std::move(best_); }
+
+   private:
+    static std::string range(std::uint32_t first, std::uint32_t last) {
+        return std::to_string(first) + (first == last ? "" : ".." + std::to_string(last));
+    }
+    void add(std::uint32_t vertex) {
+        if (!part_.holds(vertex)) part_.add(vertex);
+    }
+    [[nodiscard]] bool spent() const { return part_.visits() + steps_ > end_; }
+    void next_kind() { end_ = part_.visits() + steps_ + most_visits; }
+
+    template <class Name>
+    void consider(const Name& name) {
+        const std::int64_t bytes = least_[part_.room()];
+        const double bandwidth = part_.bandwidth();
+        if (bytes == 0 || bandwidth == 0) return;
+        const double value = static_cast<double>(bytes) / bandwidth * rounding;
+        if (value > best_.value) best_ = {value, "cut", name()};
+    }
+
+    void grow(std::uint32_t start, std::size_t vertices) {
+        struct Candidate {
+            std::uint32_t vertex;
+            std::int64_t joined;
+            std::uint32_t far;
+        };
+        std::vector<Candidate> candidates;
+        std::vector<std::uint32_t> place(vertices, std::numeric_limits<std::uint32_t>::max());
+        part_.clear();
+        const auto take = [&](std::uint32_t vertex, std::uint32_t far) {
+            part_.add(vertex);
+            for (const Wiring::Neighbor& near : wiring_.neighbors(vertex)) {
+                if (part_.holds(near.vertex)) continue;
+                if (place[near.vertex] >= candidates.size() ||
+                    candidates[place[near.vertex]].vertex != near.vertex) {
+                    place[near.vertex] = static_cast<std::uint32_t>(candidates.size());
+                    candidates.push_back({near.vertex, 0, far + 1});
+                }
+                Candidate& candidate = candidates[place[near.vertex]];
+                candidate.joined += near.out + near.in;
+                candidate.far = std::min(candidate.far, far + 1);
+            }
+        };
+        take(start, 0);
+        while (part_.room() * 2 <= problem_.total_room() && !spent()) {
+            consider([&] {
+                return std::to_string(part_.members().size()) + " vertices around " + std::to_string(start);
+            });
+            if (candidates.empty()) break;
+            steps_ += candidates.size();
+            const auto better = [](const Candidate& a, const Candidate& b) {
+                return std::tuple(-a.joined, a.far, a.vertex) < std::tuple(-b.joined, b.far, b.vertex);
+            };
+            const auto found = std::ranges::min_element(candidates, better);
+            const Candidate next = *found;
+            *found = candidates.back();
+            place[found->vertex] = static_cast<std::uint32_t>(found - candidates.begin());
+            candidates.pop_back();
+            take(next.vertex, next.far);
+        }
+    }
+
+    const BoundProblem& problem_;
+    Wiring wiring_;
+    std::vector<std::int64_t> least_;
+    WiringPart part_;
+    std::uint64_t steps_ = 0;
+    std::uint64_t end_ = most_visits;
+    CongestionBound best_;
+};
+
+}  // namespace
+
+CongestionBound cut_bound(const BoundProblem& problem) {
+    CutSearch search(problem);
+    search.try_ranges();
+    search.try_slabs();
+    search.try_growing();
+    return std::move(search).best();
+}
+
+}  // namespace topoloom

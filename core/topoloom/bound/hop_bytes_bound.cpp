@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/bound/hop_bytes_bound.hpp"
+
+#include <optional>
+
+#include "topoloom/bound/dual_ascent.hpp"
+#include "topoloom/bound/gilmore_lawler.hpp"
+#include "topoloom/bound/projection.hpp"
+#include "topoloom/bound/sparse_bound.hpp"
+
+namespace topoloom {
+
+HopBytesBound hop_bytes_bound(const BoundProblem& problem, Meter& meter) {
+    constexpr std::uint64_t most_pairs = std::uint64_t{1} << 22;  // of ranks and places: seconds
+    HopBytesBound best{sparse_bound(problem), "sparse"};
+    const auto take = [&](std::optional<std::int64_t> value, std::string_view by) {
+        if (value && *value > best.value) best = {*value, by};
+    };
+    if (problem.rank_count() * problem.total_room() > most_pairs) return best;
+    take(gilmore_lawler_bound(problem), "gilmore-lawler");
+    take(projection_bound(problem), "projection");
+    if (meter.go_on()) take(dual_ascent_bound(problem, meter), "dual-ascent");
+    return best;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/bound/rank_cuts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "topoloom/bound/eigenvalues.hpp"
+#include "topoloom/bound/partner_profile.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::size_t most_ranks_of_matrix = 1024;
+constexpr std::size_t most_steps = std::size_t{1} << 28;
+
+/// What leaves k ranks if each has its k - 1 heaviest partners among them: the k ranks for which that is least.
+std::vector<std::int64_t> cuts_by_partners(const PartnerProfiles& partners, std::size_t ranks) {
+    std::vector<std::int64_t> cuts(ranks + 1, 0);
+    const std::size_t largest =
+        std::min<std::size_t>({partners.most_partners, ranks, most_steps / std::max<std::size_t>(1, ranks)});
+    std::vector<std::int64_t> leaving(ranks);
+    for (std::size_t k = 1; k <= largest; ++k) {
+        for (std::size_t u = 0; u < ranks; ++u) {
+            const PartnerProfile& profile = partners.profiles[partners.of_rank[u]];
+            leaving[u] = profile.back() - profile[std::min(k, profile.size()) - 1];
+        }
+        const auto end = leaving.begin() + static_cast<std::ptrdiff_t>(k);
+        std::nth_element(leaving.begin(), end - 1, leaving.end());
+        cuts[k] = std::reduce(leaving.begin(), end);
+    }
+    return cuts;
+}
+
+double fiedler_value(const CommGraph& symmetric) {
+    const std::size_t n = symmetric.rank_count();
+    std::vector<double> laplacian(n * n, 0);
+    for (const Rank u : ids<Rank>(n)) {
+        for (const Edge edge : symmetric.sends(u)) {
+            const auto bytes = static_cast<double>(edge.bytes.value);
+            laplacian[u.value * n + edge.peer.value] = -bytes;
+            laplacian[u.value * n + u.value] += bytes;
+        }
+    }
+    const Eigenvalues found = eigenvalues(n, std::move(laplacian));
+    return std::max(0.0, found.values[1] - 2 * found.error);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> least_cut_bytes(const CommGraph& symmetric) {
+    const std::size_t ranks = symmetric.rank_count();
+    std::vector<std::int64_t> cuts = cuts_by_partners(partner_profiles(symmetric), ranks);
+    if (ranks > 1 && ranks <= most_ranks_of_matrix) {
+        const double value = fiedler_value(symmetric);
+        for (std::size_t k = 1; k < ranks; ++k) {
+            const double pairs = static_cast<double>(k) * static_cast<double>(ranks - k);
+            const double bytes = value * pairs / static_cast<double>(ranks) * (1 - 1e-12);
+            cuts[k] = std::max(cuts[k], static_cast<std::int64_t>(std::ceil(bytes - 1e-9)));
+        }
+    }
+    // A cut is that of the others, too.
+    for (std::size_t k = 0; 2 * k <= ranks; ++k)
+        cuts[k] = cuts[ranks - k] = std::max(cuts[k], cuts[ranks - k]);
+    return cuts;
+}
+
+}  // namespace topoloom

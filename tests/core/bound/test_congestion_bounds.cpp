@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lower bounds on congestion: no placement is better, and for matching patterns none needs to be worse.
+#include <bit>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "bound/bound_cases.hpp"
+#include "topoloom/bound/congestion_bound.hpp"
+#include "topoloom/bound/rank_cuts.hpp"
+#include "topoloom/pattern/stencil.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+CongestionBound best_bound(const BoundProblem& problem) {
+    const Budget budget;
+    Meter meter(budget);
+    return congestion_bound(problem, meter);
+}
+
+double congestion(const CommGraph& graph, const Allocation& allocation, const Placement& placement) {
+    return judge(graph, allocation.machine(), placement, 1).congestion_max;
+}
+
+}  // namespace
+
+TEST_CASE("no placement has less congestion than the bounds, on any machine") {
+    for_each_bound_case(30, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
+        const BoundProblem problem(graph, allocation);
+        const CongestionBound bound = best_bound(problem);
+        CAPTURE(bound.by);
+        CAPTURE(bound.where);
+        for (int i = 0; i < 10; ++i) {
+            const Placement placement = random_placement(allocation, graph.rank_count(), rng);
+            CHECK(bound.value <= congestion(graph, allocation, placement));
+        }
+    });
+}
+
+TEST_CASE("the best placement of all has no less congestion than any of the bounds") {
+    for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
+        const BoundProblem problem(graph, allocation);
+        const Budget budget;
+        Meter meter(budget);
+        double least = std::numeric_limits<double>::infinity();
+        for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
+            least = std::min(least, congestion(graph, allocation, placement));
+        });
+        for (const CongestionBound& bound :
+             {injection_bound(problem), cut_bound(problem), average_load_bound(problem, meter)}) {
+            CAPTURE(bound.by);
+            CAPTURE(bound.where);
+            CHECK(bound.value <= least);
+        }
+    });
+}
+
+TEST_CASE("the least cut of k ranks is one that no k ranks fall below") {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        Rng rng(seed);
+        const std::size_t ranks = 1 + seed % 9;
+        const CommGraph symmetric = random_pattern(ranks, 4 * ranks, rng).symmetric();
+        const std::vector<std::int64_t> cuts = least_cut_bytes(symmetric);
+        REQUIRE(cuts.size() == ranks + 1);
+        for (std::uint32_t set = 0; set < 1U << ranks; ++set) {
+            std::int64_t bytes = 0;
+            for (const Rank u : ids<Rank>(ranks)) {
+                for (const Edge edge : symmetric.sends(u)) {
+                    if ((set >> u.value & 1) == 1 && (set >> edge.peer.value & 1) == 0)
+                        bytes += edge.bytes.value;
+                }
+            }
+            CHECK(cuts[static_cast<std::size_t>(std::popcount(set))] <= bytes);
+        }
+    }
+}
+
+TEST_CASE("halves of recursive doubling exchange what its eigenvalues say") {
+    std::vector<Rank> sources;
+    std::vector<Rank> peers;
+    for (std::uint32_t u = 0; u < 64; ++u) {
+        for (std::uint32_t bit = 1; bit < 64; bit *= 2) {
+            sources.emplace_back(u);
+            peers.emplace_back(u ^ bit);
+        }
+    }
+    const std::vector<Bytes> bytes(sources.size(), Bytes{5});
+    const auto graph = CommGraph::from_edges(64, sources, peers, bytes);
+    CHECK(least_cut_bytes(graph.symmetric())[32] == 2 * 5 * 32);
+    // On a ring of 64 the halves are joined by two links each way.
+    const Machine machine = make_machine("ring:64");
+    const Allocation allocation = Allocation::whole(machine);
+    const CongestionBound cut = cut_bound(BoundProblem(graph, allocation));
+    CHECK(cut.by == "cut");
+    CHECK(cut.value >= 5 * 32 / 2.0 * 0.999);
+}
+
+TEST_CASE("bounds are exact for stencils on the torus of their shape") {
+    for (const std::string text : {"torus:4x4x4", "torus:6x5", "mesh:5x5"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        std::vector<GridAxis> grid;
+        for (const std::uint32_t extent : machine.grid()) grid.push_back({extent, text.front() == 't'});
+        const CommGraph graph = stencil(grid, StencilShape::star, Bytes{1000});
+        const CongestionBound bound = best_bound(BoundProblem(graph, allocation));
+        CHECK(bound.value > 1000 * 0.999);
+        CHECK(bound.value <= 1000);
+    }
+}
+
+TEST_CASE("a bound says what proves it, and where") {
+    // Rank 0 sends to all others, over the one link of its leaf.
+    std::vector<Rank> sources(15, Rank{0});
+    std::vector<Rank> peers;
+    for (std::uint32_t u = 1; u < 16; ++u) peers.emplace_back(u);
+    const auto star = CommGraph::from_edges(16, sources, peers, std::vector<Bytes>(15, Bytes{100}));
+    const Machine tree = make_machine("tree:4:4");
+    const Allocation leaves = Allocation::whole(tree);
+    const CongestionBound hub = best_bound(BoundProblem(star, leaves));
+    CHECK(hub.by == "injection");
+    CHECK(hub.where == "rank 0");
+    CHECK(hub.value == doctest::Approx(1500));
+    // All to all: what leaves a group of four goes over one link.
+    std::vector<Rank> from;
+    std::vector<Rank> to;
+    for (std::uint32_t u = 0; u < 16; ++u) {
+        for (std::uint32_t v = 0; v < 16; ++v) {
+            if (u == v) continue;
+            from.emplace_back(u);
+            to.emplace_back(v);
+        }
+    }
+    const auto all = CommGraph::from_edges(16, from, to, std::vector<Bytes>(from.size(), Bytes{100}));
+    const CongestionBound group = best_bound(BoundProblem(all, leaves));
+    CHECK(group.by == "cut");
+    CHECK(group.where == "nodes 0..3");
+    CHECK(group.value == doctest::Approx(4 * 12 * 100));
+    // One node: nothing crosses a link.
+    const Machine one = make_machine("torus:1+node:16");
+    const Allocation slots = Allocation::whole(one);
+    CHECK(best_bound(BoundProblem(all, slots)).by == "nothing");
+}
