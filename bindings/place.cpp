@@ -12,6 +12,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/choose_nodes.hpp"
 #include "topoloom/place/mapper.hpp"
+#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -19,28 +20,6 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
-
-using Progress = std::function<bool(std::uint64_t)>;
-
-/// Lets Python handle signals during a search; a pending exception such as KeyboardInterrupt ends it.
-class Watch {
-   public:
-    explicit Watch(const std::optional<Progress>& progress) : progress_(progress) {}
-
-    bool operator()(std::uint64_t work) {
-        const nb::gil_scoped_acquire held;
-        if (PyErr_CheckSignals() != 0) {
-            raised_ = true;
-            return false;
-        }
-        return !progress_ || (*progress_)(work);
-    }
-    [[nodiscard]] bool raised() const { return raised_; }
-
-   private:
-    const std::optional<Progress>& progress_;
-    bool raised_ = false;
-};
 
 /// -1 stands for ranks that were nowhere.
 Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) {
@@ -52,14 +31,6 @@ Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) 
                                           : std::optional(Slot{static_cast<std::uint32_t>(slot)}));
     }
     return migration;
-}
-
-Budget make_budget(std::optional<double> seconds, std::optional<std::uint64_t> work, Watch& watch) {
-    Budget budget;
-    if (seconds) budget.seconds = *seconds;
-    if (work) budget.work = *work;
-    budget.keep_going = std::ref(watch);
-    return budget;
 }
 
 std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation& allocation,
@@ -75,14 +46,11 @@ std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation
     if (capacities) sharing.capacity = copy_of<double>(*capacities);
     std::optional<Migration> migration;
     if (previous) migration = make_migration(*previous, migration_cost);
-    const auto search = [&] {
-        const nb::gil_scoped_release released;
+    PlaceResult result = watch.run([&] {
         const Problem problem(graph, allocation, seed, threads, sharing);
         return migration ? place(problem.with_migration(std::move(*migration)), mapper, budget)
                          : place(problem, mapper, budget);
-    };
-    PlaceResult result = search();
-    if (watch.raised()) throw nb::python_error();
+    });
     return {std::move(result.placement), result.work};
 }
 
@@ -91,13 +59,7 @@ ChosenNodes choose(const CommGraph& graph, const Allocation& free, std::size_t c
                    int threads, const std::optional<Progress>& progress) {
     Watch watch(progress);
     const Budget budget = make_budget(seconds, work, watch);
-    const auto search = [&] {
-        const nb::gil_scoped_release released;
-        return choose_nodes(graph, free, count, mapper, seed, threads, budget);
-    };
-    ChosenNodes chosen = search();
-    if (watch.raised()) throw nb::python_error();
-    return chosen;
+    return watch.run([&] { return choose_nodes(graph, free, count, mapper, seed, threads, budget); });
 }
 
 nb::list list_mappers() {

@@ -36,6 +36,7 @@ VERBS = {
     "allocate": Verb("choose nodes for a job, show an allocation, make a ragged one"),
     "map": Verb("place the ranks on the allocated slots"),
     "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
+    "bound": Verb("prove how good any placement can be at most"),
     "compare": Verb("try several mappers and print one table"),
     "export": Verb("write a placement for mpirun, srun and other launchers"),
     "run": Verb("record, map, and launch a program with its placement", True),

@@ -59,42 +59,18 @@ def command(
       topoloom judge p.npz x.json --figure before-after.svg
       topoloom judge p.npz --machine torus:8x8x8        the default placement
     """
-    from topoloom import Error, judge, load_graph, load_placement
+    from topoloom import judge
     from topoloom.cli.console import print_json
-    from topoloom.cli.problem import (
-        Where,
-        at_least,
-        launcher_default,
-        load_problem,
-        measures,
-    )
+    from topoloom.cli.judged import load_judged
+    from topoloom.cli.problem import Where, at_least, launcher_default, measures
 
     at_least("--hottest", hottest, 0)
-    given = None
-    if placement is not None:
-        if machine or allocation or allocate:
-            raise Error(
-                f"{placement} says which machine and allocation it is for; "
-                "leave out --machine, --allocation and --allocate"
-            )
-        the_graph = load_graph(graph)
-        given = load_placement(placement)
-        where, slots = given.allocation, given.placement
-        if len(slots.slots) != the_graph.rank_count:
-            raise Error(
-                f"{placement} places {len(slots.slots)} ranks, "
-                f"but {graph} has {the_graph.rank_count}"
-            )
-    elif machine is None:
-        raise Error("nothing to judge; name a PLACEMENT file, or a --machine")
-    else:
-        wanted = Where(allocation, allocate, fragments, seed)
-        problem = load_problem(graph, machine, wanted)
-        the_graph, where = problem.graph, problem.allocation
-    shared = given is not None and given.placement.shared
+    wanted = Where(allocation, allocate, fragments, seed)
+    judged = load_judged("judge", graph, placement, machine, wanted)
+    the_graph, where, given = judged
+    shared = judged.shared
     default = launcher_default(the_graph, where, shared)
-    if given is None:
-        slots = default
+    slots = given.placement if given is not None else default
     judgement = judge(the_graph, where, slots, hottest=hottest)
     before = measures(judge(the_graph, where, default), shared)
     name = given.mapper if given is not None else "block"

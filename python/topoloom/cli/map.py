@@ -110,21 +110,19 @@ def command(
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where, at_least, load_problem, measures
     from topoloom.cli.search import read_search
+    from topoloom.cli.sharing import read_sharing
 
     search = read_search(seed, time, work, threads)
     at_least("--migration-cost", migration_cost, 0)
     if migration_cost and earlier is None:
         raise Error("--migration-cost needs --from, the placement to move away from")
-    if imbalance is not None and capacities is not None:
-        raise Error("--imbalance and --capacities exclude each other; give one of them")
+    sharing = read_sharing(imbalance, capacities)
     if effort is not None:
         if mapper != "auto":
             raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
         mapper = f"auto(effort={effort})"
-    may_share = imbalance is not None or capacities is not None
     where = Where(allocation, allocate, fragments, seed)
-    problem = load_problem(graph, machine, where, may_share)
-    room = _read_capacities(capacities) if capacities is not None else None
+    problem = load_problem(graph, machine, where, sharing.allowed)
     before = None
     if earlier is not None:
         before = earlier_slots(
@@ -142,8 +140,7 @@ def command(
             **search._asdict(),
             previous=before,
             migration_cost=migration_cost,
-            imbalance=imbalance,
-            capacities=room,
+            **sharing._asdict(),
             progress=watch,
         )
     took = perf_counter() - start
@@ -203,26 +200,3 @@ def _print(problem: Any, result: Any, facts: list[tuple[str, str]]) -> dict[str,
     print_table(["", "block (default)", result.mapper, "gain"], rows)
     print_facts(facts)
     return before
-
-
-def _read_capacities(path: Path) -> list[float]:
-    from topoloom import Error
-    from topoloom.files import read_text
-
-    numbers = []
-    for line, text in enumerate(read_text(path).splitlines(), start=1):
-        if not text.strip():
-            continue
-        try:
-            number = float(text)
-        except ValueError:
-            raise Error(
-                f"{path}:{line}: '{text.strip()}' is not a number; "
-                "expected one capacity a line"
-            ) from None
-        if not 0 <= number < float("inf"):
-            raise Error(f"{path}:{line}: a capacity must be 0 or more, not {number:g}")
-        numbers.append(number)
-    if not numbers:
-        raise Error(f"{path} holds no capacities; expected one for each slot")
-    return numbers

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A search that Python can see and stop.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "topoloom/base/budget.hpp"
+
+namespace topoloom::python {
+
+using Progress = std::function<bool(std::uint64_t)>;
+
+/// Lets Python handle signals during a search; a pending exception such as KeyboardInterrupt ends it.
+class Watch {
+   public:
+    explicit Watch(const std::optional<Progress>& progress) : progress_(progress) {}
+
+    bool operator()(std::uint64_t work) {
+        const nanobind::gil_scoped_acquire held;
+        if (PyErr_CheckSignals() != 0) {
+            raised_ = true;
+            return false;
+        }
+        return !progress_ || (*progress_)(work);
+    }
+    /// Calls search() without Python's lock; throws the exception that ended it, if one did.
+    template <class Search>
+    auto run(const Search& search) {
+        auto found = [&] {
+            const nanobind::gil_scoped_release released;
+            return search();
+        }();
+        if (raised_) throw nanobind::python_error();
+        return found;
+    }
+
+   private:
+    const std::optional<Progress>& progress_;
+    bool raised_ = false;
+};
+
+/// Refers to `watch`, which must live longer.
+inline Budget make_budget(std::optional<double> seconds, std::optional<std::uint64_t> work, Watch& watch) {
+    Budget budget;
+    if (seconds) budget.seconds = *seconds;
+    if (work) budget.work = *work;
+    budget.keep_going = std::ref(watch);
+    return budget;
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom bound`: prove how good any placement can be at most."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli.options import (
+    Allocate,
+    AllocationText,
+    AsJson,
+    Capacities,
+    Fragments,
+    GraphFile,
+    Imbalance,
+    MaybeMachineText,
+    Seconds,
+    Seed,
+    Threads,
+    Work,
+)
+
+
+def command(
+    graph: GraphFile,
+    placement: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PLACEMENT]",
+            help="A file of 'topoloom map', to say how far from optimal it is at most.",
+        ),
+    ] = None,
+    machine: MaybeMachineText = None,
+    allocation: AllocationText = None,
+    allocate: Allocate = None,
+    fragments: Fragments = None,
+    imbalance: Imbalance = None,
+    capacities: Capacities = None,
+    seed: Seed = 1,
+    time: Seconds = None,
+    work: Work = None,
+    threads: Threads = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Prove how good any placement of these ranks on these slots can be at most.
+
+    No placement has fewer hop-bytes, or less congestion, than is printed. With a
+    PLACEMENT the gap is its value divided by that: 1 says that it is the best there
+    is. --time and --work, or Ctrl-C, end the search for better proofs.
+
+    \b
+    hop bytes       by what every rank's messages cost at least (sparse,
+                    gilmore-lawler), by eigenvalues (projection) or by dual ascent
+    congestion max  by the bytes that must leave a part of the machine (cut) or a
+                    rank (injection), or by all bytes on all links (average)
+
+    \b
+    Examples:
+      topoloom bound p.npz x.json
+      topoloom bound p.npz --machine torus:8x8x8 --allocate 100 --time 10s
+      topoloom bound p.npz x.json --json
+    """
+    from topoloom import Error, find_bounds, judge
+    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.judged import load_judged
+    from topoloom.cli.outcome import Interrupted
+    from topoloom.cli.problem import Where
+    from topoloom.cli.search import read_search
+    from topoloom.cli.sharing import read_sharing
+
+    search = read_search(seed, time, work, threads)
+    where = Where(allocation, allocate, fragments, seed)
+    sharing = read_sharing(imbalance, capacities)
+    judged = load_judged("bound", graph, placement, machine, where, sharing.allowed)
+    if judged.shared and not sharing.allowed:
+        raise Error(
+            f"in {placement} ranks share slots; say what a slot may hold, with "
+            "--imbalance or --capacities"
+        )
+    with watching("searching for proofs", search) as watch:
+        bounds = find_bounds(
+            judged.graph,
+            judged.allocation,
+            **sharing._asdict(),
+            seconds=search.seconds,
+            work=search.work,
+            threads=search.threads,
+            progress=watch,
+        )
+    values = None
+    if judged.placed is not None:
+        values = judge(judged.graph, judged.allocation, judged.placed.placement)
+    found = _gaps(bounds, values)
+    if as_json:
+        print_json(
+            {
+                "machine": judged.allocation.machine.text,
+                "nodes": len(judged.allocation.nodes),
+                "ranks": judged.graph.rank_count,
+                **found,
+            }
+        )
+    else:
+        _print(judged, found)
+    if watch.interrupted:
+        raise Interrupted("interrupted; these are the best proofs so far")
+
+
+def _gaps(bounds: Any, judgement: Any) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {
+        "hop_bytes": {"bound": bounds.hop_bytes, "by": bounds.hop_bytes_by},
+        "congestion_max": {
+            "bound": bounds.congestion,
+            "by": bounds.congestion_by,
+            "where": bounds.congestion_where,
+        },
+    }
+    if judgement is not None:
+        for name, entry in found.items():
+            value = getattr(judgement, name)
+            entry["value"] = value
+            entry["gap"] = gap(value, entry["bound"])
+    return found
+
+
+def gap(value: float, bound: float) -> float | None:
+    """Divide a value by its bound; None where nothing but 0 is proven."""
+    if bound == 0:
+        return 1.0 if value == 0 else None
+    return value / bound
+
+
+def _print(judged: Any, found: dict[str, dict[str, Any]]) -> None:
+    from topoloom.cli.console import print_table
+    from topoloom.units import format_count
+
+    rows = []
+    for name, entry in found.items():
+        by = " of ".join(filter(None, (entry["by"], entry.get("where"))))
+        row = [name.replace("_", " "), by, format_count(entry["bound"])]
+        if judged.placed is not None:
+            ratio = "" if entry["gap"] is None else f"{entry['gap']:.3f}"
+            row += [format_count(entry["value"]), ratio]
+        rows.append(row)
+    columns = ["", "proved by", "at least"]
+    if judged.placed is not None:
+        columns += [judged.placed.mapper or "placement", "gap"]
+    allocation = judged.allocation
+    title = (
+        f"{len(allocation.nodes):,} of {allocation.machine.node_count:,} nodes of "
+        f"{allocation.machine.name}"
+    )
+    print_table(columns, rows, title=title, left=2)

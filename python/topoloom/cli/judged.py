@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is to be judged: a placement from a file, or a machine without one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from topoloom import (
+    Allocation,
+    CommGraph,
+    Error,
+    PlacementFile,
+    load_graph,
+    load_placement,
+)
+from topoloom.cli.problem import Where, load_problem
+
+
+class Judged(NamedTuple):
+    """A pattern, the slots for it, and a placement if one was named."""
+
+    graph: CommGraph
+    allocation: Allocation
+    placed: PlacementFile | None
+
+    @property
+    def shared(self) -> bool:
+        """Whether the placement lets ranks share slots."""
+        return self.placed is not None and self.placed.placement.shared
+
+
+def load_judged(
+    verb: str,
+    graph_file: str,
+    placement: str | None,
+    machine: str | None,
+    where: Where,
+    shared: bool = False,
+) -> Judged:
+    """Load what GRAPH, PLACEMENT, --machine and the allocation's options name."""
+    if placement is None:
+        if machine is None:
+            raise Error(f"nothing to {verb}; name a PLACEMENT file, or a --machine")
+        problem = load_problem(graph_file, machine, where, shared)
+        return Judged(problem.graph, problem.allocation, None)
+    if machine or where.allocation or where.allocate:
+        raise Error(
+            f"{placement} says which machine and allocation it is for; "
+            "leave out --machine, --allocation and --allocate"
+        )
+    graph = load_graph(graph_file)
+    placed = load_placement(placement)
+    if len(placed.placement.slots) != graph.rank_count:
+        raise Error(
+            f"{placement} places {len(placed.placement.slots)} ranks, "
+            f"but {graph_file} has {graph.rank_count}"
+        )
+    return Judged(graph, placed.allocation, placed)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From options to how ranks may share slots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom import Error
+from topoloom.files import read_text
+
+
+class Sharing(NamedTuple):
+    """What a slot may hold, in the words of `topoloom.place`."""
+
+    imbalance: float | None
+    capacities: list[float] | None
+
+    @property
+    def allowed(self) -> bool:
+        """Whether ranks may share slots at all."""
+        return self.imbalance is not None or self.capacities is not None
+
+
+def read_sharing(imbalance: float | None, capacities: Path | None) -> Sharing:
+    """Check what the options say, and read the file of capacities."""
+    if imbalance is not None and capacities is not None:
+        raise Error("--imbalance and --capacities exclude each other; give one of them")
+    room = _read_capacities(capacities) if capacities is not None else None
+    return Sharing(imbalance, room)
+
+
+def _read_capacities(path: Path) -> list[float]:
+    numbers = []
+    for line, text in enumerate(read_text(path).splitlines(), start=1):
+        if not text.strip():
+            continue
+        try:
+            number = float(text)
+        except ValueError:
+            raise Error(
+                f"{path}:{line}: '{text.strip()}' is not a number; "
+                "expected one capacity a line"
+            ) from None
+        if not 0 <= number < float("inf"):
+            raise Error(f"{path}:{line}: a capacity must be 0 or more, not {number:g}")
+        numbers.append(number)
+    if not numbers:
+        raise Error(f"{path} holds no capacities; expected one for each slot")
+    return numbers
