@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom bound`: no placement is better than what it prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+JOBS = [
+    (["stencil3d", "--grid", "4x4x4"], "torus:4x4x4"),
+    (["stencil2d", "--grid", "6x8"], "mesh:8x8"),
+    (["binomial", "--ranks", "32"], "tree:4:4:2"),
+    (["bruck", "--ranks", "24"], "fattree:4:4:2"),
+    (["recursive-doubling", "--ranks", "32"], "dragonfly:5x4,nodes=2"),
+    (["all-to-all", "--ranks", "12"], "ring:12"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "machine"), JOBS)
+def test_no_mapper_is_better_than_the_bounds(
+    topoloom: Command, pattern: list[str], machine: str
+) -> None:
+    topoloom("pattern", *pattern, "--bytes", "1000", "-o", "p.npz")
+    for mapper in ("block", "random", "auto"):
+        topoloom("map", "p.npz", "-m", machine, "--mapper", mapper, "-o", "x.json")
+        found = topoloom("bound", "p.npz", "x.json", "--json").json
+        for name in ("hop_bytes", "congestion_max"):
+            assert found[name]["bound"] <= found[name]["value"]
+            assert found[name]["bound"] > 0
+            assert found[name]["gap"] >= 1
+
+
+def test_a_stencil_on_its_own_torus_is_proven_optimal(topoloom: Command) -> None:
+    topoloom("pattern", "stencil3d", "--grid", "8x8x8", "--periodic", "-o", "p.npz")
+    topoloom("map", "p.npz", "-m", "torus:8x8x8", "-o", "x.json")
+    found = topoloom("bound", "p.npz", "x.json", "--json").json
+    assert found["hop_bytes"]["gap"] == 1
+    assert found["congestion_max"]["gap"] == 1
+    printed = topoloom("bound", "p.npz", "x.json")
+    assert (printed.status, printed.err) == (0, "")
+    assert printed.out.count("1.000") == 2
+
+
+def test_without_a_placement_only_the_bounds_are_told(topoloom: Command) -> None:
+    topoloom("pattern", "ring", "--ranks", "16", "--bytes", "5", "-o", "p.npz")
+    found = topoloom("bound", "p.npz", "-m", "torus:16", "--json").json
+    assert (found["ranks"], found["nodes"]) == (16, 16)
+    assert (
+        found["hop_bytes"]["bound"]
+        == topoloom("judge", "p.npz", "-m", "torus:16", "--json").json["hop_bytes"]
+    )
+    assert "gap" not in found["hop_bytes"]
+    assert "gap" not in topoloom("bound", "p.npz", "-m", "torus:16").out
+
+
+def test_shared_slots_need_to_say_what_they_hold(topoloom: Command) -> None:
+    topoloom("pattern", "stencil2d", "--grid", "8x8", "--bytes", "9", "-o", "p.npz")
+    shared = ["p.npz", "-m", "torus:4x4", "--imbalance", "0"]
+    topoloom("map", *shared, "-o", "x.json")
+    outcome = topoloom("bound", "p.npz", "x.json")
+    assert outcome.status == 2
+    assert "--imbalance or --capacities" in outcome.err
+    found = topoloom("bound", "p.npz", "x.json", "--imbalance", "0", "--json").json
+    assert 0 < found["hop_bytes"]["bound"] <= found["hop_bytes"]["value"]
+    assert (
+        topoloom("bound", *shared, "--json").json["hop_bytes"]["bound"]
+        == (found["hop_bytes"]["bound"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["p.npz"], "nothing to bound; name a PLACEMENT file, or a --machine"),
+        (["p.npz", "-m", "torus:2x2"], "only 4 slots"),
+        (["p.npz", "x.json", "-m", "torus:4x4"], "leave out --machine"),
+        (["p.npz", "empty.json"], "empty.json"),
+        (["p.npz", "-m", "torus:4x4", "--time", "-1s"], "-1s"),
+    ],
+)
+def test_bad_input_gets_one_line(
+    topoloom: Command, words: list[str], said: str
+) -> None:
+    topoloom("pattern", "ring", "--ranks", "16", "-o", "p.npz")
+    topoloom("map", "p.npz", "-m", "torus:4x4", "-o", "x.json")
+    Path("empty.json").write_text("")
+    outcome = topoloom("bound", *words)
+    assert outcome.status == 2
+    assert outcome.err.count("\n") == 1
+    assert said in outcome.err
