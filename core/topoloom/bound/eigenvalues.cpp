@@ -59,7 +59,7 @@ Tridiagonal tridiagonal(std::size_t order, std::vector<double>& matrix) {
 }
 
 /// Leaves the eigenvalues on the diagonal.
-void iterate(Tridiagonal& t) {
+void iterate(Tridiagonal& t, double negligible) {
     const std::size_t order = t.diagonal.size();
     std::vector<double>& d = t.diagonal;
     std::vector<double>& e = t.beside;
@@ -67,8 +67,7 @@ void iterate(Tridiagonal& t) {
         for (int steps = 0;; ++steps) {
             std::size_t last = first;
             for (; last + 1 < order; ++last) {
-                const double around = std::abs(d[last]) + std::abs(d[last + 1]);
-                if (std::abs(e[last]) <= std::numeric_limits<double>::epsilon() * around) break;
+                if (std::abs(e[last]) <= negligible) break;
             }
             if (last == first) break;
             if (steps == 60) fail("the eigenvalues of a matrix of order ", order, " do not converge");
@@ -114,11 +113,11 @@ Eigenvalues eigenvalues(std::size_t order, std::vector<double> matrix) {
     double squares = 0;
     for (const double entry : matrix) squares += entry * entry;
     Tridiagonal reduced = tridiagonal(order, matrix);
-    iterate(reduced);
+    const double norm = std::sqrt(squares);
+    iterate(reduced, std::numeric_limits<double>::epsilon() * norm);
     std::ranges::sort(reduced.diagonal);
     const auto n = static_cast<double>(order);
-    return {std::move(reduced.diagonal),
-            16 * n * n * std::numeric_limits<double>::epsilon() * std::sqrt(squares)};
+    return {std::move(reduced.diagonal), 16 * n * n * std::numeric_limits<double>::epsilon() * norm};
 }
 
 }  // namespace topoloom

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/bound/linear_assignment.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -57,33 +58,25 @@ Cost LinearAssignment<Cost>::solve(std::span<const Cost* const> rows, std::size_
 template <class Cost>
 void LinearAssignment<Cost>::reduce_rows() {
     still_free_.clear();
-    std::size_t bids = 8 * free_.size();  // of rows that take turns on a column there can be any number
+    std::size_t bids = free_.size();  // of rows that take turns on a column there can be any number
     for (std::size_t next = 0; next < free_.size();) {
         const std::uint32_t row = free_[next++];
         const Cost* const cost = rows_[row];
         std::uint32_t first = 0;
-        std::uint32_t second = 1;
         Cost least = cost[0] - column_price_[0];
-        Cost other = cost[1] - column_price_[1];
-        if (other < least) {
-            std::swap(least, other);
-            std::swap(first, second);
-        }
-        for (std::uint32_t j = 2; j < columns_; ++j) {
+        Cost other = std::numeric_limits<Cost>::max();
+        for (std::uint32_t j = 1; j < columns_; ++j) {
             const Cost reduced = cost[j] - column_price_[j];
-            if (reduced >= other) continue;
-            if (reduced < least) {
-                other = std::exchange(least, reduced);
-                second = std::exchange(first, j);
-            } else {
-                other = reduced;
-                second = j;
-            }
+            other = std::min(other, std::max(reduced, least));
+            first = reduced < least ? j : first;
+            least = std::min(least, reduced);
         }
         if (least < other) {
             column_price_[first] -= other - least;
         } else if (row_of_column_[first] != none) {
-            first = second;
+            // The last of its best columns, or one that is free.
+            for (std::uint32_t j = first + 1; j < columns_ && row_of_column_[first] != none; ++j)
+                first = cost[j] - column_price_[j] == least ? j : first;
         }
         const std::uint32_t loser = row_of_column_[first];
         assign(row, first);

@@ -81,6 +81,27 @@ TEST_CASE("the Laplacian of a ring has the eigenvalues of a ring") {
     CHECK(found.error < 1e-8);
 }
 
+TEST_CASE("matrices of low rank, with a diagonal of zeros, converge") {
+    const std::size_t n = 130;
+    std::vector<double> star(n * n, 0);
+    for (std::size_t i = 1; i < n; ++i) star[i] = star[i * n] = 7;
+    const Eigenvalues found = eigenvalues(n, star);
+    CHECK(std::abs(found.values.front() + 7 * std::sqrt(n - 1.0)) <= found.error);
+    CHECK(std::abs(found.values[n / 2]) <= found.error);
+    CHECK(std::abs(found.values.back() - 7 * std::sqrt(n - 1.0)) <= found.error);
+    Rng rng(5);
+    std::vector<double> sparse(n * n, 0);
+    for (int k = 0; k < 200; ++k) {
+        const std::size_t i = rng.below(n);
+        const std::size_t j = rng.below(n);
+        sparse[i * n + j] = sparse[j * n + i] = rng.below(3);
+    }
+    const Eigenvalues of_sparse = eigenvalues(n, sparse);
+    double trace = 0;
+    for (std::size_t i = 0; i < n; ++i) trace += sparse[i * n + i] - of_sparse.values[i];
+    CHECK(std::abs(trace) <= n * of_sparse.error);
+}
+
 TEST_CASE("the projection bound is at most the optimum, and exact where one matrix says nothing") {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         Rng rng(seed);
