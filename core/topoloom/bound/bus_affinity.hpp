@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which thread on which processing element of a ring bus: all assignments, scored.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/unit.hpp"
+#include "topoloom/machine/ring_bus.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+/// How the messages of an assignment share a ring bus, the least the best (Sudheer 2012, section 4.6): first what the
+/// busiest link carries, then how far the two directions differ, then what exceeds two messages on links, then how many
+/// go half-way round. In halves of messages, as half-way ones count half each way.
+struct BusScore {
+    std::int32_t peak = 0;
+    std::int32_t imbalance = 0;
+    std::int32_t excess = 0;
+    std::int32_t half_way = 0;
+    friend auto operator<=>(const BusScore&, const BusScore&) = default;
+};
+
+/// Thread t on element element_of_thread[t].
+using BusAffinity = std::array<std::uint8_t, 8>;
+
+struct RankedAffinity {
+    BusScore score;
+    BusAffinity element_of_thread;
+};
+
+struct BusAffinities {
+    std::vector<RankedAffinity>
+        ranking;             // all 8! of them, the best first; equals in the order of permutations
+    std::size_t optima = 0;  // that are as good as the first
+};
+
+/// `station` says where each of the eight elements is on the bus; the pattern has eight ranks, every edge of which is one
+/// message. All 40,320, as the other stations on the bus break its symmetry. Throws Error for other sizes.
+[[nodiscard]] BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> station,
+                                                const CommGraph& pattern);
+
+/// Threads on the two processors of a blade; bit t is set for those on processor 0.
+struct Bipartition {
+    std::uint32_t on_first = 0;
+    Bytes crossing;
+};
+
+struct Bipartitions {
+    Bipartition best;  // of its two sides, the one that sends more to the other is on processor 0
+    Bipartition worst;
+    std::size_t optima = 0;  // sets that are as good as the best, counting both ways round
+    std::size_t pessima = 0;
+};
+
+/// All halves of an even number of up to 24 threads, by the bytes that cross between the processors. Throws Error for
+/// other numbers.
+[[nodiscard]] Bipartitions rank_bipartitions(const CommGraph& pattern);
+
+}  // namespace topoloom
