@@ -297,6 +297,37 @@ def allocation_shape(allocation: Allocation, threads: int = 0) -> AllocationShap
 def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottest: int = 10, threads: int = 0) -> Judgement:
     """Measures a placement in one pass over the messages."""
 
+class Bounds:
+    """What no placement can be better than, and what proves it."""
+
+    @property
+    def hop_bytes(self) -> int: ...
+
+    @property
+    def hop_bytes_by(self) -> str:
+        """sparse, gilmore-lawler, projection or dual-ascent."""
+
+    @property
+    def congestion(self) -> float:
+        """
+        Largest load of a link divided by its bandwidth, as `Judgement.congestion_max`.
+        """
+
+    @property
+    def congestion_by(self) -> str:
+        """cut, injection, average or nothing."""
+
+    @property
+    def congestion_where(self) -> str:
+        """The part of the allocation that the proof speaks of."""
+
+def find_bounds(graph: CommGraph, allocation: Allocation, *, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> Bounds:
+    """
+    Proves how few hop-bytes, and how little congestion, any placement has at least.
+
+    Ranks may share slots as for place(). A budget ends the search for better proofs.
+    """
+
 def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, progress: Callable[[int], bool] | None = None) -> tuple[Placement, int]:
     """
     Places the ranks with a chain of mappers; returns (placement, work done).

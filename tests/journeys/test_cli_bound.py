@@ -40,7 +40,7 @@ def test_a_stencil_on_its_own_torus_is_proven_optimal(topoloom: Command) -> None
     topoloom("map", "p.npz", "-m", "torus:8x8x8", "-o", "x.json")
     found = topoloom("bound", "p.npz", "x.json", "--json").json
     assert found["hop_bytes"]["gap"] == 1
-    assert found["congestion_max"]["gap"] == 1
+    assert found["congestion_max"]["gap"] == pytest.approx(1)
     printed = topoloom("bound", "p.npz", "x.json")
     assert (printed.status, printed.err) == (0, "")
     assert printed.out.count("1.000") == 2
