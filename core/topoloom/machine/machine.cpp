@@ -43,7 +43,8 @@ Machine::Machine(AnyTopology topology, NodeInside inside, std::string text)
     node_count_ = with_topology(*this, [](const auto& t) { return t.node_count(); });
     if (slot_count() > std::numeric_limits<std::int32_t>::max()) fail("the machine has more than 2^31 slots");
     const std::uint64_t network = with_geometry(*this, [](const auto& g) { return g.max_distance(); });
-    if (std::max<std::uint64_t>(network * inside_.hop_weight, inside_.levels.distances().back()) >
+    const std::uint64_t ports = std::uint64_t{2} * inside_.max_port_cost();
+    if (std::max<std::uint64_t>(network * inside_.hop_weight + ports, inside_.levels.distances().back()) >
         std::numeric_limits<std::int32_t>::max()) {
         fail("distances of the machine exceed 2^31; use smaller weights");
     }
@@ -71,7 +72,8 @@ std::uint32_t Machine::distance(Slot a, Slot b) const {
 std::uint32_t Machine::max_distance() const {
     const std::uint32_t network = with_geometry(*this, [](const auto& g) { return g.max_distance(); });
     const Levels& levels = inside_.levels;
-    return std::max(network * inside_.hop_weight,
+    const std::uint32_t ports = node_count_ == 1 ? 0 : 2 * inside_.max_port_cost();
+    return std::max(network * inside_.hop_weight + ports,
                     levels.distance(levels.key(0), levels.key(levels.size() - 1)));
 }
 

@@ -2,6 +2,7 @@
 // A machine: a network, what is inside a node, and the one definition of distance.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -24,10 +25,24 @@ using AnyTopology = TopologiesAnd<Degraded>;
 /// The geometry of a topology: searches are compiled once for each of these, however many topologies there are.
 using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;
 
-/// What is inside every node: slots in levels, distances between them, and what one hop of the network weighs.
+/// What is inside every node: slots in levels, distances between them, what one hop of the network weighs, and what the
+/// way between a slot and the node's network port costs: one number for each of as many equal runs of slots, or none.
 struct NodeInside {
     Levels levels{{1}, {0}};
     std::uint32_t hop_weight = 1;
+    std::vector<std::uint32_t> port{};
+
+    /// Of a slot by its number in the node.
+    [[nodiscard]] std::uint32_t port_cost(std::uint32_t local) const {
+        return port.empty() ? 0 : port[local / (levels.size() / port.size())];
+    }
+    [[nodiscard]] std::uint32_t max_port_cost() const {
+        return port.empty() ? 0 : *std::ranges::max_element(port);
+    }
+    /// Slots are as far apart as their nodes.
+    [[nodiscard]] bool is_flat() const {
+        return hop_weight == 1 && levels.distances().back() == 0 && max_port_cost() == 0;
+    }
 };
 
 /// Distances between slots of a machine whose nodes cost nothing inside: those of the network.
@@ -49,6 +64,7 @@ class FlatSpace {
         return network_->split_keys(points);
     }
     [[nodiscard]] static const Point& on_network(const Point& p) { return p; }
+    [[nodiscard]] static constexpr std::uint32_t port_cost(const Point&) { return 0; }
     [[nodiscard]] static constexpr std::uint32_t hop_weight() { return 1; }
     static constexpr bool has_inside = false;
 
@@ -57,7 +73,7 @@ class FlatSpace {
     std::uint32_t slots_per_node_;
 };
 
-/// Distances that also count inside nodes, or weigh the network's hops.
+/// Distances that also count inside nodes or on the way to their ports, or weigh the network's hops.
 template <Geometry T>
 class LeveledSpace {
    public:
@@ -65,6 +81,7 @@ class LeveledSpace {
     struct Point {
         typename T::Point network;
         std::uint32_t node;
+        std::uint32_t port;  // cost of the way there
         Levels::Key inside;
     };
 
@@ -72,12 +89,13 @@ class LeveledSpace {
     [[nodiscard]] const T& network() const { return *network_; }
     [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / inside_->levels.size()}; }
     [[nodiscard]] Point point(Slot slot) const {
-        return {network_->point(node(slot)), node(slot).value,
-                inside_->levels.key(slot.value % inside_->levels.size())};
+        const std::uint32_t local = slot.value % inside_->levels.size();
+        return {network_->point(node(slot)), node(slot).value, inside_->port_cost(local),
+                inside_->levels.key(local)};
     }
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
         if (a.node == b.node) return inside_->levels.distance(a.inside, b.inside);
-        return inside_->hop_weight * network_->distance(a.network, b.network);
+        return inside_->hop_weight * network_->distance(a.network, b.network) + a.port + b.port;
     }
     /// Of the nodes; of the slots where all are on one node.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const {
@@ -92,6 +110,7 @@ class LeveledSpace {
         return one_node ? inside_->levels.split_keys(inside) : network_->split_keys(network);
     }
     [[nodiscard]] static const typename T::Point& on_network(const Point& p) { return p.network; }
+    [[nodiscard]] static std::uint32_t port_cost(const Point& p) { return p.port; }
     [[nodiscard]] std::uint32_t hop_weight() const { return inside_->hop_weight; }
     static constexpr bool has_inside = true;
 
@@ -122,7 +141,8 @@ class Machine {
         return Slot{node.value * slots_per_node() + local};
     }
 
-    /// The distance that hop-bytes multiply with; inside a node from its levels, else hops times their weight.
+    /// The distance that hop-bytes multiply with; inside a node from its levels, else hops times their weight and the
+    /// ways between both slots and their nodes' ports.
     [[nodiscard]] std::uint32_t distance(Slot a, Slot b) const;
     [[nodiscard]] std::uint32_t max_distance() const;
     [[nodiscard]] std::uint32_t hops(Node a, Node b) const;
@@ -164,8 +184,7 @@ decltype(auto) with_geometry(const Machine& machine, Use&& use) {
 /// Calls use(space) with the cheapest correct distance between slots in this geometry.
 template <Geometry T, class Use>
 decltype(auto) with_space(const T& geometry, const NodeInside& inside, Use&& use) {
-    if (inside.hop_weight == 1 && inside.levels.distances().back() == 0)
-        return use(FlatSpace<T>(geometry, inside));
+    if (inside.is_flat()) return use(FlatSpace<T>(geometry, inside));
     return use(LeveledSpace<T>(geometry, inside));
 }
 

@@ -44,14 +44,25 @@ NodeInside read_inside(const Section& section) {
     std::vector<std::uint32_t> distance(arity.size(), 0);
     refuse_items(section);
     for (const auto& [key, value] : section.options) {
-        if (key.text() != "distance") unknown_option(section, key, {"distance"});
+        if (key.text() == "port") {
+            inside.port = value.numbers(':');
+            continue;
+        }
+        if (key.text() != "distance") unknown_option(section, key, {"distance", "port"});
         distance = value.numbers(':');
         if (distance.size() == arity.size() + 1) {
             inside.hop_weight = distance.back();
             distance.pop_back();
         }
     }
-    inside.levels = section.name.build([&] { return Levels(std::move(arity), std::move(distance)); });
+    inside.levels = section.name.build([&] {
+        Levels levels(std::move(arity), std::move(distance));
+        if (!inside.port.empty() && levels.size() % inside.port.size() != 0) {
+            fail("there are ", levels.size(), " slots a node and ", inside.port.size(),
+                 " port costs; give one cost for each of equal runs of slots");
+        }
+        return levels;
+    });
     return inside;
 }
 

@@ -33,7 +33,8 @@ namespace topoloom {
 ///                                  forward=no (nodes do not, only switches do)
 /// optionally followed by +down:ITEM,ITEM... with what is down: 17 a node, v40 a vertex (router or switch), 0-1 all links
 /// between two vertices, 0>1 those one way; and by +node:ARITIES (bottom-up levels inside every node) with distance=D:D for the levels and,
-/// as one entry more, the weight of a hop between nodes. B is a bandwidth with unit, for one axis, direction or link
+/// as one entry more, the weight of a hop between nodes, and port=C:C for what the way to the node's network port costs
+/// each of as many equal runs of slots. B is a bandwidth with unit, for one axis, direction or link
 /// also half, double or quarter of the default; T a time with unit. No option may be given twice, but route=.
 /// Throws Error naming the column and what was expected there.
 [[nodiscard]] Machine make_machine(std::string_view text);

@@ -24,9 +24,12 @@ std::vector<std::uint32_t> by_centrality(const Space& space, const Allocation& a
     const std::vector<std::uint64_t> totals = space.network().total_distances(points);
     std::vector<std::uint32_t> order(allocation.slot_count());
     std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return totals[allocation.node_of_slot()[a]] < totals[allocation.node_of_slot()[b]];
-    });
+    const auto total = [&](std::uint32_t position) {
+        const std::uint64_t port = space.port_cost(space.point(allocation.slots()[position]));
+        return space.hop_weight() * totals[allocation.node_of_slot()[position]] + (points.size() - 1) * port;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return total(a) < total(b); });
     return order;
 }
 

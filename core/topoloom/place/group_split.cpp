@@ -12,6 +12,7 @@ struct UniformSpace {
     using Point = std::uint32_t;
     static constexpr bool uniform = true;
     [[nodiscard]] static std::uint32_t distance(Point a, Point b) { return a == b ? 0 : 1; }
+    [[nodiscard]] static constexpr std::uint32_t port_cost(Point) { return 0; }
 };
 
 /// Bisects until every range of groups is a single one.

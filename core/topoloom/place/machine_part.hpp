@@ -47,11 +47,13 @@ class MachineParts {
     [[nodiscard]] std::span<const std::uint32_t> places(const MachinePart& part) const {
         return {place_.data() + part.begin, part.size()};
     }
-    /// No two places of the part are apart: it needs no further halving.
+    /// No two places of the part are apart, nor nearer to other nodes: it needs no further halving.
     [[nodiscard]] bool is_point(const MachinePart& part) const {
         const Point& first = point_[place_[part.begin]];
-        return std::ranges::all_of(places(part),
-                                   [&](std::uint32_t p) { return space_.distance(first, point_[p]) == 0; });
+        return std::ranges::all_of(places(part), [&](std::uint32_t p) {
+            return space_.distance(first, point_[p]) == 0 &&
+                   space_.port_cost(first) == space_.port_cost(point_[p]);
+        });
     }
 
     /// Cuts a part of several places where it falls apart most naturally, near the middle.
@@ -64,8 +66,8 @@ class MachineParts {
         return halves;
     }
 
-    /// Cuts a part between all its groups at once where these are equally far from each other, as those of a tree are;
-    /// else in halves.
+    /// Cuts a part between all its groups at once where these are equally far from each other, as those of a tree are,
+    /// and from other nodes; else in halves.
     std::vector<MachinePart> divide(const MachinePart& part) {
         std::vector<MachinePart> groups = this->groups(part);
         if (groups.size() > 2 && groups.size() <= most_groups && equidistant(groups)) return groups;
@@ -124,6 +126,7 @@ class MachineParts {
         const auto middle = [&](const MachinePart& g) { return point_[place_[g.begin + g.size() / 2]]; };
         const auto apart = space_.distance(middle(groups[0]), middle(groups[1]));
         for (std::size_t a = 0; a < groups.size(); ++a) {
+            if (space_.port_cost(middle(groups[a])) != space_.port_cost(middle(groups[0]))) return false;
             for (std::size_t b = a + 1; b < groups.size(); ++b) {
                 if (space_.distance(middle(groups[a]), middle(groups[b])) != apart) return false;
             }

@@ -103,7 +103,7 @@ class PairFlow {
     enum class Outcome { better, even, unfit };
 
     std::int64_t improve(std::uint32_t a, std::uint32_t b) {
-        if (distance(a, b) == 0) return 0;
+        if (distance(a, b) == 0 && space_.port_cost(points_[a]) == space_.port_cost(points_[b])) return 0;
         std::int64_t gained = 0;
         std::int64_t width = widest / 2;
         for (int tries = 0; tries < most_tries && width > 0; ++tries) {

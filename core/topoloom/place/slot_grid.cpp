@@ -141,6 +141,7 @@ std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t rank
             return std::nullopt;
         } else {
             SlotGrid grid{{1}, {false}, levels_of(machine, network), 1, {}};
+            grid.has_ports = machine.inside().max_port_cost() > 0;
             grid.slots.assign(allocation.slots().begin(), allocation.slots().end());
             std::sort(grid.slots.begin(), grid.slots.end());
             if (!shrink_to(grid.slots, grid.inside)) return std::nullopt;

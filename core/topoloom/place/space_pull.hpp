@@ -2,9 +2,11 @@
 // The sum of weighted distances from any slot to given slots, node interiors included.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 namespace topoloom {
@@ -19,21 +21,36 @@ class LeveledPull {
         : space_(&space),
           points_(points.begin(), points.end()),
           weights_(weights.begin(), weights.end()),
-          network_(space.network(), network_points(points), weights) {}
+          network_(space.network(), network_points(points), weights) {
+        for (std::size_t i = 0; i < points_.size(); ++i) {
+            weight_ += weights_[i];
+            ports_ += weights_[i] * points_[i].port;
+        }
+        if (ports_ > 0) ports_elsewhere_ = ports_ - most_ports_of_a_node();
+    }
 
     [[nodiscard]] std::uint64_t cost(const Point& p) const {
-        std::uint64_t sum = space_->hop_weight() * network_.cost(p.network);
+        std::uint64_t sum = space_->hop_weight() * network_.cost(p.network) + ports_ + weight_ * p.port;
         for (std::size_t i = 0; i < points_.size(); ++i) {
-            if (points_[i].node == p.node) sum += weights_[i] * space_->distance(p, points_[i]);
+            if (points_[i].node != p.node) continue;
+            const std::uint64_t ports = std::uint64_t{p.port} + points_[i].port;
+            sum += weights_[i] * (space_->distance(p, points_[i]) - ports);  // modulo 2^64
         }
         return sum;
     }
     template <class Region>
     [[nodiscard]] std::uint64_t bound(const Region& region) const {
-        return space_->hop_weight() * network_.bound(region);
+        return space_->hop_weight() * network_.bound(region) + ports_elsewhere_;
     }
 
    private:
+    [[nodiscard]] std::uint64_t most_ports_of_a_node() const {
+        std::unordered_map<std::uint32_t, std::uint64_t> ports;
+        std::uint64_t most = 0;
+        for (std::size_t i = 0; i < points_.size(); ++i)
+            most = std::max(most, ports[points_[i].node] += weights_[i] * points_[i].port);
+        return most;
+    }
     static auto network_points(std::span<const Point> points) {
         std::vector<std::decay_t<decltype(points[0].network)>> network;
         for (const Point& p : points) network.push_back(p.network);
@@ -43,6 +60,9 @@ class LeveledPull {
     std::vector<Point> points_;
     std::vector<std::uint64_t> weights_;
     typename Space::Network::Pull network_;
+    std::uint64_t weight_ = 0;
+    std::uint64_t ports_ = 0;            // what the way to their ports costs the points
+    std::uint64_t ports_elsewhere_ = 0;  // at least, for points that are not on the same node as a slot
 };
 
 /// Builds the cheapest right Pull for a space.

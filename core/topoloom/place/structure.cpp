@@ -172,7 +172,7 @@ class BlocksOnRouters {
 
     /// One rank a router, or one router for all: plain foldings and boxes cost what was computed.
     [[nodiscard]] bool estimates_are_exact() const {
-        return pattern_.uniform &&
+        return pattern_.uniform && !grid_.has_ports &&
                (grid_.slots_per_router == 1 || grid_.slots_per_router == pattern_.rank_of_cell.size());
     }
 

@@ -166,6 +166,20 @@ inline std::vector<std::string> machine_texts() {
     };
 }
 
+/// Those and some with several slots in a node: levels, distances, ways to the network port.
+inline std::vector<std::string> machine_texts_with_insides() {
+    std::vector<std::string> texts = machine_texts();
+    for (const char* text :
+         {"torus:3x3+node:2:2", "torus:3x3+node:2:2,distance=1:4:10",
+          "tree:3:2,distance=5:9+node:4,distance=1", "graph:4:0-1,1-2,2-3,3-0+node:3",
+          "torus:1+node:2:3:2,distance=1:2:3", "torus:3x3+node:2:2,port=0:3",
+          "torus:3x2+node:4,distance=2:5,port=7:0:0:1", "torus:1+node:2:2,distance=1:2,port=0:5",
+          "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1+node:2:2,distance=1:2,port=4:0"}) {
+        texts.emplace_back(text);
+    }
+    return texts;
+}
+
 /// Calls law(machine, topology) for every machine, naming it in failures.
 template <class Law>
 void for_each_topology(const Law& law) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "machine/machines.hpp"
+#include "topoloom/machine/allocation.hpp"
 
 using namespace topoloom;
 
@@ -108,6 +109,31 @@ TEST_CASE("levels inside a node have distances, and the network a weight") {
     CHECK(weighted.max_distance() == 500);
 }
 
+TEST_CASE("between nodes, but not inside, the ways between both slots and their network ports count") {
+    const Machine machine = make_machine("torus:4x4,nodes=2+node:2:4,distance=1:2:10,port=0:3");
+    CHECK(machine.distance(Slot{3}, Slot{4}) == 2);
+    CHECK(machine.distance(Slot{6}, Slot{7}) == 1);
+    CHECK(machine.distance(Slot{3}, Slot{8}) == 0);  // two nodes of one router
+    CHECK(machine.distance(Slot{7}, Slot{8}) == 3);
+    CHECK(machine.distance(Slot{0}, Slot{16}) == 10);
+    CHECK(machine.distance(Slot{0}, Slot{20}) == 13);
+    CHECK(machine.distance(Slot{4}, Slot{23}) == 16);
+    CHECK(make_machine("torus:4+node:4,port=5").distance(Slot{0}, Slot{4}) == 11);
+    CHECK(make_machine("torus:4+node:4,port=0:0").distance(Slot{0}, Slot{4}) == 1);
+
+    for (const std::string& text : machine_texts_with_insides()) {
+        CAPTURE(text);
+        const Machine any = make_machine(text);
+        if (any.slot_count() > 500) continue;
+        const Allocation usable = Allocation::whole(any);
+        std::uint32_t farthest = 0;
+        for (const Slot a : usable.slots()) {
+            for (const Slot b : usable.slots()) farthest = std::max(farthest, any.distance(a, b));
+        }
+        CHECK(any.max_distance() == farthest);
+    }
+}
+
 TEST_CASE("a graph text has a + for switches and may have nodes with slots inside") {
     const Machine machine = make_machine("graph:2+1:0-2,1-2+node:4");
     CHECK(machine.node_count() == 2);
@@ -177,7 +203,9 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
         {"torus:4x4+node:", "expected numbers separated by ':' at column 16"},
         {"torus:4x4+node:2+node:2", "expected a number at column 16"},
         {"torus:4x4+node:2,distant=1",
-         "no option of node 'distant' (did you mean 'distance'?); there are: distance; at column 18"},
+         "no option of node 'distant' (did you mean 'distance'?); there are: distance, port; at column 18"},
+        {"torus:4x4+node:2,port=", "expected numbers separated by ':' at column 23"},
+        {"torus:4x4+node:2,port=0:x", "expected a number at column 25"},
         {"torus:4x4+nodes:2", "expected a number at column 9"},
     };
     for (const auto& [text, reason] : bad) {
@@ -205,6 +233,11 @@ TEST_CASE("machines that cannot be are refused by name") {
         {"torus:4x4+node:2,distance=4000000000", "distances of the machine exceed 2^31; use smaller weights"},
         {"torus:4x4+node:2,distance=0:4000000000",
          "distances of the machine exceed 2^31; use smaller weights"},
+        {"torus:4x4+node:2,port=4000000000", "distances of the machine exceed 2^31; use smaller weights"},
+        {"torus:4x4+node:2:2,port=0:1:2",
+         "there are 4 slots a node and 3 port costs; give one cost for each of equal runs of slots"},
+        {"torus:4x4+node:2,port=0:0:1:1",
+         "there are 2 slots a node and 4 port costs; give one cost for each of equal runs of slots"},
         {"torus:4x4+node:0", "level 1 has arity 0; a group has at least one member"},
         {"torus:1024x1024+node:4096", "the machine has more than 2^31 slots"},
     };

@@ -52,7 +52,8 @@ void check_equal(const Judgement& a, const Judgement& b, double tolerance = 0) {
 TEST_CASE("judge agrees with the definition of every number on every kind of machine") {
     Rng rng(21);
     for (const std::string& network : machine_texts()) {
-        for (const std::string inside : {"", "+node:3", "+node:2:2,distance=1:5", "+node:2,distance=3:7"}) {
+        for (const std::string inside : {"", "+node:3", "+node:2:2,distance=1:5", "+node:2,distance=3:7",
+                                         "+node:3,port=0:2:9", "+node:2:2,distance=1:2:4,port=3:0"}) {
             const std::string text = network + inside;
             CAPTURE(text);
             const Machine machine = make_machine(text);

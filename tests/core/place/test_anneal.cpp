@@ -34,6 +34,7 @@ const std::vector<std::string>& texts() {
                                               "torus:300x2",
                                               "tree:4:4:4,distance=1:10:100",
                                               "torus:3x5+node:3:2,distance=1:2:5",
+                                              "torus:3x4+node:3:2,distance=1:2:5,port=0:6",
                                               random_graph(30, 5, 1)};
     return all;
 }

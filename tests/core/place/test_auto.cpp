@@ -45,7 +45,8 @@ TEST_CASE("auto is never worse than block order nor than what it is made of") {
     Rng rng(1);
     for (const std::string text :
          {"torus:4x4x4", "mesh:9x7", "tree:4:4:4,distance=1:10:100", "torus:3x5+node:3:2,distance=1:2:5",
-          "torus:2x3x4,nodes=2", "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1,route=2>3>0"}) {
+          "torus:2x3x4,nodes=2", "torus:3x4+node:4,port=0:0:9:3",
+          "graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1,route=2>3>0"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
@@ -61,6 +62,42 @@ TEST_CASE("auto is never worse than block order nor than what it is made of") {
                 CAPTURE(chain);
                 CHECK(found <= value(problem, chain));
             }
+        }
+    }
+}
+
+TEST_CASE("ranks that talk to other nodes sit beside the network port") {
+    // On each node one of 8 ranks talks to those of the other nodes, and little to its neighbors.
+    constexpr std::uint32_t cores = 8;
+    const CommGraph graph = CommGraph::from_rows(4 * cores, [](Rank u, const auto& add) {
+        const std::uint32_t first = u.value / cores * cores;
+        add(Edge{Rank{first + (u.value + 1) % cores}, Bytes{100}});
+        if (u.value != first) return;
+        for (std::uint32_t other = 0; other < 4 * cores; other += cores) {
+            if (other != first) add(Edge{Rank{other}, Bytes{10}});
+        }
+    });
+    const CommGraph shuffled = renumbered(graph, 3);
+    for (const std::string text :
+         {"torus:4+node:4:2,distance=1:2:5,port=6:0", "tree:4+node:8,port=2:2:2:2:2:2:2:0"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const Problem problem(shuffled, allocation, 1, 1);
+        for (const std::string chain : {"auto(effort=fast)", "auto", "multisection,swap"}) {
+            CAPTURE(chain);
+            const Placement placement = place(problem, chain).placement;
+            std::int64_t ports = 0;  // bytes times ways to ports
+            for (const Rank u : ids<Rank>(shuffled.rank_count())) {
+                for (const Edge edge : shuffled.sends(u)) {
+                    const Slot from = placement[u];
+                    const Slot to = placement[edge.peer];
+                    if (machine.node(from) == machine.node(to)) continue;
+                    for (const Slot slot : {from, to})
+                        ports += edge.bytes.value * machine.inside().port_cost(slot.value % cores);
+                }
+            }
+            CHECK(ports == 0);
         }
     }
 }

@@ -26,7 +26,8 @@ std::int64_t value(const Problem& problem, const Placement& placement) {
 }  // namespace
 
 TEST_CASE("the dense problem has the value of the placement, free slots and levels included") {
-    for (const char* text : {"torus:4x5", "tree:3:2,distance=5:9+node:4,distance=1", "torus:3x3+node:2:2"}) {
+    for (const char* text : {"torus:4x5", "torus:3x3+node:4,port=0:2",
+                             "tree:3:2,distance=5:9+node:4,distance=1", "torus:3x3+node:2:2"}) {
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         const CommGraph graph = random_geometric(allocation.slot_count() - 3, Bytes{7}, 2, 5);

@@ -34,7 +34,7 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
 
     const auto centrality = [&](std::size_t p) {
         std::uint64_t sum = 0;
-        const Slot here = machine.slot(machine.node(allocation.slots()[p]), 0);
+        const Slot here = allocation.slots()[p];
         for (const Node other : allocation.nodes()) {
             if (machine.node(here) != other) sum += machine.distance(here, machine.slot(other, 0));
         }
@@ -124,6 +124,8 @@ TEST_CASE("the greedy constructors do what their paper says, slot for slot") {
                                     "tree:3:4:3,distance=1:5:20",
                                     "torus:3x3+node:2:2,distance=1:2:3",
                                     "torus:3x4+node:3",
+                                    "torus:3x4+node:3,port=2:0:1",
+                                    "tree:3:3,distance=1:3+node:2:2,distance=1:2:4,port=3:0",
                                     "graph:7:0-1,1-2,2-3,3-4,4-5,5-6,6-0"};
     for (const char* text : machines) {
         const Machine machine = make_machine(text);

@@ -60,12 +60,8 @@ Allocation scattered(const Machine& machine, std::uint64_t seed) {
 /// Every machine of the law suite, some with levels inside their nodes, at most `most` slots.
 std::vector<std::string> machines_up_to(std::size_t most) {
     std::vector<std::string> texts;
-    for (const std::string& text : machine_texts()) {
+    for (const std::string& text : machine_texts_with_insides()) {
         if (make_machine(text).slot_count() <= most) texts.push_back(text);
-    }
-    for (const char* text : {"torus:3x3+node:2:2", "torus:3x3+node:2:2,distance=1:4:10",
-                             "tree:3:2,distance=5:9+node:4,distance=1", "graph:4:0-1,1-2,2-3,3-0+node:3"}) {
-        texts.emplace_back(text);
     }
     return texts;
 }

@@ -21,16 +21,6 @@ using namespace topoloom;
 
 namespace {
 
-std::vector<std::string> texts_with_insides() {
-    std::vector<std::string> texts = machine_texts();
-    for (const char* text : {"torus:3x3+node:2:2", "torus:3x3+node:2:2,distance=1:4:10",
-                             "tree:3:2,distance=5:9+node:4,distance=1", "graph:4:0-1,1-2,2-3,3-0+node:3",
-                             "torus:1+node:2:3:2,distance=1:2:3"}) {
-        texts.emplace_back(text);
-    }
-    return texts;
-}
-
 Allocation some_slots(const Machine& machine, std::uint64_t seed) {
     const Allocation whole = Allocation::whole(machine);
     std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
@@ -74,7 +64,7 @@ const std::vector<std::string>& chains() {
 
 TEST_CASE("multisection is valid on every machine and the same for any number of threads") {
     Rng rng(1);
-    for (const std::string& text : texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_insides()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         for (const Allocation& allocation : {Allocation::whole(machine), some_slots(machine, 2)}) {
@@ -143,7 +133,7 @@ TEST_CASE("a stencil on a torus costs less than half of what it does at random")
 
 TEST_CASE("ranks of equal load fill shared slots exactly") {
     Rng rng(7);
-    for (const std::string& text : texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_insides()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = some_slots(machine, 4);
@@ -168,7 +158,7 @@ TEST_CASE("ranks of equal load fill shared slots exactly") {
 
 TEST_CASE("capacities that add up to the load are filled to the last rank, equal or not") {
     Rng rng(11);
-    for (const std::string& text : texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_insides()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = some_slots(machine, 6);
@@ -228,7 +218,7 @@ TEST_CASE("ranks without load, and slots of one point, are placed too") {
 
 TEST_CASE("sorting by split keys keeps equal points together and tells apart some of those that are") {
     Rng rng(3);
-    for (const std::string& text : texts_with_insides()) {
+    for (const std::string& text : machine_texts_with_insides()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         with_space(machine, [&]<class Space>(const Space& space) {

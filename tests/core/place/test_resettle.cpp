@@ -19,8 +19,12 @@ namespace {
 
 /// Machines on which distances are the same both ways.
 const std::vector<std::string>& texts() {
-    static const std::vector<std::string> all{"torus:4x4x4", "mesh:9x7", "tree:4:4:2,distance=1:10:100",
-                                              "torus:3x4+node:3:2,distance=1:2:5", random_graph(30, 5, 1)};
+    static const std::vector<std::string> all{"torus:4x4x4",
+                                              "mesh:9x7",
+                                              "tree:4:4:2,distance=1:10:100",
+                                              "torus:3x4+node:3:2,distance=1:2:5",
+                                              "torus:3x4+node:3:2,distance=1:2:5,port=0:6",
+                                              random_graph(30, 5, 1)};
     return all;
 }
 

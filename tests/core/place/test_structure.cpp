@@ -96,6 +96,26 @@ TEST_CASE("blocks for the nodes of a torus are boxes, and boxes again inside a n
           2 * (3 * 3 * 64 * 10 + 64 * (8 * 1 + 4 * 3)));
 }
 
+TEST_CASE("blocks are boxes where ways to ports cost something, but nobody then says that they are best") {
+    const CommGraph graph = renumbered(star({{8, false}, {8, false}, {8, false}}), 1);
+    const Machine machine = make_machine("torus:4x4x4+node:8,port=0:1");
+    const Allocation allocation = Allocation::whole(machine);
+    const Budget budget;
+    Meter meter(budget);
+    const auto found = place_by_structure(Problem(graph, allocation, 1, 1), meter);
+    REQUIRE(found);
+    CHECK_FALSE(found->optimal);
+    // Every one of 3 * 3 * 64 pairs goes one hop, and no more than two ways to a port.
+    CHECK(hop_bytes(graph, machine, found->placement.slots()) <= 2 * 3 * 3 * 64 * 3);
+    // A tree whose levels alone are filled exactly, but whose ports are not.
+    const Machine tree = make_machine("tree:8+node:8,distance=1:10,port=0:20");
+    const Allocation leaves = Allocation::whole(tree);
+    const CommGraph rows = star({{8, false}, {8, false}});
+    const auto boxes = place_by_structure(Problem(rows, leaves, 1, 1), meter);
+    REQUIRE(boxes);
+    CHECK_FALSE(boxes->plain);
+}
+
 TEST_CASE("groups keep together on a tree, and nothing is gained where all talk to all") {
     const CommGraph groups = CommGraph::from_rows(64, [](Rank u, const auto& add) {
         for (const Rank v : ids<Rank>(64)) {

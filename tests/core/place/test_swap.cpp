@@ -24,7 +24,8 @@ std::int64_t value(const CommGraph& graph, const Machine& machine, const std::ve
 
 TEST_CASE("after swap no exchange of two communicating ranks and no move to a free slot helps") {
     for (const std::string text :
-         {"torus:4x4x4", "mesh:9x7", "tree:4:4:4,distance=1:10:100", "torus:3x3+node:3:2,distance=1:2:5"}) {
+         {"torus:4x4x4", "mesh:9x7", "tree:4:4:4,distance=1:10:100", "torus:3x3+node:3:2,distance=1:2:5",
+          "torus:3x3+node:3:2,distance=1:2:5,port=0:4"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
