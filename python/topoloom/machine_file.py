@@ -76,7 +76,7 @@ TOPOLOGIES = {
     ),
     "+node": (
         "behind any of these: slots in a node, bottom-up, with distances",
-        "torus:8x8x8+node:16:2,distance=1:2",
+        "torus:8x8x8+node:16:2,distance=1:2:10,port=0:3",
     ),
 }
 

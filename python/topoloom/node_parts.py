@@ -7,6 +7,7 @@ carry them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 #: The distance of two slots by the nearest thing that they share; "hop" is what a hop
@@ -75,3 +76,17 @@ class NodeParts:
 
 #: of a machine whose nodes nothing more is known of
 NO_PARTS = NodeParts()
+
+
+def shortest_port(costs: Sequence[int]) -> list[int]:
+    """Say port costs of equal runs of slots by as few runs as can be; none for all 0.
+
+    >>> shortest_port([0, 0, 8, 8])
+    [0, 8]
+    """
+    for runs in range(1, len(costs) + 1):
+        run, rest = divmod(len(costs), runs)
+        short = list(costs[:: run or 1])
+        if not rest and [cost for cost in short for _ in range(run)] == list(costs):
+            return short if any(short) else []
+    return []

@@ -189,7 +189,7 @@ def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> 
 def test_the_system_tells_what_cores_share(
     shape: tuple[int, int, int, int], cpus: list[int], text: str, tmp_path: Path
 ) -> None:
-    assert levels_text(read_system(cpus, system(tmp_path, *shape))) == text
+    assert levels_text(read_system(cpus, system(tmp_path, *shape), tmp_path)) == text
 
 
 def test_the_system_tells_which_cores_are_near_to_a_device(tmp_path: Path) -> None:
@@ -226,11 +226,15 @@ def test_old_kernels_name_the_files_differently(tmp_path: Path) -> None:
         home.mkdir(parents=True)
         (home / "thread_siblings_list").write_text(f"{cpu % 2},{cpu % 2 + 2}")
         (home / "core_siblings_list").write_text("0-3")
-    assert levels_text(read_system(range(4), tmp_path)) == "+node:2,distance=8"
+    assert (
+        levels_text(read_system(range(4), tmp_path, tmp_path)) == "+node:2,distance=8"
+    )
 
 
 def test_a_system_that_tells_nothing_has_a_core_for_each_cpu(tmp_path: Path) -> None:
-    assert levels_text(read_system([0, 3, 5], tmp_path)) == "+node:3,distance=8"
+    assert (
+        levels_text(read_system([0, 3, 5], tmp_path, tmp_path)) == "+node:3,distance=8"
+    )
 
 
 def test_a_list_of_cpus_that_is_none_is_an_error(tmp_path: Path) -> None:

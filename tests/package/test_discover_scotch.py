@@ -78,6 +78,7 @@ def test_machines_become_targets(text: str, target: str) -> None:
         ("torus:3x3x3x3x3x3", "at most 5 axes"),
         ("tree:4+node:2", "no distance 0"),
         ("tree:4+node:2,distance=9", "shrink on the way up"),
+        ("tree:4+node:2,distance=1:2,port=0:1", "no ways to a node's network port"),
     ],
 )
 def test_what_scotch_cannot_say_is_refused(text: str, message: str) -> None:

@@ -73,6 +73,24 @@ def test_cpus_and_devices_are_read(tmp_path: Path) -> None:
     )
 
 
+def test_costs_of_ways_to_the_port_are_said_by_as_few_runs_as_can_be(
+    tmp_path: Path,
+) -> None:
+    for costs, text in (
+        ("[0, 8]", ",port=0:8"),
+        ("[0, 0, 0, 0, 8, 8, 8, 8]", ",port=0:8"),
+        ("[0, 0, 8, 0]", ",port=0:0:8:0"),
+        ("[3, 3]", ",port=3"),
+        ("[0, 0]", ""),
+    ):
+        machine, _ = load(f"{LEVELS}port = {costs}\n", tmp_path)
+        assert machine.text == f"torus:4+node:2:2:2,distance=2:8:16:16{text}"
+    machine, _ = load("levels = [4, 2]\nport = [0, 3]\n", tmp_path)
+    assert machine.text == "torus:4+node:4:2,port=0:3"
+    assert [machine.distance(a, 8) for a in (0, 4)] == [1, 4]
+    assert machine.distance(4, 12) == 7
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -94,6 +112,15 @@ def test_cpus_and_devices_are_read(tmp_path: Path) -> None:
         (
             LEVELS + "costs = { package = 1 }\n",
             "node.costs: 'package' (1) is above 'L3' (2): it must not cost less",
+        ),
+        (
+            LEVELS + "port = [0, -1]\n",
+            "node.port must be a list of whole numbers, 0 or",
+        ),
+        (LEVELS + "port = []\n", "node.port must be a list of whole numbers, 0 or"),
+        (
+            LEVELS + "port = [0, 1, 1]\n",
+            "node.port has 3 entries, but the 8 slots of a node are not as many equal",
         ),
         ('levels = [2]\ncpus = ["0"]\n', "node.cpus has 1 entries, but a node has 2"),
         ('levels = [2]\ncpus = ["0-2", "2"]\n', "node.cpus[1]: CPU 2 is also that of"),
@@ -149,6 +176,11 @@ def nodes(draw: st.DrawFn) -> tuple[str, NodeParts]:
     text = f"+node:{':'.join(map(str, levels))}"
     text += f",distance={':'.join(map(str, costs[: len(levels)]))}"
     text += draw(st.sampled_from(["", ":3"]))
+    runs = draw(
+        st.sampled_from([n for n in range(slots + 1) if not n or not slots % n])
+    )
+    port = draw(st.lists(st.integers(0, 9), min_size=runs, max_size=runs))
+    text += f",port={':'.join(map(str, port))}" if port else ""
     known = st.sampled_from([(), tuple(f"level{i}" for i in range(len(levels)))])
     cpus = draw(st.permutations(range(3 * slots)))
     per_slot = tuple(tuple(sorted(cpus[i::slots][:2])) for i in range(slots))
@@ -185,6 +217,15 @@ def test_a_written_node_is_the_same_node(
     for a in range(machine.slot_count):
         for b in range(machine.slot_count):
             assert again.distance(a, b) == machine.distance(a, b)
+
+
+def test_costs_of_ways_to_the_port_are_kept_beside_plain_distances(
+    tmp_path: Path,
+) -> None:
+    machine = Machine("tree:3+node:4:2,port=0:0:3:3,distance=1:2:10")
+    save_machine(tmp_path / "m.toml", machine)
+    again, _ = load_described(tmp_path / "m.toml")
+    assert again.text == "tree:3+node:4:2,distance=1:2:10,port=0:3"
 
 
 def test_the_hop_of_an_imported_node_is_farther_than_its_cores(tmp_path: Path) -> None:

@@ -13,22 +13,31 @@ if TYPE_CHECKING:
 def node_facts(machine: Machine, node: NodeParts) -> dict[str, Any]:
     """Collect what is known, for JSON, in the words of TOML."""
     from topoloom.formats.node_parts_table import write_parts
-    from topoloom.formats.node_toml import level_costs
+    from topoloom.formats.node_toml import level_costs, write_port
 
     costs = {"costs": level_costs(machine, node.names)} if node.names else {}
-    return {**costs, **write_parts(node)}
+    return {**costs, **write_port(machine), **write_parts(node)}
 
 
 def node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
-    """Write the costs of the levels and a line for each device."""
-    from topoloom.formats.node_toml import level_costs
+    """Write the costs of levels and of ways to the port, and a line for each device."""
+    from topoloom.formats.node_toml import level_costs, write_port
 
     rows = []
     if node.names:
         costs = level_costs(machine, node.names).items()
         rows.append(("costs", ", ".join(f"{name} {cost}" for name, cost in costs)))
+    if port := write_port(machine):
+        run = machine.slots_per_node // len(port["port"])
+        ways = (f"{cost} for {_run(i, run)}" for i, cost in enumerate(port["port"]))
+        rows.append(("port costs", ", ".join(ways)))
     rows += [(f"{part.kind} {part.name}", _where(part)) for part in node.devices]
     return rows
+
+
+def _run(number: int, slots: int) -> str:
+    first, last = number * slots, (number + 1) * slots - 1
+    return f"slot {first}" if first == last else f"slots {first}-{last}"
 
 
 def _where(device: Device) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from topoloom.node_parts import COSTS, NO_PARTS, Device, NodeParts
+from topoloom.node_parts import COSTS, NO_PARTS, Device, NodeParts, shortest_port
 
 #: What cores may share, and what a level of cores that share it is called in
 #: `node_parts.COSTS`. Of what has equal costs, the first gives its name.
@@ -20,6 +20,8 @@ SHARED = {
     "Group": "group",
     "Package": "package",
 }
+#: Of these, what a core does not share with a network interface makes the way longer.
+_CROSSED = ("NUMANode", "Die", "Group", "Package")
 _NODE = "node"
 #: What a hop between nodes weighs: a way over one switch, of two hops, costs 32.
 HOP_WEIGHT = COSTS["hop"]
@@ -73,7 +75,8 @@ def levels_text(inside: Inside) -> str:
     """Write the levels, as ``+node:4:2,distance=2:16``; nothing for a single core.
 
     Containers that not all cores have, or that do not hold equally many, make no level:
-    an irregular node gets the coarser levels that are true of all of it.
+    an irregular node gets the coarser levels that are true of all of it. With network
+    interfaces that are not near to all cores, ``,port=0:8`` follows.
     """
     levels = _levels(inside)
     if not levels:
@@ -81,7 +84,19 @@ def levels_text(inside: Inside) -> str:
     sizes = [1, *(size for size, _ in levels)]
     arities = [size // inner for inner, size in itertools.pairwise(sizes)]
     distances = [COSTS[name] for _, name in levels]
-    return f"+node:{_joined(arities)},distance={_joined(distances)}"
+    port = shortest_port(_port_costs(inside))
+    return (
+        f"+node:{_joined(arities)},distance={_joined(distances)}"
+        f"{',port=' if port else ''}{_joined(port)}"
+    )
+
+
+def weigh_hops(levels: str) -> str:
+    """Add what a hop between nodes weighs to `levels_text`, if it is not empty."""
+    if not levels:
+        return ""
+    distances, mark, port = levels.partition(",port=")
+    return f"{distances}:{HOP_WEIGHT}{mark}{port}"
 
 
 def node_parts(inside: Inside) -> NodeParts:
@@ -90,11 +105,9 @@ def node_parts(inside: Inside) -> NodeParts:
     if not levels:
         return NO_PARTS
     cpus = tuple(tuple(_bits(core)) for core in inside.cores)
-    every = sum(inside.cores)
     devices = []
     for device in inside.devices:
-        # What is near to no core that counts is equally far from all that do.
-        near = device.cpus & every or every
+        near = _near(device, inside)
         slots = tuple(i for i, core in enumerate(inside.cores) if core & near)
         devices.append(Device(device.name, device.kind, slots, device.numa, device.pci))
     return NodeParts(tuple(name for _, name in levels), cpus, tuple(devices))
@@ -104,7 +117,38 @@ def nodes_text(nodes: int, levels: str) -> str:
     """Write equal nodes as a machine; several of them are on one switch."""
     if nodes == 1:
         return f"torus:1{levels}"
-    return f"tree:{nodes}{levels}:{HOP_WEIGHT}" if levels else f"tree:{nodes}"
+    return f"tree:{nodes}{weigh_hops(levels)}"
+
+
+def _near(device: NearDevice, inside: Inside) -> int:
+    """Choose the CPUs that a device is nearest to, of those that count."""
+    every = sum(inside.cores)
+    # What is near to no core that counts is equally far from all that do.
+    return device.cpus & every or every
+
+
+def _port_costs(inside: Inside) -> list[int]:
+    """Find what the way of each core to the nearest network interface costs.
+
+    That is the cost of the largest container of the core which the interface is not in.
+    An interface that is in no container may be anywhere.
+    """
+    crossed = sorted(
+        (COSTS[SHARED[kind]], cpus)
+        for kind, cpus in inside.containers
+        if kind in _CROSSED
+    )
+    nics = {_near(device, inside) for device in inside.devices if device.kind == "nic"}
+    ways = []
+    for near in nics:
+        if all(near & ~cpus for _, cpus in crossed):
+            continue
+        cost_of: dict[int, int] = {}  # by CPU
+        for cost, cpus in crossed:
+            if not cpus & near:
+                cost_of.update(dict.fromkeys(_bits(cpus), cost))
+        ways.append([cost_of.get(_lowest(core), 0) for core in inside.cores])
+    return [min(costs) for costs in zip(*ways, strict=True)]
 
 
 def _levels(inside: Inside) -> list[tuple[int, str]]:

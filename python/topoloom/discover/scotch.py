@@ -215,6 +215,8 @@ def _write_grid(machine: Machine, options: dict[str, str]) -> str:
 
 def _write_tree(machine: Machine) -> str:
     network = short_text(machine.text)
+    if ",port=" in network.inside:
+        raise Error("Scotch knows no ways to a node's network port; leave out port=")
     inside = [int(n) for n in network.inside.partition(",")[0].split(":") if n]
     levels: list[tuple[int, int]] = []  # bottom-up: arity, absolute distance
     span = 1

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from topoloom.discover.asked import answer_of
 from topoloom.discover.described import AllocatedNode, Described
 from topoloom.discover.node_levels import (
-    HOP_WEIGHT,
     Inside,
     levels_text,
     node_parts,
     nodes_text,
+    weigh_hops,
 )
 from topoloom.discover.slurm_conf import read_slurm_part, recognizes_slurm_conf
 from topoloom.discover.slurm_job import JobNode
@@ -58,8 +58,7 @@ def describe_slurm_job(
     if network is None:
         text = nodes_text(len(hosts), levels)
         return Described(text, tuple(hosts), allocated, known)
-    text = f"{network.text}{levels}:{HOP_WEIGHT}" if levels else network.text
-    return Described(text, network.hosts, allocated, known)
+    return Described(network.text + weigh_hops(levels), network.hosts, allocated, known)
 
 
 def describe_counted(

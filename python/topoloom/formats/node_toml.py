@@ -8,7 +8,8 @@
     names = ["L3", "package", "node"]   # what the slots of each level share
     costs = { package = 6 }             # the other names keep `node_parts.COSTS`
 
-or, without names, ``distance = [2, 8, 16]`` and ``hop_weight = 16``.
+or, without names, ``distance = [2, 8, 16]`` and ``hop_weight = 16``. With or without,
+``port = [0, 8]`` is what the way to the network port costs each half of the slots.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from topoloom.formats.node_parts_table import read_parts, write_parts
 from topoloom.formats.toml_values import entry, numbers, refuse_unknown, typed
 from topoloom.formats.topology_options import split_numbers
 from topoloom.nearest import unknown_name
-from topoloom.node_parts import COSTS, NodeParts
+from topoloom.node_parts import COSTS, NodeParts, shortest_port
 
 _HOP = "hop"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
@@ -38,7 +39,7 @@ def read_node(node: dict[str, Any]) -> tuple[str, NodeParts]:
     topoloom.Error
         Naming the key that is wrong.
     """
-    known = ("levels", "distance", "hop_weight", "names", "costs", *PARTS)
+    known = ("levels", "distance", "hop_weight", "names", "costs", "port", *PARTS)
     refuse_unknown(node, known, "node.")
     levels = numbers(entry(node, "levels", list, "node.levels"), 1, "node.levels")
     names: tuple[str, ...] = ()
@@ -51,36 +52,62 @@ def read_node(node: dict[str, Any]) -> tuple[str, NodeParts]:
     text = f"+node:{':'.join(map(str, levels))}"
     if any(distance):
         text += f",distance={':'.join(map(str, distance))}"
+    if port := _port(node, math.prod(levels)):
+        text += f",port={':'.join(map(str, port))}"
     return text, read_parts(node, math.prod(levels), names)
 
 
 def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
     """Make the table of a machine's nodes; empty where they have no levels."""
-    _, _, inside = machine.text.partition("+node:")
-    if not inside:
+    if "+node:" not in machine.text:
         return {}
-    arities, _, given = inside.partition(",distance=")
-    table: dict[str, Any] = {"levels": split_numbers(arities)}
+    given = _given(machine)
+    table: dict[str, Any] = {"levels": given["levels"]}
     count = len(table["levels"])
     if parts.names:
         table["names"] = list(parts.names)
         table["costs"] = level_costs(machine, parts.names)
-    elif given:
-        distance = split_numbers(given)
-        table["distance"] = distance[:count]
-        if distance[count:]:
-            table["hop_weight"] = distance[count]
-    return {**table, **write_parts(parts)}
+    elif "distance" in given:
+        table["distance"] = given["distance"][:count]
+        if given["distance"][count:]:
+            table["hop_weight"] = given["distance"][count]
+    return {**table, **write_port(machine), **write_parts(parts)}
+
+
+def write_port(machine: Machine) -> dict[str, list[int]]:
+    """Make the entry of the costs of the ways to the port; none if all are 0."""
+    costs = shortest_port(_given(machine).get("port", []))
+    return {"port": costs} if costs else {}
 
 
 def level_costs(machine: Machine, names: Sequence[str]) -> dict[str, int]:
     """Name the distances of a machine's levels, and the weight of a hop."""
-    given = machine.text.partition("+node:")[2].partition(",distance=")[2]
-    distance = split_numbers(given) if given else [0] * len(names)
+    distance = _given(machine).get("distance", [0] * len(names))
     # No hop leaves a single node, but its description may go into that of a network.
     hop = COSTS[_HOP] if machine.node_count == 1 else 1
     *levels, hop = distance if len(distance) > len(names) else [*distance, hop]
     return {**dict(zip(names, levels, strict=True)), _HOP: hop}
+
+
+def _given(machine: Machine) -> dict[str, list[int]]:
+    """Take apart what the short text says of a node."""
+    levels, *options = machine.text.partition("+node:")[2].split(",")
+    given = {"levels": split_numbers(levels)} if levels else {}
+    for key, _, value in (option.partition("=") for option in options):
+        given[key] = split_numbers(value)
+    return given
+
+
+def _port(node: dict[str, Any], slots: int) -> list[int]:
+    if "port" not in node:
+        return []
+    costs = numbers(node["port"], 0, "node.port")
+    if slots % len(costs):
+        raise Error(
+            f"node.port has {len(costs)} entries, but the {slots} slots of a node are "
+            "not as many equal runs"
+        )
+    return shortest_port(costs)
 
 
 def _plain(node: dict[str, Any], levels: int) -> list[int]:
