@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bounds and exact searches: time, and what they prove.
+#include <numeric>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/bound/branch_and_bound.hpp"
+#include "topoloom/bound/bus_affinity.hpp"
+#include "topoloom/bound/congestion_bound.hpp"
+#include "topoloom/bound/gilmore_lawler.hpp"
+#include "topoloom/bound/projection.hpp"
+#include "topoloom/bound/sparse_bound.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/pattern/stencil.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+CommGraph dense_pattern(std::uint32_t ranks) {
+    Rng rng(1);
+    std::vector<Rank> from;
+    std::vector<Rank> to;
+    std::vector<Bytes> bytes;
+    for (std::uint32_t u = 0; u < ranks; ++u) {
+        for (std::uint32_t v = 0; v < ranks; ++v) {
+            if (u == v) continue;
+            from.emplace_back(u);
+            to.emplace_back(v);
+            bytes.emplace_back(rng.below(1 << 20));
+        }
+    }
+    return CommGraph::from_edges(ranks, from, to, bytes);
+}
+
+CommGraph ring(std::uint32_t threads) {
+    return stencil(std::vector<GridAxis>{{threads, true}}, StencilShape::star, Bytes{16384});
+}
+
+/// 256 ranks that all talk to each other, on 4 x 8 x 8 nodes.
+template <auto bound>
+void dense_256(benchmark::State& state) {
+    const Machine machine = make_machine("torus:4x8x8");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = dense_pattern(256);
+    const BoundProblem problem(graph, allocation);
+    for (auto _ : state) benchmark::DoNotOptimize(bound(problem));
+}
+BENCHMARK(dense_256<static_cast<std::int64_t (*)(const BoundProblem&)>(gilmore_lawler_bound)>)
+    ->Name("gilmore_lawler/256")
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(dense_256<static_cast<std::optional<std::int64_t> (*)(const BoundProblem&)>(projection_bound)>)
+    ->Name("projection/256")
+    ->Unit(benchmark::kMillisecond);
+
+/// A cube of `side` ranks each way on a torus of the same shape.
+void sparse(benchmark::State& state) {
+    const auto side = static_cast<std::uint32_t>(state.range(0));
+    const std::string extent = std::to_string(side);
+    const Machine machine = make_machine("torus:" + extent + "x" + extent + "x" + extent);
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = stencil(std::vector<GridAxis>(3, {side, true}), StencilShape::star, Bytes{1024});
+    for (auto _ : state) {
+        const BoundProblem problem(graph, allocation);
+        state.counters["of_optimum"] =
+            static_cast<double>(sparse_bound(problem)) / static_cast<double>(graph.total_bytes().value);
+    }
+}
+BENCHMARK(sparse)->Arg(16)->Arg(46)->Arg(100)->Unit(benchmark::kMillisecond);
+
+void cut(benchmark::State& state) {
+    const Machine machine = make_machine("torus:8x8x8");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = stencil(std::vector<GridAxis>(3, {8, true}), StencilShape::box, Bytes{1024});
+    const BoundProblem problem(graph, allocation);
+    for (auto _ : state) benchmark::DoNotOptimize(cut_bound(problem));
+}
+BENCHMARK(cut)->Unit(benchmark::kMillisecond);
+
+void affinities(benchmark::State& state) {
+    const Machine cell = make_machine("ring:12,rings=2");
+    const auto& bus = std::get<RingBus>(cell.topology());
+    std::vector<Node> station;
+    for (const std::uint32_t at : {10U, 1U, 9U, 2U, 8U, 3U, 7U, 4U}) station.emplace_back(at);
+    const CommGraph graph = ring(8);
+    for (auto _ : state) benchmark::DoNotOptimize(rank_bus_affinities(bus, station, graph));
+}
+BENCHMARK(affinities)->Unit(benchmark::kMillisecond);
+
+void bipartitions(benchmark::State& state) {
+    const CommGraph graph = ring(16);
+    for (auto _ : state) benchmark::DoNotOptimize(rank_bipartitions(graph));
+}
+BENCHMARK(bipartitions)->Unit(benchmark::kMillisecond);
+
+/// A random dense pattern on a 3 x 4 mesh, from block order to the proof.
+void exact(benchmark::State& state) {
+    const Machine machine = make_machine("mesh:3x4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = dense_pattern(12);
+    const QuadraticAssignment problem(BoundProblem(graph, allocation));
+    std::vector<std::uint32_t> start(12);
+    std::iota(start.begin(), start.end(), 0U);
+    for (auto _ : state) {
+        const Budget budget;
+        Meter meter(budget);
+        state.counters["nodes"] = static_cast<double>(branch_and_bound(problem, start, meter, 1).nodes);
+    }
+}
+BENCHMARK(exact)->Unit(benchmark::kMillisecond);
+
+}  // namespace

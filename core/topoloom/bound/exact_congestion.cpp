@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/bound/exact_congestion.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr double rounding = 1e-12;  // sums in another order may differ by this much
+
+struct Share {
+    std::uint32_t link;
+    double share;
+};
+
+class Search {
+   public:
+    Search(const BoundProblem& problem, Meter& meter)
+        : graph_(problem.graph()), meter_(meter), places_(problem.allocation().slot_count()) {
+        with_topology(problem.machine(), [&](const auto& network) {
+            if constexpr (requires { network.adapts(); }) {
+                if (network.adapts())
+                    fail("an exact search for congestion needs routes that do not depend on the load");
+            }
+            load_.assign(network.link_count(), 0);
+            for (const LinkRun& run : network.bandwidth_runs())
+                per_byte_.resize(per_byte_.size() + run.count, 1 / run.bandwidth.value);
+            std::vector<char> used(network.link_count(), 0);
+            for (const Slot a : problem.allocation().slots()) {
+                for (const Slot b : problem.allocation().slots()) {
+                    auto& route = routes_.emplace_back();
+                    const Node from = problem.machine().node(a);
+                    const Node to = problem.machine().node(b);
+                    if (from != to)
+                        network.route(from, to,
+                                      [&](Link link, double share) { route.push_back({link.value, share}); });
+                    double hops = 0;
+                    for (const Share& part : route) {
+                        hops += part.share;
+                        used[part.link] = 1;
+                    }
+                    if (a != b) least_hops_ = std::min(least_hops_, hops);
+                }
+            }
+            for (std::size_t l = 0; l < used.size(); ++l) bandwidth_ += used[l] ? 1 / per_byte_[l] : 0;
+        });
+        taken_.assign(places_, 0);
+        place_.assign(graph_.rank_count(), none);
+        sort_ranks(problem.symmetric());
+    }
+
+    ExactCongestion run(std::span<const std::uint32_t> start, double known) {
+        for (const Rank u : ids<Rank>(graph_.rank_count())) {
+            for (const Edge edge : graph_.sends(u)) add(start[u.value], start[edge.peer.value], edge.bytes);
+            ahead_ += messages_of(u);
+        }
+        best_ = {{start.begin(), start.end()}, busiest(), 0, 0};
+        std::ranges::fill(load_, 0.0);
+        undo_.clear();
+        carried_ = 0;
+        known_ = known;
+        descend(0, 0);
+        best_.lower_bound = complete_ ? best_.value : std::min(best_.value, known);
+        return best_;
+    }
+
+   private:
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+    [[nodiscard]] double messages_of(Rank u) const {
+        double sum = 0;
+        for (const Bytes bytes : graph_.bytes(u)) sum += static_cast<double>(bytes.value);
+        return sum;
+    }
+
+    void sort_ranks(const CommGraph& symmetric) {
+        std::vector<std::int64_t> joined(symmetric.rank_count(), 0);
+        std::vector<char> done(symmetric.rank_count(), 0);
+        while (order_.size() < symmetric.rank_count()) {
+            std::uint32_t next = none;
+            for (const Rank u : ids<Rank>(symmetric.rank_count())) {
+                if (!done[u.value] && (next == none || joined[u.value] > joined[next])) next = u.value;
+            }
+            done[next] = 1;
+            order_.emplace_back(next);
+            for (const Edge edge : symmetric.sends(Rank{next})) joined[edge.peer.value] += edge.bytes.value;
+        }
+    }
+
+    void add(std::uint32_t from, std::uint32_t to, Bytes bytes) {
+        for (const Share& part : routes_[from * places_ + to]) {
+            undo_.push_back({part.link, load_[part.link]});
+            load_[part.link] += part.share * static_cast<double>(bytes.value);
+            carried_ += part.share * static_cast<double>(bytes.value);
+        }
+    }
+    [[nodiscard]] double busiest() const {
+        double most = 0;
+        for (std::size_t l = 0; l < load_.size(); ++l) most = std::max(most, load_[l] * per_byte_[l]);
+        return most;
+    }
+
+    void descend(std::size_t depth, double busiest_so_far) {
+        if (depth == order_.size()) {
+            best_.value = busiest_so_far;
+            best_.slot_of_rank = place_;
+            return;
+        }
+        const Rank u = order_[depth];
+        for (std::uint32_t place = 0; place < places_; ++place) {
+            if (taken_[place]) continue;
+            if (best_.value <= known_ * (1 + rounding)) return;
+            if (!meter_.spend(graph_.rank_count())) {
+                complete_ = false;
+                return;
+            }
+            ++best_.nodes;
+            const std::size_t mark = undo_.size();
+            const double carried = carried_;
+            const double ahead = ahead_;
+            place_[u.value] = place;
+            taken_[place] = 1;
+            settle(u);
+            double most = busiest_so_far;
+            for (std::size_t k = mark; k < undo_.size(); ++k)
+                most = std::max(most, load_[undo_[k].first] * per_byte_[undo_[k].first]);
+            const double average = bandwidth_ > 0 ? (carried_ + ahead_ * least_hops_) / bandwidth_ : 0;
+            if (std::max(most, average * (1 - rounding)) < best_.value * (1 - rounding))
+                descend(depth + 1, most);
+            while (undo_.size() > mark) {
+                load_[undo_.back().first] = undo_.back().second;
+                undo_.pop_back();
+            }
+            carried_ = carried;
+            ahead_ = ahead;
+            taken_[place] = 0;
+            place_[u.value] = none;
+        }
+    }
+
+    /// Routes the messages between a rank and those placed before it.
+    void settle(Rank u) {
+        for (const Edge edge : graph_.sends(u)) {
+            if (place_[edge.peer.value] == none) continue;
+            add(place_[u.value], place_[edge.peer.value], edge.bytes);
+            ahead_ -= static_cast<double>(edge.bytes.value);
+        }
+        for (const Rank v : order_) {
+            if (v == u || place_[v.value] == none) continue;
+            const std::span<const Rank> peers = graph_.peers(v);
+            const auto at = std::ranges::lower_bound(peers, u);
+            if (at == peers.end() || *at != u) continue;
+            const Bytes bytes = graph_.bytes(v)[static_cast<std::size_t>(at - peers.begin())];
+            add(place_[v.value], place_[u.value], bytes);
+            ahead_ -= static_cast<double>(bytes.value);
+        }
+    }
+
+    const CommGraph& graph_;
+    Meter& meter_;
+    std::size_t places_;
+    std::vector<std::vector<Share>> routes_;  // of ordered pairs of places
+    std::vector<double> per_byte_;            // seconds, by link
+    std::vector<double> load_;
+    std::vector<std::pair<std::uint32_t, double>> undo_;  // links and what they carried before
+    std::vector<Rank> order_;
+    std::vector<std::uint32_t> place_;
+    std::vector<char> taken_;
+    double least_hops_ = std::numeric_limits<double>::infinity();
+    double bandwidth_ = 0;
+    double carried_ = 0;  // bytes times hops of messages whose ends are placed
+    double ahead_ = 0;    // bytes of the others
+    double known_ = 0;
+    bool complete_ = true;
+    ExactCongestion best_;
+};
+
+}  // namespace
+
+ExactCongestion least_congestion(const BoundProblem& problem, std::span<const std::uint32_t> start,
+                                 double known, Meter& meter) {
+    if (start.size() != problem.rank_count())
+        fail("the placement to start from has ", start.size(), " ranks, but the pattern has ",
+             problem.rank_count());
+    std::vector<char> taken(problem.allocation().slot_count(), 0);
+    for (const std::uint32_t place : start) {
+        if (place >= taken.size() || std::exchange(taken[place], 1))
+            fail("the placement to start from uses slot ", place, " twice, or there are only ", taken.size());
+    }
+    return Search(problem, meter).run(start, known);
+}
+
+}  // namespace topoloom

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The placement with the least congestion of all, for a few ranks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/bound/bound_problem.hpp"
+
+namespace topoloom {
+
+struct ExactCongestion {
+    std::vector<std::uint32_t> slot_of_rank;  // by position in the allocation
+    double value = 0;                         // the largest bytes / bandwidth of a link
+    double lower_bound = 0;                   // equal to the value unless the search was interrupted
+    std::uint64_t nodes = 0;                  // partial placements looked at
+};
+
+/// Depth-first branch and bound from a given placement on: ranks one by one, those that exchange most with the ones
+/// before first; a partial placement is left when its busiest link, or the average that bytes still to come lead to,
+/// is no better than the best. `known` is a lower bound that is already proven; the search ends when it is met. One
+/// rank a slot. For up to ten ranks or so. Throws Error where routes depend on the load.
+[[nodiscard]] ExactCongestion least_congestion(const BoundProblem& problem,
+                                               std::span<const std::uint32_t> start, double known,
+                                               Meter& meter);
+
+}  // namespace topoloom
