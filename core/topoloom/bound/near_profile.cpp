@@ -38,8 +38,9 @@ class NearSearch {
             sites_[known].room += problem.room()[position];
             site_of_slot_[position] = known;
         }
-        constexpr std::size_t few = 8192;
-        if (!std::is_same_v<typename Space::Network, HopTable> && sites_.size() > few) {
+        // Where a good part of all sites is asked for, regions rule out little.
+        const bool near_only = sites_.size() / 16 > reach;
+        if (!std::is_same_v<typename Space::Network, HopTable> && near_only) {
             for (const auto& site : sites_) on_network_.push_back(Space::on_network(site.point));
             build(0, static_cast<std::uint32_t>(sites_.size()));
         }

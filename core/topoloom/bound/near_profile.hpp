@@ -26,8 +26,8 @@ struct NearProfiles {
     [[nodiscard]] NearProfile best() const;  // the most room within every distance that any of them has
 };
 
-/// Of every slot, up to `reach` other ranks. O(slots^2) for some thousands of slots, beyond that searched in regions of
-/// the network; on all cores.
+/// Of every slot, up to `reach` other ranks. Searched in regions of the network where `reach` is small; else,
+/// and where distances come from a table, O(slots^2 * log slots). On all cores.
 [[nodiscard]] NearProfiles near_profiles(const BoundProblem& problem, std::uint32_t reach);
 
 }  // namespace topoloom
