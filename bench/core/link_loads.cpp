@@ -33,7 +33,7 @@ std::vector<Slot> start_slots(Start start, Rng& rng) {
     return slots;
 }
 
-/// `always` makes each exchange and takes it back, with the soft value; else it is tried, and kept if it is better.
+/// `always` makes each exchange, with the soft value; else only if it is better. All are taken back.
 void run(benchmark::State& state, Start start, Pairs pairs, bool always) {
     const Machine machine = make_machine("torus:16x16x16");
     const CommGraph pattern = graph();
@@ -51,8 +51,9 @@ void run(benchmark::State& state, Start start, Pairs pairs, bool always) {
         if (always) {
             loads.exchange(u, v);
             loads.undo();
-        } else {
-            kept += loads.exchange_if_better(u, v) ? 1 : 0;
+        } else if (loads.exchange_if_better(u, v)) {
+            ++kept;
+            loads.undo();
         }
     }
     state.counters["rate"] =

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -39,7 +40,9 @@ class LinkLoads {
 
     /// Bytes on a link, the background included.
     [[nodiscard]] double load(Link link) const {
-        return rate_at(runs_.place(link)).load(amount_[runs_.place(link)]);
+        const LinkPlace place = places_[link.value];
+        const Line& line = lines_[place.line];
+        return runs_.rates()[line.rate].load(amount_[line.first + place.position]);
     }
     [[nodiscard]] BigVector<double> loads() const;
     [[nodiscard]] Slot slot(Rank u) const { return seats_[u.value].slot; }
@@ -65,7 +68,7 @@ class LinkLoads {
    private:
     using Point = typename LinkRuns<T>::Point;
     using Space = LeveledSpace<std::remove_cvref_t<decltype(std::declval<const T&>().geometry())>>;
-    static constexpr std::size_t block_size = 64;
+    static constexpr std::size_t block_size = 64;  // lines
     static constexpr double soft_grain = 0x1p20;
     static constexpr double most_soft = 0x1p40;
 
@@ -80,6 +83,12 @@ class LinkLoads {
         Rank peer;
         bool sent;
         std::int64_t bytes;
+    };
+    struct Line : LinkLine {
+        double most = 0;             // amount on any of its links
+        double added = 0;            // by the change that is tried
+        std::uint32_t tried = 0;     // the last try that added something,
+        std::uint32_t critical = 0;  // and the last in which one of its links could be among the busiest
     };
     /// The amounts at which links of a rate are as busy as the busiest.
     struct Limit {
@@ -96,7 +105,6 @@ class LinkLoads {
     [[nodiscard]] std::span<const Message> messages(Rank u) const {
         return {message_.data() + first_[u.value], message_.data() + first_[u.value + 1]};
     }
-    [[nodiscard]] const LinkRate& rate_at(std::uint32_t place) const { return runs_.rates()[rate_[place]]; }
     /// Distances on machines with one-way links depend on the direction.
     [[nodiscard]] std::int64_t hop_bytes_of(Rank end, const Message& message) const {
         const auto& here = seats_[end.value].where;
@@ -106,22 +114,17 @@ class LinkLoads {
     /// Of u and v, each message once; v may be nobody.
     [[nodiscard]] std::int64_t hop_bytes_of_both(Rank u, Rank v) const {
         std::int64_t sum = 0;
-        each_message(u, v, [&](Rank end, const Message& message) {
-            sum += hop_bytes_of(end, message);
-            return true;
-        });
+        each_message(u, v, [&](Rank end, const Message& message) { sum += hop_bytes_of(end, message); });
         return sum;
     }
 
-    /// Calls use(end, message) for the messages of u and v, each once, while it returns true.
+    /// Calls use(end, message) for the messages of u and v, each once.
     template <class Use>
     void each_message(Rank u, Rank v, const Use& use) const {
-        for (const Message& message : messages(u)) {
-            if (!use(u, message)) return;
-        }
+        for (const Message& message : messages(u)) use(u, message);
         if (v == nobody) return;
         for (const Message& message : messages(v)) {
-            if (message.peer != u && !use(v, message)) return;
+            if (message.peer != u) use(v, message);
         }
     }
     template <class Use>
@@ -132,20 +135,37 @@ class LinkLoads {
         runs_.route(message.sent ? here : there, message.sent ? there : here, bytes, use);
     }
 
-    void add(const LoadRun& run, double amount) {
-        double* const amounts = amount_.data() + run.first;
-        for (std::uint32_t i = 0; i < run.count; ++i) amounts[i] += amount;
+    /// Calls use(amount) for every link of the run.
+    template <class Use>
+    void each_amount(const LoadRun& run, const Use& use) {
+        const Line& line = lines_[run.line];
+        double* const amounts = amount_.data() + line.first;
+        const std::uint32_t before_end = std::min(run.count, line.length - run.start);
+        for (std::uint32_t i = 0; i < before_end; ++i) use(amounts[run.start + i]);
+        for (std::uint32_t i = 0; i < run.count - before_end; ++i) use(amounts[i]);
+    }
+    void add(const LoadRun& run, double by) {
+        each_amount(run, [&](double& amount) { amount += by; });
     }
     void add_with_soft(const LoadRun& run) {
         if (soft_factor_.empty()) return add(run, run.amount);
-        for (std::uint32_t i = run.first; i < run.first + run.count; ++i) {
-            soft_ -= soft_term(run.rate, amount_[i]);
-            amount_[i] += run.amount;
-            soft_ += soft_term(run.rate, amount_[i]);
-        }
+        const double factor = soft_factor_[lines_[run.line].rate];
+        std::int64_t more = 0;
+        each_amount(run, [&](double& amount) {
+            more -= soft_term(amount * factor);
+            amount += run.amount;
+            more += soft_term(amount * factor);
+        });
+        soft_ += more;
     }
+    void note(const LoadRun& run) {
+        if (journal_size_ == journal_.size()) journal_.resize(2 * journal_size_ + 64);
+        journal_[journal_size_++] = run;
+    }
+    [[nodiscard]] std::span<const LoadRun> journal() const { return {journal_.data(), journal_size_}; }
     void begin_change(Rank u, Rank v) {
-        journal_.clear();
+        if (std::exchange(unmarked_, false)) mark_changed();
+        journal_size_ = 0;
         last_ = {u, v, seats_[u.value], v == nobody ? Seat{} : seats_[v.value], hop_bytes_, soft_};
     }
     void sit(Rank u, Rank v, const Seat& for_u, const Seat& for_v) {
@@ -155,15 +175,24 @@ class LinkLoads {
     void change(Rank u, Rank v, Seat for_u, Seat for_v);
     bool change_if_better(Rank u, Rank v, Seat for_u, Seat for_v);
     void take_back_runs() {
-        for (const LoadRun& run : journal_) add(run, -run.amount);
+        for (const LoadRun& run : journal()) add(run, -run.amount);
     }
+    /// What critical lines say to the change in the journal: how many more of their links are as busy as the busiest;
+    /// nothing if one would be busier. Leaves all loads as they are.
+    [[nodiscard]] std::optional<std::int64_t> more_at_maximum();
     void mark_changed();
     void find_busiest();
-    [[nodiscard]] double congestion_of_block(std::size_t block) const;
+    [[nodiscard]] std::span<const Line> block(std::size_t b) const {
+        return std::span(lines_).subspan(b * block_size,
+                                         std::min(block_size, lines_.size() - b * block_size));
+    }
+    [[nodiscard]] double most_on(const Line& line) const {
+        const auto first = amount_.begin() + line.first;
+        return *std::max_element(first, first + line.length);
+    }
     [[nodiscard]] static Limit limit(const LinkRate& rate, double congestion);
 
-    [[nodiscard]] std::int64_t soft_term(std::uint32_t rate, double amount) const {
-        const double x = amount * soft_factor_[rate];
+    [[nodiscard]] static std::int64_t soft_term(double x) {
         const double x2 = x * x;
         const double x4 = x2 * x2;
         return static_cast<std::int64_t>(std::min(most_soft, x4 * x4 * soft_grain));
@@ -173,20 +202,23 @@ class LinkLoads {
     LinkRuns<T> runs_;
     std::vector<std::uint64_t> first_;
     BigVector<Message> message_;
-    std::vector<Seat> seats_;             // by rank
-    BigVector<std::uint32_t> places_;     // by link
-    BigVector<double> amount_;            // by place
-    BigVector<std::uint32_t> rate_;       // by place
-    std::vector<double> block_;           // congestion of each block of places
+    std::vector<Seat> seats_;      // by rank
+    BigVector<LinkPlace> places_;  // by link
+    BigVector<double> amount_;     // by place
+    std::vector<Line> lines_;
+    std::vector<double> block_;           // the highest congestion in each block of lines
     std::vector<char> is_changed_;        // by block
     std::vector<std::uint32_t> changed_;  // blocks whose congestion is to be found
     std::vector<Limit> limit_;            // by rate
     std::vector<double> soft_factor_;     // by rate
     CongestionKey key_;
     bool key_known_ = false;
+    bool unmarked_ = false;  // the last change is not yet in changed_
+    std::uint32_t tries_ = 0;
     std::int64_t hop_bytes_ = 0;
     std::int64_t soft_ = 0;
     std::vector<LoadRun> journal_;  // of the last change
+    std::size_t journal_size_ = 0;
     struct {
         Rank u, v;
         Seat seat_of_u, seat_of_v;
@@ -199,19 +231,17 @@ LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGrap
                         std::span<const Slot> slot_of_rank, std::span<const double> background)
     : space_(network.geometry(), machine.inside()),
       runs_(network, graph.total_bytes(), most_background(network, background)),
-      amount_(runs_.place_count()),
-      rate_(runs_.place_count()),
-      block_((runs_.place_count() + block_size - 1) / block_size),
-      is_changed_(block_.size(), 1),
       limit_(runs_.rates().size()) {
+    for (const LinkLine& line : runs_.lines()) lines_.push_back({line});
+    amount_.resize(lines_.empty() ? 0 : lines_.back().first + lines_.back().length);
     for (const Link link : ids<Link>(network.link_count())) {
-        const std::uint32_t place = runs_.place(link);
+        const LinkPlace place = runs_.place(link);
         places_.push_back(place);
-        rate_[place] = runs_.rate(link);
-        if (!background.empty())
-            amount_[place] = runs_.grain().round(background[link.value] * rate_at(place).ways);
+        if (background.empty()) continue;
+        const Line& line = lines_[place.line];
+        amount_[line.first + place.position] =
+            runs_.grain().round(background[link.value] * runs_.rates()[line.rate].ways);
     }
-    for (std::uint32_t b = 0; b < block_.size(); ++b) changed_.push_back(b);
     for (const Slot slot : slot_of_rank) seats_.push_back(seat(slot));
     list_messages(graph);
     for (const Rank u : ids<Rank>(seats_.size())) {
@@ -221,6 +251,10 @@ LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGrap
             route(u, message, [&](const LoadRun& run) { add(run, run.amount); });
         }
     }
+    for (Line& line : lines_) line.most = most_on(line);
+    block_.resize((lines_.size() + block_size - 1) / block_size);
+    is_changed_.assign(block_.size(), 1);
+    for (std::uint32_t b = 0; b < block_.size(); ++b) changed_.push_back(b);
 }
 
 template <class T>
@@ -265,12 +299,13 @@ void LinkLoads<T>::list_messages(const CommGraph& graph) {
 template <class T>
 BigVector<double> LinkLoads<T>::loads() const {
     BigVector<double> loads;
-    for (const std::uint32_t place : places_) loads.push_back(rate_at(place).load(amount_[place]));
+    for (const Link link : ids<Link>(places_.size())) loads.push_back(load(link));
     return loads;
 }
 
 template <class T>
 const CongestionKey& LinkLoads<T>::key() {
+    if (std::exchange(unmarked_, false)) mark_changed();
     if (!key_known_) find_busiest();
     key_.hop_bytes = hop_bytes_;
     return key_;
@@ -282,7 +317,10 @@ void LinkLoads<T>::set_soft_scale(double congestion) {
     for (const LinkRate& rate : runs_.rates())
         soft_factor_.push_back(1 / (rate.ways * rate.bandwidth * congestion));
     soft_ = 0;
-    for (std::size_t i = 0; i < amount_.size(); ++i) soft_ += soft_term(rate_[i], amount_[i]);
+    for (const Line& line : lines_) {
+        for (std::uint32_t i = 0; i < line.length; ++i)
+            soft_ += soft_term(amount_[line.first + i] * soft_factor_[line.rate]);
+    }
 }
 
 template <class T>
@@ -309,116 +347,125 @@ template <class T>
 void LinkLoads<T>::change(Rank u, Rank v, Seat for_u, Seat for_v) {
     begin_change(u, v);
     const auto put = [&](const LoadRun& run) {
-        journal_.push_back(run);
+        note(run);
         add_with_soft(run);
     };
     each_message(u, v, [&](Rank end, const Message& message) {
         hop_bytes_ -= hop_bytes_of(end, message);
-        route(end, message, [&](LoadRun run) { put(run.negative()); });
-        return true;
+        route(end, message, [&](const LoadRun& run) { put(run.negative()); });
     });
     sit(u, v, for_u, for_v);
     each_message(u, v, [&](Rank end, const Message& message) {
         hop_bytes_ += hop_bytes_of(end, message);
         route(end, message, put);
-        return true;
     });
-    mark_changed();
+    unmarked_ = true;
 }
 
 template <class T>
 void LinkLoads<T>::undo() {
     take_back_runs();
-    mark_changed();
+    if (!std::exchange(unmarked_, false)) mark_changed();
     sit(last_.u, last_.v, last_.seat_of_u, last_.seat_of_v);
     hop_bytes_ = last_.hop_bytes;
     soft_ = last_.soft;
 }
 
-/// While no link is busier than the busiest was, it is enough to count those that are as busy.
+/// Most links are far from being the busiest, before and after: a line is looked at only if one of its links is among
+/// the busiest, or if it would be with all that is added to the line.
 template <class T>
 bool LinkLoads<T>::change_if_better(Rank u, Rank v, Seat for_u, Seat for_v) {
     const CongestionKey before = key();
     if (before.links_at_maximum == 0) return false;
     begin_change(u, v);
-    std::int64_t more_at_maximum = 0;
-    bool over = false;
-    const auto put = [&](const LoadRun& run) {
-        journal_.push_back(run);
-        const Limit limit = limit_[run.rate];
-        double* const amounts = amount_.data() + run.first;
-        int more = 0;
-        bool any_over = false;
-        for (std::uint32_t i = 0; i < run.count; ++i) {
-            const double was = amounts[i];
-            const double is = was + run.amount;
-            more += static_cast<int>(is >= limit.low) - static_cast<int>(was >= limit.low);
-            any_over |= is > limit.high;
-            amounts[i] = is;
-        }
-        more_at_maximum += more;
-        over |= any_over;
-    };
+    ++tries_;
+    bool any_critical = false;
     each_message(u, v, [&](Rank end, const Message& message) {
-        route(end, message, [&](const LoadRun& run) { put(run.negative()); });
-        return true;
+        route(end, message, [&](const LoadRun& run) {
+            note(run.negative());
+            Line& line = lines_[run.line];
+            if (line.most < limit_[line.rate].low) return;
+            line.critical = tries_;
+            any_critical = true;
+        });
     });
     const std::int64_t hop_bytes_before = hop_bytes_of_both(u, v);
     sit(u, v, for_u, for_v);
     const std::int64_t hop_bytes_more = hop_bytes_of_both(u, v) - hop_bytes_before;
-    if (more_at_maximum < 0 || hop_bytes_more < 0) {
+    bool better = false;
+    if (any_critical || hop_bytes_more < 0) {
         each_message(u, v, [&](Rank end, const Message& message) {
-            route(end, message, put);
-            return !over;
+            route(end, message, [&](const LoadRun& run) {
+                note(run);
+                Line& line = lines_[run.line];
+                line.added = run.amount + (line.tried == tries_ ? line.added : 0);
+                line.tried = tries_;
+                if (line.most + line.added < limit_[line.rate].low) return;
+                line.critical = tries_;
+                any_critical = true;
+            });
         });
-        const bool better = !over && (more_at_maximum < 0 || (more_at_maximum == 0 && hop_bytes_more < 0));
-        if (better) {
-            hop_bytes_ += hop_bytes_more;
-            if (!soft_factor_.empty()) {
-                take_back_runs();
-                for (const LoadRun& run : journal_) add_with_soft(run);
-            }
-            mark_changed();
-            key_.links_at_maximum = static_cast<std::size_t>(
-                static_cast<std::int64_t>(before.links_at_maximum) + more_at_maximum);
-            key_known_ = key_.links_at_maximum > 0;
-            return true;
-        }
+        const std::optional<std::int64_t> more = any_critical ? more_at_maximum() : 0;
+        better = more && (*more < 0 || (*more == 0 && hop_bytes_more < 0));
+        if (better) key_.links_at_maximum += static_cast<std::size_t>(*more);
     }
-    take_back_runs();
-    sit(u, v, last_.seat_of_u, last_.seat_of_v);
-    return false;
+    if (!better) {
+        sit(u, v, last_.seat_of_u, last_.seat_of_v);
+        return false;
+    }
+    for (const LoadRun& run : journal()) add_with_soft(run);
+    hop_bytes_ += hop_bytes_more;
+    mark_changed();
+    key_known_ = key_.links_at_maximum > 0;
+    return true;
+}
+
+template <class T>
+std::optional<std::int64_t> LinkLoads<T>::more_at_maximum() {
+    std::int64_t more = 0;
+    bool over = false;
+    std::size_t done = 0;
+    const std::span<const LoadRun> runs = journal();
+    for (; done < runs.size() && !over; ++done) {
+        const Line& line = lines_[runs[done].line];
+        if (line.critical != tries_) continue;
+        const Limit limit = limit_[line.rate];
+        const bool adds = runs[done].amount > 0;
+        each_amount(runs[done], [&](double& amount) {
+            more -= amount >= limit.low ? 1 : 0;
+            amount += runs[done].amount;
+            more += amount >= limit.low ? 1 : 0;
+            over |= adds && amount > limit.high;
+        });
+    }
+    for (const LoadRun& run : runs.first(done)) {
+        if (lines_[run.line].critical == tries_) add(run, -run.amount);
+    }
+    if (over) return {};
+    return more;
 }
 
 template <class T>
 void LinkLoads<T>::mark_changed() {
     key_known_ = false;
-    for (const LoadRun& run : journal_) {
-        const std::size_t last = (run.first + run.count - 1) / block_size;
-        for (std::size_t b = run.first / block_size; b <= last; ++b) {
-            if (is_changed_[b] == 0) changed_.push_back(static_cast<std::uint32_t>(b));
-            is_changed_[b] = 1;
-        }
+    ++tries_;
+    for (const LoadRun& run : journal()) {
+        Line& line = lines_[run.line];
+        if (std::exchange(line.tried, tries_) == tries_) continue;
+        line.most = most_on(line);
+        line.added = 0;
+        const std::uint32_t block = run.line / block_size;
+        if (is_changed_[block] == 0) changed_.push_back(block);
+        is_changed_[block] = 1;
     }
-}
-
-template <class T>
-double LinkLoads<T>::congestion_of_block(std::size_t block) const {
-    const std::size_t end = std::min(amount_.size(), (block + 1) * block_size);
-    double congestion = 0;
-    for (std::size_t i = block * block_size; i < end;) {
-        const std::uint32_t rate = rate_[i];
-        double most = 0;
-        for (; i < end && rate_[i] == rate; ++i) most = std::max(most, amount_[i]);
-        congestion = std::max(congestion, runs_.rates()[rate].congestion(most));
-    }
-    return congestion;
 }
 
 template <class T>
 void LinkLoads<T>::find_busiest() {
     for (const std::uint32_t b : changed_) {
-        block_[b] = congestion_of_block(b);
+        block_[b] = 0;
+        for (const Line& line : block(b))
+            block_[b] = std::max(block_[b], runs_.rates()[line.rate].congestion(line.most));
         is_changed_[b] = 0;
     }
     changed_.clear();
@@ -429,9 +476,11 @@ void LinkLoads<T>::find_busiest() {
     for (std::size_t r = 0; r < limit_.size(); ++r) limit_[r] = limit(runs_.rates()[r], key_.congestion);
     for (std::size_t b = 0; b < block_.size(); ++b) {
         if (block_[b] < key_.congestion) continue;
-        const std::size_t end = std::min(amount_.size(), (b + 1) * block_size);
-        for (std::size_t i = b * block_size; i < end; ++i) {
-            key_.links_at_maximum += amount_[i] >= limit_[rate_[i]].low ? 1 : 0;
+        for (const Line& line : block(b)) {
+            const double low = limit_[line.rate].low;
+            if (line.most < low) continue;
+            for (std::uint32_t i = 0; i < line.length; ++i)
+                key_.links_at_maximum += amount_[line.first + i] >= low ? 1 : 0;
         }
     }
 }
@@ -458,8 +507,9 @@ void LinkLoads<T>::each_hottest(const Use& use) {
             if (!message.sent) continue;
             bool hot = false;
             route(u, message, [&](const LoadRun& run) {
-                for (std::uint32_t i = run.first; i < run.first + run.count; ++i)
-                    hot |= amount_[i] >= limit_[run.rate].low;
+                const Line& line = lines_[run.line];
+                if (line.most < limit_[line.rate].low) return;
+                each_amount(run, [&](double amount) { hot |= amount >= limit_[line.rate].low; });
             });
             if (hot) use(u, message.peer);
         }

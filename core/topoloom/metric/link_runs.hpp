@@ -26,13 +26,25 @@ struct LinkRate {
     [[nodiscard]] double congestion(double amount) const { return load(amount) / bandwidth; }
 };
 
-/// `amount` on each of the `count` places from `first`, all of one rate.
-struct LoadRun {
-    std::uint32_t first;
-    std::uint32_t count;
+/// Links side by side, of one rate; a run may go past the last and on at the first.
+struct LinkLine {
+    std::uint32_t first;  // place of the first of them
+    std::uint32_t length;
     std::uint32_t rate;
+};
+
+struct LinkPlace {
+    std::uint32_t line;
+    std::uint32_t position;
+};
+
+/// `amount` on each of `count` links of a line, from its position `start` on.
+struct LoadRun {
+    std::uint32_t line;
+    std::uint32_t start;
+    std::uint32_t count;
     double amount;
-    [[nodiscard]] LoadRun negative() const { return {first, count, rate, -amount}; }
+    [[nodiscard]] LoadRun negative() const { return {line, start, count, -amount}; }
 };
 
 /// For sums of all bytes that a placement sends, and of a background.
@@ -40,12 +52,13 @@ struct LoadRun {
     return Grain(all + Bytes{static_cast<std::int64_t>(std::ceil(background))});
 }
 
-/// In general every link is a place and a run.
+/// In general every link is a line.
 ///
 /// all, background  what all messages together, and other traffic on any one link, add up to at the most
-/// point          of a node, from which routes are cheapest
-/// route          calls use(LoadRun) for what bytes from a to b put on links; nothing where a and b are one node
-/// place, rate    of a link; places are numbered 0 .. place_count() - 1, and some may belong to no link
+/// lines            one after the other; some of their positions may stand for no link
+/// place            of a link
+/// point            of a node, from which routes are cheapest
+/// route            calls use(LoadRun) for what bytes from a to b put on links; nothing where a and b are one node
 template <class T>
 class LinkRuns {
    public:
@@ -69,17 +82,19 @@ class LinkRuns {
 
     [[nodiscard]] Grain grain() const { return grain_; }
     [[nodiscard]] Point point(Node node) const { return node; }
-    [[nodiscard]] std::size_t place_count() const { return rate_.size(); }
-    [[nodiscard]] std::uint32_t place(Link link) const { return link.value; }
-    [[nodiscard]] std::uint32_t rate(Link link) const { return rate_[link.value]; }
+    [[nodiscard]] std::vector<LinkLine> lines() const {
+        std::vector<LinkLine> lines;
+        for (std::uint32_t i = 0; i < rate_.size(); ++i) lines.push_back({i, 1, rate_[i]});
+        return lines;
+    }
+    [[nodiscard]] LinkPlace place(Link link) const { return {link.value, 0}; }
     [[nodiscard]] const std::vector<LinkRate>& rates() const { return rates_; }
 
     template <class Use>
     void route(Point a, Point b, double bytes, const Use& use) const {
         if (a == b) return;
-        network_.route(a, b, [&](Link link, double share) {
-            use(LoadRun{link.value, 1, rate_[link.value], amount(bytes, share)});
-        });
+        network_.route(
+            a, b, [&](Link link, double share) { use(LoadRun{link.value, 0, 1, amount(bytes, share)}); });
     }
 
    private:
@@ -107,112 +122,110 @@ class LinkRuns {
     std::vector<LinkRate> rates_;
 };
 
-/// On a torus the links of a line lie side by side, so that a message is one or two runs along every axis.
+/// On a torus the links of one sign along an axis form a line, so that a message is a run along every axis.
 template <std::size_t Width>
 class LinkRuns<BasicTorus<Width>> {
    public:
-    using Point = typename BasicTorus<Width>::Point;
+    /// Along every axis, in the order in which routes correct them, the position; and what the other coordinates
+    /// add to the number of the line: as long as the route is not there, those of its start, then those of its end.
+    struct Point {
+        std::array<std::int32_t, Width> at;
+        std::array<std::uint32_t, Width> line_from;
+        std::array<std::uint32_t, Width> line_to;
+    };
 
     LinkRuns(const BasicTorus<Width>& torus, Bytes all, double background)
-        : torus_(torus),
-          grain_(grain_for(all, background)),
-          links_(torus.bandwidth_runs()),
-          split_ties_(torus.spec().split_ties) {
-        const auto& size = torus.grid();
-        for (const std::uint32_t axis : torus.spec().order) {
-            Lines lines{axis, torus.wraps(axis) ? static_cast<std::int32_t>(size[axis]) : 0, {}, {}};
-            std::uint32_t step = size[axis];
-            for (std::uint32_t d = 0; d < size.size(); ++d) {
-                lines.step[d] = d == axis ? 1 : std::exchange(step, step * size[d]);
-            }
-            lines.first = {places_, places_ + step};
-            places_ += 2 * std::size_t{step};
-            lines_.push_back(lines);
+        : torus_(torus), grain_(grain_for(all, background)), split_ties_(torus.spec().split_ties) {
+        const std::vector<std::uint32_t>& size = torus.grid();
+        for (const LinkRun& run : torus.bandwidth_runs()) {
+            rates_.push_back({run.bandwidth.value, 1});
+            first_link_.push_back(run.first.value);
         }
-        for (const LinkRun& run : links_) rates_.push_back({run.bandwidth.value, 1});
+        for (const std::uint32_t axis : torus.spec().order) {
+            Axis entry{axis, torus.wraps(axis) ? static_cast<std::int32_t>(size[axis]) : 0, line_count_, 1};
+            for (std::uint32_t d = 0; d < size.size(); ++d) entry.lines *= d == axis ? 1 : size[d];
+            line_count_ += 2 * entry.lines;
+            axes_.push_back(entry);
+        }
     }
 
     [[nodiscard]] Grain grain() const { return grain_; }
-    [[nodiscard]] Point point(Node node) const { return torus_.point(node); }
-    [[nodiscard]] std::size_t place_count() const { return places_; }
-    [[nodiscard]] std::uint32_t place(Link link) const {
-        const std::uint32_t rate_of_link = rate(link);
-        const auto lines = std::ranges::find(lines_, rate_of_link / 2, &Lines::axis);
-        const LinkEnds ends = torus_.ends(link);
-        const Point lower = at_vertex(rate_of_link % 2 == 0 ? ends.from : ends.to);
-        return first_of_line(*lines, rate_of_link % 2, lower) +
-               static_cast<std::uint32_t>(lower.at[lines->axis]);
-    }
-    /// Axis by axis, the + links first.
-    [[nodiscard]] std::uint32_t rate(Link link) const {
-        const auto behind = std::ranges::upper_bound(links_, link.value, {},
-                                                     [](const LinkRun& run) { return run.first.value; });
-        return static_cast<std::uint32_t>(behind - links_.begin()) - 1;
-    }
     [[nodiscard]] const std::vector<LinkRate>& rates() const { return rates_; }
+    [[nodiscard]] std::vector<LinkLine> lines() const {
+        std::vector<LinkLine> lines;
+        std::uint32_t first = 0;
+        for (const Axis& axis : axes_) {
+            const std::uint32_t length = torus_.grid()[axis.number];
+            for (std::uint32_t i = 0; i < 2 * axis.lines; ++i, first += length)
+                lines.push_back({first, length, 2 * axis.number + i / axis.lines});
+        }
+        return lines;
+    }
+    [[nodiscard]] LinkPlace place(Link link) const {
+        const auto behind = std::ranges::upper_bound(first_link_, link.value);
+        const auto rate = static_cast<std::uint32_t>(behind - first_link_.begin()) - 1;
+        const LinkEnds ends = torus_.ends(link);
+        const Point lower =
+            point(Node{(rate % 2 == 0 ? ends.from : ends.to) * torus_.spec().nodes_per_router});
+        const auto axis = std::ranges::find(axes_, rate / 2, &Axis::number);
+        const auto k = static_cast<std::size_t>(axis - axes_.begin());
+        return {axis->first_line + rate % 2 * axis->lines + lower.line_from[k] + lower.line_to[k],
+                static_cast<std::uint32_t>(lower.at[k])};
+    }
+
+    [[nodiscard]] Point point(Node node) const {
+        const auto coordinates = torus_.point(node);
+        Point p{};
+        for (std::size_t k = 0; k < axes_.size(); ++k) {
+            p.at[k] = coordinates.at[axes_[k].number];
+            std::uint32_t step = 1;
+            for (std::size_t other = 0; other < axes_.size(); ++other) {
+                if (other == k) continue;
+                const std::uint32_t d = axes_[other].number;
+                (other < k ? p.line_to : p.line_from)[k] +=
+                    step * static_cast<std::uint32_t>(coordinates.at[d]);
+                step *= torus_.grid()[d];
+            }
+        }
+        return p;
+    }
 
     template <class Use>
     void route(const Point& a, const Point& b, double bytes, const Use& use) const {
-        Point at = a;
-        for (const Lines& lines : lines_) {
-            const std::int32_t x = at.at[lines.axis];
-            const std::int32_t y = b.at[lines.axis];
+        for (std::size_t k = 0; k < axes_.size(); ++k) {
+            const Axis& axis = axes_[k];
+            const std::int32_t x = a.at[k];
+            const std::int32_t y = b.at[k];
             if (x == y) continue;
-            const std::int32_t up = y > x ? y - x : y - x + lines.ring;
-            const std::int32_t down = lines.ring - up;
-            const bool plus = lines.ring == 0 ? up > 0 : up <= down;
+            const std::uint32_t line = axis.first_line + a.line_from[k] + b.line_to[k];
+            const std::int32_t up = y > x ? y - x : y - x + axis.ring;
+            const std::int32_t down = axis.ring - up;
+            const bool plus = axis.ring == 0 ? up > 0 : up <= down;
+            const std::int32_t count = plus ? up : axis.ring == 0 ? -up : down;
             const bool split = split_ties_ && up == down;
             const double amount = split ? 0.5 * bytes : bytes;
-            along(lines, plus ? 0 : 1, at, plus ? x : y,
-                  plus              ? up
-                  : lines.ring == 0 ? -up
-                                    : down,
-                  amount, use);
-            if (split) along(lines, 1, at, y, down, amount, use);
-            at.at[lines.axis] = b.at[lines.axis];
+            use(LoadRun{line + (plus ? 0 : axis.lines), static_cast<std::uint32_t>(plus ? x : y),
+                        static_cast<std::uint32_t>(count), amount});
+            if (split) [[unlikely]]
+                use(LoadRun{line + axis.lines, static_cast<std::uint32_t>(y),
+                            static_cast<std::uint32_t>(down), amount});
         }
     }
 
    private:
-    /// The links along one axis.
-    struct Lines {
-        std::uint32_t axis;
-        std::int32_t ring;                      // routers on a ring; 0: a line with two ends
-        std::array<std::uint32_t, Width> step;  // what a step along an axis adds to a place
-        std::array<std::size_t, 2> first;       // place of the first link of each sign
+    struct Axis {
+        std::uint32_t number;
+        std::int32_t ring;         // routers on a ring; 0: a line with two ends
+        std::uint32_t first_line;  // of those of the + links
+        std::uint32_t lines;       // of each sign
     };
-
-    [[nodiscard]] Point at_vertex(std::uint32_t vertex) const {
-        return torus_.point(Node{vertex * torus_.spec().nodes_per_router});
-    }
-    [[nodiscard]] std::uint32_t first_of_line(const Lines& lines, std::uint32_t sign, const Point& at) const {
-        std::uint32_t place = static_cast<std::uint32_t>(lines.first[sign]);
-        for (const Lines& other : lines_) {
-            if (other.axis != lines.axis)
-                place += static_cast<std::uint32_t>(at.at[other.axis]) * lines.step[other.axis];
-        }
-        return place;
-    }
-    /// Along the line through `at`, from position start on.
-    template <class Use>
-    void along(const Lines& lines, std::uint32_t sign, const Point& at, std::int32_t start,
-               std::int32_t length, double amount, const Use& use) const {
-        const std::uint32_t line = first_of_line(lines, sign, at);
-        const std::uint32_t rate = 2 * lines.axis + sign;
-        const auto first = static_cast<std::uint32_t>(start);
-        const auto count = static_cast<std::uint32_t>(length);
-        const auto ring = static_cast<std::uint32_t>(lines.ring);
-        if (lines.ring == 0 || first + count <= ring) return use(LoadRun{line + first, count, rate, amount});
-        use(LoadRun{line + first, ring - first, rate, amount});
-        use(LoadRun{line, first + count - ring, rate, amount});
-    }
 
     const BasicTorus<Width>& torus_;
     Grain grain_;
-    std::vector<LinkRun> links_;
-    std::vector<LinkRate> rates_;
-    std::vector<Lines> lines_;  // in the order in which routes correct axes
-    std::size_t places_ = 0;
+    std::vector<std::uint32_t> first_link_;  // of every axis and sign
+    std::vector<LinkRate> rates_;            // likewise
+    std::vector<Axis> axes_;                 // in the order in which routes correct them
+    std::uint32_t line_count_ = 0;
     bool split_ties_;
 };
 
