@@ -142,7 +142,8 @@ class LinkRuns<BasicTorus<Width>> {
             first_link_.push_back(run.first.value);
         }
         for (const std::uint32_t axis : torus.spec().order) {
-            Axis entry{axis, torus.wraps(axis) ? static_cast<std::int32_t>(size[axis]) : 0, line_count_, 1};
+            Axis entry{axis, torus.wraps(axis) ? static_cast<std::int32_t>(size[axis]) : 1 << 20, line_count_,
+                       1};
             for (std::uint32_t d = 0; d < size.size(); ++d) entry.lines *= d == axis ? 1 : size[d];
             line_count_ += 2 * entry.lines;
             axes_.push_back(entry);
@@ -198,14 +199,17 @@ class LinkRuns<BasicTorus<Width>> {
             const std::int32_t y = b.at[k];
             if (x == y) continue;
             const std::uint32_t line = axis.first_line + a.line_from[k] + b.line_to[k];
-            const std::int32_t up = y > x ? y - x : y - x + axis.ring;
+            // Without branches, which nobody could foresee.
+            std::int32_t up = y - x;
+            up += axis.ring & (up >> 31);
             const std::int32_t down = axis.ring - up;
-            const bool plus = axis.ring == 0 ? up > 0 : up <= down;
-            const std::int32_t count = plus ? up : axis.ring == 0 ? -up : down;
+            const std::int32_t minus = -static_cast<std::int32_t>(down < up);
+            const std::int32_t start = x ^ ((x ^ y) & minus);
+            const std::int32_t count = up ^ ((up ^ down) & minus);
             const bool split = split_ties_ && up == down;
             const double amount = split ? 0.5 * bytes : bytes;
-            use(LoadRun{line + (plus ? 0 : axis.lines), static_cast<std::uint32_t>(plus ? x : y),
-                        static_cast<std::uint32_t>(count), amount});
+            use(LoadRun{line + (axis.lines & static_cast<std::uint32_t>(minus)),
+                        static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(count), amount});
             if (split) [[unlikely]]
                 use(LoadRun{line + axis.lines, static_cast<std::uint32_t>(y),
                             static_cast<std::uint32_t>(down), amount});
@@ -215,7 +219,7 @@ class LinkRuns<BasicTorus<Width>> {
    private:
     struct Axis {
         std::uint32_t number;
-        std::int32_t ring;         // routers on a ring; 0: a line with two ends
+        std::int32_t ring;  // routers on a ring; on a line with two ends so many that nobody goes round
         std::uint32_t first_line;  // of those of the + links
         std::uint32_t lines;       // of each sign
     };
