@@ -44,7 +44,6 @@ struct LoadRun {
     std::uint32_t start;
     std::uint32_t count;
     double amount;
-    [[nodiscard]] LoadRun negative() const { return {line, start, count, -amount}; }
 };
 
 /// For sums of all bytes that a placement sends, and of a background.

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/metric/link_loads.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+template <class T>
+LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGraph& graph,
+                        std::span<const Slot> slot_of_rank, std::span<const double> background)
+    : space_(network.geometry(), machine.inside()),
+      runs_(network, graph.total_bytes(), most_background(network, background)),
+      low_(runs_.rates().size()),
+      high_(runs_.rates().size()) {
+    for (const LinkLine& line : runs_.lines()) lines_.push_back({line});
+    amount_.resize(lines_.empty() ? 0 : lines_.back().first + lines_.back().length);
+    for (const Link link : ids<Link>(network.link_count())) {
+        const LinkPlace place = runs_.place(link);
+        places_.push_back(place);
+        if (background.empty()) continue;
+        const Line& line = lines_[place.line];
+        amount_[line.first + place.position] =
+            runs_.grain().round(background[link.value] * runs_.rates()[line.rate].ways);
+    }
+    for (const Slot slot : slot_of_rank) seats_.push_back(seat(slot));
+    list_messages(graph);
+    for (const Rank u : ids<Rank>(seats_.size())) {
+        for (const Message& message : messages(u)) {
+            if (!message.sent) continue;
+            hop_bytes_ += hop_bytes_of(u, message);
+            journal_size_ = 0;
+            note_runs(u, message, 1);
+            for (const LoadRun& run : journal()) add(run, run.amount);
+        }
+    }
+    journal_size_ = 0;
+    for (Line& line : lines_) line.most = most_on(line);
+    block_.resize((lines_.size() + block_size - 1) / block_size);
+    is_changed_.assign(block_.size(), 1);
+    for (std::uint32_t b = 0; b < block_.size(); ++b) changed_.push_back(b);
+}
+
+template <class T>
+double LinkLoads<T>::most_background(const T& network, std::span<const double> background) {
+    if (background.empty()) return 0;
+    if (background.size() != network.link_count()) {
+        fail("the background speaks of ", background.size(), " links, but the machine has ",
+             network.link_count());
+    }
+    double most = 0;
+    for (const double bytes : background) {
+        if (!(bytes >= 0) || bytes > 0x1p52)
+            fail("a background load is ", bytes, "; it must be from 0 to 2^52 bytes");
+        most = std::max(most, bytes);
+    }
+    return most;
+}
+
+template <class T>
+void LinkLoads<T>::list_messages(const CommGraph& graph) {
+    first_.assign(graph.rank_count() + 1, 0);
+    const auto each = [&](const auto& use) {
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            for (const Edge edge : graph.sends(u)) {
+                if (edge.bytes.value > 0) use(u, edge);
+            }
+        }
+    };
+    each([&](Rank u, const Edge& edge) {
+        ++first_[u.value + 1];
+        ++first_[edge.peer.value + 1];
+    });
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    message_.resize(first_.back());
+    std::vector<std::uint64_t> next = first_;
+    each([&](Rank u, const Edge& edge) {
+        message_[next[u.value]++] = {edge.peer, true, edge.bytes.value};
+        message_[next[edge.peer.value]++] = {u, false, edge.bytes.value};
+    });
+}
+
+template <class T>
+BigVector<double> LinkLoads<T>::loads() const {
+    BigVector<double> loads;
+    for (const Link link : ids<Link>(places_.size())) loads.push_back(load(link));
+    return loads;
+}
+
+template <class T>
+const CongestionKey& LinkLoads<T>::key() {
+    if (std::exchange(unmarked_, false)) mark_changed();
+    if (!key_known_) find_busiest();
+    key_.hop_bytes = hop_bytes_;
+    return key_;
+}
+
+template <class T>
+void LinkLoads<T>::set_soft_scale(double congestion) {
+    soft_factor_.clear();
+    for (const LinkRate& rate : runs_.rates())
+        soft_factor_.push_back(1 / (rate.ways * rate.bandwidth * congestion));
+    soft_ = 0;
+    for (const Line& line : lines_) {
+        for (std::uint32_t i = 0; i < line.length; ++i)
+            soft_ += soft_term(amount_[line.first + i] * soft_factor_[line.rate]);
+    }
+}
+
+template <class T>
+void LinkLoads<T>::note_runs(Rank u, Rank v, double sign) {
+    each_message(u, v, [&](Rank end, const Message& message) { note_runs(end, message, sign); });
+}
+
+template <class T>
+void LinkLoads<T>::note_runs(Rank end, const Message& message, double sign) {
+    const Point& here = seats_[end.value].at;
+    const Point& there = seats_[message.peer.value].at;
+    const auto bytes = static_cast<double>(message.bytes);
+    runs_.route(message.sent ? here : there, message.sent ? there : here, bytes, [&](const LoadRun& run) {
+        if (journal_size_ == journal_.size()) journal_.resize(2 * journal_size_ + 64);
+        journal_[journal_size_] = run;
+        journal_[journal_size_++].amount *= sign;
+    });
+}
+
+template <class T>
+void LinkLoads<T>::exchange(Rank u, Rank v) {
+    change(u, v, seats_[v.value], seats_[u.value]);
+}
+
+template <class T>
+void LinkLoads<T>::move(Rank u, Slot to) {
+    change(u, nobody, seat(to), {});
+}
+
+template <class T>
+bool LinkLoads<T>::exchange_if_better(Rank u, Rank v) {
+    return change_if_better(u, v, seats_[v.value], seats_[u.value]);
+}
+
+template <class T>
+bool LinkLoads<T>::move_if_better(Rank u, Slot to) {
+    return change_if_better(u, nobody, seat(to), {});
+}
+
+template <class T>
+void LinkLoads<T>::change(Rank u, Rank v, Seat for_u, Seat for_v) {
+    begin_change(u, v);
+    const std::int64_t before = hop_bytes_of_both(u, v);
+    note_runs(u, v, -1);
+    sit(u, v, for_u, for_v);
+    note_runs(u, v, 1);
+    for (const LoadRun& run : journal()) add_with_soft(run);
+    hop_bytes_ += hop_bytes_of_both(u, v) - before;
+    unmarked_ = true;
+}
+
+template <class T>
+void LinkLoads<T>::undo() {
+    take_back_runs();
+    if (!std::exchange(unmarked_, false)) mark_changed();
+    sit(last_.u, last_.v, last_.seat_of_u, last_.seat_of_v);
+    hop_bytes_ = last_.hop_bytes;
+    soft_ = last_.soft;
+}
+
+/// Most links are far from being the busiest, before and after: a line is looked at only if one of its links is among
+/// the busiest, or if it would be with all that is added to the line.
+template <class T>
+bool LinkLoads<T>::change_if_better(Rank u, Rank v, Seat for_u, Seat for_v) {
+    const CongestionKey before = key();
+    if (before.links_at_maximum == 0) return false;
+    begin_change(u, v);
+    ++tries_;
+    bool any_critical = false;
+    note_runs(u, v, -1);
+    const std::size_t taken = journal_size_;
+    for (const LoadRun& run : journal()) {
+        Line& line = lines_[run.line];
+        if (line.most < low_[line.rate]) continue;
+        line.critical = tries_;
+        any_critical = true;
+    }
+    const std::int64_t hop_bytes_before = hop_bytes_of_both(u, v);
+    sit(u, v, for_u, for_v);
+    const std::int64_t hop_bytes_more = hop_bytes_of_both(u, v) - hop_bytes_before;
+    bool better = false;
+    if (any_critical || hop_bytes_more < 0) {
+        note_runs(u, v, 1);
+        for (const LoadRun& run : journal().subspan(taken)) {
+            Line& line = lines_[run.line];
+            line.added = run.amount + (line.tried == tries_ ? line.added : 0);
+            line.tried = tries_;
+            if (line.most + line.added < low_[line.rate]) continue;
+            line.critical = tries_;
+            any_critical = true;
+        }
+        const std::optional<std::int64_t> more = any_critical ? more_at_maximum() : 0;
+        better = more && (*more < 0 || (*more == 0 && hop_bytes_more < 0));
+        if (better) key_.links_at_maximum += static_cast<std::size_t>(*more);
+    }
+    if (!better) {
+        sit(u, v, last_.seat_of_u, last_.seat_of_v);
+        return false;
+    }
+    for (const LoadRun& run : journal()) add_with_soft(run);
+    hop_bytes_ += hop_bytes_more;
+    mark_changed();
+    key_known_ = key_.links_at_maximum > 0;
+    return true;
+}
+
+template <class T>
+std::optional<std::int64_t> LinkLoads<T>::more_at_maximum() {
+    std::int64_t more = 0;
+    bool over = false;
+    std::size_t done = 0;
+    const std::span<const LoadRun> runs = journal();
+    for (; done < runs.size() && !over; ++done) {
+        const Line& line = lines_[runs[done].line];
+        if (line.critical != tries_) continue;
+        const double low = low_[line.rate];
+        const double high = high_[line.rate];
+        const bool adds = runs[done].amount > 0;
+        each_amount(runs[done], [&](double& amount) {
+            more -= amount >= low ? 1 : 0;
+            amount += runs[done].amount;
+            more += amount >= low ? 1 : 0;
+            over |= adds && amount > high;
+        });
+    }
+    for (const LoadRun& run : runs.first(done)) {
+        if (lines_[run.line].critical == tries_) add(run, -run.amount);
+    }
+    if (over) return {};
+    return more;
+}
+
+template <class T>
+void LinkLoads<T>::mark_changed() {
+    key_known_ = false;
+    ++tries_;
+    for (const LoadRun& run : journal()) {
+        Line& line = lines_[run.line];
+        if (std::exchange(line.tried, tries_) == tries_) continue;
+        line.most = most_on(line);
+        line.added = 0;
+        const std::uint32_t block = run.line / block_size;
+        if (is_changed_[block] == 0) changed_.push_back(block);
+        is_changed_[block] = 1;
+    }
+}
+
+template <class T>
+void LinkLoads<T>::find_busiest() {
+    for (const std::uint32_t b : changed_) {
+        block_[b] = 0;
+        for (const Line& line : block(b))
+            block_[b] = std::max(block_[b], runs_.rates()[line.rate].congestion(line.most));
+        is_changed_[b] = 0;
+    }
+    changed_.clear();
+    key_.congestion = block_.empty() ? 0 : *std::ranges::max_element(block_);
+    key_.links_at_maximum = 0;
+    key_known_ = true;
+    if (key_.congestion == 0) return;
+    for (std::size_t r = 0; r < low_.size(); ++r) {
+        const Limit limit = limit_at(runs_.rates()[r], key_.congestion);
+        low_[r] = limit.low;
+        high_[r] = limit.high;
+    }
+    for (std::size_t b = 0; b < block_.size(); ++b) {
+        if (block_[b] < key_.congestion) continue;
+        for (const Line& line : block(b)) {
+            const double low = low_[line.rate];
+            if (line.most < low) continue;
+            for (std::uint32_t i = 0; i < line.length; ++i)
+                key_.links_at_maximum += amount_[line.first + i] >= low ? 1 : 0;
+        }
+    }
+}
+
+/// The divisions of a congestion round, so a few amounts have the same.
+template <class T>
+auto LinkLoads<T>::limit_at(const LinkRate& rate, double congestion) -> Limit {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    double low = congestion * rate.bandwidth * rate.ways;
+    while (rate.congestion(low) >= congestion) low = std::nextafter(low, 0);
+    while (rate.congestion(low) < congestion) low = std::nextafter(low, infinity);
+    double high = low;
+    while (rate.congestion(std::nextafter(high, infinity)) <= congestion)
+        high = std::nextafter(high, infinity);
+    return {low, high};
+}
+
+template <class T>
+std::vector<Rank> LinkLoads<T>::ends_of_busy(double share) {
+    if (key().links_at_maximum == 0) return {};
+    std::vector<double> least;  // by rate
+    for (const LinkRate& rate : runs_.rates()) least.push_back(limit_at(rate, share * key().congestion).low);
+    std::vector<char> is_end(seats_.size(), 0);
+    for (const Rank u : ids<Rank>(seats_.size())) {
+        for (const Message& message : messages(u)) {
+            if (!message.sent || (is_end[u.value] != 0 && is_end[message.peer.value] != 0)) continue;
+            if (crosses(u, message, least)) is_end[u.value] = is_end[message.peer.value] = 1;
+        }
+    }
+    std::vector<Rank> ends;
+    for (const Rank u : ids<Rank>(seats_.size())) {
+        if (is_end[u.value] != 0) ends.push_back(u);
+    }
+    return ends;
+}
+
+template <class T>
+bool LinkLoads<T>::is_at_maximum(Rank u) {
+    if (key().links_at_maximum == 0) return false;
+    return std::ranges::any_of(messages(u),
+                               [&](const Message& message) { return crosses(u, message, low_); });
+}
+
+template <class T>
+bool LinkLoads<T>::crosses(Rank end, const Message& message, std::span<const double> least) {
+    const std::size_t size = journal_size_;
+    note_runs(end, message, 1);
+    bool found = false;
+    for (const LoadRun& run : journal().subspan(size)) {
+        const Line& line = lines_[run.line];
+        if (line.most < least[line.rate]) continue;
+        each_amount(run, [&](double amount) { found |= amount >= least[line.rate]; });
+    }
+    journal_size_ = size;
+    return found;
+}
+
+template class LinkLoads<Torus>;
+template class LinkLoads<WideTorus>;
+template class LinkLoads<Tree>;
+template class LinkLoads<FatTree>;
+template class LinkLoads<HyperX>;
+template class LinkLoads<Hypercube>;
+template class LinkLoads<RingBus>;
+template class LinkLoads<TwistedTorus>;
+template class LinkLoads<RailCluster>;
+template class LinkLoads<Dragonfly>;
+template class LinkLoads<ExplicitGraph>;
+template class LinkLoads<Degraded>;
+
+}  // namespace topoloom
