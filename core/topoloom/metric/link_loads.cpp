@@ -336,6 +336,11 @@ bool LinkLoads<T>::crosses(Rank end, const Message& message, std::span<const dou
     return found;
 }
 
+CongestionKey congestion_key(const CommGraph& graph, const Machine& machine,
+                             std::span<const Slot> slot_of_rank) {
+    return with_link_loads(machine, graph, slot_of_rank, {}, [](auto& loads) { return loads.key(); });
+}
+
 template class LinkLoads<Torus>;
 template class LinkLoads<WideTorus>;
 template class LinkLoads<Tree>;

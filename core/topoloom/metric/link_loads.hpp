@@ -32,6 +32,7 @@ template <class T>
 class LinkLoads {
    public:
     using Network = T;
+    static constexpr double soft_unit = 0x1p20;  // what a link as busy as the scale adds to soft()
     static constexpr Rank nobody{std::numeric_limits<std::uint32_t>::max()};
 
     /// Refers to all but the last two. Throws Error for a background that does not fit the links, or is negative.
@@ -72,16 +73,12 @@ class LinkLoads {
     [[nodiscard]] std::vector<Rank> ends_of_busy(double share);
     /// Whether a message from or to u crosses one of the busiest links.
     [[nodiscard]] bool is_at_maximum(Rank u);
-    /// Those that u exchanges messages with, each as often as there are messages either way.
-    [[nodiscard]] std::size_t peer_count(Rank u) const { return messages(u).size(); }
-    [[nodiscard]] Rank peer(Rank u, std::size_t i) const { return messages(u)[i].peer; }
 
    private:
     using Point = typename LinkRuns<T>::Point;
     using Space = LeveledSpace<std::remove_cvref_t<decltype(std::declval<const T&>().geometry())>>;
     static constexpr std::size_t block_size = 64;  // lines
-    static constexpr double soft_grain = 0x1p20;
-    static constexpr double most_soft = 0x1p40;
+    static constexpr double most_soft = 0x1p20 * soft_unit;
 
     /// Where a rank is.
     struct Seat {
@@ -201,7 +198,7 @@ class LinkLoads {
     [[nodiscard]] static std::int64_t soft_term(double x) {
         const double x2 = x * x;
         const double x4 = x2 * x2;
-        return static_cast<std::int64_t>(std::min(most_soft, x4 * x4 * soft_grain));
+        return static_cast<std::int64_t>(std::min(most_soft, x4 * x4 * soft_unit));
     }
 
     Space space_;
@@ -242,6 +239,10 @@ decltype(auto) with_link_loads(const Machine& machine, const CommGraph& graph,
         return use(loads);
     });
 }
+
+/// Of one placement; O(edges * hops).
+[[nodiscard]] CongestionKey congestion_key(const CommGraph& graph, const Machine& machine,
+                                           std::span<const Slot> slot_of_rank);
 
 extern template class LinkLoads<Torus>;
 extern template class LinkLoads<WideTorus>;

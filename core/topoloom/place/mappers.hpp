@@ -4,9 +4,11 @@
 
 #include "topoloom/place/anneal.hpp"
 #include "topoloom/place/auto.hpp"
+#include "topoloom/place/congestion.hpp"
 #include "topoloom/place/grasp.hpp"
 #include "topoloom/place/greedy.hpp"
 #include "topoloom/place/hybrid.hpp"
+#include "topoloom/place/local_opt.hpp"
 #include "topoloom/place/multisection.hpp"
 #include "topoloom/place/refine.hpp"
 #include "topoloom/place/resettle.hpp"

@@ -127,7 +127,7 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value are those 
                     const Placement placement(whole, changes.slots);
                     const std::vector<double> slow = slow_loads(graph, machine, changes.slots);
                     const BigVector<double> now = loads.loads();
-                    const Judgement judgement = judge(graph, machine, placement);
+                    const Judgement judgement = judge(graph, machine, placement, 1);
                     if (!adapts(machine)) CHECK(now == judgement.loads);
                     CHECK(std::ranges::equal(now, slow, [](double a, double b) {
                         return std::abs(a - b) <= 1e-12 * b;  // a fat tree sums up, then divides

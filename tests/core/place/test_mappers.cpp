@@ -8,7 +8,7 @@
 #include "../machine/machines.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/fragments.hpp"
-#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/metric/link_loads.hpp"
 #include "topoloom/pattern/collective_pattern.hpp"
 #include "topoloom/pattern/random_geometric.hpp"
 #include "topoloom/place/mapper.hpp"
@@ -31,6 +31,8 @@ std::vector<std::string> mappers_for(Serves kind, bool constructing) {
             names.emplace_back("grasp(restarts=1)");
         else if (entry.name == "hybrid")
             names.emplace_back("hybrid(part=8)");
+        else if (entry.name == "congestion")
+            names.emplace_back("congestion(sweeps=5)");
         else
             names.emplace_back(entry.name);
     }
@@ -103,8 +105,10 @@ TEST_CASE("every improver is never worse, and the same for any number of threads
                     CAPTURE(name);
                     const Problem problem(graph, allocation, 3, 1);
                     const std::string chain = start + "," + name;
+                    const bool by_links = name == "local-opt" || name.starts_with("congestion");
                     const auto value = [&](const Placement& p) {
-                        return hop_bytes(graph, machine, p.slots());
+                        const CongestionKey key = congestion_key(graph, machine, p.slots());
+                        return by_links ? key : CongestionKey{0, 0, key.hop_bytes};
                     };
                     const PlaceResult better = place(problem, chain);
                     CHECK(value(better.placement) <= value(place(problem, start).placement));

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Simulated annealing under congestion: the improver for jobs that wait for their busiest link.
+#pragma once
+
+#include "topoloom/place/mapper.hpp"
+
+namespace topoloom {
+
+struct CongestionOptions {
+    std::uint32_t sweeps = 300;
+    void visit(auto& field) { field("sweeps", sweeps, Range{0, 1e9}, "proposals for each rank"); }
+};
+
+/// local-opt, then simulated annealing from there, then local-opt from the best placement by CongestionKey that was
+/// seen. The maximum alone says nothing about most exchanges; annealing goes by the sum of (congestion / maximum)^8
+/// over all links instead, which has a slope everywhere. Any rank may be exchanged with any other or move to any free
+/// slot. Temperatures fall by a constant factor, faster if the budget is short. Never returns a worse placement than
+/// local-opt does. A proposal costs O(links of the routes that change). Work counts evaluations.
+[[nodiscard]] Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,
+                                           const CongestionOptions& options);
+
+}  // namespace topoloom
