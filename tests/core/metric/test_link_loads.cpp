@@ -8,7 +8,7 @@
 
 #include "machine/machines.hpp"
 #include "metric/random_problem.hpp"
-#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/base/error.hpp"
 #include "topoloom/metric/judge.hpp"
 #include "topoloom/metric/link_loads.hpp"
 #include "topoloom/pattern/stencil.hpp"
@@ -142,5 +142,27 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value are those 
                 }
             });
         }
+    }
+}
+
+TEST_CASE("other traffic on a link counts in every maximum") {
+    for (const std::string text : {"torus:4", "fattree:2:3,up=3:1,routing=random"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const std::vector<Slot> slots{Slot{0}, Slot{1}};
+        const CommGraph graph =
+            CommGraph::from_edges(2, std::array{Rank{0}}, std::array{Rank{1}}, std::array{Bytes{30}});
+        std::vector<double> background(machine.link_count(), 0.0);
+        background.back() = 25;  // no message crosses it
+        with_link_loads(machine, graph, slots, background, [&](auto& loads) {
+            CHECK(loads.load(Link{machine.link_count() - 1}) == 25);
+            CHECK(loads.key().congestion == (text == "torus:4" ? 30 : 25));
+            loads.move(Rank{1}, Slot{0});
+            CHECK(loads.key() == CongestionKey{25, 1, 0});
+            loads.undo();
+        });
+        background.pop_back();
+        CHECK_THROWS_WITH_AS(with_link_loads(machine, graph, slots, background, [](auto&) {}),
+                             doctest::Contains("the background speaks of"), Error);
     }
 }
