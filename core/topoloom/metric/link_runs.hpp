@@ -134,7 +134,10 @@ class LinkRuns<BasicTorus<Width>> {
     };
 
     LinkRuns(const BasicTorus<Width>& torus, Bytes all, double background)
-        : torus_(torus), grain_(grain_for(all, background)), split_ties_(torus.spec().split_ties) {
+        : torus_(torus),
+          grain_(grain_for(all, background)),
+          split_ties_(torus.spec().ties == TorusTies::split),
+          minus_to_(torus.spec().ties == TorusTies::simgrid ? 0 : -1) {
         const std::vector<std::uint32_t>& size = torus.grid();
         for (const LinkRun& run : torus.bandwidth_runs()) {
             rates_.push_back({run.bandwidth.value, 1});
@@ -202,7 +205,9 @@ class LinkRuns<BasicTorus<Width>> {
             std::int32_t up = y - x;
             up += axis.ring & (up >> 31);
             const std::int32_t down = axis.ring - up;
-            const std::int32_t minus = -static_cast<std::int32_t>(down < up);
+            const std::int32_t half_way_minus =
+                static_cast<std::int32_t>(down == up) & static_cast<std::int32_t>(y == minus_to_);
+            const std::int32_t minus = -(static_cast<std::int32_t>(down < up) | half_way_minus);
             const std::int32_t start = x ^ ((x ^ y) & minus);
             const std::int32_t count = up ^ ((up ^ down) & minus);
             const bool split = split_ties_ && up == down;
@@ -230,6 +235,7 @@ class LinkRuns<BasicTorus<Width>> {
     std::vector<Axis> axes_;                 // in the order in which routes correct them
     std::uint32_t line_count_ = 0;
     bool split_ties_;
+    std::int32_t minus_to_;  // half-way messages to this position go -
 };
 
 }  // namespace topoloom
