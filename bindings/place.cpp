@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 
@@ -33,25 +34,54 @@ Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) 
     return migration;
 }
 
+/// What placements are compared by, as Python says it. Holds the background that a Problem refers to.
+class Aimed {
+   public:
+    Aimed(std::string_view objective, std::vector<const CommGraph*> phases,
+          const std::optional<Numbers>& background)
+        : objective_(parse_objective(objective)), phases_(std::move(phases)) {
+        if (background) background_ = copy_of<double>(*background);
+    }
+    [[nodiscard]] Problem at(const Problem& problem) const {
+        return problem.with_objective(objective_, phases_, background_);
+    }
+
+   private:
+    Objective objective_;
+    std::vector<const CommGraph*> phases_;
+    std::vector<double> background_;
+};
+
 std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation& allocation,
                                         std::string_view mapper, std::uint64_t seed,
                                         std::optional<double> seconds, std::optional<std::uint64_t> work,
                                         int threads, std::optional<double> imbalance,
                                         const std::optional<Numbers>& capacities,
                                         const std::optional<Integers>& previous, std::int64_t migration_cost,
+                                        std::string_view objective, std::vector<const CommGraph*> phases,
+                                        const std::optional<Numbers>& background,
                                         const std::optional<Progress>& progress) {
     Watch watch(progress);
     const Budget budget = make_budget(seconds, work, watch);
     Sharing sharing{.imbalance = imbalance};
     if (capacities) sharing.capacity = copy_of<double>(*capacities);
+    const Aimed aimed(objective, std::move(phases), background);
     std::optional<Migration> migration;
     if (previous) migration = make_migration(*previous, migration_cost);
     PlaceResult result = watch.run([&] {
         const Problem problem(graph, allocation, seed, threads, sharing);
-        return migration ? place(problem.with_migration(std::move(*migration)), mapper, budget)
-                         : place(problem, mapper, budget);
+        return place(aimed.at(migration ? problem.with_migration(std::move(*migration)) : problem), mapper,
+                     budget);
     });
     return {std::move(result.placement), result.work};
+}
+
+double value_of(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
+                std::string_view objective, std::vector<const CommGraph*> phases,
+                const std::optional<Numbers>& background) {
+    const Aimed aimed(objective, std::move(phases), background);
+    const nb::gil_scoped_release released;
+    return aimed.at(Problem(graph, allocation)).objective_value(placement.slots());
 }
 
 ChosenNodes choose(const CommGraph& graph, const Allocation& free, std::size_t count, std::string_view mapper,
@@ -96,14 +126,21 @@ void bind_place(nb::module_& m) {
         "place", &run, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(), "seed"_a = 1,
         "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "imbalance"_a = nb::none(),
         "capacities"_a = nb::none(), "previous"_a = nb::none(), "migration_cost"_a = 0,
-        "progress"_a = nb::none(),
+        "objective"_a = "hop-bytes", "phases"_a = std::vector<const CommGraph*>{},
+        "background"_a = nb::none(), "progress"_a = nb::none(),
         "Places the ranks with a chain of mappers; returns (placement, work done).\n\n"
         "Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how\n"
         "much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.\n"
         "previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes a rank moves "
         "with it.\n"
+        "objective is hop-bytes, congestion, congestion-soft, time or weighted(hop-bytes=1;congestion=2);\n"
+        "phases are graphs whose messages never meet, and whose sum is the graph (none: it is one phase);\n"
+        "background holds bytes by link that others send.\n"
         "progress(work) is called now and then; when it returns False the best placement so far is "
         "returned.");
+    m.def("objective_value", &value_of, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
+          "objective"_a, "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
+          "What place() minimizes: hop-bytes, seconds, or a mix in parts of what block placement has.");
     nb::class_<ChosenNodes>(m, "ChosenNodes", "Nodes for a pattern, and where its ranks go on them.")
         .def_ro("allocation", &ChosenNodes::allocation, nb::rv_policy::reference_internal,
                 "The chosen nodes, in the order of the free ones.")

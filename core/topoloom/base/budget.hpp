@@ -56,6 +56,16 @@ class Meter {
         return {.work = budget_.work - std::min(done_, budget_.work),
                 .seconds = budget_.seconds - passed.count()};
     }
+    /// A share of what is left, for one step of a larger search in this thread; what is unlimited stays so.
+    [[nodiscard]] Budget part(double share) {
+        constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+        const Budget left = rest();
+        return {.work = budget_.work == unlimited
+                            ? unlimited
+                            : static_cast<std::uint64_t>(share * static_cast<double>(left.work)),
+                .seconds = share * left.seconds,
+                .keep_going = [this](std::uint64_t) { return go_on(); }};
+    }
 
    private:
     using Clock = std::chrono::steady_clock;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "topoloom/base/id.hpp"
+#include "topoloom/base/unit.hpp"
 #include "topoloom/machine/degraded.hpp"
 #include "topoloom/machine/hop_table.hpp"
 #include "topoloom/machine/levels.hpp"
@@ -27,10 +29,13 @@ using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, co
 
 /// What is inside every node: slots in levels, distances between them, what one hop of the network weighs, and what the
 /// way between a slot and the node's network port costs: one number for each of as many equal runs of slots, or none.
+/// And how fast the port is: each way, and what a message takes to start (beta and alpha of Hockney's model).
 struct NodeInside {
     Levels levels{{1}, {0}};
     std::uint32_t hop_weight = 1;
     std::vector<std::uint32_t> port{};
+    BytesPerSecond port_bandwidth{std::numeric_limits<double>::infinity()};
+    Seconds startup{0};
 
     /// Of a slot by its number in the node.
     [[nodiscard]] std::uint32_t port_cost(std::uint32_t local) const {

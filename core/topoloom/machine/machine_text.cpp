@@ -48,7 +48,16 @@ NodeInside read_inside(const Section& section) {
             inside.port = value.numbers(':');
             continue;
         }
-        if (key.text() != "distance") unknown_option(section, key, {"distance", "port"});
+        if (key.text() == "bandwidth") {
+            inside.port_bandwidth = read_quantity(value, parse_bandwidth);
+            continue;
+        }
+        if (key.text() == "startup") {
+            inside.startup = read_quantity(value, parse_time);
+            continue;
+        }
+        if (key.text() != "distance")
+            unknown_option(section, key, {"distance", "port", "bandwidth", "startup"});
         distance = value.numbers(':');
         if (distance.size() == arity.size() + 1) {
             inside.hop_weight = distance.back();

@@ -18,6 +18,7 @@
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/metric/congestion_key.hpp"
 #include "topoloom/metric/link_runs.hpp"
+#include "topoloom/metric/soft_term.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {
@@ -32,7 +33,6 @@ template <class T>
 class LinkLoads {
    public:
     using Network = T;
-    static constexpr double soft_unit = 0x1p20;  // what a link as busy as the scale adds to soft()
     static constexpr Rank nobody{std::numeric_limits<std::uint32_t>::max()};
 
     /// Refers to all but the last two. Throws Error for a background that does not fit the links, or is negative.
@@ -56,10 +56,11 @@ class LinkLoads {
     [[nodiscard]] std::size_t rank_count() const { return seats_.size(); }
     [[nodiscard]] std::int64_t hop_bytes() const { return hop_bytes_; }
     [[nodiscard]] const CongestionKey& key();
-    /// A value that falls as high loads do: the sum over links of (congestion / scale)^8, each term cut to whole parts
-    /// of 2^-20 and at most 2^20, in these parts. 0 until a scale is set, which costs O(links).
+    /// A value that falls as high loads do: the sum over links of soft_term(congestion / scale). 0 until a scale is set:
+    /// the given congestion, or the highest now. That costs O(links).
     [[nodiscard]] std::int64_t soft() const { return soft_; }
     void set_soft_scale(double congestion);
+    void set_soft_scale() { set_soft_scale(key().congestion); }
 
     void exchange(Rank u, Rank v);
     void move(Rank u, Slot to);
@@ -78,7 +79,6 @@ class LinkLoads {
     using Point = typename LinkRuns<T>::Point;
     using Space = LeveledSpace<std::remove_cvref_t<decltype(std::declval<const T&>().geometry())>>;
     static constexpr std::size_t block_size = 64;  // lines
-    static constexpr double most_soft = 0x1p20 * soft_unit;
 
     /// Where a rank is.
     struct Seat {
@@ -194,12 +194,6 @@ class LinkLoads {
     /// Whether the message's route has a link with an amount of at least that of its rate.
     [[nodiscard]] bool crosses(Rank end, const Message& message, std::span<const double> least);
     [[nodiscard]] static Limit limit_at(const LinkRate& rate, double congestion);
-
-    [[nodiscard]] static std::int64_t soft_term(double x) {
-        const double x2 = x * x;
-        const double x4 = x2 * x2;
-        return static_cast<std::int64_t>(std::min(most_soft, x4 * x4 * soft_unit));
-    }
 
     Space space_;
     LinkRuns<T> runs_;

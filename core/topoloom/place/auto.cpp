@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "topoloom/place/congestion.hpp"
 #include "topoloom/place/mappers.hpp"
 #include "topoloom/place/most_at_once.hpp"
 
@@ -21,18 +22,19 @@ class Best {
     explicit Best(const Problem& problem) : problem_(problem) {}
 
     void offer(Placement placement) {
-        const std::int64_t value = problem_.value(placement.slots());
-        if (placement_ && value >= value_) return;
+        const CongestionKey key = problem_.key(placement.slots());
+        if (placement_ && key >= key_) return;
         placement_ = std::move(placement);
-        value_ = value;
+        key_ = key;
     }
     [[nodiscard]] const Placement& placement() const { return *placement_; }
-    [[nodiscard]] std::int64_t value() const { return value_; }
+    /// Hop-bytes, and those of moving the ranks.
+    [[nodiscard]] std::int64_t value() const { return key_.hop_bytes; }
 
    private:
     const Problem& problem_;
     std::optional<Placement> placement_;
-    std::int64_t value_ = 0;
+    CongestionKey key_;
 };
 
 /// Up to here time hardly matters.
@@ -195,9 +197,30 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
     return best.placement();
 }
 
+/// Under an objective on links: what is near shares few links, so the best by hop-bytes comes first; then the links are
+/// looked at. On few ranks the greedy mappers are offered too, as chance may spread their messages better.
+Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t effort) {
+    constexpr double share_for_hop_bytes = 0.3;
+    constexpr std::array<std::uint32_t, 3> sweeps{30, 300, 3000};
+    Best best(problem);
+    best.offer(place_block(problem, meter));
+    const Problem near = problem.for_hop_bytes();
+    const Budget part = meter.part(share_for_hop_bytes);
+    Meter part_meter(part);
+    if (problem.rank_count() <= few && effort > 0) {
+        try_all(near, {"round-robin", "hilbert", "gge", "mahd", "emahd", "multisection,swap"}, best,
+                part_meter);
+    }
+    best.offer(place_alone(near, part_meter, effort));
+    meter.spend(part_meter.done());
+    best.offer(improve_congestion(problem, best.placement(), meter, {.sweeps = sweeps[effort]}));
+    return best.placement();
+}
+
 }  // namespace
 
 Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& options) {
+    if (!problem.is_for_hop_bytes()) return place_on_links(problem, meter, options.effort);
     return problem.room().one_rank_per_slot() ? place_alone(problem, meter, options.effort)
                                               : place_sharing(problem, meter, options.effort);
 }

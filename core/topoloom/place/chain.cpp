@@ -83,22 +83,39 @@ void check_service(const Problem& problem, const std::vector<Stage>& stages) {
     }
 }
 
+/// Searches treat distances as symmetric; where given routes are not, only the true value decides.
+bool is_no_worse(const Problem& problem, Minimizes what, const Placement& placement, const Placement& than) {
+    switch (what) {
+        case Minimizes::hop_bytes:
+            return problem.value(placement.slots()) <= problem.value(than.slots());
+        case Minimizes::objective:
+            return problem.key(placement.slots()) <= problem.key(than.slots());
+        case Minimizes::links:
+            return true;  // these go by true loads
+    }
+    return false;
+}
+
 }  // namespace
 
 Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
     const std::vector<Stage> stages = read_chain(chain);
     check_service(problem, stages);
-    std::vector<Improve> improvers;  // made first, so that a bad option is found before any work is done
+    struct Improver {
+        Improve improve;
+        Minimizes minimizes;
+    };
+    std::vector<Improver> improvers;  // made first, so that a bad option is found before any work is done
     for (std::size_t i = 1; i < stages.size(); ++i) {
-        improvers.push_back(stages[i].mapper->make_improve(stages[i].mapper->name, stages[i].options));
+        const MapperEntry& mapper = *stages[i].mapper;
+        improvers.push_back({mapper.make_improve(mapper.name, stages[i].options), mapper.minimizes});
     }
     const Construct construct =
         stages.front().mapper->make_construct(stages.front().mapper->name, stages.front().options);
     Placement placement = construct(problem, meter);
-    for (const Improve& improve : improvers) {
+    for (const auto& [improve, minimizes] : improvers) {
         Placement better = improve(problem, placement, meter);
-        // Searches treat distances as symmetric; where given routes are not, only the true value decides.
-        if (problem.value(better.slots()) <= problem.value(placement.slots())) placement = std::move(better);
+        if (is_no_worse(problem, minimizes, better, placement)) placement = std::move(better);
     }
     return placement;
 }

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <variant>
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
+#include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/place/congestion_descent.hpp"
 #include "topoloom/place/cooling.hpp"
 
@@ -26,12 +26,12 @@ class CongestionAnnealing {
 
     void run(Meter& meter, std::uint32_t sweeps) {
         // Relative to what one of the busiest links counts; found on meshes and collectives on fragments of tori.
-        const Cooling cooling{0.3 * Loads::soft_unit, 0.003 * Loads::soft_unit};
+        const Cooling cooling{0.3 * soft_unit, 0.003 * soft_unit};
         constexpr double share_for_cooling = 0.9;  // of a budget
         const double share_at_start = meter.share();
         for (std::uint32_t sweep = 0; sweep < sweeps && !meter.exhausted(); ++sweep) {
             if (loads_.key().links_at_maximum == 0) return;
-            loads_.set_soft_scale(loads_.key().congestion);
+            loads_.set_soft_scale();
             const double share =
                 (meter.share() - share_at_start) / (share_for_cooling * (1 - share_at_start));
             const double progress = std::max(share, static_cast<double>(sweep) / sweeps);
@@ -79,16 +79,16 @@ class CongestionAnnealing {
 Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,
                              const CongestionOptions& options) {
     const Allocation& allocation = problem.allocation();
-    return with_link_loads(
-        problem.machine(), problem.graph(), start.slots(), {}, [&]<class Loads>(Loads& loads) {
-            CongestionDescent(loads, allocation).run(meter);
-            CongestionAnnealing annealing(loads, allocation, Rng(problem.seed()));
-            annealing.run(meter, options.sweeps);
-            const auto& network = std::get<typename Loads::Network>(problem.machine().topology());
-            Loads best(network, problem.machine(), problem.graph(), annealing.best());
-            CongestionDescent(best, allocation).run(meter);
-            return Placement(allocation, best.slots());
-        });
+    const Goal goal = problem.goal_on_links();
+    return with_loads(problem.machine(), goal, [&](const auto& make) {
+        auto loads = make(start.slots());
+        CongestionDescent(loads, allocation).run(meter);
+        CongestionAnnealing annealing(loads, allocation, Rng(problem.seed()));
+        annealing.run(meter, options.sweeps);
+        auto best = make(annealing.best());
+        CongestionDescent(best, allocation).run(meter);
+        return Placement(allocation, best.slots());
+    });
 }
 
 }  // namespace topoloom

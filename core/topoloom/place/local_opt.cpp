@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/local_opt.hpp"
 
+#include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/place/congestion_descent.hpp"
 
 namespace topoloom {
 
 Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& meter) {
-    return with_link_loads(problem.machine(), problem.graph(), start.slots(), {}, [&](auto& loads) {
+    const Goal goal = problem.goal_on_links();
+    return with_loads(problem.machine(), goal, [&](const auto& make) {
+        auto loads = make(start.slots());
         CongestionDescent(loads, problem.allocation()).run(meter);
         return Placement(problem.allocation(), loads.slots());
     });

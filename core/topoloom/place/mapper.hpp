@@ -22,6 +22,10 @@ using Improve = std::function<Placement(const Problem&, Placement, Meter&)>;
 /// What a mapper can place: ranks alone on their slots, ranks that share slots, or both.
 enum class Serves { alone, shared, both };
 
+/// What a mapper goes by, whatever the problem's objective: hop-bytes, what is on links (the objective, or congestion
+/// where that is hop-bytes), or the objective itself.
+enum class Minimizes { hop_bytes, links, objective };
+
 /// One line of the registry. Exactly one of the two makers is set.
 struct MapperEntry {
     std::string_view name;
@@ -32,6 +36,7 @@ struct MapperEntry {
     Construct (*make_construct)(std::string_view name, const OptionValues&) = nullptr;
     Improve (*make_improve)(std::string_view name, const OptionValues&) = nullptr;
     std::vector<OptionInfo> (*options)() = list_options<NoOptions>;
+    Minimizes minimizes = Minimizes::hop_bytes;
 
     [[nodiscard]] bool constructs() const { return make_construct != nullptr; }
 };

@@ -8,6 +8,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/memory.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/metric/objective_loads.hpp"
 
 namespace topoloom {
 
@@ -73,9 +74,55 @@ Problem Problem::with_migration(Migration migration) const {
     return other;
 }
 
+Problem Problem::with_objective(const Objective& objective, std::vector<const CommGraph*> phases,
+                                std::span<const double> background) const {
+    if (objective.is(Aim::hop_bytes)) return for_hop_bytes();
+    if (!room_.one_rank_per_slot())
+        fail("ranks that share slots are placed for hop-bytes only; leave out the objective");
+    if (migration_)
+        fail("with an earlier placement, ranks are placed for hop-bytes only; leave out the objective");
+    for (const CommGraph* phase : phases) {
+        if (phase->rank_count() != rank_count())
+            fail("a phase has ", phase->rank_count(), " ranks, but the pattern has ", rank_count());
+    }
+    if (phases.empty()) phases.push_back(&graph_);
+    Goal goal{.objective = objective, .phases = std::move(phases), .background = background};
+    const std::vector<Slot> block(allocation_.slots().begin(),
+                                  allocation_.slots().begin() + static_cast<std::ptrdiff_t>(rank_count()));
+    const std::array<double, 4> measures = objective_measures(machine(), goal, block);
+    if (objective.relative) {
+        for (std::size_t aim = 0; aim < measures.size(); ++aim) {
+            if (measures[aim] > 0) goal.unit[aim] = measures[aim];
+        }
+    }
+    Problem other = *this;
+    other.goal_ = std::make_shared<const Goal>(std::move(goal));
+    return other;
+}
+
+Problem Problem::for_hop_bytes() const {
+    Problem other = *this;
+    other.goal_ = nullptr;
+    return other;
+}
+
+Goal Problem::goal_on_links() const {
+    if (goal_) return *goal_;
+    return {.objective = parse_objective("congestion"), .phases = {&graph_}};
+}
+
 std::int64_t Problem::value(std::span<const Slot> slot_of_rank) const {
     const std::int64_t bytes = hop_bytes(graph_, machine(), slot_of_rank, threads_);
     return migration_ ? bytes + migration_cost(*migration_, machine(), slot_of_rank) : bytes;
+}
+
+CongestionKey Problem::key(std::span<const Slot> slot_of_rank) const {
+    return goal_ ? objective_key(machine(), *goal_, slot_of_rank) : CongestionKey{0, 0, value(slot_of_rank)};
+}
+
+double Problem::objective_value(std::span<const Slot> slot_of_rank) const {
+    const CongestionKey found = key(slot_of_rank);
+    return goal_ ? found.congestion : static_cast<double>(found.hop_bytes);
 }
 
 const CommGraph& Problem::symmetric() const {

@@ -7,6 +7,8 @@
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocation.hpp"
+#include "topoloom/metric/congestion_key.hpp"
+#include "topoloom/metric/objective.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 #include "topoloom/place/migration.hpp"
 #include "topoloom/place/room.hpp"
@@ -32,8 +34,22 @@ class Problem {
     [[nodiscard]] Problem with_migration(Migration migration) const;
     /// Null where there was no earlier placement.
     [[nodiscard]] const Migration* migration() const { return migration_.get(); }
-    /// What mappers minimize: hop-bytes, and those of moving the ranks. O(edges), on all cores.
+    /// The same problem with another objective than hop-bytes, in the phases that the graph is the sum of (none: it is
+    /// one) and beside a background of bytes by link. Refers to both. Throws Error where ranks share slots or have an
+    /// earlier placement, whose costs are hop-bytes; and for a background that does not fit the links.
+    [[nodiscard]] Problem with_objective(const Objective& objective, std::vector<const CommGraph*> phases,
+                                         std::span<const double> background) const;
+    /// The same problem for hop-bytes.
+    [[nodiscard]] Problem for_hop_bytes() const;
+    [[nodiscard]] bool is_for_hop_bytes() const { return goal_ == nullptr; }
+    /// The objective on links; congestion where the problem is for hop-bytes.
+    [[nodiscard]] Goal goal_on_links() const;
+    /// Hop-bytes, and those of moving the ranks. O(edges), on all cores.
     [[nodiscard]] std::int64_t value(std::span<const Slot> slot_of_rank) const;
+    /// What placements are compared by: value(), or the objective first. O(edges * hops).
+    [[nodiscard]] CongestionKey key(std::span<const Slot> slot_of_rank) const;
+    /// The first of that: bytes times distance, or seconds, or a mix in parts of what block placement has.
+    [[nodiscard]] double objective_value(std::span<const Slot> slot_of_rank) const;
     [[nodiscard]] int threads() const { return threads_; }
 
     /// graph().symmetric(), made when first asked for. Throws Error where a search would need more memory than there
@@ -47,6 +63,7 @@ class Problem {
     std::uint64_t seed_;
     int threads_;
     std::shared_ptr<const Migration> migration_;
+    std::shared_ptr<const Goal> goal_;
     mutable std::shared_ptr<const CommGraph> symmetric_;
 };
 

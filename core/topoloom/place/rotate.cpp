@@ -9,6 +9,7 @@
 #include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/near_slots.hpp"
 #include "topoloom/place/quick_space.hpp"
+#include "topoloom/place/rotate_routes.hpp"
 #include "topoloom/place/wake_queue.hpp"
 
 namespace topoloom {
@@ -143,6 +144,7 @@ Placement improve_by_rotations(const Problem& problem, Placement start, Meter& m
                                const RotateOptions& options) {
     const Allocation& allocation = problem.allocation();
     if (allocation.slot_count() < 2 || meter.exhausted()) return start;
+    if (!problem.is_for_hop_bytes()) return rotate_on_routes(problem, start, meter, options);
     return with_quick_space(allocation, [&]<class Space, class Quick>(const Space& space, const auto&,
                                                                       const Quick& quick, const auto& slots) {
         const NearSlots<Space> near(space, allocation, options.near, problem.threads());

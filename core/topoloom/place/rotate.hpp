@@ -21,7 +21,7 @@ struct RotateOptions {
 /// none is left or the budget ends. This is ejection chains with the gain criterion of Lin and Kernighan (Glover, Ejection
 /// chains, reference structures and alternating path methods, Discrete Applied Mathematics 65 (1996)). A visit costs
 /// O(partners * near) evaluations of O(degree), and one such search more for each rank that is ejected. Work counts
-/// evaluations.
+/// evaluations. Under another objective than hop-bytes: rotate_on_routes().
 [[nodiscard]] Placement improve_by_rotations(const Problem& problem, Placement start, Meter& meter,
                                              const RotateOptions& options);
 

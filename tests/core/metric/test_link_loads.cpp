@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "machine/machines.hpp"
+#include "metric/random_changes.hpp"
 #include "metric/random_problem.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/judge.hpp"
@@ -16,25 +17,6 @@
 using namespace topoloom;
 
 namespace {
-
-/// Of all messages over minimal routes, in no hurry.
-std::vector<double> slow_loads(const CommGraph& graph, const Machine& machine, std::span<const Slot> slots) {
-    const Grain grain(graph.total_bytes());
-    std::vector<double> loads(machine.link_count());
-    with_topology(machine, [&](const auto& network) {
-        for (const Rank u : ids<Rank>(graph.rank_count())) {
-            for (const Edge edge : graph.sends(u)) {
-                const Node from = machine.node(slots[u.value]);
-                const Node to = machine.node(slots[edge.peer.value]);
-                if (from == to) continue;
-                network.route(from, to, [&](Link link, double share) {
-                    loads[link.value] += grain.round(static_cast<double>(edge.bytes.value) * share);
-                });
-            }
-        }
-    });
-    return loads;
-}
 
 CongestionKey slow_key(std::span<const double> loads, const Machine& machine, std::int64_t hop_bytes) {
     CongestionKey key{0, 0, hop_bytes};
@@ -65,41 +47,6 @@ bool adapts(const Machine& machine) {
     });
 }
 
-/// Ranks on slots, and what was done to them.
-struct Changes {
-    std::vector<Slot> slots;
-    std::vector<Slot> free;
-    std::vector<Slot> before;
-    std::vector<Slot> free_before;
-
-    /// Any change, by the functions that make it always or if it is better.
-    template <class Loads>
-    void make(Loads& loads, Rng& rng) {
-        const auto some = [&](std::size_t count) { return rng.below(static_cast<std::uint32_t>(count)); };
-        before = slots;
-        free_before = free;
-        const Rank u{some(slots.size())};
-        const Rank v{some(slots.size())};
-        const bool always = rng.below(2) == 0;
-        bool made = true;
-        if (!free.empty() && rng.below(2) == 0) {
-            Slot& to = free[some(free.size())];
-            always ? loads.move(u, to) : void(made = loads.move_if_better(u, to));
-            if (made) std::swap(slots[u.value], to);
-        } else if (u != v) {
-            always ? loads.exchange(u, v) : void(made = loads.exchange_if_better(u, v));
-            if (made) std::swap(slots[u.value], slots[v.value]);
-        } else {
-            return;
-        }
-        if (made && rng.below(3) == 0) {
-            loads.undo();
-            slots = before;
-            free = free_before;
-        }
-    }
-};
-
 }  // namespace
 
 TEST_CASE("after any changes loads, maximum, hop-bytes and soft value are those of the placement") {
@@ -113,12 +60,7 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value are those 
             const std::size_t ranks =
                 1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(40, whole.slot_count())));
             const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
-            Changes changes;
-            changes.free.assign(whole.slots().begin(), whole.slots().end());
-            rng.shuffle(std::span(changes.free));
-            const auto placed = changes.free.begin() + static_cast<std::ptrdiff_t>(ranks);
-            changes.slots.assign(changes.free.begin(), placed);
-            changes.free.erase(changes.free.begin(), placed);
+            RandomChanges changes(whole, ranks, rng);
             with_link_loads(machine, graph, changes.slots, {}, [&]<class Loads>(Loads& loads) {
                 const double scale = std::max(1.0, loads.key().congestion / 2);
                 loads.set_soft_scale(scale);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The largest of many numbers that change one at a time.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace topoloom {
+
+/// Numbers from 0 up, all 0 at first. O(log count) a change, O(1) for the largest.
+class MaxTree {
+   public:
+    explicit MaxTree(std::size_t count) : leaves_(std::bit_ceil(std::max<std::size_t>(count, 1))) {
+        most_.resize(2 * leaves_);
+    }
+    [[nodiscard]] std::size_t size() const { return leaves_; }
+    [[nodiscard]] std::int64_t operator[](std::size_t i) const { return most_[leaves_ + i]; }
+    [[nodiscard]] std::int64_t max() const { return most_[1]; }
+    void add(std::size_t i, std::int64_t by) {
+        std::size_t at = leaves_ + i;
+        most_[at] += by;
+        while (at > 1) {
+            at /= 2;
+            const std::int64_t most = std::max(most_[2 * at], most_[2 * at + 1]);
+            if (most == most_[at]) return;
+            most_[at] = most;
+        }
+    }
+
+   private:
+    std::size_t leaves_;
+    std::vector<std::int64_t> most_;  // of the subtree; leaves last
+};
+
+}  // namespace topoloom

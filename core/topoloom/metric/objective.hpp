@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What placements are compared by.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+/// hop_bytes   bytes times distance
+/// congestion  seconds that the busiest link needs: its bytes / bandwidth (Sudheer 2012, ch. 7)
+/// soft        the same with a smooth maximum: the 8-norm over all links
+/// time        latency, and the longest of what the busiest link and the busiest node's port need
+/// Each is added up over the phases of a pattern: messages of different phases never meet.
+enum class Aim : std::size_t { hop_bytes, congestion, soft, time };
+
+/// One aim, or a mix of several.
+struct Objective {
+    std::array<double, 4> weight{1, 0, 0, 0};  // by Aim
+    bool relative = false;  // what counts is the share of what block placement, rank i on slot i, has
+
+    [[nodiscard]] double of(Aim aim) const { return weight[static_cast<std::size_t>(aim)]; }
+    [[nodiscard]] bool is(Aim aim) const;
+};
+
+/// Reads hop-bytes, congestion, congestion-soft, time, or a mix of these as weighted(hop-bytes=1;congestion=2). Throws
+/// Error for anything else.
+[[nodiscard]] Objective parse_objective(std::string_view text);
+
+/// An objective, and what it is measured on.
+struct Goal {
+    Objective objective;
+    std::vector<const CommGraph*> phases;    // what is sent together; at least one
+    std::span<const double> background{};    // bytes by link that others send in every phase; may be empty
+    std::array<double, 4> unit{1, 1, 1, 1};  // by Aim: what counts as 1
+};
+
+}  // namespace topoloom

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The messages of every rank, those it sends and those it gets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/big_vector.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+/// As one of its ends sees it.
+struct RankMessage {
+    Rank peer;
+    bool sent;
+    std::int64_t bytes;
+};
+
+/// Without messages of no bytes. 32 bytes an edge.
+class RankMessages {
+   public:
+    static constexpr Rank nobody{std::numeric_limits<std::uint32_t>::max()};
+
+    explicit RankMessages(const CommGraph& graph) : first_(graph.rank_count() + 1, 0) {
+        const auto each = [&](const auto& use) {
+            for (const Rank u : ids<Rank>(graph.rank_count())) {
+                for (const Edge edge : graph.sends(u)) {
+                    if (edge.bytes.value > 0) use(u, edge);
+                }
+            }
+        };
+        each([&](Rank u, const Edge& edge) {
+            ++first_[u.value + 1];
+            ++first_[edge.peer.value + 1];
+        });
+        std::partial_sum(first_.begin(), first_.end(), first_.begin());
+        message_.resize(first_.back());
+        std::vector<std::uint64_t> next = first_;
+        each([&](Rank u, const Edge& edge) {
+            message_[next[u.value]++] = {edge.peer, true, edge.bytes.value};
+            message_[next[edge.peer.value]++] = {u, false, edge.bytes.value};
+        });
+    }
+
+    [[nodiscard]] std::span<const RankMessage> of(Rank u) const {
+        return {message_.data() + first_[u.value], message_.data() + first_[u.value + 1]};
+    }
+    /// Calls use(end, message) for the messages of u and v, each once; v may be nobody.
+    template <class Use>
+    void each(Rank u, Rank v, const Use& use) const {
+        for (const RankMessage& message : of(u)) use(u, message);
+        if (v == nobody) return;
+        for (const RankMessage& message : of(v)) {
+            if (message.peer != u) use(v, message);
+        }
+    }
+
+   private:
+    std::vector<std::uint64_t> first_;
+    BigVector<RankMessage> message_;
+};
+
+}  // namespace topoloom

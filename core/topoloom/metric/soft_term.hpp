@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A smooth stand-in for the maximum, in whole numbers.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace topoloom {
+
+constexpr double soft_unit = 0x1p20;  // what something as busy as the scale counts
+
+/// x^8 for a load x times the scale, cut to whole parts of 2^-20 and at most 2^20, in these parts: sums do not drift.
+[[nodiscard]] inline std::int64_t soft_term(double x) {
+    constexpr double most = 0x1p20 * soft_unit;
+    const double x2 = x * x;
+    const double x4 = x2 * x2;
+    return static_cast<std::int64_t>(std::min(most, x4 * x4 * soft_unit));
+}
+
+}  // namespace topoloom

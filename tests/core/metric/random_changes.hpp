@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Random changes of a placement under loads that follow it, and what the loads should be then.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/allocation.hpp"
+#include "topoloom/metric/route_loads.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
+
+/// Of all messages over minimal routes, in no hurry.
+inline std::vector<double> slow_loads(const topoloom::CommGraph& graph, const topoloom::Machine& machine,
+                                      std::span<const topoloom::Slot> slots) {
+    using namespace topoloom;
+    const Grain grain(graph.total_bytes());
+    std::vector<double> loads(machine.link_count());
+    with_topology(machine, [&](const auto& network) {
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            for (const Edge edge : graph.sends(u)) {
+                const Node from = machine.node(slots[u.value]);
+                const Node to = machine.node(slots[edge.peer.value]);
+                if (from == to) continue;
+                network.route(from, to, [&](Link link, double share) {
+                    loads[link.value] += grain.round(static_cast<double>(edge.bytes.value) * share);
+                });
+            }
+        }
+    });
+    return loads;
+}
+
+/// Ranks on slots, and what was done to them.
+struct RandomChanges {
+    std::vector<topoloom::Slot> slots;
+    std::vector<topoloom::Slot> free;
+    std::vector<topoloom::Slot> before;
+    std::vector<topoloom::Slot> free_before;
+
+    RandomChanges(const topoloom::Allocation& allocation, std::size_t ranks, topoloom::Rng& rng)
+        : free(allocation.slots().begin(), allocation.slots().end()) {
+        rng.shuffle(std::span(free));
+        const auto placed = free.begin() + static_cast<std::ptrdiff_t>(ranks);
+        slots.assign(free.begin(), placed);
+        free.erase(free.begin(), placed);
+    }
+
+    /// Any change, by the functions that make it always or if it is better.
+    template <class Loads>
+    void make(Loads& loads, topoloom::Rng& rng) {
+        const auto some = [&](std::size_t count) { return rng.below(static_cast<std::uint32_t>(count)); };
+        before = slots;
+        free_before = free;
+        const topoloom::Rank u{some(slots.size())};
+        const topoloom::Rank v{some(slots.size())};
+        const bool always = rng.below(2) == 0;
+        bool made = true;
+        if (!free.empty() && rng.below(2) == 0) {
+            topoloom::Slot& to = free[some(free.size())];
+            always ? loads.move(u, to) : void(made = loads.move_if_better(u, to));
+            if (made) std::swap(slots[u.value], to);
+        } else if (u != v) {
+            always ? loads.exchange(u, v) : void(made = loads.exchange_if_better(u, v));
+            if (made) std::swap(slots[u.value], slots[v.value]);
+        } else {
+            return;
+        }
+        if (made && rng.below(3) == 0) {
+            loads.undo();
+            slots = before;
+            free = free_before;
+        }
+    }
+};
