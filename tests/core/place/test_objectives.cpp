@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Placements for other objectives than hop-bytes: never worse than what was there, and what they find by hand.
+#include <doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+CommGraph messages(std::size_t ranks, std::vector<std::array<std::uint32_t, 3>> list) {
+    std::vector<Rank> from;
+    std::vector<Rank> to;
+    std::vector<Bytes> bytes;
+    for (const auto& [source, target, amount] : list) {
+        from.emplace_back(source);
+        to.emplace_back(target);
+        bytes.emplace_back(amount);
+    }
+    return CommGraph::from_edges(ranks, from, to, bytes);
+}
+
+}  // namespace
+
+TEST_CASE("under any objective auto and the improvers on links are never worse than their starts") {
+    const Machine machine =
+        make_machine("torus:5x5x5,bandwidth=1GB/s,latency=1us+node:2,bandwidth=2GB/s,startup=1us");
+    const Allocation allocation = fragmented_allocation(machine, 20, 3, 1);
+    const CommGraph first = random_geometric(36, Bytes{100'000}, 1, 3);
+    const CommGraph second = recursive_doubling(36, Bytes{1000});
+    const Problem plain(first, allocation);
+    std::vector<double> background(machine.link_count(), 0);
+    for (std::size_t i = 0; i < background.size(); i += 3) background[i] = 50'000;
+    for (const std::string text : {"congestion", "congestion-soft", "time", "weighted(hop-bytes=1;time=1)"}) {
+        CAPTURE(text);
+        const Problem problem = plain.with_objective(parse_objective(text), {&first, &second}, background);
+        const auto value = [&](const std::string& mapper) {
+            return problem.objective_value(place(problem, mapper).placement.slots());
+        };
+        const double start = value("mahd");
+        for (const std::string improver : {"local-opt", "congestion(sweeps=10)", "rotate"}) {
+            CAPTURE(improver);
+            CHECK(value("mahd," + improver) <= start);
+        }
+        const double found = value("auto(effort=fast)");
+        for (const std::string mapper : {"block", "auto(effort=fast),swap"}) CHECK(found <= value(mapper));
+    }
+}
+
+TEST_CASE("messages of different phases do not meet") {
+    // On a line 0 -> 2 and 1 -> 3 share the middle link if they are under way together.
+    const Machine machine = make_machine("mesh:4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph both = messages(4, {{0, 2, 10}, {1, 3, 10}});
+    const CommGraph first = messages(4, {{0, 2, 10}});
+    const CommGraph second = messages(4, {{1, 3, 10}});
+    const Problem plain(both, allocation);
+    const Objective congestion = parse_objective("congestion");
+    const auto block = allocation.slots();
+    CHECK(plain.with_objective(congestion, {}, {}).objective_value(block) == 20);
+    CHECK(plain.with_objective(congestion, {&first, &second}, {}).objective_value(block) == 20);
+    const CommGraph uneven = messages(4, {{0, 2, 10}, {2, 0, 30}});
+    CHECK(Problem(uneven, allocation)
+              .with_objective(congestion, {&first, &second}, {})
+              .objective_value(block) == 20);
+}
+
+TEST_CASE("ranks keep away from links that others use") {
+    // The short way to either neighbor is free, but one of them is behind a busy link.
+    const Machine machine = make_machine("torus:6");
+    const Allocation allocation = Allocation::of_slots(machine, {Slot{0}, Slot{1}, Slot{5}});
+    const CommGraph graph = messages(2, {{0, 1, 10}, {1, 0, 10}});
+    std::vector<double> background(machine.link_count(), 0);
+    background[0] = 100;  // 0 -> 1
+    const Problem problem =
+        Problem(graph, allocation).with_objective(parse_objective("congestion"), {}, background);
+    for (const std::string mapper : {"block,local-opt", "block,congestion", "auto"}) {
+        CAPTURE(mapper);
+        const Placement placement = place(problem, mapper).placement;
+        const auto used = placement.slots();
+        CHECK(std::ranges::find(used, Slot{1}) == used.end());
+        CHECK(problem.objective_value(used) == 100);
+    }
+}
+
+TEST_CASE("a port that is slower than the links counts in time only") {
+    const Machine machine =
+        make_machine("torus:4,bandwidth=10B/s,latency=1s+node:2,bandwidth=5B/s,startup=3s");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = messages(2, {{0, 1, 100}});
+    const std::vector<Slot> apart{Slot{0}, Slot{4}};     // two hops
+    const std::vector<Slot> together{Slot{0}, Slot{1}};  // one node
+    const Problem plain(graph, allocation);
+    const Problem congestion = plain.with_objective(parse_objective("congestion"), {}, {});
+    const Problem time = plain.with_objective(parse_objective("time"), {}, {});
+    CHECK(congestion.objective_value(apart) == 10);
+    CHECK(time.objective_value(apart) == 3 + 2 + 20);
+    CHECK(time.objective_value(together) == 0);
+    const Problem mix = plain.with_objective(parse_objective("weighted(hop-bytes=1;time=3)"), {}, {});
+    const std::vector<Slot> block{Slot{0}, Slot{1}};
+    CHECK(mix.objective_value(block) == 0);
+}
+
+TEST_CASE("what has no meaning under an objective is refused") {
+    const Machine machine = make_machine("torus:4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = messages(8, {{0, 1, 100}});
+    const CommGraph other = messages(7, {{0, 1, 100}});
+    const Objective congestion = parse_objective("congestion");
+    const Problem shared(graph, allocation, 1, 1, {.imbalance = 0.0});
+    CHECK_THROWS_WITH_AS((void)shared.with_objective(congestion, {}, {}), doctest::Contains("share slots"),
+                         Error);
+    CHECK_NOTHROW((void)shared.with_objective(parse_objective("hop-bytes"), {}, {}));
+    const CommGraph four = messages(4, {{0, 1, 100}});
+    const Problem alone(four, allocation);
+    CHECK_THROWS_WITH_AS((void)alone.with_objective(congestion, {&other}, {}), doctest::Contains("7 ranks"),
+                         Error);
+    const Problem moved = alone.with_migration({std::vector<std::optional<Slot>>(4), Bytes{1}});
+    CHECK_THROWS_WITH_AS((void)moved.with_objective(congestion, {}, {}),
+                         doctest::Contains("earlier placement"), Error);
+    const std::vector<double> background(3, 1.0);
+    CHECK_THROWS_WITH_AS((void)alone.with_objective(congestion, {}, background),
+                         doctest::Contains("background"), Error);
+}
