@@ -59,17 +59,22 @@ Placement random_shared_placement(const Allocation& allocation, std::span<const 
     return {allocation, std::move(places), SlotUse::shared};
 }
 
+/// Of all bounds, of which the sparse one is no better than the dense one that it stands for.
+std::int64_t best_of_all(const BoundProblem& problem) {
+    const std::int64_t dense = gilmore_lawler_bound(problem);
+    CHECK(sparse_bound(problem) <= dense);
+    const Budget budget;
+    Meter meter(budget);
+    return std::max(
+        {dense, projection_bound(problem).value_or(0), dual_ascent_bound(problem, meter).value_or(0)});
+}
+
 }  // namespace
 
 TEST_CASE("no placement has fewer hop-bytes than the bounds, on any machine") {
     for_each_bound_case(30, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
         const BoundProblem problem(graph, allocation);
-        const std::int64_t dense = gilmore_lawler_bound(problem);
-        CHECK(sparse_bound(problem) <= dense);
-        const Budget budget;
-        Meter meter(budget);
-        const std::int64_t best = std::max(
-            {dense, projection_bound(problem).value_or(0), dual_ascent_bound(problem, meter).value_or(0)});
+        const std::int64_t best = best_of_all(problem);
         for (int i = 0; i < 20; ++i) {
             const Placement placement = random_placement(allocation, graph.rank_count(), rng);
             CHECK(best <= hop_bytes(graph, allocation.machine(), placement.slots()));
@@ -101,12 +106,7 @@ TEST_CASE("ranks that share slots are near each other, too") {
         for (std::size_t i = 0; i < allocation.slot_count(); ++i) all += room.emplace_back(rng.below(4));
         if (all < graph.rank_count()) room.front() += static_cast<std::uint32_t>(graph.rank_count()) - all;
         const BoundProblem problem(graph, allocation, room);
-        const std::int64_t dense = gilmore_lawler_bound(problem);
-        CHECK(sparse_bound(problem) <= dense);
-        const Budget budget;
-        Meter meter(budget);
-        const std::int64_t best = std::max(
-            {dense, projection_bound(problem).value_or(0), dual_ascent_bound(problem, meter).value_or(0)});
+        const std::int64_t best = best_of_all(problem);
         for (int i = 0; i < 10; ++i) {
             const Placement placement = random_shared_placement(allocation, room, graph.rank_count(), rng);
             CHECK(best <= hop_bytes(graph, allocation.machine(), placement.slots()));
