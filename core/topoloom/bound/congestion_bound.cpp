@@ -142,7 +142,8 @@ CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter) {
 
 CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter) {
     CongestionBound best = injection_bound(problem);
-    for (CongestionBound& other : std::vector{cut_bound(problem), average_load_bound(problem, meter)}) {
+    for (CongestionBound& other :
+         std::vector{cut_bound(problem), price_bound(problem, meter), average_load_bound(problem, meter)}) {
         if (other.value > best.value) best = std::move(other);
     }
     return best;

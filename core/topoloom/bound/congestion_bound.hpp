@@ -10,8 +10,8 @@
 namespace topoloom {
 
 /// `value` in seconds: bytes / bandwidth. `by` is what proves it: "injection", the bytes of one rank that leave its
-/// router; "cut", the bytes that leave a part of the allocation; or "average", all bytes times hops over the bandwidth
-/// of all links that routes between the nodes use. `where` names the part.
+/// router; "cut", the bytes that leave a part of the allocation; "average", all bytes times hops over the bandwidth
+/// of all links that routes between the nodes use; or "prices". `where` names the part.
 struct CongestionBound {
     double value = 0;
     std::string by = "nothing";
@@ -27,6 +27,12 @@ struct CongestionBound {
 
 /// Spends the budget on a bound on bytes times hops.
 [[nodiscard]] CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter);
+
+/// With a share of 1 as the price of every link, no placement's busiest link is busier than what all bytes pay: prices
+/// times bytes / bandwidth on the links that they cross. That is bounded as hop-bytes are, by dual ascent, at prices that
+/// rise where good placements have their loads. On the true routes. 0 where routes depend on the load, and from a few
+/// hundred nodes on.
+[[nodiscard]] CongestionBound price_bound(const BoundProblem& problem, Meter& meter);
 
 /// The best of these.
 [[nodiscard]] CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter);

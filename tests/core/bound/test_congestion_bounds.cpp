@@ -8,6 +8,7 @@
 #include "bound/bound_cases.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/rank_cuts.hpp"
+#include "topoloom/machine/fragments.hpp"
 #include "topoloom/pattern/stencil.hpp"
 
 using namespace topoloom;
@@ -49,7 +50,8 @@ TEST_CASE("the best placement of all has no less congestion than any of the boun
             least = std::min(least, congestion(graph, allocation, placement));
         });
         for (const CongestionBound& bound :
-             {injection_bound(problem), cut_bound(problem), average_load_bound(problem, meter)}) {
+             {injection_bound(problem), cut_bound(problem), average_load_bound(problem, meter),
+              price_bound(problem, meter)}) {
             CAPTURE(bound.by);
             CAPTURE(bound.where);
             CHECK(bound.value <= least);
@@ -75,6 +77,19 @@ TEST_CASE("the least cut of k ranks is one that no k ranks fall below") {
             CHECK(cuts[static_cast<std::size_t>(std::popcount(set))] <= bytes);
         }
     }
+}
+
+TEST_CASE("prices see which links all routes between pieces of an allocation share") {
+    const Machine machine = make_machine("torus:17x8x24");
+    const Allocation allocation = fragmented_allocation(machine, 64, 4, 1);
+    const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1024});
+    const BoundProblem problem(graph, allocation);
+    const Budget budget;
+    Meter meter(budget);
+    const double plain = std::max(cut_bound(problem).value, average_load_bound(problem, meter).value);
+    const double priced = price_bound(problem, meter).value;
+    CHECK(priced > 3 * plain);
+    CHECK(priced <= 9216);  // what our best placement has
 }
 
 TEST_CASE("halves of recursive doubling exchange what its eigenvalues say") {

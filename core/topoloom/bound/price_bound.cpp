@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topoloom/bound/congestion_bound.hpp"
+#include "topoloom/bound/dual_ascent.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr double rounding = 1 - 1e-9;                         // of sums of prices
+constexpr std::size_t most_crossings = std::size_t{1} << 24;  // links on all routes
+constexpr double most_pair_costs = 0x1p25;  // of dual ascent; above, it takes long and proves little
+
+/// What a rank exchanges with a partner.
+struct Exchange {
+    std::uint32_t partner;
+    double sent;
+    double received;
+};
+
+/// The routes between all nodes of an allocation, and a price for each link that one of them uses.
+class PricedRoutes {
+   public:
+    template <Topology T>
+    PricedRoutes(const T& network, std::span<const Node> nodes) : nodes_(nodes.size()) {
+        constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
+        std::vector<std::uint32_t> number(network.link_count(), unknown);
+        for (const Node a : nodes) {
+            for (const Node b : nodes) {
+                if (a != b) {
+                    network.route(a, b, [&](Link link, double share) {
+                        if (number[link.value] == unknown) {
+                            number[link.value] = static_cast<std::uint32_t>(bandwidth_.size());
+                            bandwidth_.push_back(network.bandwidth(link).value);
+                        }
+                        crossings_.push_back({number[link.value], share});
+                    });
+                }
+                end_.push_back(crossings_.size());
+            }
+        }
+        distance_.resize(nodes_ * nodes_);
+    }
+
+    [[nodiscard]] std::size_t link_count() const { return bandwidth_.size(); }
+    /// What a byte from a to b costs.
+    [[nodiscard]] double distance(std::size_t a, std::size_t b) const { return distance_[a * nodes_ + b]; }
+    /// Shares of 1, by link.
+    void set_prices(std::span<const double> price) {
+        for (std::size_t route = 0, at = 0; route < distance_.size(); ++route) {
+            double sum = 0;
+            for (; at < end_[route]; ++at)
+                sum += price[crossings_[at].link] * crossings_[at].share / bandwidth_[crossings_[at].link];
+            distance_[route] = sum;
+        }
+    }
+    void add_load(std::size_t a, std::size_t b, double bytes, std::vector<double>& seconds) const {
+        const std::size_t route = a * nodes_ + b;
+        for (std::size_t at = route == 0 ? 0 : end_[route - 1]; at < end_[route]; ++at)
+            seconds[crossings_[at].link] += bytes * crossings_[at].share / bandwidth_[crossings_[at].link];
+    }
+
+   private:
+    struct Crossing {
+        std::uint32_t link;
+        double share;
+    };
+    std::size_t nodes_;
+    std::vector<double> bandwidth_;
+    std::vector<Crossing> crossings_;
+    std::vector<std::size_t> end_;  // of a route
+    std::vector<double> distance_;  // of a route
+};
+
+/// A game: one side sets prices, the other answers with a placement that pays little. Prices rise where placements put
+/// their loads (multiplicative weights: Freund, Schapire, Games and Economic Behavior 29, 1999).
+class PriceGame {
+   public:
+    PriceGame(const BoundProblem& problem, PricedRoutes& routes)
+        : problem_(problem), routes_(routes), exchanges_(problem.rank_count()) {
+        const auto nodes = problem.allocation().node_of_slot();
+        for (std::size_t s = 0; s < problem.room().size(); ++s)
+            node_of_place_.insert(node_of_place_.end(), problem.room()[s], nodes[s]);
+        occupant_.resize(node_of_place_.size(), nobody);
+        for (std::uint32_t u = 0; u < problem.rank_count(); ++u) {
+            place_of_rank_.push_back(u);
+            occupant_[u] = u;
+        }
+        list_exchanges();
+    }
+
+    /// Prices that are good on average over the later rounds.
+    std::vector<double> play(Meter& meter) {
+        constexpr int rounds = 400;
+        constexpr double step = 0.2;
+        std::vector<double> pressure(routes_.link_count(), 0);
+        std::vector<double> price(routes_.link_count());
+        std::vector<double> sum(routes_.link_count(), 0);
+        std::vector<double> seconds(routes_.link_count());
+        double least_maximum = std::numeric_limits<double>::infinity();
+        for (int round = 0; round < rounds; ++round) {
+            set_prices(pressure, step, price);
+            if (2 * round >= rounds) std::ranges::transform(sum, price, sum.begin(), std::plus());
+            routes_.set_prices(price);
+            const std::uint64_t looks = answer();
+            if (!meter.spend(looks + 1)) return price;
+            std::ranges::fill(seconds, 0);
+            for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
+                for (const Exchange& exchange : exchanges_[u])
+                    routes_.add_load(node_of(u), node_of(exchange.partner), exchange.sent, seconds);
+            }
+            least_maximum = std::min(least_maximum, std::ranges::max(seconds));
+            if (least_maximum == 0) return price;
+            for (std::size_t l = 0; l < pressure.size(); ++l) pressure[l] += seconds[l] / least_maximum;
+        }
+        const double all = std::accumulate(sum.begin(), sum.end(), 0.0);
+        for (double& p : sum) p /= all;
+        return sum;
+    }
+
+    /// A lower bound on what any placement pays.
+    double least_payment(Meter& meter) {
+        const std::size_t pairs = problem_.symmetric().edge_count();
+        const std::size_t places = node_of_place_.size();
+        const double scale = cost_scale();
+        DualAscent ascent(static_cast<std::uint32_t>(exchanges_.size()), static_cast<std::uint32_t>(places),
+                          pairs / 2);
+        for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
+            for (const Exchange& exchange : exchanges_[u]) {
+                if (exchange.partner < u) continue;
+                ascent.add_pair(u, exchange.partner, [&](std::uint32_t j, std::uint32_t l) {
+                    const std::uint32_t a = node_of_place_[j];
+                    const std::uint32_t b = node_of_place_[l];
+                    return static_cast<std::int64_t>(scale * (exchange.sent * routes_.distance(a, b) +
+                                                              exchange.received * routes_.distance(b, a)));
+                });
+            }
+        }
+        constexpr int sweeps = 20;  // more gain hardly anything
+        for (int i = 0; i < sweeps; ++i) {
+            ascent.sweep(problem_.threads());
+            if (!meter.spend(pairs * places * places / 16 + 1)) break;
+        }
+        return static_cast<double>(ascent.bound()) / scale * rounding;
+    }
+
+   private:
+    static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
+
+    void list_exchanges() {
+        const CommGraph& graph = problem_.graph();
+        const CommGraph& symmetric = problem_.symmetric();
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            for (const Rank v : symmetric.peers(u)) exchanges_[u.value].push_back({v.value, 0, 0});
+        }
+        const auto find = [&](Rank u, Rank v) -> Exchange& {
+            const auto peers = symmetric.peers(u);
+            const auto at = std::ranges::lower_bound(peers, v) - peers.begin();
+            return exchanges_[u.value][static_cast<std::size_t>(at)];
+        };
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            for (const Edge edge : graph.sends(u)) {
+                find(u, edge.peer).sent = static_cast<double>(edge.bytes.value);
+                find(edge.peer, u).received = static_cast<double>(edge.bytes.value);
+            }
+        }
+    }
+    static void set_prices(std::span<const double> pressure, double step, std::vector<double>& price) {
+        const double most = std::ranges::max(pressure);
+        std::ranges::transform(pressure, price.begin(),
+                               [&](double p) { return std::exp(step * (p - most)); });
+        const double all = std::accumulate(price.begin(), price.end(), 0.0);
+        for (double& p : price) p /= all;
+    }
+
+    [[nodiscard]] std::uint32_t node_of(std::uint32_t u) const { return node_of_place_[place_of_rank_[u]]; }
+    /// What u's messages cost with u on a node; `other` is on its new node already.
+    [[nodiscard]] double payment(std::uint32_t u, std::uint32_t node, std::uint32_t other,
+                                 std::uint32_t node_of_other) const {
+        double sum = 0;
+        for (const Exchange& exchange : exchanges_[u]) {
+            const std::uint32_t there = exchange.partner == other ? node_of_other : node_of(exchange.partner);
+            sum += exchange.sent * routes_.distance(node, there) +
+                   exchange.received * routes_.distance(there, node);
+        }
+        return sum;
+    }
+    [[nodiscard]] double farthest() const {
+        double most = 0;
+        for (const std::uint32_t a : node_of_place_) {
+            for (const std::uint32_t b : node_of_place_) most = std::max(most, routes_.distance(a, b));
+        }
+        return most;
+    }
+    /// Costs as whole numbers whose sums fit. What this placement pays, no bound exceeds; but with many partners even
+    /// sums of costs that are too high to matter may not fit.
+    [[nodiscard]] double cost_scale() const {
+        std::size_t most_partners = 1;
+        double paid = 0;
+        for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
+            most_partners = std::max(most_partners, exchanges_[u].size());
+            paid += payment(u, node_of(u), nobody, 0) / 2;
+        }
+        if (most_partners <= 64 && paid > 0) return 0x1p26 / paid;
+        const double most =
+            std::min<double>(DualAscent::most_cost, 0x1p30 / static_cast<double>(most_partners));
+        return most / (static_cast<double>(problem_.graph().total_bytes().value) * farthest());
+    }
+    /// Exchanges and moves that pay less, each tried once. Returns how many were looked at.
+    std::uint64_t answer() {
+        std::uint64_t looks = 0;
+        for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
+            for (std::uint32_t q = 0; q < occupant_.size(); ++q) {
+                const std::uint32_t v = occupant_[q];
+                if (v != nobody && v <= u) continue;
+                const std::uint32_t p = place_of_rank_[u];
+                const std::uint32_t from = node_of_place_[p];
+                const std::uint32_t to = node_of_place_[q];
+                looks += exchanges_[u].size() + 1;
+                double before = payment(u, from, nobody, 0);
+                double after = payment(u, to, v, from);
+                if (v != nobody) {
+                    before += payment(v, to, nobody, 0);
+                    after += payment(v, from, u, to);
+                }
+                if (after >= before) continue;
+                std::swap(occupant_[p], occupant_[q]);
+                place_of_rank_[u] = q;
+                if (v != nobody) place_of_rank_[v] = p;
+            }
+        }
+        return looks;
+    }
+
+    const BoundProblem& problem_;
+    PricedRoutes& routes_;
+    std::vector<std::vector<Exchange>> exchanges_;  // by rank, ascending
+    std::vector<std::uint32_t> node_of_place_;
+    std::vector<std::uint32_t> place_of_rank_;
+    std::vector<std::uint32_t> occupant_;  // of a place
+};
+
+}  // namespace
+
+CongestionBound price_bound(const BoundProblem& problem, Meter& meter) {
+    const std::span<const Node> nodes = problem.allocation().nodes();
+    return with_topology(problem.machine(), [&](const auto& network) -> CongestionBound {
+        if constexpr (requires { network.adapts(); }) {
+            if (network.adapts()) return {};
+        }
+        if (nodes.size() * nodes.size() * network.diameter() > most_crossings) return {};
+        const auto places = static_cast<double>(problem.total_room());
+        if (static_cast<double>(problem.symmetric().edge_count()) * places * places > most_pair_costs)
+            return {};
+        PricedRoutes routes(network, nodes);
+        if (routes.link_count() == 0 || problem.graph().total_bytes().value == 0) return {};
+        PriceGame game(problem, routes);
+        const std::vector<double> prices = game.play(meter);
+        routes.set_prices(prices);
+        return {game.least_payment(meter), "prices", std::to_string(routes.link_count()) + " links"};
+    });
+}
+
+}  // namespace topoloom
