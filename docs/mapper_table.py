@@ -4,7 +4,7 @@
 Usage: ``python docs/mapper_table.py``. The problem is a periodic 3-D stencil of 512
 ranks on a ragged allocation of 512 nodes in a 25x32x16 torus; times are medians of 5,
 or the only one where it exceeds a second. Mappers for other problems are left out:
-those for shared slots, and those that start from an earlier placement.
+those for shared slots, for few ranks, and those that start from an earlier placement.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import topoloom
 
 REPETITIONS = 5
 STARTS = ("block", "mahd", "multisection")
-ELSEWHERE = ("previous", "refine", "resettle")
+ELSEWHERE = ("previous", "exact", "refine", "resettle")
 
 
 def main() -> None:

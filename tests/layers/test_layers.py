@@ -19,8 +19,8 @@ MAY_INCLUDE = {
     "pattern": {"base"},
     "machine": {"base"},
     "metric": {"base", "pattern", "machine"},
-    "place": {"base", "pattern", "machine", "metric"},
     "bound": {"base", "pattern", "machine", "metric"},
+    "place": {"base", "pattern", "machine", "metric", "bound"},
 }
 SOURCES = (".cpp", ".hpp", ".c", ".h", ".py", ".f90", ".sh", ".toml", ".txt", ".yml")
 FOREIGN = re.compile(r"#\s*include\s*[<\"](mpi\.h|Python\.h|nanobind/|numpy/)")

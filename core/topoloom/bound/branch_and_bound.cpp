@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -28,7 +29,7 @@ std::int64_t pair_cost(const QuadraticAssignment& p, std::size_t i, std::size_t 
 }
 
 /// What all values are multiples of.
-std::int64_t granularity(const QuadraticAssignment& p) {
+std::int64_t common_factor(const QuadraticAssignment& p) {
     std::int64_t distances = 0;
     bool symmetric = true;
     for (std::size_t j = 0; j < p.places; ++j) {
@@ -46,7 +47,9 @@ std::int64_t granularity(const QuadraticAssignment& p) {
             bytes = symmetric ? std::gcd(bytes, there + back) : std::gcd(bytes, std::gcd(there, back));
         }
     }
-    return std::max<std::int64_t>(1, bytes * distances);
+    std::int64_t common = bytes * distances;
+    for (const std::int64_t cost : p.alone) common = std::gcd(common, cost);
+    return std::max<std::int64_t>(1, common);
 }
 
 /// A partial placement, and what is left to place.
@@ -63,102 +66,127 @@ struct Branch {
     std::int64_t bound;
 };
 
-class Search {
+struct Incumbent {
+    std::int64_t value;
+    std::vector<std::uint32_t> place_of_rank;
+};
+
+/// What all searches have in common.
+class Ground {
    public:
-    Search(const QuadraticAssignment& problem, std::span<const std::uint32_t> start)
-        : problem_(problem),
-          symmetry_(problem.places, problem.distances),
-          granularity_(granularity(problem)),
-          best_(problem.value(start)),
-          best_placement_(start.begin(), start.end()),
-          scale_(best_.load(), problem.ranks) {}
-
-    ExactResult run(Meter& meter, int threads) {
-        std::vector<Partial> partials;
-        partials.push_back(root());
-        // Enough subtrees to share between threads.
-        for (int depth = 0; depth < 2; ++depth) {
-            std::vector<Partial> deeper;
-            for (Partial& partial : partials) {
-                const std::vector<Branch> branches = expand(partial, meter);
-                for (const Branch& branch : branches) deeper.push_back(follow(partial, branch));
-            }
-            partials = std::move(deeper);
-        }
-        std::ranges::stable_sort(partials, {}, [](const Partial& p) { return p.costs.bound(); });
-        std::vector<Budget> budgets(static_cast<std::size_t>(thread_count(threads)), meter.rest());
-        std::vector<Meter> meters;
-        for (const Budget& budget : budgets) meters.emplace_back(budget);
-        parallel_for(partials.size(), threads, [&](std::size_t i, int worker) {
-            // Only the calling thread may ask the caller whether to go on.
-            descend(partials[i], worker == 0 ? meter : meters[static_cast<std::size_t>(worker)]);
-            partials[i].costs = DualAscent(0, 0, 0);
-        });
-        return {best_placement_, best_, std::min(best_.load(), open_), nodes_};
-    }
-
-   private:
-    Partial root() const {
-        std::vector<std::uint32_t> talking;
-        for (std::uint32_t i = 0; i < problem_.ranks; ++i) {
-            for (std::uint32_t k = 0; k < problem_.ranks; ++k) {
-                if (i == k || (problem_.bytes[i * problem_.ranks + k] == 0 &&
-                               problem_.bytes[k * problem_.ranks + i] == 0))
-                    continue;
-                talking.push_back(i);
-                break;
-            }
-        }
-        const auto count = static_cast<std::uint32_t>(talking.size());
-        Partial all{DualAscent(count, problem_.places, std::size_t{count} * count / 2),
-                    talking,
-                    {},
-                    std::vector<std::uint32_t>(problem_.ranks, none),
-                    true};
-        all.places.resize(problem_.places);
-        std::iota(all.places.begin(), all.places.end(), 0U);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            for (std::uint32_t k = i + 1; k < count; ++k) {
-                all.costs.add_pair(i, k, [&](std::uint32_t j, std::uint32_t l) {
-                    return scale_.down(pair_cost(problem_, talking[i], talking[k], j, l));
-                });
-            }
-        }
-        return all;
-    }
+    Ground(const QuadraticAssignment& assignment, std::int64_t value_at_start)
+        : problem(assignment),
+          symmetry(assignment.places, problem.distances),
+          scale(value_at_start, problem.ranks),
+          granularity_(common_factor(assignment)) {}
 
     /// The largest bound that a better placement can have.
-    [[nodiscard]] std::int64_t limit() const {
-        const std::int64_t better = best_.load(std::memory_order_relaxed) - granularity_;
-        return better < 0 ? -1 : scale_.down(better);
+    [[nodiscard]] std::int64_t limit(std::int64_t best) const {
+        const std::int64_t better = best - granularity_;
+        return better < 0 ? -1 : scale.down(better);
+    }
+    [[nodiscard]] Partial root() const;
+
+    const QuadraticAssignment& problem;
+    const PlaceSymmetry symmetry;
+    const CostScale scale;
+
+   private:
+    [[nodiscard]] bool talks(std::size_t i) const {
+        for (std::size_t k = 0; k < problem.ranks; ++k) {
+            if (i != k && problem.bytes[i * problem.ranks + k] + problem.bytes[k * problem.ranks + i] > 0)
+                return true;
+        }
+        return !problem.alone.empty();
+    }
+    std::int64_t granularity_;
+};
+
+Partial Ground::root() const {
+    std::vector<std::uint32_t> talking;
+    for (std::uint32_t i = 0; i < problem.ranks; ++i) {
+        if (talks(i)) talking.push_back(i);
+    }
+    const auto count = static_cast<std::uint32_t>(talking.size());
+    Partial all{DualAscent(count, problem.places, std::size_t{count} * (count - 1) / 2), talking,
+                std::vector<std::uint32_t>(problem.places), std::vector<std::uint32_t>(problem.ranks, none),
+                problem.alone.empty()};
+    std::iota(all.places.begin(), all.places.end(), 0U);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        for (std::uint32_t k = i + 1; k < count; ++k) {
+            all.costs.add_pair(i, k, [&](std::uint32_t j, std::uint32_t l) {
+                return scale.down(pair_cost(problem, talking[i], talking[k], j, l));
+            });
+        }
+        for (std::uint32_t j = 0; j < problem.places && !problem.alone.empty(); ++j)
+            all.costs.add_single(i, j, scale.down(problem.alone[talking[i] * problem.places + j]));
+    }
+    return all;
+}
+
+/// Looks for placements that are better than the best one, on one thread.
+class Search {
+   public:
+    Search(const Ground& ground, Incumbent best, Meter& meter)
+        : ground_(ground), problem_(ground.problem), best_(std::move(best)), meter_(meter) {}
+
+    [[nodiscard]] const Incumbent& best() const { return best_; }
+    /// No placement that is better and was not looked at has less.
+    [[nodiscard]] std::int64_t open() const { return open_; }
+    [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
+
+    void descend(Partial& partial) {
+        for (const Branch& branch : expand(partial)) {
+            if (branch.bound > limit()) continue;
+            if (meter_.exhausted()) {
+                leave_open(branch.bound);
+                continue;
+            }
+            Partial next = follow(partial, branch);
+            descend(next);
+        }
     }
 
     /// Bounds what a partial placement leads to and says how it goes on: not at all where that is settled.
-    std::vector<Branch> expand(Partial& partial, Meter& meter) {
+    std::vector<Branch> expand(Partial& partial) {
         DualAscent& costs = partial.costs;
         if (costs.bound() > limit()) return {};
         if (costs.ranks() <= 1) {
             finish(partial);
             return {};
         }
-        if (stopped_ || meter.exhausted()) {
+        if (meter_.exhausted()) {
             leave_open(costs.bound());
             return {};
         }
-        nodes_.fetch_add(1, std::memory_order_relaxed);
-        const bool first = costs.places() == problem_.places;
-        const int most_sweeps = first ? 40 : 12;
+        ++nodes_;
+        // What the first ones gain, all that follow inherit.
+        const std::uint32_t depth = problem_.places - costs.places();
+        const std::int64_t patience = std::max<std::int64_t>(3, depth < 8 ? 200 >> depth : 0);
+        constexpr int most_sweeps = 100;
         for (int i = 0; i < most_sweeps; ++i) {
             const std::int64_t before = costs.bound();
             costs.sweep();
             if (costs.bound() > limit()) return {};
             rule_out(costs);
-            if (!meter.spend(std::uint64_t{costs.ranks()} * costs.places())) break;
+            if (!meter_.spend(std::uint64_t{costs.ranks()} * costs.places())) break;
             const std::int64_t gain = costs.bound() - before;
-            if (i > 0 && costs.bound() + patience_ * gain < limit()) break;
+            if (i > 0 && costs.bound() + patience * gain < limit()) break;
         }
         return branches(partial);
     }
+
+    static Partial follow(const Partial& partial, const Branch& branch) {
+        Partial next{partial.costs.with(branch.rank, branch.place), partial.ranks, partial.places,
+                     partial.place_of_rank, partial.symmetric};
+        next.place_of_rank[partial.ranks[branch.rank]] = partial.places[branch.place];
+        next.ranks.erase(next.ranks.begin() + branch.rank);
+        next.places.erase(next.places.begin() + branch.place);
+        return next;
+    }
+
+   private:
+    [[nodiscard]] std::int64_t limit() const { return ground_.limit(best_.value); }
 
     void rule_out(DualAscent& costs) const {
         const std::int64_t most = limit() - costs.bound();
@@ -230,7 +258,7 @@ class Search {
         for (std::uint32_t place = 0; place < problem_.places; ++place) {
             if (!is_free[place]) fixed.push_back(place);
         }
-        const std::vector<std::uint32_t> orbit = symmetry_.orbits(fixed);
+        const std::vector<std::uint32_t> orbit = ground_.symmetry.orbits(fixed);
         bool some = false;
         for (std::size_t j = 0; j < partial.places.size(); ++j) {
             only[j] = orbit[partial.places[j]] == partial.places[j];
@@ -239,32 +267,7 @@ class Search {
         return some;
     }
 
-    static Partial follow(const Partial& partial, const Branch& branch) {
-        Partial next{partial.costs.with(branch.rank, branch.place), partial.ranks, partial.places,
-                     partial.place_of_rank, partial.symmetric};
-        next.place_of_rank[partial.ranks[branch.rank]] = partial.places[branch.place];
-        next.ranks.erase(next.ranks.begin() + branch.rank);
-        next.places.erase(next.places.begin() + branch.place);
-        return next;
-    }
-
-    void descend(Partial& partial, Meter& meter) {
-        for (const Branch& branch : expand(partial, meter)) {
-            if (branch.bound > limit()) continue;
-            if (stopped_ || meter.exhausted()) {
-                leave_open(branch.bound);
-                continue;
-            }
-            Partial next = follow(partial, branch);
-            descend(next, meter);
-        }
-    }
-
-    void leave_open(std::int64_t bound) {
-        stopped_ = true;
-        const std::lock_guard hold(lock_);
-        open_ = std::min(open_, scale_.up(bound));
-    }
+    void leave_open(std::int64_t bound) { open_ = std::min(open_, ground_.scale.up(bound)); }
 
     /// The last rank that talks to others goes where it is best, the silent ones where there is room.
     void finish(const Partial& partial) {
@@ -292,41 +295,153 @@ class Search {
             placement[partial.ranks.front()] = place;
             fill();
         }
-        const std::lock_guard hold(lock_);
-        if (found->first >= best_) return;
-        best_ = found->first;
-        best_placement_ = std::move(found->second);
+        if (found->first < best_.value) best_ = {found->first, std::move(found->second)};
     }
 
-    static constexpr std::int64_t patience_ = 4;  // sweeps like the last one that may still close the gap
-
+    const Ground& ground_;
     const QuadraticAssignment& problem_;
-    PlaceSymmetry symmetry_;
-    std::int64_t granularity_;
-    std::mutex lock_;
-    std::atomic<std::int64_t> best_;
-    std::vector<std::uint32_t> best_placement_;
-    CostScale scale_;
+    Incumbent best_;
+    Meter& meter_;
     std::int64_t open_ = std::numeric_limits<std::int64_t>::max();
-    std::atomic<std::uint64_t> nodes_{0};
-    std::atomic<bool> stopped_{false};
+    std::uint64_t nodes_ = 0;
+};
+
+double costs_bytes(std::size_t ranks, std::size_t places) {
+    return 2 * std::pow(static_cast<double>(ranks) * static_cast<double>(places), 2);
+}
+
+/// Subtrees one after the other, each from the best placement of those before: that is what counts, and all that is
+/// counted. Meanwhile the other threads go ahead from the best one so far; where a subtree before theirs finds a better
+/// one, they begin anew.
+class ParallelSearch {
+   public:
+    ParallelSearch(const Ground& ground, Incumbent start, Meter& meter, int threads)
+        : ground_(ground), best_(std::move(start)), meter_(meter), threads_(threads) {}
+
+    ExactResult run() {
+        divide();
+        std::size_t next = 0;
+        while (next < subtrees_.size()) next = advance(next);
+        return {best_.place_of_rank, best_.value, std::min(best_.value, open_), nodes_};
+    }
+
+   private:
+    struct Outcome {
+        Incumbent best;
+        std::int64_t open;
+        std::uint64_t nodes;
+        std::uint64_t work;
+        std::uint64_t most_work;  // that it was allowed
+    };
+
+    /// Enough subtrees to share between threads, if memory allows.
+    void divide() {
+        constexpr std::size_t enough = 64;
+        constexpr double most_bytes = 1e9;
+        subtrees_.push_back(ground_.root());
+        const double bytes = costs_bytes(subtrees_.front().ranks.size(), ground_.problem.places);
+        while (!subtrees_.empty() && subtrees_.size() < enough && subtrees_.front().ranks.size() > 1 &&
+               static_cast<double>(subtrees_.size() * ground_.problem.places) * bytes < most_bytes) {
+            std::vector<Partial> deeper;
+            Search search(ground_, best_, meter_);
+            for (Partial& partial : subtrees_) {
+                for (const Branch& branch : search.expand(partial))
+                    deeper.push_back(Search::follow(partial, branch));
+            }
+            subtrees_ = std::move(deeper);
+            count({search.best(), search.open(), search.nodes(), 0, 0});
+        }
+        std::ranges::stable_sort(subtrees_, {}, [](const Partial& p) { return p.costs.bound(); });
+    }
+
+    /// Searches from subtree `next` on; returns the first one that is to be searched again.
+    std::size_t advance(std::size_t next) {
+        outcomes_.assign(subtrees_.size(), std::nullopt);
+        last_ = subtrees_.size() - 1;
+        stopped_ = !meter_.go_on();
+        const Budget rest = meter_.rest();
+        parallel_for(subtrees_.size() - next, threads_,
+                     [&](std::size_t k, int worker) { search(next + k, worker, rest); });
+        std::size_t i = next;
+        for (; i <= last_ && outcomes_[i]; ++i) {
+            const std::uint64_t left = meter_.rest().work;
+            if (outcomes_[i]->work > left && outcomes_[i]->most_work > left) return i;
+            count(*outcomes_[i]);
+            meter_.spend(outcomes_[i]->work);
+        }
+        if (meter_.go_on()) return i;
+        for (; i < subtrees_.size(); ++i) {
+            if (stopped_ && outcomes_[i]) {
+                count(*outcomes_[i]);
+            } else {
+                open_ = std::min(open_, ground_.scale.up(subtrees_[i].costs.bound()));
+            }
+        }
+        return i;
+    }
+
+    void search(std::size_t i, int worker, const Budget& rest) {
+        std::uint64_t left = rest.work;
+        {
+            const std::lock_guard hold(lock_);
+            for (std::size_t before = 0; before < i; ++before)
+                left -= outcomes_[before] ? std::min(left, outcomes_[before]->work) : 0;
+        }
+        // Only the calling thread may ask the caller whether to go on.
+        const Budget budget{
+            .work = left, .seconds = rest.seconds, .keep_going = [this, i, worker](std::uint64_t) {
+                if (worker == 0 && !meter_.go_on()) stopped_ = true;
+                return !stopped_ && i <= last_;
+            }};
+        if (left == 0 || stopped_ || i > last_) return;
+        Meter meter(budget);
+        Partial subtree = subtrees_[i];
+        Search search(ground_, best_, meter);
+        search.descend(subtree);
+        const std::lock_guard hold(lock_);
+        outcomes_[i] = {search.best(), search.open(), search.nodes(), meter.done(), left};
+        if (search.best().value < best_.value) last_ = std::min<std::size_t>(last_, i);
+    }
+
+    void count(const Outcome& outcome) {
+        if (outcome.best.value < best_.value) best_ = outcome.best;
+        open_ = std::min(open_, outcome.open);
+        nodes_ += outcome.nodes;
+    }
+
+    const Ground& ground_;
+    Incumbent best_;
+    Meter& meter_;
+    int threads_;
+    std::vector<Partial> subtrees_;
+    std::mutex lock_;
+    std::vector<std::optional<Outcome>> outcomes_;
+    std::atomic<std::size_t> last_ = 0;  // that begins from the best placement there is
+    std::atomic<bool> stopped_ = false;
+    std::int64_t open_ = std::numeric_limits<std::int64_t>::max();
+    std::uint64_t nodes_ = 0;
 };
 
 }  // namespace
 
 QuadraticAssignment::QuadraticAssignment(std::uint32_t rank_count, std::uint32_t place_count,
                                          std::vector<std::int64_t> bytes_sent,
-                                         std::vector<std::int64_t> distances_between)
+                                         std::vector<std::int64_t> distances_between,
+                                         std::vector<std::int64_t> costs_alone)
     : ranks(rank_count),
       places(place_count),
       bytes(std::move(bytes_sent)),
-      distances(std::move(distances_between)) {
+      distances(std::move(distances_between)),
+      alone(std::move(costs_alone)) {
     if (ranks == 0 || ranks > places) fail("an exact search needs 1 to ", places, " ranks, not ", ranks);
     if (bytes.size() != std::size_t{ranks} * ranks || distances.size() != std::size_t{places} * places)
         fail("matrices of ", ranks, " ranks and ", places, " places have other sizes than ", bytes.size(),
              " and ", distances.size());
+    if (!alone.empty() && alone.size() != std::size_t{ranks} * places)
+        fail("costs of ", ranks, " ranks alone at ", places, " places are not ", alone.size());
     const auto negative = [](std::int64_t v) { return v < 0; };
-    if (std::ranges::any_of(bytes, negative) || std::ranges::any_of(distances, negative))
+    if (std::ranges::any_of(bytes, negative) || std::ranges::any_of(distances, negative) ||
+        std::ranges::any_of(alone, negative))
         fail("an exact search needs bytes and distances that are not negative");
 }
 
@@ -349,6 +464,7 @@ QuadraticAssignment::QuadraticAssignment(const BoundProblem& problem)
 std::int64_t QuadraticAssignment::value(std::span<const std::uint32_t> place_of_rank) const {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < ranks; ++i) {
+        if (!alone.empty()) sum += alone[i * places + place_of_rank[i]];
         for (std::size_t k = 0; k < i; ++k) sum += pair_cost(*this, i, k, place_of_rank[i], place_of_rank[k]);
     }
     return sum;
@@ -364,7 +480,13 @@ ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const
             fail("the placement to start from uses place ", place, " twice, or there are only ",
                  problem.places);
     }
-    return Search(problem, start).run(meter, threads);
+    const Incumbent best{problem.value(start), {start.begin(), start.end()}};
+    const Ground ground(problem, best.value);
+    return ParallelSearch(ground, best, meter, threads).run();
+}
+
+double branch_and_bound_bytes(std::size_t ranks, std::size_t places) {
+    return costs_bytes(ranks, places) * (1 + static_cast<double>(ranks) / 4);
 }
 
 }  // namespace topoloom

@@ -11,16 +11,19 @@
 
 namespace topoloom {
 
-/// Minimize sum over i, k of bytes(i, k) * distance(place of i, place of k), every rank at a place of its own. Matrices
-/// are row-major, have no negative entries and need not be symmetric; diagonals do not count.
+/// Minimize sum over i, k of bytes(i, k) * distance(place of i, place of k) + sum over i of alone(i, place of i), every
+/// rank at a place of its own. Matrices are row-major, have no negative entries and need not be symmetric; diagonals
+/// do not count.
 struct QuadraticAssignment {
     std::uint32_t ranks = 0;
     std::uint32_t places = 0;
     std::vector<std::int64_t> bytes;
     std::vector<std::int64_t> distances;
+    std::vector<std::int64_t> alone;  // ranks by places; empty: nothing
 
     QuadraticAssignment(std::uint32_t rank_count, std::uint32_t place_count,
-                        std::vector<std::int64_t> bytes_sent, std::vector<std::int64_t> distances_between);
+                        std::vector<std::int64_t> bytes_sent, std::vector<std::int64_t> distances_between,
+                        std::vector<std::int64_t> costs_alone = {});
     /// Hop-bytes: places are the slots of the allocation, each as often as it has room for ranks.
     explicit QuadraticAssignment(const BoundProblem& problem);
 
@@ -36,11 +39,13 @@ struct ExactResult {
 
 /// Depth-first branch and bound from a given placement on, with bounds by dual ascent that a partial placement inherits
 /// from the one it extends, branching over the rank or place that leaves the least to do; places that an automorphism of
-/// the distances maps on each other are tried once. The value does not depend on the number of threads; which of
-/// several best placements is returned may. Work is counted in pairs of ranks and places, per sweep. Throws Error
-/// unless `start` is a placement.
+/// the distances maps on each other are tried once. Same result for any number of threads. Work is counted in pairs of
+/// ranks and places, per sweep. Throws Error unless `start` is a placement.
 [[nodiscard]] ExactResult branch_and_bound(const QuadraticAssignment& problem,
                                            std::span<const std::uint32_t> start, Meter& meter,
                                            int threads = 0);
+
+/// About what that needs: costs of all pairs of ranks at all pairs of places, for every rank that a search has placed.
+[[nodiscard]] double branch_and_bound_bytes(std::size_t ranks, std::size_t places);
 
 }  // namespace topoloom

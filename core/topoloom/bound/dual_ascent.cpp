@@ -18,88 +18,106 @@ constexpr DualAscent::Cost forbidden = 4 * DualAscent::most_cost;
 
 DualAscent::DualAscent(std::uint32_t ranks, std::uint32_t places, std::size_t pairs)
     : ranks_(ranks), places_(places), singles_(std::size_t{ranks} * places, 0), partners_(ranks) {
-    blocks_.reserve(2 * pairs * places * places);
+    blocks_.reserve(pairs * places * places);
 }
 
 DualAscent::Cost* DualAscent::add_block(std::uint32_t i, std::uint32_t k) {
-    const std::size_t size = std::size_t{places_} * places_;
     const std::size_t at = blocks_.size();
-    blocks_.resize(at + 2 * size);
-    partners_[i].push_back({k, at, at + size});
-    partners_[k].push_back({i, at + size, at});
+    blocks_.resize(at + std::size_t{places_} * places_);
+    const auto number = [&](std::uint32_t rank) {
+        return static_cast<std::uint32_t>(partners_[rank].size());
+    };
+    const std::uint32_t number_of_k = number(i);
+    partners_[i].push_back({k, number(k), at, true});
+    partners_[k].push_back({i, number_of_k, at, false});
     return blocks_.data() + at;
 }
 
 void DualAscent::sweep(int threads) {
     const int workers = ranks_ < 32 ? 1 : thread_count(threads);
     workers_.resize(static_cast<std::size_t>(workers));
-    parallel_for(ranks_, workers, [&](std::size_t i, int) { spread(static_cast<std::uint32_t>(i)); });
-    parallel_for(ranks_, workers, [&](std::size_t i, int) {
-        for (const Partner& partner : partners_[i]) {
-            if (i < partner.rank) share(partner);
-        }
-    });
-    parallel_for(ranks_, workers, [&](std::size_t i, int worker) {
-        for (std::uint32_t j = 0; j < places_; ++j)
-            settle(static_cast<std::uint32_t>(i), j, workers_[static_cast<std::size_t>(worker)]);
-    });
+    for (std::uint32_t k = 0; k < ranks_; ++k) visit(forward_ ? k : ranks_ - 1 - k, forward_, workers);
+    forward_ = !forward_;
     assign_singles();
 }
 
-/// What a rank costs at a place, its partners may use.
-void DualAscent::spread(std::uint32_t i) {
-    const std::vector<Partner>& partners = partners_[i];
-    if (partners.empty()) return;
-    for (std::uint32_t j = 0; j < places_; ++j) {
-        const Cost single = std::exchange(singles_[i * places_ + j], 0);
-        const Cost part = single / static_cast<Cost>(partners.size());
-        Cost left = single % static_cast<Cost>(partners.size());
-        for (const Partner& partner : partners) {
-            Cost* const row = blocks_.data() + partner.block + std::size_t{j} * places_;
-            const Cost more = part + (left-- > 0 ? 1 : 0);
-            for (std::uint32_t l = 0; l < places_; ++l) row[l] += l == j ? 0 : more;
+/// Makes what the pairs of a rank cost at least a cost of the rank. The partners that come later find half of it.
+void DualAscent::visit(std::uint32_t i, bool forward, int workers) {
+    const std::size_t count = partners_[i].size();
+    if (count == 0) return;
+    cube_.resize(count * places_ * places_);
+    parallel_for(count, workers,
+                 [&](std::size_t p, int) { take(i, p, (partners_[i][p].rank > i) == forward); });
+    parallel_for(places_, workers, [&](std::size_t j, int worker) {
+        settle(i, static_cast<std::uint32_t>(j), forward, workers_[static_cast<std::size_t>(worker)]);
+    });
+    parallel_for(count, workers, [&](std::size_t p, int) { give_back(i, p); });
+}
+
+DualAscent::Cost DualAscent::share(std::uint32_t i, std::uint32_t j, std::size_t partner) const {
+    const Cost single = singles_[i * places_ + j];
+    if (single >= most_cost) return most_cost;
+    const auto count = static_cast<Cost>(partners_[i].size());
+    return single / count + (static_cast<Cost>(partner) < single % count ? 1 : 0);
+}
+
+void DualAscent::take(std::uint32_t i, std::size_t p, bool with_singles) {
+    const Partner& partner = partners_[i][p];
+    const std::size_t n = places_;
+    const Cost* const block = blocks_.data() + partner.block;
+    Cost* const cube = cube_.data() + p * n * n;
+    if (partner.first) {
+        std::copy(block, block + n * n, cube);
+    } else {
+        for (std::size_t l = 0; l < n; ++l) {
+            for (std::size_t j = 0; j < n; ++j) cube[j * n + l] = block[l * n + j];
         }
+    }
+    if (!with_singles) return;
+    std::vector<Cost> shares(n);
+    for (std::uint32_t l = 0; l < places_; ++l) shares[l] = share(partner.rank, l, partner.number);
+    for (std::uint32_t j = 0; j < places_; ++j) {
+        const Cost own = share(i, j, p);
+        for (std::size_t l = 0; l < n; ++l) cube[j * n + l] += own + shares[l];
     }
 }
 
-/// Half of a pair's costs for either rank. In tiles, as one of the two is read across its rows.
-void DualAscent::share(const Partner& partner) {
-    constexpr std::size_t tile = 16;
-    Cost* const own = blocks_.data() + partner.block;
-    Cost* const other = blocks_.data() + partner.reverse;
+void DualAscent::give_back(std::uint32_t i, std::size_t p) {
+    const Partner& partner = partners_[i][p];
     const std::size_t n = places_;
-    for (std::size_t jj = 0; jj < n; jj += tile) {
-        for (std::size_t ll = 0; ll < n; ll += tile) {
-            for (std::size_t j = jj; j < std::min(jj + tile, n); ++j) {
-                for (std::size_t l = ll; l < std::min(ll + tile, n); ++l) {
-                    const Cost both = own[j * n + l] + other[l * n + j];
-                    const Cost half = (both + static_cast<Cost>((j ^ l) & 1)) / 2;
-                    own[j * n + l] = half;
-                    other[l * n + j] = both - half;
-                }
-            }
+    Cost* const block = blocks_.data() + partner.block;
+    const Cost* const cube = cube_.data() + p * n * n;
+    if (partner.first) {
+        std::copy(cube, cube + n * n, block);
+    } else {
+        for (std::size_t l = 0; l < n; ++l) {
+            for (std::size_t j = 0; j < n; ++j) block[l * n + j] = cube[j * n + l];
         }
     }
 }
 
 /// With rank i at place j its partners are at other places, each at its own: an assignment, whose value is certain.
-void DualAscent::settle(std::uint32_t i, std::uint32_t j, Worker& worker) {
-    const std::vector<Partner>& partners = partners_[i];
-    if (partners.empty()) return;
-    worker.rows.clear();
-    for (const Partner& partner : partners) {
-        Cost* const row = blocks_.data() + partner.block + std::size_t{j} * places_;
-        for (std::uint32_t l = 0; l < places_; ++l) row[l] = std::min(row[l], most_cost);
-        row[j] = forbidden;
-        worker.rows.push_back(row);
-    }
+void DualAscent::settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker) {
     Cost& single = singles_[i * places_ + j];
-    single = std::min(single + worker.assignment.solve(worker.rows, places_), most_cost);
+    if (single >= most_cost) return;
+    const std::vector<Partner>& partners = partners_[i];
+    const std::size_t n = places_;
+    worker.costs.resize(partners.size() * n);
+    worker.rows.clear();
+    for (std::size_t p = 0; p < partners.size(); ++p) {
+        const Cost* const row = cube_.data() + (p * n + j) * n;
+        Cost* const costs = worker.costs.data() + p * n;
+        const int halve = (partners[p].rank > i) == forward ? 1 : 0;
+        for (std::size_t l = 0; l < n; ++l) costs[l] = std::min(row[l] >> halve, most_cost);
+        costs[j] = forbidden;
+        worker.rows.push_back(costs);
+    }
+    single = std::min(worker.assignment.solve(worker.rows, n), most_cost);
     const Cost* const by_column = worker.assignment.column_prices().data();
     for (std::size_t p = 0; p < partners.size(); ++p) {
-        Cost* const row = blocks_.data() + partners[p].block + std::size_t{j} * places_;
+        Cost* const row = cube_.data() + (p * n + j) * n;
         const Cost price = worker.assignment.row_prices()[p];
-        for (std::uint32_t l = 0; l < places_; ++l) row[l] -= price + by_column[l];
+        for (std::size_t l = 0; l < n; ++l) row[l] = std::min(row[l], 2 * most_cost) - (price + by_column[l]);
         row[j] = 0;
     }
 }
@@ -109,8 +127,10 @@ void DualAscent::assign_singles() {
     LinearAssignment<Cost>& assignment = workers_.front().assignment;
     bound_ += assignment.solve(singles_, places_);
     for (std::uint32_t i = 0; i < ranks_; ++i) {
-        for (std::uint32_t j = 0; j < places_; ++j)
-            singles_[i * places_ + j] -= assignment.row_prices()[i] + assignment.column_prices()[j];
+        for (std::uint32_t j = 0; j < places_; ++j) {
+            Cost& single = singles_[i * places_ + j];
+            if (single < most_cost) single -= assignment.row_prices()[i] + assignment.column_prices()[j];
+        }
     }
 }
 
@@ -126,13 +146,14 @@ void DualAscent::singles_with(std::uint32_t i, std::uint32_t j, std::vector<Cost
         std::copy(row + j + 1, row + places_, out + j);
     }
     for (const Partner& partner : partners_[i]) {
-        const Cost* const own = blocks_.data() + partner.block + std::size_t{j} * places_;
-        const Cost* const other = blocks_.data() + partner.reverse + j;
+        const Cost* const pair =
+            blocks_.data() + partner.block + std::size_t{j} * (partner.first ? places_ : 1);
+        const std::size_t step = partner.first ? 1 : places_;
         Cost* const out = costs.data() + without(partner.rank, i) * places;
         for (std::uint32_t l = 0; l < places_; ++l) {
             if (l == j) continue;
             Cost& cost = out[without(l, j)];
-            cost = std::min(cost + own[l] + other[std::size_t{l} * places_], most_cost);
+            cost = std::min(cost + pair[l * step], most_cost);
         }
     }
 }
@@ -159,11 +180,9 @@ DualAscent DualAscent::with(std::uint32_t i, std::uint32_t j) const {
     };
     for (std::uint32_t k = 0; k < ranks_; ++k) {
         for (const Partner& partner : partners_[k]) {
-            if (k == i || partner.rank == i || k > partner.rank) continue;
-            Cost* const there =
-                left.add_block(k - (k > i ? 1 : 0), partner.rank - (partner.rank > i ? 1 : 0));
-            copy(blocks_.data() + partner.block, there);
-            copy(blocks_.data() + partner.reverse, there + std::size_t{left.places_} * left.places_);
+            if (k == i || partner.rank == i || !partner.first) continue;
+            copy(blocks_.data() + partner.block,
+                 left.add_block(k - (k > i ? 1 : 0), partner.rank - (partner.rank > i ? 1 : 0)));
         }
     }
     left.assign_singles();

@@ -18,7 +18,7 @@ namespace topoloom {
 /// The cost of a placement as a bound, costs of ranks at places and costs of pairs of ranks at pairs of places, all of
 /// them >= 0. A sweep moves costs between them so that the bound rises and the cost of no placement does (Hahn, Grant,
 /// Operations Research 46, 1998). Only pairs that were added take part, so that sparse patterns are cheap: memory 4
-/// bytes for every ordered pair of ranks and of places.
+/// bytes for every pair of ranks and ordered pair of places.
 class DualAscent {
    public:
     using Cost = std::int32_t;
@@ -31,18 +31,22 @@ class DualAscent {
     /// cost(j, l) for rank i at place j and rank k at place l. Every pair at most once.
     template <class PairCost>
     void add_pair(std::uint32_t i, std::uint32_t k, const PairCost& cost) {
-        Cost* const there = add_block(i, k);
+        Cost* const block = add_block(i, k);
         for (std::uint32_t j = 0; j < places_; ++j) {
             for (std::uint32_t l = 0; l < places_; ++l) {
                 if (j != l)
-                    there[std::size_t{j} * places_ + l] =
+                    block[std::size_t{j} * places_ + l] =
                         static_cast<Cost>(std::min<std::int64_t>(cost(j, l), most_cost));
             }
         }
     }
-    void add_single(std::uint32_t i, std::uint32_t j, Cost cost) { singles_[i * places_ + j] += cost; }
+    void add_single(std::uint32_t i, std::uint32_t j, std::int64_t cost) {
+        Cost& single = singles_[i * places_ + j];
+        single = static_cast<Cost>(std::min<std::int64_t>(single + cost, most_cost));
+    }
 
-    /// The first one makes the bound that of Gilmore and Lawler. The result does not depend on the threads.
+    /// The first one makes the bound that of Gilmore and Lawler or a better one. Ranks come one after the other, every
+    /// other time backwards. The result does not depend on the threads.
     void sweep(int threads = 1);
 
     [[nodiscard]] std::int64_t bound() const { return bound_; }
@@ -60,26 +64,34 @@ class DualAscent {
    private:
     struct Partner {
         std::uint32_t rank;
-        std::size_t block;    // of (i, rank), where costs wait for i
-        std::size_t reverse;  // of (rank, i)
+        std::uint32_t number;  // of this rank among its partners
+        std::size_t block;     // of the pair
+        bool first;            // rows of the block are places of this rank, columns of the partner
     };
     struct Worker {
         LinearAssignment<Cost> assignment;
+        std::vector<Cost> costs;
         std::vector<const Cost*> rows;
     };
     Cost* add_block(std::uint32_t i, std::uint32_t k);
-    void spread(std::uint32_t i);
-    void share(const Partner& partner);
-    void settle(std::uint32_t i, std::uint32_t j, Worker& worker);
+    void visit(std::uint32_t i, bool forward, int workers);
+    void take(std::uint32_t i, std::size_t p, bool with_singles);
+    void give_back(std::uint32_t i, std::size_t p);
+    void settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker);
     void assign_singles();
+    /// What a rank's cost at a place adds to the costs of pairs with one of its partners.
+    [[nodiscard]] Cost share(std::uint32_t i, std::uint32_t j, std::size_t partner) const;
     /// Costs of the other ranks at the other places when rank i is at place j, row-major.
     void singles_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const;
 
     std::uint32_t ranks_, places_;
     std::int64_t bound_ = 0;
+    bool forward_ = true;
     std::vector<Cost> singles_;
     std::vector<std::vector<Partner>> partners_;  // by rank
     std::vector<Cost> blocks_;
+    std::vector<Cost>
+        cube_;  // costs of one rank with its partners: by partner, own place, place of the partner
     std::vector<Worker> workers_;
     std::vector<Cost> scratch_;
 };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,8 +47,10 @@ struct MapperEntry {
 
 struct PlaceResult {
     Placement placement;
-    std::uint64_t work;  // candidates evaluated
-    bool exhausted;      // the budget ended the search
+    std::uint64_t work;                           // candidates evaluated
+    bool exhausted;                               // the budget ended the search
+    std::optional<std::int64_t> least_hop_bytes;  // proven: no placement has fewer
+    std::optional<double> least_congestion;       // proven: no placement has less
 };
 
 /// Runs a chain such as `mahd,swap` or `mahd+swap(reach=3)`: a constructor, then improvers. With the same problem,

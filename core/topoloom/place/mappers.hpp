@@ -5,6 +5,7 @@
 #include "topoloom/place/anneal.hpp"
 #include "topoloom/place/auto.hpp"
 #include "topoloom/place/congestion.hpp"
+#include "topoloom/place/exact.hpp"
 #include "topoloom/place/grasp.hpp"
 #include "topoloom/place/greedy.hpp"
 #include "topoloom/place/hybrid.hpp"

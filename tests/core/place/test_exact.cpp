@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// exact: as good as the best of all placements, and what it says that it has proven.
+#include <limits>
+
+#include "bound/bound_cases.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/place/exact.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+std::vector<Slot> slots_of(const Placement& placement) {
+    return {placement.slots().begin(), placement.slots().end()};
+}
+
+double congestion(const CommGraph& graph, const Allocation& allocation, const Placement& placement) {
+    return judge(graph, allocation.machine(), placement, 1).congestion_max;
+}
+
+double least_congestion_of_all(const CommGraph& graph, const Allocation& allocation) {
+    double least = std::numeric_limits<double>::infinity();
+    for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
+        least = std::min(least, congestion(graph, allocation, placement));
+    });
+    return least;
+}
+
+}  // namespace
+
+TEST_CASE("exact finds what trying all placements finds, on any machine, and proves it") {
+    for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
+        const Problem problem(graph, allocation, 1, 1);
+        const PlaceResult found = place(problem, "exact");
+        const std::int64_t least = least_hop_bytes_of_all(graph, allocation);
+        CHECK(problem.value(found.placement.slots()) == least);
+        CHECK(found.least_hop_bytes == least);
+        CHECK_FALSE(found.exhausted);
+    });
+}
+
+TEST_CASE("exact weighs what moving costs") {
+    for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
+        Migration migration{{}, Bytes{rng.below(300)}};
+        const Placement before = random_placement(allocation, graph.rank_count(), rng);
+        for (const Slot slot : before.slots()) migration.from.emplace_back(slot);
+        migration.from.front() = std::nullopt;
+        const Problem problem = Problem(graph, allocation, 1, 1).with_migration(migration);
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
+            least = std::min(least, problem.value(placement.slots()));
+        });
+        const PlaceResult found = place(problem, "exact");
+        CHECK(problem.value(found.placement.slots()) == least);
+        CHECK(found.least_hop_bytes == least);
+    });
+}
+
+TEST_CASE("exact ends with the budget, with what it has and what it has proven, whatever the threads") {
+    const Machine machine = make_machine("mesh:4x4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = random_geometric(14, Bytes{100}, 2, 6);
+    std::int64_t proven = 0;
+    for (const std::uint64_t work : {1U, 1'000U, 30'000U, 100'000U, 1'000'000U}) {
+        const Budget budget{.work = work};
+        const Problem one(graph, allocation, 1, 1);
+        const PlaceResult a = place(one, "exact", budget);
+        const PlaceResult b = place(Problem(graph, allocation, 1, 3), "exact", budget);
+        CHECK(slots_of(a.placement) == slots_of(b.placement));
+        CHECK(a.work == b.work);
+        CHECK(a.least_hop_bytes == b.least_hop_bytes);
+        REQUIRE(a.least_hop_bytes);
+        CHECK(*a.least_hop_bytes <= one.value(a.placement.slots()));
+        proven = std::max(proven, *a.least_hop_bytes);
+    }
+    const PlaceResult found = place(Problem(graph, allocation, 1, 1), "exact");
+    CHECK(proven <= *found.least_hop_bytes);
+    CHECK(found.least_hop_bytes == hop_bytes(graph, machine, found.placement.slots(), 1));
+}
+
+TEST_CASE("only exact searches say what they have proven") {
+    const Machine machine = make_machine("mesh:3x3");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = random_geometric(9, Bytes{100}, 2, 6);
+    CHECK_FALSE(place(Problem(graph, allocation), "mahd,swap").least_hop_bytes);
+    CHECK(place(Problem(graph, allocation), "exact,swap").least_hop_bytes);
+}
+
+TEST_CASE("the least congestion is found, and proven") {
+    for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
+        if (allocation.machine().text().find("ugal") != std::string::npos) return;
+        const Problem problem(graph, allocation, 1, 1);
+        const Budget budget;
+        Meter meter(budget);
+        const Placement found = place_exact_for_congestion(problem, meter);
+        const double least = least_congestion_of_all(graph, allocation);
+        CHECK(congestion(graph, allocation, found) == doctest::Approx(least).epsilon(1e-9));
+        CHECK(meter.least_congestion().value_or(-1) == doctest::Approx(least).epsilon(1e-9));
+    });
+}
+
+TEST_CASE("a ring of eight threads on the elements of a Cell processor: one message on every link") {
+    const Machine cell = make_machine("ring:12,rings=2");
+    std::vector<Node> elements;
+    for (const std::uint32_t station : {10U, 1U, 9U, 2U, 8U, 3U, 7U, 4U}) elements.emplace_back(station);
+    const Allocation allocation(cell, elements);
+    const auto best_for = [&](const CommGraph& graph) {
+        const Budget budget;
+        Meter meter(budget);
+        const Problem problem(graph, allocation, 1, 1);
+        const Placement placement = place_exact_for_congestion(problem, meter);
+        CHECK(meter.least_congestion().value_or(-1) ==
+              doctest::Approx(congestion(graph, allocation, placement)));
+        return congestion(graph, allocation, placement);
+    };
+    const Bytes size{16384};
+    constexpr double rings = 2;  // each way
+    CHECK(best_for(ring(8, size)) == 16384 / rings);
+    // Sizes that differ need a search. Half-way round, half of a message goes either way.
+    const auto uneven =
+        CommGraph::from_edges(8, std::vector<Rank>{Rank{0}, Rank{2}}, std::vector<Rank>{Rank{1}, Rank{3}},
+                              std::vector<Bytes>{size, Bytes{100}});
+    CHECK(best_for(uneven) == 16384 / rings / 2);
+}
+
+TEST_CASE("what would not fit in memory is refused") {
+    const Machine machine = make_machine("torus:16x16x16");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = ring(4096, Bytes{1});
+    CHECK_THROWS_WITH_AS(place(Problem(graph, allocation), "exact"),
+                         doctest::Contains("use fewer slots or another mapper"), Error);
+}
