@@ -34,6 +34,8 @@ Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) 
     return migration;
 }
 
+using Proven = std::function<void(double)>;
+
 /// What placements are compared by, as Python says it. Holds the background that a Problem refers to.
 class Aimed {
    public:
@@ -52,15 +54,13 @@ class Aimed {
     std::vector<double> background_;
 };
 
-std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation& allocation,
-                                        std::string_view mapper, std::uint64_t seed,
-                                        std::optional<double> seconds, std::optional<std::uint64_t> work,
-                                        int threads, std::optional<double> imbalance,
-                                        const std::optional<Numbers>& capacities,
-                                        const std::optional<Integers>& previous, std::int64_t migration_cost,
-                                        std::string_view objective, std::vector<const CommGraph*> phases,
-                                        const std::optional<Numbers>& background,
-                                        const std::optional<Progress>& progress) {
+std::pair<Placement, std::uint64_t> run(
+    const CommGraph& graph, const Allocation& allocation, std::string_view mapper, std::uint64_t seed,
+    std::optional<double> seconds, std::optional<std::uint64_t> work, int threads,
+    std::optional<double> imbalance, const std::optional<Numbers>& capacities,
+    const std::optional<Integers>& previous, std::int64_t migration_cost, std::string_view objective,
+    std::vector<const CommGraph*> phases, const std::optional<Numbers>& background,
+    const std::optional<Proven>& proven, const std::optional<Progress>& progress) {
     Watch watch(progress);
     const Budget budget = make_budget(seconds, work, watch);
     Sharing sharing{.imbalance = imbalance};
@@ -73,6 +73,7 @@ std::pair<Placement, std::uint64_t> run(const CommGraph& graph, const Allocation
         return place(aimed.at(migration ? problem.with_migration(std::move(*migration)) : problem), mapper,
                      budget);
     });
+    if (proven && result.proven) (*proven)(*result.proven);
     return {std::move(result.placement), result.work};
 }
 
@@ -127,7 +128,7 @@ void bind_place(nb::module_& m) {
         "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "imbalance"_a = nb::none(),
         "capacities"_a = nb::none(), "previous"_a = nb::none(), "migration_cost"_a = 0,
         "objective"_a = "hop-bytes", "phases"_a = std::vector<const CommGraph*>{},
-        "background"_a = nb::none(), "progress"_a = nb::none(),
+        "background"_a = nb::none(), "proven"_a = nb::none(), "progress"_a = nb::none(),
         "Places the ranks with a chain of mappers; returns (placement, work done).\n\n"
         "Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how\n"
         "much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.\n"
@@ -136,6 +137,8 @@ void bind_place(nb::module_& m) {
         "objective is hop-bytes, congestion, congestion-soft, time or weighted(hop-bytes=1;congestion=2);\n"
         "phases are graphs whose messages never meet, and whose sum is the graph (none: it is one phase);\n"
         "background holds bytes by link that others send.\n"
+        "proven(least) is called where the search has proven that no placement has a lower value of the\n"
+        "objective.\n"
         "progress(work) is called now and then; when it returns False the best placement so far is "
         "returned.");
     m.def("objective_value", &value_of, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),

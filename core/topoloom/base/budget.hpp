@@ -51,12 +51,9 @@ class Meter {
         if (!exhausted_) look();
         return !exhausted_;
     }
-    /// For searches that prove something: no placement has fewer hop-bytes than this, those of moving included.
-    void prove(std::int64_t least_hop_bytes) { least_hop_bytes_ = least_hop_bytes; }
-    [[nodiscard]] std::optional<std::int64_t> least_hop_bytes() const { return least_hop_bytes_; }
-    /// No placement has less congestion than so many seconds.
-    void prove_congestion(double least) { least_congestion_ = least; }
-    [[nodiscard]] std::optional<double> least_congestion() const { return least_congestion_; }
+    /// For searches that prove something: nothing has a lower value of the objective than this.
+    void prove(double least) { proven_ = least; }
+    [[nodiscard]] std::optional<double> proven() const { return proven_; }
     /// What is left, for searches side by side. Whether to go on, only the thread of this meter may ask: go_on().
     [[nodiscard]] Budget rest() const {
         const std::chrono::duration<double> passed = Clock::now() - start_;
@@ -88,8 +85,7 @@ class Meter {
     std::uint64_t done_ = 0;
     std::uint64_t next_look_ = 0;
     bool exhausted_ = false;
-    std::optional<std::int64_t> least_hop_bytes_;
-    std::optional<double> least_congestion_;
+    std::optional<double> proven_;
 };
 
 }  // namespace topoloom

@@ -123,8 +123,7 @@ Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
 PlaceResult place(const Problem& problem, std::string_view chain, const Budget& budget) {
     Meter meter(budget);
     Placement placement = place(problem, chain, meter);
-    return {std::move(placement), meter.done(), meter.exhausted(), meter.least_hop_bytes(),
-            meter.least_congestion()};
+    return {std::move(placement), meter.done(), meter.exhausted(), meter.proven()};
 }
 
 }  // namespace topoloom

@@ -30,14 +30,20 @@ void require_memory(const Problem& problem, double bytes, std::string_view what)
          " slots; use fewer slots or another mapper, and `topoloom bound` for a weaker proof");
 }
 
+/// The greatest that is no more: not all whole numbers are doubles.
+double rounded_down(std::int64_t value) {
+    const auto near = static_cast<double>(value);
+    return static_cast<std::int64_t>(near) > value ? std::nextafter(near, 0) : near;
+}
+
 /// A placement to start from: a better one is worth a little of the time that it saves.
-Placement good_placement(const Problem& problem, const std::string& chain, Meter& meter) {
+Placement good_placement(const Problem& problem, Meter& meter) {
     const auto slots = static_cast<double>(problem.allocation().slot_count());
     const Budget rest = meter.rest();
     const Budget share{.work = std::min(static_cast<std::uint64_t>(1e3 * std::pow(slots, 3)), rest.work / 10),
                        .seconds = rest.seconds / 10,
                        .keep_going = [&](std::uint64_t) { return meter.go_on(); }};
-    PlaceResult found = place(problem, chain, share);
+    PlaceResult found = place(problem, "auto", share);
     meter.spend(found.work);
     return std::move(found.placement);
 }
@@ -81,35 +87,43 @@ QuadraticAssignment exact_assignment(const Problem& problem) {
             std::move(alone)};
 }
 
-}  // namespace
-
-Placement place_exact(const Problem& problem, Meter& meter) {
+Placement place_for_hop_bytes(const Problem& problem, Meter& meter) {
     require_memory(problem, branch_and_bound_bytes(problem.rank_count(), problem.allocation().slot_count()),
                    "costs of all pairs of ranks at all pairs of slots");
-    const Placement start = good_placement(problem, "auto", meter);
+    const Placement start = good_placement(problem, meter);
     const QuadraticAssignment assignment = exact_assignment(problem);
     const ExactResult found = branch_and_bound(assignment, positions_of(problem.allocation(), start.slots()),
                                                meter, problem.threads());
-    meter.prove(found.lower_bound);
+    meter.prove(rounded_down(found.lower_bound));
     return placement_at(problem.allocation(), found.place_of_rank);
 }
 
-Placement place_exact_for_congestion(const Problem& problem, Meter& meter) {
+Placement place_for_congestion(const Problem& problem, Meter& meter) {
     const Allocation& allocation = problem.allocation();
     if (std::optional<Placement> best = best_on_bus(problem)) {
-        meter.prove_congestion(congestion_key(problem.graph(), problem.machine(), best->slots()).congestion);
+        meter.prove(congestion_key(problem.graph(), problem.machine(), best->slots()).congestion);
         return std::move(*best);
     }
     const double pairs = std::pow(static_cast<double>(allocation.slot_count()), 2);
     require_memory(problem, pairs * (32 + 16 * problem.machine().max_distance()),
                    "routes between all pairs of slots");
-    const Placement start = good_placement(problem, "auto,congestion", meter);
+    const Placement start = good_placement(problem, meter);
     const BoundProblem bounds(problem.graph(), allocation, {}, problem.threads());
     const double known = congestion_bound(bounds, meter).value;
     const ExactCongestion found =
         least_congestion(bounds, positions_of(allocation, start.slots()), known, meter);
-    meter.prove_congestion(found.lower_bound);
+    meter.prove(found.lower_bound);
     return placement_at(allocation, found.slot_of_rank);
+}
+
+}  // namespace
+
+Placement place_exact(const Problem& problem, Meter& meter) {
+    if (problem.is_for_hop_bytes()) return place_for_hop_bytes(problem, meter);
+    const Goal goal = problem.goal_on_links();
+    if (!goal.objective.is(Aim::congestion) || goal.phases.size() > 1 || !goal.background.empty())
+        fail("exact proves hop-bytes, or congestion in one phase without other traffic; use another mapper");
+    return place_for_congestion(problem, meter);
 }
 
 }  // namespace topoloom

@@ -6,14 +6,13 @@
 
 namespace topoloom {
 
-/// Branch and bound for the fewest hop-bytes, those of moving included, from the best placement that `auto` finds in a
-/// tenth of the budget. The meter learns what is proven: the value itself, or less if the budget ended the search.
-/// Same result for any number of threads. Seconds up to 16 slots, minutes for 20 if most ranks talk to most, more for
-/// sparse patterns that fit well. Throws Error where the search would not fit in memory.
+/// Branch and bound from the best placement that `auto` finds in a tenth of the budget. The meter learns what is proven:
+/// the value itself, or less if the budget ended the search. Same result for any number of threads.
+///
+/// For hop-bytes, those of moving included: seconds up to 16 slots, minutes for 20 if most ranks talk to most, more for
+/// sparse patterns that fit well. For congestion, in one phase without other traffic: up to ten ranks or so; on a ring
+/// bus with eight elements all assignments are tried. Throws Error for other objectives, where the search would not fit in
+/// memory, and for congestion where routes depend on the load.
 [[nodiscard]] Placement place_exact(const Problem& problem, Meter& meter);
-
-/// The same for the least congestion, from what `congestion` makes of auto's placement. For up to ten ranks or so; on a
-/// ring bus with eight elements all assignments are tried. Throws Error where routes depend on the load, too.
-[[nodiscard]] Placement place_exact_for_congestion(const Problem& problem, Meter& meter);
 
 }  // namespace topoloom

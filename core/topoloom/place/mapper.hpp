@@ -47,10 +47,9 @@ struct MapperEntry {
 
 struct PlaceResult {
     Placement placement;
-    std::uint64_t work;                           // candidates evaluated
-    bool exhausted;                               // the budget ended the search
-    std::optional<std::int64_t> least_hop_bytes;  // proven: no placement has fewer
-    std::optional<double> least_congestion;       // proven: no placement has less
+    std::uint64_t work;            // candidates evaluated
+    bool exhausted;                // the budget ended the search
+    std::optional<double> proven;  // no placement has a lower value of the objective, if the search found out
 };
 
 /// Runs a chain such as `mahd,swap` or `mahd+swap(reach=3)`: a constructor, then improvers. With the same problem,

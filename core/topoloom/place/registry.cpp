@@ -76,7 +76,7 @@ const std::vector<MapperEntry>& mappers() {
          construct_with<HybridOptions, place_hybrid>, nullptr, list_options<HybridOptions>},
         {"exact", "branch and bound: the best placement there is, proven, for about 20 slots",
          "Hahn, Grant 1998", "graph, distances, memory for slots^4, time", Serves::alone,
-         construct_plain<place_exact>},
+         construct_plain<place_exact>, nullptr, list_options<NoOptions>, Minimizes::objective},
         {"swap", "exchanges pairs of ranks, and ranks with free slots, until none helps",
          "Brandfass, Alrutz, Gerhold 2013", "graph, distances", Serves::alone, nullptr,
          improve_with<SwapOptions, improve_by_swaps>, list_options<SwapOptions>},

@@ -28,6 +28,10 @@ double least_congestion_of_all(const CommGraph& graph, const Allocation& allocat
     return least;
 }
 
+Problem for_congestion(const CommGraph& graph, const Allocation& allocation) {
+    return Problem(graph, allocation, 1, 1).with_objective(parse_objective("congestion"), {}, {});
+}
+
 }  // namespace
 
 TEST_CASE("exact finds what trying all placements finds, on any machine, and proves it") {
@@ -36,7 +40,7 @@ TEST_CASE("exact finds what trying all placements finds, on any machine, and pro
         const PlaceResult found = place(problem, "exact");
         const std::int64_t least = least_hop_bytes_of_all(graph, allocation);
         CHECK(problem.value(found.placement.slots()) == least);
-        CHECK(found.least_hop_bytes == least);
+        CHECK(found.proven == static_cast<double>(least));
         CHECK_FALSE(found.exhausted);
     });
 }
@@ -54,7 +58,7 @@ TEST_CASE("exact weighs what moving costs") {
         });
         const PlaceResult found = place(problem, "exact");
         CHECK(problem.value(found.placement.slots()) == least);
-        CHECK(found.least_hop_bytes == least);
+        CHECK(found.proven == static_cast<double>(least));
     });
 }
 
@@ -62,7 +66,7 @@ TEST_CASE("exact ends with the budget, with what it has and what it has proven, 
     const Machine machine = make_machine("mesh:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(14, Bytes{100}, 2, 6);
-    std::int64_t proven = 0;
+    double proven = 0;
     for (const std::uint64_t work : {1U, 1'000U, 30'000U, 100'000U, 1'000'000U}) {
         const Budget budget{.work = work};
         const Problem one(graph, allocation, 1, 1);
@@ -70,34 +74,31 @@ TEST_CASE("exact ends with the budget, with what it has and what it has proven, 
         const PlaceResult b = place(Problem(graph, allocation, 1, 3), "exact", budget);
         CHECK(slots_of(a.placement) == slots_of(b.placement));
         CHECK(a.work == b.work);
-        CHECK(a.least_hop_bytes == b.least_hop_bytes);
-        REQUIRE(a.least_hop_bytes);
-        CHECK(*a.least_hop_bytes <= one.value(a.placement.slots()));
-        proven = std::max(proven, *a.least_hop_bytes);
+        CHECK(a.proven == b.proven);
+        REQUIRE(a.proven);
+        CHECK(*a.proven <= one.objective_value(a.placement.slots()));
+        proven = std::max(proven, *a.proven);
     }
     const PlaceResult found = place(Problem(graph, allocation, 1, 1), "exact");
-    CHECK(proven <= *found.least_hop_bytes);
-    CHECK(found.least_hop_bytes == hop_bytes(graph, machine, found.placement.slots(), 1));
+    CHECK(proven <= *found.proven);
+    CHECK(found.proven == static_cast<double>(hop_bytes(graph, machine, found.placement.slots(), 1)));
 }
 
 TEST_CASE("only exact searches say what they have proven") {
     const Machine machine = make_machine("mesh:3x3");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(9, Bytes{100}, 2, 6);
-    CHECK_FALSE(place(Problem(graph, allocation), "mahd,swap").least_hop_bytes);
-    CHECK(place(Problem(graph, allocation), "exact,swap").least_hop_bytes);
+    CHECK_FALSE(place(Problem(graph, allocation), "mahd,swap").proven);
+    CHECK(place(Problem(graph, allocation), "exact,swap").proven);
 }
 
 TEST_CASE("the least congestion is found, and proven") {
     for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         if (allocation.machine().text().find("ugal") != std::string::npos) return;
-        const Problem problem(graph, allocation, 1, 1);
-        const Budget budget;
-        Meter meter(budget);
-        const Placement found = place_exact_for_congestion(problem, meter);
+        const PlaceResult found = place(for_congestion(graph, allocation), "exact");
         const double least = least_congestion_of_all(graph, allocation);
-        CHECK(congestion(graph, allocation, found) == doctest::Approx(least).epsilon(1e-9));
-        CHECK(meter.least_congestion().value_or(-1) == doctest::Approx(least).epsilon(1e-9));
+        CHECK(congestion(graph, allocation, found.placement) == doctest::Approx(least).epsilon(1e-9));
+        CHECK(found.proven.value_or(-1) == doctest::Approx(least).epsilon(1e-9));
     });
 }
 
@@ -107,13 +108,10 @@ TEST_CASE("a ring of eight threads on the elements of a Cell processor: one mess
     for (const std::uint32_t station : {10U, 1U, 9U, 2U, 8U, 3U, 7U, 4U}) elements.emplace_back(station);
     const Allocation allocation(cell, elements);
     const auto best_for = [&](const CommGraph& graph) {
-        const Budget budget;
-        Meter meter(budget);
-        const Problem problem(graph, allocation, 1, 1);
-        const Placement placement = place_exact_for_congestion(problem, meter);
-        CHECK(meter.least_congestion().value_or(-1) ==
-              doctest::Approx(congestion(graph, allocation, placement)));
-        return congestion(graph, allocation, placement);
+        const PlaceResult found = place(for_congestion(graph, allocation), "exact");
+        const double value = congestion(graph, allocation, found.placement);
+        CHECK(found.proven.value_or(-1) == doctest::Approx(value));
+        return value;
     };
     const Bytes size{16384};
     constexpr double rings = 2;  // each way
@@ -125,10 +123,12 @@ TEST_CASE("a ring of eight threads on the elements of a Cell processor: one mess
     CHECK(best_for(uneven) == 16384 / rings / 2);
 }
 
-TEST_CASE("what would not fit in memory is refused") {
+TEST_CASE("other objectives and what would not fit in memory are refused") {
     const Machine machine = make_machine("torus:16x16x16");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = ring(4096, Bytes{1});
+    const Problem timed = Problem(graph, allocation).with_objective(parse_objective("time"), {}, {});
+    CHECK_THROWS_WITH_AS(place(timed, "exact"), doctest::Contains("hop-bytes, or congestion"), Error);
     CHECK_THROWS_WITH_AS(place(Problem(graph, allocation), "exact"),
                          doctest::Contains("use fewer slots or another mapper"), Error);
 }
