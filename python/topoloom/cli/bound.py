@@ -109,6 +109,8 @@ def command(
 
 
 def _gaps(bounds: Any, judgement: Any) -> dict[str, dict[str, Any]]:
+    from topoloom.cli.gaps import gap
+
     found: dict[str, dict[str, Any]] = {
         "hop_bytes": {"bound": bounds.hop_bytes, "by": bounds.hop_bytes_by},
         "congestion_max": {
@@ -125,15 +127,9 @@ def _gaps(bounds: Any, judgement: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
-def gap(value: float, bound: float) -> float | None:
-    """Divide a value by its bound; None where nothing but 0 is proven."""
-    if bound == 0:
-        return 1.0 if value == 0 else None
-    return value / bound
-
-
 def _print(judged: Any, found: dict[str, dict[str, Any]]) -> None:
     from topoloom.cli.console import print_table
+    from topoloom.cli.gaps import gap_text
     from topoloom.units import format_count
 
     rows = []
@@ -141,8 +137,7 @@ def _print(judged: Any, found: dict[str, dict[str, Any]]) -> None:
         by = " of ".join(filter(None, (entry["by"], entry.get("where"))))
         row = [name.replace("_", " "), by, format_count(entry["bound"])]
         if judged.placed is not None:
-            ratio = "" if entry["gap"] is None else f"{entry['gap']:.3f}"
-            row += [format_count(entry["value"]), ratio]
+            row += [format_count(entry["value"]), gap_text(entry["gap"])]
         rows.append(row)
     columns = ["", "proved by", "at least"]
     if judged.placed is not None:

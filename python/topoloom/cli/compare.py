@@ -52,6 +52,8 @@ def command(
 
     Gains are hop-bytes against 'block', rank i on slot i: what the launcher does
     without instructions. The best is marked. --time and --work hold for each mapper.
+    The gap is hop-bytes divided by what is quickly proven of all placements: 1 is
+    optimal. 'topoloom bound' proves more.
 
     \b
     Examples:
@@ -62,6 +64,7 @@ def command(
     """
     from topoloom import judge, place
     from topoloom.cli.console import print_json, watching
+    from topoloom.cli.gaps import gaps, quick_bounds
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where, load_problem, measures
     from topoloom.cli.search import read_search
@@ -96,6 +99,9 @@ def command(
             interrupted = True
             break
     _add_gains(results)
+    bounds = quick_bounds(problem.graph, problem.allocation)
+    for result in results:
+        result["gap"] = gaps(result, bounds)
     best = min(results, key=lambda result: float(result["hop_bytes"]))["mapper"]
     if figure is not None:
         from topoloom.figure import draw_judgement
@@ -152,6 +158,7 @@ def _add_gains(results: list[dict[str, Any]]) -> None:
 
 def _print(problem: Any, results: list[dict[str, Any]], best: str) -> None:
     from topoloom.cli.console import print_table
+    from topoloom.cli.gaps import gap_text
     from topoloom.cli.problem import percent
     from topoloom.units import format_bytes, format_count
 
@@ -159,6 +166,7 @@ def _print(problem: Any, results: list[dict[str, Any]], best: str) -> None:
         "mapper",
         "gain",
         "hop-bytes",
+        "gap",
         "hops/byte",
         "dilation",
         "max",
@@ -178,6 +186,7 @@ def _print(problem: Any, results: list[dict[str, Any]], best: str) -> None:
                 label,
                 percent(result["gain_percent"]),
                 format_count(result["hop_bytes"]),
+                gap_text(result["gap"]["hop_bytes"]),
                 f"{result['hops_per_byte']:.3f}",
                 f"{result['dilation_average']:.3f}",
                 f"{result['dilation_max']:g}",

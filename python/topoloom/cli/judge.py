@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,9 @@ from topoloom.cli.options import (
     MaybeMachineText,
     Seed,
 )
+
+if TYPE_CHECKING:
+    from topoloom.cli.gaps import Gaps
 
 
 def command(
@@ -51,6 +54,7 @@ def command(
     inter node bytes  bytes that leave their node
     load max          largest load of a slot, where ranks share slots
     minimal share     of the traffic, where routing adapts: the rest takes detours
+    gap               value / what is quickly proven of all placements; 1 is optimal
 
     \b
     Examples:
@@ -61,6 +65,7 @@ def command(
     """
     from topoloom import judge
     from topoloom.cli.console import print_json
+    from topoloom.cli.gaps import gaps, quick_bounds
     from topoloom.cli.judged import load_judged
     from topoloom.cli.problem import Where, at_least, launcher_default, measures
 
@@ -73,6 +78,9 @@ def command(
     slots = given.placement if given is not None else default
     judgement = judge(the_graph, where, slots, hottest=hottest)
     before = measures(judge(the_graph, where, default), shared)
+    # What a shared slot may hold, the placement does not say.
+    bounds = None if shared else quick_bounds(the_graph, where)
+    far = gaps(measures(judgement), bounds)
     name = given.mapper if given is not None else "block"
     if figure is not None:
         from topoloom.figure import draw_judgement
@@ -82,9 +90,9 @@ def command(
             shown[name if name != "block" else placement or name] = slots
         draw_judgement(figure, the_graph, where, shown)
     if as_json:
-        print_json(_document(where, name, judgement, before, shared))
+        print_json(_document(where, name, judgement, before, far, shared))
     else:
-        _print(where, name if given is not None else None, judgement, before)
+        _print(where, name if given is not None else None, judgement, before, far)
 
 
 def _document(
@@ -92,6 +100,7 @@ def _document(
     mapper: str,
     judgement: Any,
     before: dict[str, float],
+    far: Gaps,
     shared: bool,
 ) -> dict[str, Any]:
     from topoloom.cli.problem import measures
@@ -101,6 +110,7 @@ def _document(
         "machine": allocation.machine.text,
         "nodes": len(allocation.nodes),
         "mapper": mapper,
+        "gap": far,
         "block": before,
         "node_bytes_in_max": _largest(judgement.node_bytes_in),
         "node_bytes_out_max": _largest(judgement.node_bytes_out),
@@ -122,9 +132,14 @@ def _document(
 
 
 def _print(
-    allocation: Any, mapper: str | None, judgement: Any, before: dict[str, float]
+    allocation: Any,
+    mapper: str | None,
+    judgement: Any,
+    before: dict[str, float],
+    far: Gaps,
 ) -> None:
     from topoloom.cli.console import print_table
+    from topoloom.cli.gaps import gap_text
     from topoloom.cli.problem import gain_text, measures
     from topoloom.units import format_bytes, format_count
 
@@ -133,8 +148,9 @@ def _print(
         row = [name.replace("_", " "), format_count(before[name])]
         if mapper is not None:
             row += [format_count(value), gain_text(name, before[name], value)]
-        rows.append(row)
+        rows.append([*row, gap_text(far.get(name))])
     columns = ["", "block (default)"] + ([mapper, "gain"] if mapper is not None else [])
+    columns.append("gap" if any(far.values()) else "")
     machine = allocation.machine
     title = (
         f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {machine.name}"

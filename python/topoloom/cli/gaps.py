@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How far from optimal a placement is at most: its values divided by their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from topoloom import Allocation, Bounds, CommGraph, Error, find_bounds
+
+#: Where find_bounds takes eigenvalues, and that seconds: so many slots and more, up to
+#: so many pairs of a rank and a slot.
+SLOW_SLOTS = 513
+SLOW_PAIRS = 2**22
+
+#: By measure. None where nothing but 0 is proven, or nothing is.
+Gaps = dict[str, float | None]
+
+
+def quick_bounds(graph: CommGraph, allocation: Allocation) -> Bounds | None:
+    """Prove what takes hardly longer than to judge, the same on every machine."""
+    slots = allocation.slot_count
+    if slots >= SLOW_SLOTS and slots * graph.rank_count <= SLOW_PAIRS:
+        return None
+    try:
+        # Whoever answers no gets all proofs but dual ascent, the one that searches.
+        return find_bounds(graph, allocation, progress=lambda _: False)
+    except Error:
+        return None  # bounds need smaller sums than judgements
+
+
+def gap(value: float, bound: float) -> float | None:
+    """Divide a value by its bound; None where nothing but 0 is proven."""
+    if bound == 0:
+        return 1.0 if value == 0 else None
+    return value / bound
+
+
+def gaps(values: Mapping[str, float], bounds: Bounds | None) -> Gaps:
+    """Divide hop-bytes and congestion of a placement by their bounds."""
+    if bounds is None:
+        return {"hop_bytes": None, "congestion_max": None}
+    return {
+        "hop_bytes": gap(values["hop_bytes"], bounds.hop_bytes),
+        "congestion_max": gap(values["congestion_max"], bounds.congestion),
+    }
+
+
+def gap_text(ratio: float | None) -> str:
+    """Write a gap for people: ``1.234``."""
+    return "" if ratio is None else f"{ratio:.3f}"

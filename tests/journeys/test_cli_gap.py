@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The gap of `topoloom judge` and `topoloom compare`: a value divided by its bound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+MEASURES = ("hop_bytes", "congestion_max")
+JOBS = [
+    (["stencil3d", "--grid", "4x4x4"], "torus:4x4x4"),
+    (["stencil2d", "--grid", "6x8", "--open"], "mesh:8x8"),
+    (["binomial", "--ranks", "32"], "tree:4:4:2"),
+    (["bruck", "--ranks", "24"], "fattree:4:4:2"),
+    (["recursive-doubling", "--ranks", "32"], "dragonfly:5x4,nodes=2"),
+    (["all-to-all", "--ranks", "12"], "ring:12"),
+    (["random-geometric", "--ranks", "60"], "hyperx:4x4x4"),
+]
+
+
+def make(topoloom: Command, *pattern: str) -> None:
+    done = topoloom("pattern", *pattern, "--bytes", "1000", "-o", "p.npz")
+    assert done.status == 0, done.err
+
+
+@pytest.mark.parametrize(("pattern", "machine"), JOBS)
+def test_no_mapper_is_better_than_what_is_proven(
+    topoloom: Command, pattern: list[str], machine: str
+) -> None:
+    make(topoloom, *pattern)
+    mappers = "block,random,hilbert,gge,mahd+swap,multisection+swap,auto"
+    words = ["compare", "p.npz", "-m", machine, "--mappers", mappers, "--json"]
+    for result in topoloom(*words).json["results"]:
+        for measure in MEASURES:
+            assert result["gap"][measure] >= 1
+
+
+def test_a_stencil_on_its_own_torus_has_gap_1(topoloom: Command) -> None:
+    make(topoloom, "stencil3d", "--grid", "4x4x4")
+    topoloom("map", "p.npz", "-m", "torus:4x4x4", "-o", "x.json")
+    for where in (["x.json"], ["-m", "torus:4x4x4"]):
+        found = topoloom("judge", "p.npz", *where, "--json").json
+        assert found["gap"]["hop_bytes"] == 1
+        assert found["gap"]["congestion_max"] == pytest.approx(1)
+        printed = topoloom("judge", "p.npz", *where).out
+        rows = [line for line in printed.splitlines() if line.endswith(" 1.000  ")]
+        assert [row[:18].strip() for row in rows] == ["hop bytes", "congestion max"]
+    compared = topoloom("compare", "p.npz", "-m", "torus:4x4x4", "--mappers", "auto")
+    assert " gap " in compared.out
+    assert compared.out.count(" 1.000 ") >= 2
+
+
+def test_judge_and_compare_tell_the_same_gaps_every_time(topoloom: Command) -> None:
+    make(topoloom, "stencil2d", "--grid", "6x8")
+    where = ["-m", "torus:8x8x4", "--allocate", 48]
+    topoloom("map", "p.npz", *where, "--mapper", "gge", "-o", "x.json")
+
+    def gap_of_judge() -> Any:
+        return topoloom("judge", "p.npz", "x.json", "--json").json["gap"]
+
+    words = ["compare", "p.npz", *where, "--mappers", "gge", "--json"]
+    assert gap_of_judge() == topoloom(*words).json["results"][1]["gap"]
+    assert gap_of_judge() == gap_of_judge()
+    # A longer search can only prove more.
+    bound = topoloom("bound", "p.npz", "x.json", "--json").json
+    for measure in MEASURES:
+        assert gap_of_judge()[measure] >= bound[measure]["gap"] >= 1
+
+
+def test_where_nothing_is_proven_there_is_no_gap(topoloom: Command) -> None:
+    make(topoloom, "ring", "--ranks", "8")
+    # All of them fit into one node, but a careless mapper uses several.
+    where = ["-m", "torus:4+node:8", "--allocate", 4]
+    topoloom("map", "p.npz", *where, "--mapper", "random", "-o", "x.json")
+    found = topoloom("judge", "p.npz", "x.json", "--json").json
+    assert found["congestion_max"] > 0
+    assert found["gap"]["congestion_max"] is None
+
+
+def test_shared_slots_have_no_gap(topoloom: Command) -> None:
+    make(topoloom, "stencil2d", "--grid", "8x8")
+    topoloom("map", "p.npz", "-m", "torus:4x4", "--imbalance", "0", "-o", "x.json")
+    assert topoloom("judge", "p.npz", "x.json", "--json").json["gap"] == {
+        "hop_bytes": None,
+        "congestion_max": None,
+    }
+    assert "gap" not in topoloom("judge", "p.npz", "x.json").out
+
+
+def test_where_proofs_take_long_there_is_no_gap(topoloom: Command) -> None:
+    make(topoloom, "ring", "--ranks", "600")
+    words = ["judge", "p.npz", "-m", "torus:600"]
+    assert topoloom(*words, "--json").json["gap"]["hop_bytes"] is None
+    assert "gap" not in topoloom(*words).out
