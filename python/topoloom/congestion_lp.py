@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -37,20 +38,18 @@ def relax_congestion(
 ) -> Relaxation | None:
     """Solve the relaxation, with one rank a slot; None where time runs out.
 
-    Needs scipy. Raises Error for problems that are too large, and where routes depend
+    Raises Error without scipy, for problems that are too large, and where routes depend
     on the load.
     """
+    if find_spec("scipy") is None:
+        raise Error(
+            "the linear relaxation needs scipy; install it with: "
+            "pip install 'topoloom[bound]'"
+        )
     some = Placement(allocation, allocation.slots[: graph.rank_count])
     if judge(graph, allocation, some).minimal_share is not None:
         raise Error("the linear relaxation needs routes that do not depend on the load")
     problem = _problem(graph, allocation)
-    entries = len(problem.first) * len(problem.room) ** 2
-    if entries > MOST_ENTRIES:
-        raise Error(
-            f"{len(problem.first)} pairs of ranks on {len(problem.room)} nodes make a "
-            f"linear relaxation of {entries:,} entries; at most {MOST_ENTRIES:,} can "
-            "be solved"
-        )
     solved = _solve(problem, seconds)
     if solved is None:
         return None
@@ -117,6 +116,12 @@ def _problem(graph: CommGraph, allocation: Allocation) -> _Problem:
     back = np.bincount(pair, weights=np.where(rank < peer, 0, sent))
 
     machine, nodes = allocation.machine, allocation.nodes.tolist()
+    entries = len(pairs) * len(nodes) ** 2
+    if entries > MOST_ENTRIES:
+        raise Error(
+            f"{len(pairs):,} pairs of ranks on {len(nodes):,} nodes make a linear "
+            f"relaxation of {entries:,} entries; at most {MOST_ENTRIES:,} can be solved"
+        )
     position = {node: k for k, node in enumerate(nodes)}
     per_node = machine.slots_per_node
     node_of_slot = [position[slot // per_node] for slot in allocation.slots.tolist()]
@@ -205,7 +210,7 @@ def _solve(problem: _Problem, seconds: float | None) -> tuple[Floats, _Prices] |
             [np.zeros(links + pairs), problem.room, np.zeros(beside.size)]
         ),
         bounds=limits,
-        method="highs",
+        method="highs-ipm",
         options={"time_limit": np.inf if seconds is None else seconds},
     )
     if found.status != 0:

@@ -81,6 +81,8 @@ def test_shared_slots_need_to_say_what_they_hold(topoloom: Command) -> None:
         (["p.npz", "x.json", "-m", "torus:4x4"], "leave out --machine"),
         (["p.npz", "empty.json"], "empty.json"),
         (["p.npz", "-m", "torus:4x4", "--time", "-1s"], "-1s"),
+        (["p.npz", "-m", "torus:16x16", "--lp"], "entries"),
+        (["p.npz", "-m", "torus:4x4", "--lp", "--imbalance", "0"], "one rank a slot"),
     ],
 )
 def test_bad_input_gets_one_line(
@@ -93,3 +95,31 @@ def test_bad_input_gets_one_line(
     assert outcome.status == 2
     assert outcome.err.count("\n") == 1
     assert said in outcome.err
+
+
+def test_a_linear_relaxation_proves_more_with_the_routes_of_the_machine(
+    topoloom: Command,
+) -> None:
+    topoloom("pattern", "ring", "--ranks", "5", "--bytes", "1000", "-o", "p.npz")
+    topoloom("map", "p.npz", "-m", "torus:3x3", "-o", "x.json")
+    without = topoloom("bound", "p.npz", "x.json", "--json").json["congestion_max"]
+    found = topoloom("bound", "p.npz", "x.json", "--lp", "--json").json
+    congestion = found["congestion_max"]
+    assert without["gap"] > 1.5
+    assert "rounded" not in without
+    assert congestion["by"] == "lp"
+    assert congestion["gap"] == pytest.approx(1)
+    assert congestion["rounded"] >= congestion["bound"]
+    printed = topoloom("bound", "p.npz", "-m", "torus:3x3", "--lp")
+    assert (printed.status, printed.err) == (0, "")
+    assert " lp " in printed.out
+    assert "in whole ranks: congestion" in printed.out
+
+
+def test_a_relaxation_that_proves_less_changes_no_bound(topoloom: Command) -> None:
+    topoloom("pattern", "binomial", "--ranks", "4", "--bytes", "1000", "-o", "p.npz")
+    words = ["bound", "p.npz", "-m", "tree:2:4", "--json"]
+    without = topoloom(*words).json["congestion_max"]
+    found = topoloom(*words, "--lp").json["congestion_max"]
+    assert without["by"] == "injection"
+    assert {**without, "rounded": found["rounded"]} == found

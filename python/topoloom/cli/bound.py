@@ -42,6 +42,14 @@ def command(
     time: Seconds = None,
     work: Work = None,
     threads: Threads = 0,
+    lp: Annotated[
+        bool,
+        typer.Option(
+            "--lp",
+            help="Also solve a linear relaxation of congestion; for small problems: "
+            "16 ranks take seconds, 27 minutes. Needs scipy.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Prove how good any placement of these ranks on these slots can be at most.
@@ -54,16 +62,20 @@ def command(
     hop bytes       by what every rank's messages cost at least (sparse,
                     gilmore-lawler), by eigenvalues (projection) or by dual ascent
     congestion max  by the bytes that must leave a part of the machine (cut) or a
-                    rank (injection), or by all bytes on all links (average)
+                    rank (injection), by all bytes on all links (average), or by a
+                    linear relaxation with the machine's own routes (lp)
 
     \b
     Examples:
       topoloom bound p.npz x.json
       topoloom bound p.npz --machine torus:8x8x8 --allocate 100 --time 10s
       topoloom bound p.npz x.json --json
+      topoloom bound p.npz --machine mesh:4x4 --lp
     """
+    from time import perf_counter
+
     from topoloom import Error, find_bounds, judge
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import note, print_json, watching
     from topoloom.cli.judged import load_judged
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where
@@ -79,12 +91,19 @@ def command(
             f"in {placement} ranks share slots; say what a slot may hold, with "
             "--imbalance or --capacities"
         )
+    if lp and sharing.allowed:
+        raise Error("--lp is for one rank a slot, without --imbalance or --capacities")
+    start = perf_counter()
     with watching("searching for proofs", search) as watch:
+        relaxation = _relax(judged, search.seconds, watch) if lp else None
+        left = search.seconds
+        if left is not None:
+            left = max(0.0, left - (perf_counter() - start))
         bounds = find_bounds(
             judged.graph,
             judged.allocation,
             **sharing._asdict(),
-            seconds=search.seconds,
+            seconds=left,
             work=search.work,
             threads=search.threads,
             progress=watch,
@@ -92,7 +111,7 @@ def command(
     values = None
     if judged.placed is not None:
         values = judge(judged.graph, judged.allocation, judged.placed.placement)
-    found = _gaps(bounds, values)
+    found = _gaps(bounds, relaxation, values)
     if as_json:
         print_json(
             {
@@ -104,11 +123,37 @@ def command(
         )
     else:
         _print(judged, found)
+    if lp and relaxation is None and not watch.interrupted:
+        note("topoloom: --time was too short for the linear relaxation")
     if watch.interrupted:
         raise Interrupted("interrupted; these are the best proofs so far")
 
 
-def _gaps(bounds: Any, judgement: Any) -> dict[str, dict[str, Any]]:
+def _relax(judged: Any, seconds: float | None, watch: Any) -> Any:
+    """Solve the relaxation in a thread that Ctrl-C leaves alone to its end."""
+    from threading import Thread
+
+    from topoloom.congestion_lp import relax_congestion
+
+    outcome: list[Any] = []
+
+    def work() -> None:
+        try:
+            outcome.append(relax_congestion(judged.graph, judged.allocation, seconds))
+        except Exception as error:
+            outcome.append(error)
+
+    # The solver hears nobody, and a daemon does not keep the program from ending.
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    while thread.is_alive() and watch(0):
+        thread.join(0.05)
+    if outcome and isinstance(outcome[0], Exception):
+        raise outcome[0]
+    return outcome[0] if outcome else None
+
+
+def _gaps(bounds: Any, relaxation: Any, judgement: Any) -> dict[str, dict[str, Any]]:
     from topoloom.cli.gaps import gap
 
     found: dict[str, dict[str, Any]] = {
@@ -119,6 +164,11 @@ def _gaps(bounds: Any, judgement: Any) -> dict[str, dict[str, Any]]:
             "where": bounds.congestion_where,
         },
     }
+    if relaxation is not None:
+        congestion = found["congestion_max"]
+        if relaxation.bound > congestion["bound"]:
+            congestion.update(bound=relaxation.bound, by="lp", where="")
+        congestion["rounded"] = relaxation.congestion
     if judgement is not None:
         for name, entry in found.items():
             value = getattr(judgement, name)
@@ -148,3 +198,6 @@ def _print(judged: Any, found: dict[str, dict[str, Any]]) -> None:
         f"{allocation.machine.name}"
     )
     print_table(columns, rows, title=title, left=2)
+    rounded = found["congestion_max"].get("rounded")
+    if rounded is not None:
+        print(f"The relaxation in whole ranks: congestion {format_count(rounded)}")
