@@ -8,8 +8,10 @@ z[p, k, l] how much of the pair p of ranks that communicate is on the nodes k an
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ MOST_ENTRIES = 100_000
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
+Progress = Callable[[int], bool]
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,14 @@ class Relaxation:
 
 
 def relax_congestion(
-    graph: CommGraph, allocation: Allocation, seconds: float | None = None
+    graph: CommGraph,
+    allocation: Allocation,
+    seconds: float | None = None,
+    progress: Progress = lambda _: True,
 ) -> Relaxation | None:
-    """Solve the relaxation, with one rank a slot; None where time runs out.
+    """Solve the relaxation, with one rank a slot; None where it is ended before.
 
+    `progress` is called now and then, with 0, until it answers False.
     Raises Error without scipy, for problems that are too large, and where routes depend
     on the load.
     """
@@ -50,7 +57,7 @@ def relax_congestion(
     if judge(graph, allocation, some).minimal_share is not None:
         raise Error("the linear relaxation needs routes that do not depend on the load")
     problem = _problem(graph, allocation)
-    solved = _solve(problem, seconds)
+    solved = _solve(problem, seconds, progress)
     if solved is None:
         return None
     where, prices = solved
@@ -80,10 +87,10 @@ class _Problem:
     def alone(self) -> Floats:
         """Congestion at [p, k, l] if pair p were the only one."""
         nodes = len(self.room)
-        most = self.seconds.max(axis=0).toarray().reshape(nodes, nodes)
-        return np.maximum(
-            self.there[:, None, None] * most, self.back[:, None, None] * most.T
-        )
+        most: Floats = self.seconds.max(axis=0).toarray().reshape(nodes, nodes)
+        there, back = self.there[:, None, None], self.back[:, None, None]
+        alone: Floats = np.maximum(there * most, back * most.T)
+        return alone
 
     def beside(self) -> Floats:
         """Count at [k, l] what node l has room for beside a rank on node k."""
@@ -106,7 +113,8 @@ def _problem(graph: CommGraph, allocation: Allocation) -> _Problem:
 
     ranks = graph.rank_count
     peer, sent = graph.peer.astype(np.int64), graph.bytes.astype(np.float64)
-    rank = np.repeat(np.arange(ranks), np.diff(graph.first.astype(np.int64)))
+    first = graph.first.astype(np.int64)
+    rank = np.repeat(np.arange(ranks), first[1:] - first[:-1])
     talks = sent > 0
     rank, peer, sent = rank[talks], peer[talks], sent[talks]
     pairs, pair = np.unique(
@@ -153,10 +161,10 @@ def _problem(graph: CommGraph, allocation: Allocation) -> _Problem:
     )
 
 
-def _solve(problem: _Problem, seconds: float | None) -> tuple[Floats, _Prices] | None:
+def _solve(
+    problem: _Problem, seconds: float | None, progress: Progress
+) -> tuple[Floats, _Prices] | None:
     """Minimize t over x, z and y, the bytes from node to node; returns x and prices."""
-    from scipy.optimize import linprog
-
     ranks, nodes, pairs = problem.ranks, len(problem.room), len(problem.first)
     links = problem.seconds.shape[0]
     t, x, z, y = _numbers((), (ranks, nodes), (pairs, nodes, nodes), (nodes, nodes))
@@ -201,8 +209,9 @@ def _solve(problem: _Problem, seconds: float | None) -> tuple[Floats, _Prices] |
     limits = np.full((columns, 2), (0.0, np.inf))
     full = np.flatnonzero(problem.room == 1)
     limits[z[:, full, full].ravel(), 1] = 0
-    found = linprog(
-        cost,
+    found = _unless_ended(
+        progress,
+        c=cost,
         A_eq=equal,
         b_eq=np.isin(np.arange(equal.shape[0]), whole) * 1.0,
         A_ub=most,
@@ -213,7 +222,7 @@ def _solve(problem: _Problem, seconds: float | None) -> tuple[Floats, _Prices] |
         method="highs-ipm",
         options={"time_limit": np.inf if seconds is None else seconds},
     )
-    if found.status != 0:
+    if found is None or found.status != 0:
         return None
     price, limit = found.eqlin.marginals, found.ineqlin.marginals
     return found.x[x], _Prices(
@@ -223,6 +232,19 @@ def _solve(problem: _Problem, seconds: float | None) -> tuple[Floats, _Prices] |
         second=price[second],
         beside=-limit[beside],
     )
+
+
+def _unless_ended(progress: Progress, **program: Any) -> Any:
+    """Solve a linear program; None if `progress` says so before it is done."""
+    from scipy.optimize import linprog
+
+    found: list[Any] = []
+    # The solver asks nobody; a daemon does not keep the program from ending.
+    solver = Thread(target=lambda: found.append(linprog(**program)), daemon=True)
+    solver.start()
+    while solver.is_alive() and progress(0):
+        solver.join(0.05)
+    return found[0] if found else None
 
 
 def _numbers(*shapes: tuple[int, ...]) -> list[Whole]:

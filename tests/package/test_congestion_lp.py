@@ -92,7 +92,7 @@ def test_prices_that_are_off_make_a_weaker_bound_not_a_wrong_one() -> None:
     allocation = Allocation.whole(load_machine("torus:3x2"))
     least = least_congestion(graph, allocation)
     problem = lp._problem(graph, allocation)
-    solved = lp._solve(problem, None)
+    solved = lp._solve(problem, None, lambda _: True)
     assert solved is not None
     rng = np.random.default_rng(1)
     for size in (0, 1e-9, 1e-6, 1e-3, 0.1, 10, 1e6):

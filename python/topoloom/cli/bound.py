@@ -81,6 +81,7 @@ def command(
     from topoloom.cli.problem import Where
     from topoloom.cli.search import read_search
     from topoloom.cli.sharing import read_sharing
+    from topoloom.congestion_lp import relax_congestion
 
     search = read_search(seed, time, work, threads)
     where = Where(allocation, allocate, fragments, seed)
@@ -95,8 +96,11 @@ def command(
         raise Error("--lp is for one rank a slot, without --imbalance or --capacities")
     start = perf_counter()
     with watching("searching for proofs", search) as watch:
-        relaxation = _relax(judged, search.seconds, watch) if lp else None
-        left = search.seconds
+        relaxation, left = None, search.seconds
+        if lp:
+            relaxation = relax_congestion(
+                judged.graph, judged.allocation, search.seconds, watch
+            )
         if left is not None:
             left = max(0.0, left - (perf_counter() - start))
         bounds = find_bounds(
@@ -127,30 +131,6 @@ def command(
         note("topoloom: --time was too short for the linear relaxation")
     if watch.interrupted:
         raise Interrupted("interrupted; these are the best proofs so far")
-
-
-def _relax(judged: Any, seconds: float | None, watch: Any) -> Any:
-    """Solve the relaxation in a thread that Ctrl-C leaves alone to its end."""
-    from threading import Thread
-
-    from topoloom.congestion_lp import relax_congestion
-
-    outcome: list[Any] = []
-
-    def work() -> None:
-        try:
-            outcome.append(relax_congestion(judged.graph, judged.allocation, seconds))
-        except Exception as error:
-            outcome.append(error)
-
-    # The solver hears nobody, and a daemon does not keep the program from ending.
-    thread = Thread(target=work, daemon=True)
-    thread.start()
-    while thread.is_alive() and watch(0):
-        thread.join(0.05)
-    if outcome and isinstance(outcome[0], Exception):
-        raise outcome[0]
-    return outcome[0] if outcome else None
 
 
 def _gaps(bounds: Any, relaxation: Any, judgement: Any) -> dict[str, dict[str, Any]]:
