@@ -118,11 +118,17 @@ def test_who_talks_to_nobody_or_fits_into_a_node_proves_nothing() -> None:
 
 def test_what_cannot_be_solved_is_refused() -> None:
     torus = Allocation.whole(load_machine("torus:8x8x8"))
-    with pytest.raises(Error, match="at most 100,000"):
+    with pytest.raises(Error, match="at most 60,000"):
         lp.relax_congestion(ring(512), torus)
     adaptive = load_machine("dragonfly:9x4,nodes=1,routing=ugal")
     with pytest.raises(Error, match="depend on the load"):
         lp.relax_congestion(ring(4), Allocation.whole(adaptive))
+
+
+def test_it_ends_when_it_is_told_to() -> None:
+    graph = stencil([3, 3], 5, True, 100)
+    torus = Allocation.whole(load_machine("torus:3x3"))
+    assert lp.relax_congestion(graph, torus, progress=lambda _: False) is None
 
 
 def test_without_scipy_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
