@@ -121,5 +121,5 @@ def test_a_relaxation_that_proves_less_changes_no_bound(topoloom: Command) -> No
     words = ["bound", "p.npz", "-m", "tree:2:4", "--json"]
     without = topoloom(*words).json["congestion_max"]
     found = topoloom(*words, "--lp").json["congestion_max"]
-    assert without["by"] == "injection"
+    assert without["by"] != "lp"
     assert {**without, "rounded": found["rounded"]} == found
