@@ -58,7 +58,7 @@ void bind_bound(nb::module_& m) {
             "Largest load of a link divided by its bandwidth, as `Judgement.congestion_max`.")
         .def_prop_ro(
             "congestion_by", [](const Bounds& b) { return b.congestion.by; },
-            "cut, injection, average, prices or nothing.")
+            "message, injection, cut, average, prices or nothing.")
         .def_prop_ro(
             "congestion_where", [](const Bounds& b) { return b.congestion.where; },
             "The part of the allocation that the proof speaks of.");

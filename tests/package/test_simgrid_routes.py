@@ -69,7 +69,6 @@ def check_same(machine: Machine, routes: Routes) -> None:
         ("FAT_TREE", "3;2,2,2;1,2,2;1,1,1", "fattree:2:2:2"),
         ("FAT_TREE", "2;4,3;1,2;1,1", "fattree:4:3,up=1:2"),
         ("FAT_TREE", "3;3,2,2;1,3,2;1,1,1", "fattree:3:2:2,up=1:3:2"),
-        ("FAT_TREE", "3;3,2,2;1,3,2;1,1,1", "fattree:3:2:2,up=1:3:2"),
         (
             "FAT_TREE",
             "2;4,4;1,2;1,2",

@@ -58,17 +58,23 @@ std::vector<Port> ports(const Wiring& wiring) {
     return found;
 }
 
-/// Bandwidth of the links that routes between nodes of the allocation use; of all that are up where routes depend on
-/// the load or are too many to look at.
+/// Whether the routes between nodes of the allocation do not depend on the load, nor are too many to look at.
 template <Topology T>
-double usable_bandwidth(const T& network, const Allocation& allocation) {
+bool routes_are_known(const T& network, const Allocation& allocation) {
     constexpr double most_visits = 5e7;
     const auto nodes = static_cast<double>(allocation.nodes().size());
-    const auto hops = static_cast<double>(network.diameter());
-    bool all = nodes * nodes * hops > most_visits;
-    if constexpr (requires { network.adapts(); }) all = all || network.adapts();
-    std::vector<char> used(network.link_count(), all ? 1 : 0);
-    if (!all) {
+    if constexpr (requires { network.adapts(); }) {
+        if (network.adapts()) return false;
+    }
+    return nodes * nodes * static_cast<double>(network.diameter()) <= most_visits;
+}
+
+/// Bandwidth of the links that routes between nodes of the allocation use; of all that are up where these are not known.
+template <Topology T>
+double usable_bandwidth(const T& network, const Allocation& allocation) {
+    const bool known = routes_are_known(network, allocation);
+    std::vector<char> used(network.link_count(), known ? 0 : 1);
+    if (known) {
         for (const Node a : allocation.nodes()) {
             for (const Node b : allocation.nodes()) {
                 if (a != b) network.route(a, b, [&](Link link, double) { used[link.value] = 1; });
@@ -97,6 +103,37 @@ Machine hop_machine(const Machine& machine) {
 }
 
 }  // namespace
+
+CongestionBound message_bound(const BoundProblem& problem) {
+    const Allocation& allocation = problem.allocation();
+    if (allocation.nodes().size() != problem.total_room()) return {};
+    std::int64_t most = 0;
+    std::string ranks;
+    for (const Rank u : ids<Rank>(problem.rank_count())) {
+        for (const Edge edge : problem.graph().sends(u)) {
+            if (edge.bytes.value <= most) continue;
+            most = edge.bytes.value;
+            ranks = "ranks " + std::to_string(u.value) + " and " + std::to_string(edge.peer.value);
+        }
+    }
+    const double seconds_per_byte = with_topology(problem.machine(), [&](const auto& network) {
+        if (!routes_are_known(network, allocation)) return 0.0;
+        double least = std::numeric_limits<double>::infinity();
+        for (const Node a : allocation.nodes()) {
+            for (const Node b : allocation.nodes()) {
+                if (a == b) continue;
+                double busiest = 0;
+                network.route(a, b, [&](Link link, double share) {
+                    busiest = std::max(busiest, share / network.bandwidth(link).value);
+                });
+                least = std::min(least, busiest);
+            }
+        }
+        return least;
+    });
+    if (most == 0 || seconds_per_byte == 0) return {};
+    return {static_cast<double>(most) * seconds_per_byte * rounding, "message", ranks};
+}
 
 CongestionBound injection_bound(const BoundProblem& problem) {
     const std::vector<Port> all_ports = ports(Wiring(problem));
@@ -143,7 +180,8 @@ CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter) {
 CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter) {
     CongestionBound best = injection_bound(problem);
     for (CongestionBound& other :
-         std::vector{cut_bound(problem), price_bound(problem, meter), average_load_bound(problem, meter)}) {
+         std::vector{message_bound(problem), cut_bound(problem), price_bound(problem, meter),
+                     average_load_bound(problem, meter)}) {
         if (other.value > best.value) best = std::move(other);
     }
     return best;

@@ -9,14 +9,18 @@
 
 namespace topoloom {
 
-/// `value` in seconds: bytes / bandwidth. `by` is what proves it: "injection", the bytes of one rank that leave its
-/// router; "cut", the bytes that leave a part of the allocation; "average", all bytes times hops over the bandwidth
+/// `value` in seconds: bytes / bandwidth. `by` is what proves it: "message", the bytes of one pair of ranks on the links
+/// of the best route there is; "injection", the bytes of one rank that leave its router; "cut", the bytes that leave a part of the allocation; "average", all bytes times hops over the bandwidth
 /// of all links that routes between the nodes use; or "prices". `where` names the part.
 struct CongestionBound {
     double value = 0;
     std::string by = "nothing";
     std::string where;
 };
+
+/// Where every node holds one rank, on its true routes. 0 elsewhere, where routes depend on the load, and where they are
+/// too many to look at.
+[[nodiscard]] CongestionBound message_bound(const BoundProblem& problem);
 
 /// No link of any placement's busiest ones carries less, whatever the routes.
 [[nodiscard]] CongestionBound injection_bound(const BoundProblem& problem);

@@ -34,7 +34,10 @@ DualAscent::Cost* DualAscent::add_block(std::uint32_t i, std::uint32_t k) {
 }
 
 void DualAscent::sweep(int threads) {
-    const int workers = ranks_ < 32 ? 1 : thread_count(threads);
+    // A visit to a rank is three loops that threads share: too short, on few places, to be worth starting them.
+    constexpr std::size_t worth_threads = std::size_t{1} << 19;
+    const std::size_t costs_of_visit = 2 * blocks_.size() / std::max<std::uint32_t>(1, ranks_);
+    const int workers = costs_of_visit < worth_threads ? 1 : thread_count(threads);
     workers_.resize(static_cast<std::size_t>(workers));
     for (std::uint32_t k = 0; k < ranks_; ++k) visit(forward_ ? k : ranks_ - 1 - k, forward_, workers);
     forward_ = !forward_;

@@ -130,7 +130,9 @@ class PriceGame {
     double least_payment(Meter& meter) {
         const std::size_t pairs = problem_.symmetric().edge_count();
         const std::size_t places = node_of_place_.size();
-        const double scale = cost_scale();
+        const double enough = paid();
+        if (enough == 0) return 0;
+        const double scale = cost_scale(enough);
         DualAscent ascent(static_cast<std::uint32_t>(exchanges_.size()), static_cast<std::uint32_t>(places),
                           pairs / 2);
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
@@ -149,7 +151,7 @@ class PriceGame {
             ascent.sweep(problem_.threads());
             if (!meter.spend(pairs * places * places / 16 + 1)) break;
         }
-        return static_cast<double>(ascent.bound()) / scale * rounding;
+        return std::min(enough, static_cast<double>(ascent.bound()) / scale) * rounding;
     }
 
    private:
@@ -200,16 +202,18 @@ class PriceGame {
         }
         return most;
     }
-    /// Costs as whole numbers whose sums fit. What this placement pays, no bound exceeds; but with many partners even
-    /// sums of costs that are too high to matter may not fit.
-    [[nodiscard]] double cost_scale() const {
+    /// What this placement pays.
+    [[nodiscard]] double paid() const {
+        double sum = 0;
+        for (std::uint32_t u = 0; u < exchanges_.size(); ++u) sum += payment(u, node_of(u), nobody, 0) / 2;
+        return sum;
+    }
+    /// Costs as whole numbers. Those that are too high for dual ascent are no less than what this placement pays; with
+    /// many partners, whose sums might not fit, there are none.
+    [[nodiscard]] double cost_scale(double paid) const {
         std::size_t most_partners = 1;
-        double paid = 0;
-        for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
-            most_partners = std::max(most_partners, exchanges_[u].size());
-            paid += payment(u, node_of(u), nobody, 0) / 2;
-        }
-        if (most_partners <= 64 && paid > 0) return 0x1p26 / paid;
+        for (const auto& exchanges : exchanges_) most_partners = std::max(most_partners, exchanges.size());
+        if (most_partners <= 64) return DualAscent::most_cost / paid;
         const double most =
             std::min<double>(DualAscent::most_cost, 0x1p30 / static_cast<double>(most_partners));
         return most / (static_cast<double>(problem_.graph().total_bytes().value) * farthest());
@@ -252,6 +256,7 @@ class PriceGame {
 
 CongestionBound price_bound(const BoundProblem& problem, Meter& meter) {
     const std::span<const Node> nodes = problem.allocation().nodes();
+    if (!meter.go_on()) return {};
     return with_topology(problem.machine(), [&](const auto& network) -> CongestionBound {
         if constexpr (requires { network.adapts(); }) {
             if (network.adapts()) return {};

@@ -11,6 +11,9 @@ from topoloom import Allocation, Bounds, CommGraph, Error, find_bounds
 #: so many pairs of a rank and a slot.
 SLOW_SLOTS = 513
 SLOW_PAIRS = 2**22
+#: Up to so many slots, proofs that search are quick, too: with so much work.
+FEW_SLOTS = 64
+LITTLE_WORK = 2**23
 
 #: By measure. None where nothing but 0 is proven, or nothing is.
 Gaps = dict[str, float | None]
@@ -22,7 +25,9 @@ def quick_bounds(graph: CommGraph, allocation: Allocation) -> Bounds | None:
     if slots >= SLOW_SLOTS and slots * graph.rank_count <= SLOW_PAIRS:
         return None
     try:
-        # Whoever answers no gets all proofs but dual ascent, the one that searches.
+        if slots <= FEW_SLOTS:
+            return find_bounds(graph, allocation, work=LITTLE_WORK)
+        # Whoever answers no gets all proofs but those that search.
         return find_bounds(graph, allocation, progress=lambda _: False)
     except Error:
         return None  # bounds need smaller sums than judgements

@@ -50,8 +50,8 @@ TEST_CASE("the best placement of all has no less congestion than any of the boun
             least = std::min(least, congestion(graph, allocation, placement));
         });
         for (const CongestionBound& bound :
-             {injection_bound(problem), cut_bound(problem), average_load_bound(problem, meter),
-              price_bound(problem, meter)}) {
+             {injection_bound(problem), message_bound(problem), cut_bound(problem),
+              average_load_bound(problem, meter), price_bound(problem, meter)}) {
             CAPTURE(bound.by);
             CAPTURE(bound.where);
             CHECK(bound.value <= least);
