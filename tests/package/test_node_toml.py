@@ -91,9 +91,25 @@ def test_costs_of_ways_to_the_port_are_said_by_as_few_runs_as_can_be(
     assert machine.distance(4, 12) == 7
 
 
+def test_the_port_has_a_bandwidth_and_messages_take_time_to_start(
+    tmp_path: Path,
+) -> None:
+    body = 'levels = [2]\nport = [0, 3]\nbandwidth = "12 GB/s"\nstartup = "1.5 us"\n'
+    machine, _ = load(body, tmp_path)
+    assert machine.text == "torus:4+node:2,port=0:3,bandwidth=12GB/s,startup=1.5us"
+    save_machine(tmp_path / "again.toml", machine)
+    assert body in (tmp_path / "again.toml").read_text()
+    assert load_described(tmp_path / "again.toml")[0].text == machine.text
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
+        (LEVELS + "bandwidth = 12\n", "node.bandwidth must be a text with a unit"),
+        (LEVELS + 'bandwidth = "12 us"\n', "node.bandwidth: cannot read a bandwidth"),
+        (LEVELS + 'bandwidth = "0 B/s"\n', "node.bandwidth: cannot read a bandwidth"),
+        (LEVELS + 'startup = "1 GB/s"\n', "node.startup: cannot read a latency"),
+        (LEVELS + 'starting = "1 us"\n', "did you mean 'node.startup'?"),
         (LEVELS + "distance = [1, 2, 3]\n", "node.distance and node.names exclude"),
         (LEVELS + "hop_weight = 3\n", "node.hop_weight and node.names exclude"),
         ("levels = [2]\ncosts = { L2 = 1 }\n", "node.costs needs node.names"),
@@ -181,6 +197,7 @@ def nodes(draw: st.DrawFn) -> tuple[str, NodeParts]:
     )
     port = draw(st.lists(st.integers(0, 9), min_size=runs, max_size=runs))
     text += f",port={':'.join(map(str, port))}" if port else ""
+    text += draw(st.sampled_from(["", ",bandwidth=12GB/s", ",startup=2us"]))
     known = st.sampled_from([(), tuple(f"level{i}" for i in range(len(levels)))])
     cpus = draw(st.permutations(range(3 * slots)))
     per_slot = tuple(tuple(sorted(cpus[i::slots][:2])) for i in range(slots))
@@ -214,6 +231,8 @@ def test_a_written_node_is_the_same_node(
     save_machine(tmp_path / "m.toml", machine, node=node)
     again, described = load_described(tmp_path / "m.toml")
     assert described.node == node
+    for speed in ("bandwidth", "startup"):
+        assert (speed in again.text) is (speed in text)
     for a in range(machine.slot_count):
         for b in range(machine.slot_count):
             assert again.distance(a, b) == machine.distance(a, b)

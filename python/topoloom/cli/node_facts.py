@@ -20,17 +20,22 @@ def node_facts(machine: Machine, node: NodeParts) -> dict[str, Any]:
 
 
 def node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
-    """Write the costs of levels and of ways to the port, and a line for each device."""
+    """Write the costs of levels, the port, and a line for each device."""
     from topoloom.formats.node_toml import level_costs, write_port
 
     rows = []
     if node.names:
-        costs = level_costs(machine, node.names).items()
-        rows.append(("costs", ", ".join(f"{name} {cost}" for name, cost in costs)))
-    if port := write_port(machine):
-        run = machine.slots_per_node // len(port["port"])
-        ways = (f"{cost} for {_run(i, run)}" for i, cost in enumerate(port["port"]))
+        named = level_costs(machine, node.names).items()
+        rows.append(("costs", ", ".join(f"{name} {cost}" for name, cost in named)))
+    port = write_port(machine)
+    if costs := port.get("port"):
+        run = machine.slots_per_node // len(costs)
+        ways = (f"{cost} for {_run(i, run)}" for i, cost in enumerate(costs))
         rows.append(("port costs", ", ".join(ways)))
+    speeds = {"bandwidth": "{} each way", "startup": "{} to start a message"}
+    said = [words.format(port[key]) for key, words in speeds.items() if key in port]
+    if said:
+        rows.append(("port", ", ".join(said)))
     rows += [(f"{part.kind} {part.name}", _where(part)) for part in node.devices]
     return rows
 

@@ -9,7 +9,9 @@
     costs = { package = 6 }             # the other names keep `node_parts.COSTS`
 
 or, without names, ``distance = [2, 8, 16]`` and ``hop_weight = 16``. With or without,
-``port = [0, 8]`` is what the way to the network port costs each half of the slots.
+``port = [0, 8]`` is what the way to the network port costs each half of the slots,
+``bandwidth = "12 GB/s"`` what the port carries each way, and ``startup = "1 us"`` what
+a message takes to start.
 """
 
 from __future__ import annotations
@@ -22,12 +24,21 @@ from typing import Any
 from topoloom._core import Error, Machine
 from topoloom.formats.node_parts_table import KEYS as PARTS
 from topoloom.formats.node_parts_table import read_parts, write_parts
-from topoloom.formats.toml_values import entry, numbers, refuse_unknown, typed
-from topoloom.formats.topology_options import split_numbers
+from topoloom.formats.toml_values import (
+    entry,
+    numbers,
+    quantity,
+    refuse_unknown,
+    typed,
+)
+from topoloom.formats.topology_options import split_numbers, with_space
 from topoloom.nearest import unknown_name
 from topoloom.node_parts import COSTS, NodeParts, shortest_port
+from topoloom.units import parse_bandwidth, parse_latency
 
 _HOP = "hop"
+#: what the port does, beside the costs of the ways to it
+_SPEEDS = {"bandwidth": parse_bandwidth, "startup": parse_latency}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 
 
@@ -39,8 +50,8 @@ def read_node(node: dict[str, Any]) -> tuple[str, NodeParts]:
     topoloom.Error
         Naming the key that is wrong.
     """
-    known = ("levels", "distance", "hop_weight", "names", "costs", "port", *PARTS)
-    refuse_unknown(node, known, "node.")
+    levels_and_port = ("levels", "distance", "hop_weight", "names", "costs", "port")
+    refuse_unknown(node, (*levels_and_port, *_SPEEDS, *PARTS), "node.")
     levels = numbers(entry(node, "levels", list, "node.levels"), 1, "node.levels")
     names: tuple[str, ...] = ()
     if "names" in node:
@@ -54,6 +65,9 @@ def read_node(node: dict[str, Any]) -> tuple[str, NodeParts]:
         text += f",distance={':'.join(map(str, distance))}"
     if port := _port(node, math.prod(levels)):
         text += f",port={':'.join(map(str, port))}"
+    for key, parse in _SPEEDS.items():
+        if key in node:
+            text += f",{key}={quantity(node[key], f'node.{key}', parse)}"
     return text, read_parts(node, math.prod(levels), names)
 
 
@@ -61,41 +75,42 @@ def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
     """Make the table of a machine's nodes; empty where they have no levels."""
     if "+node:" not in machine.text:
         return {}
-    given = _given(machine)
-    table: dict[str, Any] = {"levels": given["levels"]}
-    count = len(table["levels"])
+    levels, options = _given(machine)
+    table: dict[str, Any] = {"levels": levels}
     if parts.names:
         table["names"] = list(parts.names)
         table["costs"] = level_costs(machine, parts.names)
-    elif "distance" in given:
-        table["distance"] = given["distance"][:count]
-        if given["distance"][count:]:
-            table["hop_weight"] = given["distance"][count]
+    elif "distance" in options:
+        distance = split_numbers(options["distance"])
+        table["distance"] = distance[: len(levels)]
+        if distance[len(levels) :]:
+            table["hop_weight"] = distance[len(levels)]
     return {**table, **write_port(machine), **write_parts(parts)}
 
 
-def write_port(machine: Machine) -> dict[str, list[int]]:
-    """Make the entry of the costs of the ways to the port; none if all are 0."""
-    costs = shortest_port(_given(machine).get("port", []))
-    return {"port": costs} if costs else {}
+def write_port(machine: Machine) -> dict[str, Any]:
+    """Make the entries of the port: costs of ways unless all are 0, and its speeds."""
+    options = _given(machine)[1]
+    costs = shortest_port(split_numbers(options.get("port", "0")))
+    speeds = {key: with_space(options[key]) for key in _SPEEDS if key in options}
+    return {**({"port": costs} if costs else {}), **speeds}
 
 
 def level_costs(machine: Machine, names: Sequence[str]) -> dict[str, int]:
     """Name the distances of a machine's levels, and the weight of a hop."""
-    distance = _given(machine).get("distance", [0] * len(names))
+    options = _given(machine)[1]
+    distance = split_numbers(options.get("distance", ":".join("0" * len(names))))
     # No hop leaves a single node, but its description may go into that of a network.
     hop = COSTS[_HOP] if machine.node_count == 1 else 1
     *levels, hop = distance if len(distance) > len(names) else [*distance, hop]
     return {**dict(zip(names, levels, strict=True)), _HOP: hop}
 
 
-def _given(machine: Machine) -> dict[str, list[int]]:
-    """Take apart what the short text says of a node."""
+def _given(machine: Machine) -> tuple[list[int], dict[str, str]]:
+    """Take apart what the short text says of a node: its levels, and options."""
     levels, *options = machine.text.partition("+node:")[2].split(",")
-    given = {"levels": split_numbers(levels)} if levels else {}
-    for key, _, value in (option.partition("=") for option in options):
-        given[key] = split_numbers(value)
-    return given
+    pairs = dict(option.split("=", 1) for option in options)
+    return split_numbers(levels) if levels else [], pairs
 
 
 def _port(node: dict[str, Any], slots: int) -> list[int]:
