@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         fragmented_allocation,
         judge,
         mappers,
+        objective_value,
         place,
         random_geometric,
         recursive_doubling,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         load_machine,
         load_machine_and_allocation,
     )
+    from topoloom.phases import load_phases
 
 _HOME = {
     **dict.fromkeys(
@@ -76,6 +78,7 @@ _HOME = {
             "fragmented_allocation",
             "judge",
             "mappers",
+            "objective_value",
             "place",
             "random_geometric",
             "recursive_doubling",
@@ -95,6 +98,7 @@ _HOME = {
     "describe_machine": "topoloom.machine_file",
     "load_machine": "topoloom.machine_file",
     "load_machine_and_allocation": "topoloom.machine_file",
+    "load_phases": "topoloom.phases",
     "__version__": "topoloom.version",
 }
 
@@ -125,8 +129,10 @@ __all__ = [
     "load_graph",
     "load_machine",
     "load_machine_and_allocation",
+    "load_phases",
     "load_placement",
     "mappers",
+    "objective_value",
     "place",
     "random_geometric",
     "recursive_doubling",

@@ -328,14 +328,22 @@ def find_bounds(graph: CommGraph, allocation: Allocation, *, imbalance: float | 
     Ranks may share slots as for place(). A budget ends the search for better proofs.
     """
 
-def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, progress: Callable[[int], bool] | None = None) -> tuple[Placement, int]:
+def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, objective: str = 'hop-bytes', phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, progress: Callable[[int], bool] | None = None) -> tuple[Placement, int]:
     """
     Places the ranks with a chain of mappers; returns (placement, work done).
 
     Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how
     much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.
     previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes a rank moves with it.
+    objective is hop-bytes, congestion, congestion-soft, time or weighted(hop-bytes=1;congestion=2);
+    phases are graphs whose messages never meet, and whose sum is the graph (none: it is one phase);
+    background holds bytes by link that others send.
     progress(work) is called now and then; when it returns False the best placement so far is returned.
+    """
+
+def objective_value(graph: CommGraph, allocation: Allocation, placement: Placement, *, objective: str, phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None) -> float:
+    """
+    What place() minimizes: hop-bytes, seconds, or a mix in parts of what block placement has.
     """
 
 class ChosenNodes:

@@ -6,9 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from topoloom import _core
 from topoloom._core import CommGraph, Error
 from topoloom.nearest import unknown_name
+from topoloom.phases import edge_rows, split_phases
+
+Ranks = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -23,11 +29,15 @@ class Pattern:
         Builds the graph.
     on_grid
         True if it is laid out on a grid, False if only the number of ranks counts.
+    rounds
+        The round in which a message from one rank to another is sent, if there are
+        several; each pair has only one.
     """
 
     summary: str
     make: Callable[[Request], CommGraph]
     on_grid: bool = False
+    rounds: Callable[[Request, Ranks, Ranks], Ranks] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,31 @@ def _stencil(axes: int | None, points: int | None) -> Callable[[Request], CommGr
     return make
 
 
+def _log2(powers: Ranks) -> Ranks:
+    return np.log2(powers).astype(np.int64)  # exact for powers of two
+
+
+def _doubling_rounds(request: Request, source: Ranks, target: Ranks) -> Ranks:
+    """Swap with i XOR 2^k in round k; before, ranks beyond 2^n give, and after get."""
+    cube = 1 << (request.ranks.bit_length() - 1)
+    before = int(cube < request.ranks)
+    rounds = before + _log2(source ^ target)
+    rounds[source >= cube] = 0
+    rounds[target >= cube] = before + cube.bit_length() - 1
+    return rounds
+
+
+def _bruck_rounds(request: Request, source: Ranks, target: Ranks) -> Ranks:
+    """Round k sends to the rank 2^k before."""
+    return _log2((source - target) % request.ranks)
+
+
+def _binomial_rounds(request: Request, source: Ranks, target: Ranks) -> Ranks:
+    """Far ones first: whoever has the message passes it half as far in each round."""
+    rounds = (request.ranks - 1).bit_length()
+    return rounds - 1 - _log2((target - source) % request.ranks)
+
+
 PATTERNS = {
     "stencil2d": Pattern("2-D 5-point stencil on --grid AxB", _stencil(2, 5), True),
     "stencil3d": Pattern("3-D 7-point stencil on --grid AxBxC", _stencil(3, 7), True),
@@ -73,14 +108,17 @@ PATTERNS = {
     "recursive-doubling": Pattern(
         "all-gather by exchange with i XOR 2^k; bytes double each round",
         lambda r: _core.recursive_doubling(r.ranks, r.bytes),
+        rounds=_doubling_rounds,
     ),
     "bruck": Pattern(
         "all-gather by Bruck's algorithm, any number of ranks",
         lambda r: _core.bruck(r.ranks, r.bytes),
+        rounds=_bruck_rounds,
     ),
     "binomial": Pattern(
         "broadcast from --root down a binomial tree",
         lambda r: _core.binomial_tree(r.ranks, r.bytes, r.root),
+        rounds=_binomial_rounds,
     ),
     "all-to-all": Pattern(
         "every rank sends to every other",
@@ -98,3 +136,13 @@ def make_pattern(name: str, request: Request) -> CommGraph:
     if name not in PATTERNS:
         raise Error(unknown_name("pattern", name, PATTERNS))
     return PATTERNS[name].make(request)
+
+
+def make_phases(name: str, request: Request, graph: CommGraph) -> list[CommGraph]:
+    """Split what `make_pattern` built into its rounds; fewer than two are none."""
+    rounds = PATTERNS[name].rounds
+    if rounds is None:
+        several = [other for other, pattern in PATTERNS.items() if pattern.rounds]
+        raise Error(f"{name} has one phase; several have {', '.join(several)}")
+    rows = edge_rows(graph)
+    return split_phases(graph.rank_count, rounds(request, rows[:, 0], rows[:, 1]), rows)

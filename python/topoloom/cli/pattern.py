@@ -60,6 +60,14 @@ def command(
         ),
     ] = 8.0,
     seed: Seed = 1,
+    with_phases: Annotated[
+        bool,
+        typer.Option(
+            "--phases",
+            help="Also write which round each message is sent in: of bruck, binomial "
+            "and recursive-doubling.",
+        ),
+    ] = False,
     kind: Annotated[
         str | None,
         typer.Option(
@@ -80,30 +88,40 @@ def command(
       topoloom pattern stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
       topoloom pattern stencil --grid 16x8x4x2 --open --bytes 64KiB -o p.npz
       topoloom pattern random-geometric --ranks 1000 --degree 6 --seed 3 -o p.npz
+      topoloom pattern bruck --ranks 64 --phases -o p.npz
       topoloom pattern import matrix.mtx -o p.npz
       topoloom pattern import p.npz               look at a graph
     """
-    from topoloom import Error, load_graph, save_graph
+    from topoloom import Error, load_graph, load_phases, save_graph
     from topoloom.cli.console import print_json
+    from topoloom.patterns import make_pattern, make_phases
+    from topoloom.phases import phase_array
 
+    phases: list[Any] = []
     if name == "import":
         if file is None:
             raise Error("nothing to import; write: topoloom pattern import FILE")
+        if with_phases:
+            raise Error("--phases is for made patterns; imported ones keep theirs")
         graph = load_graph(file, kind)
+        phases = load_phases(file)
     elif file is not None:
         raise Error(f"'{file}' is one name too many; FILE goes with 'import' only")
     else:
-        graph = _make(name, grid, ranks, amount, periodic, root, degree, seed)
+        request = _request(name, grid, ranks, amount, periodic, root, degree, seed)
+        graph = make_pattern(name, request)
+        if with_phases:
+            phases = make_phases(name, request, graph)
     if output is not None:
-        save_graph(output, graph)
-    facts = _summary(graph)
+        save_graph(output, graph, {"phases": phase_array(phases)} if phases else None)
+    facts = _summary(graph, len(phases) or 1)
     if as_json:
         print_json({"pattern": name, "output": output and str(output), **facts})
     else:
         _print(name if file is None else file, facts, output)
 
 
-def _make(
+def _request(
     name: str,
     grid: str | None,
     ranks: int | None,
@@ -116,7 +134,7 @@ def _make(
     from topoloom import Error
     from topoloom.cli.problem import at_least
     from topoloom.nearest import unknown_name
-    from topoloom.patterns import PATTERNS, Request, make_pattern
+    from topoloom.patterns import PATTERNS, Request
     from topoloom.units import parse_bytes
 
     if name not in PATTERNS:
@@ -132,7 +150,7 @@ def _make(
         at_least("--ranks", ranks, 1)
     at_least("--seed", seed, 0)
     at_least("--root", root, 0)
-    request = Request(
+    return Request(
         ranks=ranks or 0,
         bytes=parse_bytes(amount),
         grid=extents,
@@ -141,7 +159,6 @@ def _make(
         degree=degree,
         seed=seed,
     )
-    return make_pattern(name, request)
 
 
 def parse_grid(text: str) -> list[int]:
@@ -156,7 +173,7 @@ def parse_grid(text: str) -> list[int]:
     return extents
 
 
-def _summary(graph: Any) -> dict[str, Any]:
+def _summary(graph: Any, phases: int) -> dict[str, Any]:
     import numpy as np
 
     heaviest = None
@@ -174,6 +191,7 @@ def _summary(graph: Any) -> dict[str, Any]:
         "edges": graph.edge_count,
         "bytes": int(graph.total_bytes),
         "messages": int(graph.total_messages),
+        "phases": phases,
         "self_bytes": int(np.asarray(graph.self_bytes).sum()),
         "peers_average": float(degrees.mean()),
         "peers_max": int(degrees.max()),
@@ -194,6 +212,8 @@ def _print(title: str, facts: dict[str, Any], output: Path | None) -> None:
         ),
         ("bytes", f"{format_bytes(facts['bytes'])} in {facts['messages']:,} messages"),
     ]
+    if facts["phases"] > 1:
+        rows.append(("phases", f"{facts['phases']:,}"))
     if facts["self_bytes"]:
         rows.append(("to itself", f"{format_bytes(facts['self_bytes'])}, not counted"))
     if pair := facts["heaviest"]:
