@@ -13,10 +13,12 @@ from topoloom.cli.options import (
     Allocate,
     AllocationText,
     AsJson,
+    Background,
     Figure,
     Fragments,
     GraphFile,
     MachineText,
+    ObjectiveName,
     Seconds,
     Seed,
     Threads,
@@ -39,6 +41,8 @@ def command(
             autocompletion=complete.mapper,
         ),
     ] = "block,hilbert,gge,mahd+swap,multisection+swap,auto",
+    objective: ObjectiveName = "hop-bytes",
+    background: Background = None,
     seed: Seed = 1,
     time: Seconds = None,
     work: Work = None,
@@ -50,21 +54,25 @@ def command(
 ) -> None:
     """Try several mappers on one problem and print one table.
 
-    Gains are hop-bytes against 'block', rank i on slot i: what the launcher does
-    without instructions. The best is marked. --time and --work hold for each mapper.
-    The gap is hop-bytes divided by what is quickly proven of all placements: 1 is
-    optimal. 'topoloom bound' proves more.
+    Gains are those of the objective against 'block', rank i on slot i: what the
+    launcher does without instructions. The best is marked. --time and --work hold for
+    each mapper. The gap is hop-bytes, or congestion where that is the objective,
+    divided by what is quickly proven of all placements: 1 is optimal. 'topoloom bound'
+    proves more.
 
     \b
     Examples:
       topoloom compare p.npz --machine torus:8x8x8
       topoloom compare p.npz --machine torus:25x32x16 --allocation a.txt \\
           --mappers block,gge,mahd+swap,auto
+      topoloom compare p.npz -m torus:8x8x8 --objective congestion \\
+          --mappers mahd+swap,mahd+swap+local-opt,auto
       topoloom compare p.npz -m tree:4:8:2 --allocate 64 --figure loads.svg
     """
     from topoloom import judge, place
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.gaps import gaps, quick_bounds
+    from topoloom.cli.objective import read_objective
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where, load_problem, measures
     from topoloom.cli.search import read_search
@@ -72,6 +80,7 @@ def command(
     search = read_search(seed, time, work, threads)
     where = Where(allocation, allocate, fragments, seed)
     problem = load_problem(graph, machine, where)
+    aim = read_objective(objective, background, graph, problem.machine)
     others = [name for name in split_mappers(mappers) if name != DEFAULT]
     names = [DEFAULT, *others]
     _check_mappers(problem, names)
@@ -89,20 +98,22 @@ def command(
                 problem.allocation,
                 mapper=name,
                 **search._asdict(),
+                **aim._asdict(),
                 progress=watch,
             )
             took = perf_counter() - start
-        values = measures(judge(problem.graph, problem.allocation, placement))
+        on = (problem.graph, problem.allocation, placement)
+        values = {**measures(judge(*on)), **aim.values(*on)}
         placements[name] = placement
         results.append({"mapper": name, **values, "seconds": took, "work": done})
         if watch.interrupted:
             interrupted = True
             break
-    _add_gains(results)
+    _add_gains(results, aim.measure)
     bounds = quick_bounds(problem.graph, problem.allocation)
     for result in results:
         result["gap"] = gaps(result, bounds)
-    best = min(results, key=lambda result: float(result["hop_bytes"]))["mapper"]
+    best = min(results, key=lambda result: float(result[aim.measure]))["mapper"]
     if figure is not None:
         from topoloom.figure import draw_judgement
 
@@ -114,13 +125,14 @@ def command(
                 "nodes": len(problem.allocation.nodes),
                 "ranks": problem.graph.rank_count,
                 "seed": seed,
+                "objective": objective,
                 "default": DEFAULT,
                 "best": best,
                 "results": results,
             }
         )
     else:
-        _print(problem, results, best)
+        _print(problem, aim, results, best)
     if interrupted:
         raise Interrupted(f"interrupted in mapper {results[-1]['mapper']}")
 
@@ -148,23 +160,25 @@ def _check_mappers(problem: Any, names: list[str]) -> None:
                 raise Error(unknown_name("mapper", plain, known))
 
 
-def _add_gains(results: list[dict[str, Any]]) -> None:
+def _add_gains(results: list[dict[str, Any]], measure: str) -> None:
     from topoloom.cli.problem import gain
 
-    before = next(r["hop_bytes"] for r in results if r["mapper"] == DEFAULT)
+    before = next(r[measure] for r in results if r["mapper"] == DEFAULT)
     for result in results:
-        result["gain_percent"] = gain(before, result["hop_bytes"])
+        result["gain_percent"] = gain(before, result[measure])
 
 
-def _print(problem: Any, results: list[dict[str, Any]], best: str) -> None:
+def _print(problem: Any, aim: Any, results: list[dict[str, Any]], best: str) -> None:
     from topoloom.cli.console import print_table
     from topoloom.cli.gaps import gap_text
     from topoloom.cli.problem import percent
     from topoloom.units import format_bytes, format_count
 
+    objective = ["objective"] if aim.measure == "objective" else []
     columns = [
         "mapper",
         "gain",
+        *objective,
         "hop-bytes",
         "gap",
         "hops/byte",
@@ -185,8 +199,9 @@ def _print(problem: Any, results: list[dict[str, Any]], best: str) -> None:
             [
                 label,
                 percent(result["gain_percent"]),
+                *(format_count(result["objective"]) for _ in objective),
                 format_count(result["hop_bytes"]),
-                gap_text(result["gap"]["hop_bytes"]),
+                gap_text(result["gap"].get(aim.measure)),
                 f"{result['hops_per_byte']:.3f}",
                 f"{result['dilation_average']:.3f}",
                 f"{result['dilation_max']:g}",
@@ -200,4 +215,6 @@ def _print(problem: Any, results: list[dict[str, Any]], best: str) -> None:
         f"{problem.graph.rank_count:,} ranks on {len(problem.allocation.nodes):,} of "
         f"{machine.node_count:,} nodes of {machine.name}"
     )
+    if aim.measure != "hop_bytes":
+        title += f"; objective: {aim.title}"
     print_table(columns, rows, title=title, best=marked)

@@ -48,3 +48,9 @@ def _starting(incomplete: str, words: Iterable[str]) -> list[str]:
 def efforts(incomplete: str) -> list[str]:
     """Complete the efforts of the auto mapper."""
     return [e for e in ("fast", "default", "best") if e.startswith(incomplete)]
+
+
+def objectives(incomplete: str) -> list[str]:
+    """Names of objectives."""
+    names = ("hop-bytes", "congestion", "congestion-soft", "time", "weighted(")
+    return _starting(incomplete, names)

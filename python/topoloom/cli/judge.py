@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ from topoloom.cli.options import (
     GraphFile,
     MaybeMachineText,
     Seed,
+    output_option,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +43,12 @@ def command(
         int, typer.Option("--hottest", metavar="N", help="Most loaded links to name.")
     ] = 10,
     figure: Figure = None,
+    loads: Annotated[
+        Path | None,
+        output_option(
+            "Write the bytes on every link: what others run beside.", "--loads"
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure a placement, beside what the launcher would do by default.
@@ -62,6 +70,7 @@ def command(
       topoloom judge p.npz x.json --json
       topoloom judge p.npz x.json --figure before-after.svg
       topoloom judge p.npz --machine torus:8x8x8        the default placement
+      topoloom judge p.npz x.json --loads l.json        for 'map --background'
     """
     from topoloom import judge
     from topoloom.cli.console import print_json
@@ -89,6 +98,10 @@ def command(
         if given is not None:
             shown[name if name != "block" else placement or name] = slots
         draw_judgement(figure, the_graph, where, shown)
+    if loads is not None:
+        from topoloom.formats.loads import save_loads
+
+        save_loads(loads, where.machine, judgement.loads)
     if as_json:
         print_json(_document(where, name, judgement, before, far, shared))
     else:

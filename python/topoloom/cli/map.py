@@ -13,12 +13,14 @@ from topoloom.cli.options import (
     Allocate,
     AllocationText,
     AsJson,
+    Background,
     Capacities,
     Effort,
     Fragments,
     GraphFile,
     Imbalance,
     MachineText,
+    ObjectiveName,
     Seconds,
     Seed,
     Threads,
@@ -42,6 +44,8 @@ def command(
         ),
     ] = "auto",
     effort: Effort = None,
+    objective: ObjectiveName = "hop-bytes",
+    background: Background = None,
     imbalance: Imbalance = None,
     capacities: Capacities = None,
     earlier: Annotated[
@@ -80,6 +84,9 @@ def command(
     without instructions. Ctrl-C, --time and --work end a search early; the best
     placement so far is written all the same.
 
+    Under another objective than hop-bytes, phases in the pattern's file count: messages
+    of different phases do not meet on a link.
+
     Each rank gets a slot of its own. With --imbalance or --capacities ranks may share
     slots: they are partitioned and placed at once.
 
@@ -91,6 +98,8 @@ def command(
       topoloom map p.npz -m torus:17x8x24,nodes=2 --allocate 512 --effort best
       topoloom map mesh.graph -m tree:4:8:2,distance=1:10:100 --imbalance 0.03
       topoloom map p.npz -m torus:8x8x8 --from x.json --migration-cost 1000000
+      topoloom map p.npz -m torus:8x8x8 -a a.txt --objective congestion \\
+          --background other.npz,other.json
     Then:
       topoloom judge p.npz x.json             what it is worth, link by link
       topoloom export x.json --to openmpi-rankfile
@@ -100,15 +109,15 @@ def command(
     from topoloom import (
         Error,
         PlacementFile,
-        judge,
         load_placement,
         place,
         save_placement,
     )
     from topoloom.cli.console import note, print_json, watching
     from topoloom.cli.earlier import earlier_slots, moved
+    from topoloom.cli.objective import HOP_BYTES, read_objective
     from topoloom.cli.outcome import Interrupted
-    from topoloom.cli.problem import Where, at_least, load_problem, measures
+    from topoloom.cli.problem import Where, at_least, load_problem
     from topoloom.cli.search import read_search
     from topoloom.cli.sharing import read_sharing
 
@@ -123,6 +132,7 @@ def command(
         mapper = f"auto(effort={effort})"
     where = Where(allocation, allocate, fragments, seed)
     problem = load_problem(graph, machine, where, sharing.allowed)
+    aim = read_objective(objective, background, graph, problem.machine)
     before = None
     if earlier is not None:
         before = earlier_slots(
@@ -141,18 +151,18 @@ def command(
             previous=before,
             migration_cost=migration_cost,
             **sharing._asdict(),
+            **aim._asdict(),
             progress=watch,
         )
     took = perf_counter() - start
-    values = measures(
-        judge(problem.graph, problem.allocation, placement), placement.shared
-    )
+    values = _values(problem, placement, aim)
     result = PlacementFile(
         machine=problem.machine,
         allocation=problem.allocation,
         placement=placement,
         hosts=problem.hosts,
         node=problem.node,
+        objective=objective,
         values=values,
         mapper=mapper,
         seed=seed,
@@ -164,12 +174,17 @@ def command(
         print_json(result.document())
     else:
         facts = [("search", f"{work_done:,} candidates in {took:.2f} s")]
+        if aim.phases:
+            facts.append(("phases", f"{len(aim.phases)}"))
+        if background:
+            facts.append(("background", ", ".join(background)))
         if before is not None:
             facts.append(("moved", f"{moved(before, placement):,} ranks"))
         if output is not None:
             facts.append(("written", str(output)))
-        block = _print(problem, result, facts)
-        if values["hop_bytes"] > block["hop_bytes"] and not watch.interrupted:
+        block = _print(problem, result, aim, facts)
+        worse = values["hop_bytes"] > block["hop_bytes"]
+        if worse and objective == HOP_BYTES and not watch.interrupted:
             note(
                 "topoloom: block placement, what the launcher does by itself, has "
                 "fewer hop-bytes here; leave out --mapper to have the best of several"
@@ -179,18 +194,27 @@ def command(
         raise Interrupted(f"interrupted{best}")
 
 
-def _print(problem: Any, result: Any, facts: list[tuple[str, str]]) -> dict[str, float]:
+def _values(problem: Any, placement: Any, aim: Any) -> dict[str, float]:
     from topoloom import judge
+    from topoloom.cli.problem import measures
+
+    on = (problem.graph, problem.allocation, placement)
+    return {**measures(judge(*on), placement.shared), **aim.values(*on)}
+
+
+def _print(
+    problem: Any, result: Any, aim: Any, facts: list[tuple[str, str]]
+) -> dict[str, float]:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.cli.problem import gain_text, launcher_default, measures
+    from topoloom.cli.problem import gain_text, launcher_default
     from topoloom.units import format_count
 
     shared = result.placement.shared
     default = launcher_default(problem.graph, problem.allocation, shared)
-    before = measures(judge(problem.graph, problem.allocation, default), shared)
+    before = _values(problem, default, aim)
     rows = [
         (
-            name.replace("_", " "),
+            aim.title if name == "objective" else name.replace("_", " "),
             format_count(before[name]),
             format_count(after),
             gain_text(name, before[name], after),

@@ -150,3 +150,22 @@ Capacities = Annotated[
         "then share slots.",
     ),
 ]
+ObjectiveName = Annotated[
+    str,
+    typer.Option(
+        "--objective",
+        metavar="NAME",
+        help="What to minimize: hop-bytes, congestion, congestion-soft, time, or a mix "
+        "such as 'weighted(hop-bytes=1;congestion=2)'.",
+        autocompletion=complete.objectives,
+    ),
+]
+Background = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--background",
+        metavar="FILE",
+        help="What others send meanwhile: loads of links, from 'topoloom judge "
+        "--loads', or another job's GRAPH,PLACEMENT; may be given several times.",
+    ),
+]

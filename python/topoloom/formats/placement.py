@@ -7,12 +7,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from topoloom._core import Allocation, Error, Machine, Placement
 from topoloom.files import named, read_text, write_text
+from topoloom.formats.json_values import get_value, parse_document
 from topoloom.formats.node_parts_table import KEYS, read_parts, write_parts
 from topoloom.formats.toml_values import refuse_unknown
 from topoloom.node_parts import NO_PARTS, NodeParts
@@ -37,7 +38,8 @@ class PlacementFile:
     objective
         What the mapper minimised.
     values
-        The numbers of `judge`: ``hop_bytes``, ``congestion_max``, ...
+        The numbers of `judge`: ``hop_bytes``, ``congestion_max``, ...; where none of
+        them is the objective, its value besides, as ``objective``.
     mapper, seed, work
         The search that led here; `work` counts what it evaluated.
     topoloom
@@ -99,39 +101,16 @@ def load_placement(path: str | Path) -> PlacementFile:
     """
     text = read_text(path)
     with named(path):
-        if not text.strip():
-            raise Error("the file is empty")
-        return _from_document(_parse(text))
-
-
-def _parse(text: str) -> dict[str, Any]:
-    try:
-        document = json.loads(text, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        raise Error(f"line {error.lineno}: not JSON: {error.msg}") from None
-    except (RecursionError, ValueError) as error:
-        if isinstance(error, Error):
-            raise
-        raise Error(f"not JSON: {error}") from None
-    if not isinstance(document, dict) or "format" not in document:
-        raise Error(f'not a {FORMAT} file: it has no "format"')
-    if document["format"] != FORMAT:
-        raise Error(f"holds '{document['format']}', expected '{FORMAT}'")
-    if document.get("version") != VERSION:
-        raise Error(
-            f"{FORMAT} version {document.get('version')}, "
-            f"but this Topoloom reads version {VERSION}"
-        )
-    return document
+        return _from_document(parse_document(text, FORMAT, VERSION))
 
 
 def _from_document(document: dict[str, Any]) -> PlacementFile:
-    machine = Machine(_get(document, "machine", str))
-    part = _get(document, "allocation", dict)
+    machine = Machine(get_value(document, "machine", str))
+    part = get_value(document, "allocation", dict)
     nodes = _id_list(part, "nodes", machine.node_count)
     slots = _id_list(part, "slots", machine.slot_count) if "slots" in part else None
     allocation = Allocation(machine, nodes, slots)
-    hosts = _get(part, "hosts", list) if "hosts" in part else None
+    hosts = get_value(part, "hosts", list) if "hosts" in part else None
     if hosts is not None and (
         len(hosts) != len(nodes) or not all(isinstance(host, str) for host in hosts)
     ):
@@ -139,11 +118,11 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
     placement = Placement(
         allocation,
         _id_list(document, "placement", machine.slot_count),
-        shared=_get(document, "shared", bool) if "shared" in document else False,
+        shared=get_value(document, "shared", bool) if "shared" in document else False,
     )
-    node = _get(document, "node", dict) if "node" in document else {}
+    node = get_value(document, "node", dict) if "node" in document else {}
     refuse_unknown(node, KEYS, "node.")
-    values = _get(document, "values", dict)
+    values = get_value(document, "values", dict)
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise Error(f"values.{name} must be a number")
@@ -153,35 +132,17 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         placement=placement,
         hosts=tuple(hosts) if hosts is not None else None,
         node=read_parts(node, machine.slots_per_node),
-        objective=_get(document, "objective", str),
+        objective=get_value(document, "objective", str),
         values=values,
-        mapper=_get(document, "mapper", str),
-        seed=_get(document, "seed", int),
-        work=_get(document, "work", int),
-        topoloom=_get(document, "topoloom", str),
+        mapper=get_value(document, "mapper", str),
+        seed=get_value(document, "seed", int),
+        work=get_value(document, "work", int),
+        topoloom=get_value(document, "topoloom", str),
     )
 
 
-def _get(document: dict[str, Any], key: str, kind: type) -> Any:
-    if key not in document:
-        raise Error(f'has no "{key}"')
-    value = document[key]
-    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
-        raise Error(f'"{key}" must be {_NAMES[kind]}')
-    return value
-
-
-_NAMES = {
-    bool: "true or false",
-    str: "a text",
-    int: "a whole number",
-    list: "a list",
-    dict: "an object",
-}
-
-
 def _id_list(document: dict[str, Any], key: str, count: int) -> Any:
-    ids = _get(document, key, list)
+    ids = get_value(document, key, list)
     for position, value in enumerate(ids):
         if type(value) is not int or not 0 <= value < count:
             raise Error(f"{key}[{position}] is {value!r}, expected 0 to {count - 1}")
@@ -191,7 +152,3 @@ def _id_list(document: dict[str, Any], key: str, count: int) -> Any:
 def _ints(ids: Any) -> list[int]:
     numbers: list[int] = np.asarray(ids).tolist()
     return numbers
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise Error(f"holds {name}, which is not a number")

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""JSON documents that name their format and version, and values out of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from topoloom._core import Error
+
+_NAMES = {
+    bool: "true or false",
+    str: "a text",
+    int: "a whole number",
+    list: "a list",
+    dict: "an object",
+}
+
+
+def parse_document(text: str, format: str, version: int) -> dict[str, Any]:
+    """Read a JSON object that must be of this format and version."""
+    if not text.strip():
+        raise Error("the file is empty")
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise Error(f"line {error.lineno}: not JSON: {error.msg}") from None
+    except (RecursionError, ValueError) as error:
+        if isinstance(error, Error):
+            raise
+        raise Error(f"not JSON: {error}") from None
+    if not isinstance(document, dict) or "format" not in document:
+        raise Error(f'not a {format} file: it has no "format"')
+    if document["format"] != format:
+        raise Error(f"holds '{document['format']}', expected '{format}'")
+    if document.get("version") != version:
+        raise Error(
+            f"{format} version {document.get('version')}, "
+            f"but this Topoloom reads version {version}"
+        )
+    return document
+
+
+def get_value(document: dict[str, Any], key: str, kind: type) -> Any:
+    """Take a value that must be there and of this kind."""
+    if key not in document:
+        raise Error(f'has no "{key}"')
+    value = document[key]
+    if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
+        raise Error(f'"{key}" must be {_NAMES[kind]}')
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise Error(f"holds {name}, which is not a number")
