@@ -37,6 +37,7 @@ VERBS = {
     "map": Verb("place the ranks on the allocated slots"),
     "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
     "bound": Verb("prove how good any placement can be at most"),
+    "joint": Verb("place several jobs together, least in each other's way"),
     "compare": Verb("try several mappers and print one table"),
     "export": Verb("write a placement for mpirun, srun and other launchers"),
     "run": Verb("record, map, and launch a program with its placement", True),
