@@ -123,7 +123,8 @@ class Search:
             background=background,
             progress=self._go_on,
         )
-        self.work_done += done
+        # How far a search goes beyond its budget depends on the number of threads.
+        self.work_done += done if work is None else min(done, work)
         return placement
 
     def _seconds_left(self) -> float:

@@ -32,12 +32,12 @@ OBJECTIVES = (
 
 
 def problems() -> list[tuple[CommGraph, Allocation]]:
-    torus = fragmented_allocation(Machine("torus:8x8"), 36, 3, 2)
+    torus = fragmented_allocation(Machine("torus:6x6"), 16, 3, 2)
     tree = Machine("tree:4:4,bandwidth=1GB/s:2GB/s,latency=1us+node:2,bandwidth=1GB/s")
     return [
-        (stencil([6, 6], 5, True, 1000), torus),
-        (random_geometric(30, 1000, 3), torus),
-        (all_to_all(12, 1000), Allocation.whole(tree)),
+        (stencil([4, 4], 5, True, 1000), torus),
+        (random_geometric(15, 1000, 3), torus),
+        (all_to_all(9, 1000), Allocation.whole(tree)),
     ]
 
 
@@ -50,13 +50,13 @@ def test_auto_is_never_worse_than_what_it_tries(objective: str) -> None:
             return objective_value(graph, at, placement, objective=objective)
 
         best = value("auto", graph, allocation)
-        for mapper in ("block", "mahd", "mahd+swap", "block+local-opt"):
+        for mapper in ("block", "mahd", "mahd+swap"):
             assert best <= value(mapper, graph, allocation)
 
 
 def test_congestion_is_what_a_judge_says() -> None:
     for graph, allocation in problems():
-        placement, _ = place(graph, allocation, objective="congestion")
+        placement, _ = place(graph, allocation, "mahd+swap+local-opt")
         value = objective_value(graph, allocation, placement, objective="congestion")
         assert value == judge(graph, allocation, placement).congestion_max
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom joint`: several jobs on one machine, from files to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from topoloom import load_placement
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+TORUS = ["-m", "torus:4x4"]
+
+
+@pytest.fixture
+def jobs(topoloom: Command) -> Command:
+    """Two patterns, and the fields of a chessboard for them."""
+    topoloom("pattern", "ring", "-n", 8, "--bytes", 1000, "-o", "a.npz")
+    topoloom("pattern", "binomial", "-n", 8, "--bytes", 1000, "-o", "b.npz")
+    for color, name in enumerate(("black", "white")):
+        fields = [n for n in range(16) if (n // 4 + n) % 2 == color]
+        Path(f"{name}.txt").write_text("".join(f"{n}\n" for n in fields))
+    return topoloom
+
+
+def test_jobs_with_slots_of_their_own_make_room_for_each_other(jobs: Command) -> None:
+    words = ["joint", "a.npz@black.txt", "a.npz@white.txt", *TORUS]
+    found = jobs(*words, "-o", "placed", "--json").json
+    assert [job["job"] for job in found["jobs"]] == ["a-1", "a-2"]
+    assert [job["alone"] for job in found["jobs"]] == [1000, 1000]
+    assert found["apart"]["objective"] == 2000
+    assert found["jointly"]["objective"] == 1000
+    for job in found["jobs"]:
+        placed = load_placement(job["output"])
+        assert placed.allocation.nodes.tolist() == job["nodes"]
+        assert placed.objective == "congestion"
+        assert placed.values["objective"] == job["jointly"]
+    printed = jobs(*words)
+    assert printed.err == ""
+    assert "2 jobs on 4x4 torus; objective: congestion" in printed.out
+    assert "+50.0 %" in printed.out
+
+
+def test_jobs_share_a_pool(jobs: Command) -> None:
+    words = ["joint", "a.npz", "b.npz", *TORUS, "-o", "placed"]
+    found = jobs(*words, "--json").json
+    taken = [node for job in found["jobs"] for node in job["nodes"]]
+    assert sorted(taken) == list(range(16))
+    assert found["jointly"]["objective"] <= found["apart"]["objective"]
+    for name in ("a", "b"):
+        judged = jobs("judge", f"{name}.npz", f"placed/{name}.json", "--json").json
+        assert judged["congestion_max"] <= found["jointly"]["objective"]
+
+
+def test_names_of_hosts_go_into_the_files(jobs: Command) -> None:
+    words = ["a.npz@n[00-07]", "b.npz@n[08-15]", *TORUS, "-o", "placed"]
+    assert jobs("joint", *words).status == 0
+    assert load_placement("placed/b.json").hosts == tuple(
+        f"n{node:02}" for node in range(8, 16)
+    )
+    pool = ["a.npz", "b.npz", *TORUS, "-a", "n[00-15]", "-o", "placed"]
+    assert jobs("joint", *pool).status == 0
+    placed = load_placement("placed/a.json")
+    assert placed.hosts == tuple(f"n{n:02}" for n in placed.allocation.nodes)
+
+
+def test_a_budget_is_for_all_searches_together(jobs: Command) -> None:
+    words = ["joint", "a.npz@black.txt", "b.npz@white.txt", *TORUS, "--json"]
+    one, two = (jobs(*words, "--work", 5000, "--threads", n).json for n in (1, 2))
+    assert one == two
+    assert jobs(*words, "--work", 0).status == 0
+    assert jobs(*words, "--time", "0s", "--objective", "time").status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "missing argument 'JOB...'"),
+        (["a.npz"], "'a.npz' is one job; name two or more"),
+        (["a.npz@n[0-7]", "b.npz"], "'b.npz' has no allocation"),
+        (["a.npz@n[0-7]", "b.npz@n[7-14]"], "node 7 is in the allocations of both a"),
+        (["a.npz@n[0-7]", "a.npz@n[7-14]"], "of both a-1 and a-2"),
+        (["a.npz@n[0-7]", "b.npz@n[8-12]"], "b.npz has 8 ranks"),
+        (["a.npz@n[0-7]", "b.npz@"], "the allocation is empty"),
+        (["a.npz@n[0-7]", "b.npz@n[8-16]"], "16"),
+        (["a.npz@n[0-7]", "b.npz@n[8-15]", "--allocate", "8"], "leave out"),
+        (["a.npz", "b.npz", "a.npz"], "have 24 ranks together"),
+        (["a.npz", "b.npz", "-a", "empty"], "empty"),
+        (["a.npz", "empty"], "empty: the file is empty"),
+        (["a.npz", "none.npz"], "none.npz: No such file"),
+        (["a.npz", "b.npz", "--objective", "speed"], "no objective 'speed'"),
+        (["a.npz", "b.npz", "--mapper", "gretel"], "no mapper 'gretel'"),
+        (["a.npz", "b.npz", "--time", "-1s"], "-1s"),
+        (["a.npz", "b.npz", "-o", "a.npz"], "a.npz is no directory"),
+        (["a.npz", "b.npz", "-o", "no/where"], "there is no directory 'no'"),
+    ],
+)
+def test_bad_input_gets_one_line(jobs: Command, words: list[str], said: str) -> None:
+    Path("empty").write_text("")
+    outcome = jobs("joint", *words, *TORUS)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.count("\n") == 1
+    assert said in outcome.err

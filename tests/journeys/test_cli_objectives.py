@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objectives on the command line: phases, backgrounds, and what is printed of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from topoloom import load_graph, load_phases, load_placement, objective_value
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+TORUS = ["-m", "torus:4x4"]
+OBJECTIVES = (
+    "congestion",
+    "congestion-soft",
+    "time",
+    "weighted(hop-bytes=1;congestion=2)",
+)
+
+
+@pytest.fixture
+def pattern(topoloom: Command) -> Command:
+    topoloom("pattern", "bruck", "-n", 16, "--phases", "--bytes", 1000, "-o", "p.npz")
+    return topoloom
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_map_minimizes_the_objective_and_writes_it_down(
+    pattern: Command, objective: str
+) -> None:
+    mapped = pattern("map", "p.npz", *TORUS, "--objective", objective, "-o", "x.json")
+    assert (mapped.status, mapped.err) == (0, "")
+    assert f"{objective} by phase" in mapped.out
+    assert "  phases   4\n" in mapped.out
+    placed = load_placement("x.json")
+    assert placed.objective == objective
+    on = (load_graph("p.npz"), placed.allocation, placed.placement)
+    value = objective_value(*on, objective=objective, phases=load_phases("p.npz"))
+    assert placed.values["objective"] == value
+
+
+def test_plain_congestion_is_a_measure_already(topoloom: Command) -> None:
+    topoloom("pattern", "bruck", "-n", 16, "--bytes", 1000, "-o", "p.npz")
+    words = ["map", "p.npz", *TORUS, "--objective", "congestion"]
+    found = topoloom(*words, "--json").json
+    assert found["objective"] == "congestion"
+    assert "objective" not in found["values"]
+    printed = topoloom(*words)
+    assert "phase" not in printed.out
+    assert printed.out.count("congestion") == 1
+    block = topoloom("judge", "p.npz", *TORUS, "--json").json
+    assert found["values"]["congestion_max"] <= block["congestion_max"]
+
+
+def test_phases_do_not_matter_to_hop_bytes(pattern: Command) -> None:
+    printed = pattern("map", "p.npz", *TORUS)
+    assert "phase" not in printed.out
+    assert "objective" not in pattern("map", "p.npz", *TORUS, "--json").json["values"]
+
+
+def test_more_hop_bytes_than_block_are_noted_only_where_they_count(
+    topoloom: Command,
+) -> None:
+    topoloom("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz")
+    words = ["map", "p.npz", *TORUS, "--mapper", "random"]
+    assert "fewer hop-bytes" in topoloom(*words).err
+    assert topoloom(*words, "--objective", "congestion").err == ""
+
+
+@pytest.mark.parametrize("objective", ["hop-bytes", "congestion", "time"])
+def test_compare_marks_the_best_by_the_objective(
+    pattern: Command, objective: str
+) -> None:
+    words = ["compare", "p.npz", *TORUS, "--objective", objective]
+    found = pattern(*words, "--mappers", "random,mahd+swap,auto", "--json").json
+    name = "hop_bytes" if objective == "hop-bytes" else "objective"
+    values = {each["mapper"]: each[name] for each in found["results"]}
+    assert found["objective"] == objective
+    assert found["best"] == min(values, key=values.__getitem__)
+    assert min(values.values()) == values["auto"]
+    for each in found["results"]:
+        gain = 100 * (values["block"] - each[name]) / values["block"]
+        assert each["gain_percent"] == pytest.approx(gain)
+    printed = pattern(*words, "--mappers", "auto").out
+    assert (f"; objective: {objective} by phase" in printed) is (name == "objective")
+
+
+def test_the_phases_of_a_pattern_are_counted(pattern: Command) -> None:
+    assert "\n  phases    4\n" in pattern("pattern", "import", "p.npz").out
+    assert pattern("pattern", "import", "p.npz", "--json").json["phases"] == 4
+    pattern("pattern", "import", "p.npz", "-o", "again.npz")
+    assert len(load_phases("again.npz")) == 4
+    plain = pattern("pattern", "bruck", "-n", 16, "--json").json
+    assert plain["phases"] == 1
+
+
+def test_a_job_keeps_off_the_links_of_another(topoloom: Command) -> None:
+    """Of the links between the nodes that are left, one is on the other's way."""
+    topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "p.npz")
+    Path("far.txt").write_text("0\n3\n")
+    mesh = ["-m", "mesh:2x4"]
+    topoloom(
+        "map", "p.npz", *mesh, "-a", "far.txt", "--mapper", "block", "-o", "1.json"
+    )
+    topoloom("judge", "p.npz", "1.json", "--loads", "l.json")
+    document = json.loads(Path("l.json").read_text())
+    assert document["machine"] == "mesh:2x4"
+    assert sorted(set(document["loads"])) == [0, 1000]
+    Path("rest.txt").write_text("1\n2\n5\n6\n")
+    values = []
+    for background in (["l.json"], ["p.npz,1.json"], ["l.json", "p.npz,1.json"]):
+        words = [word for name in background for word in ("--background", name)]
+        mapped = topoloom(
+            "map", "p.npz", *mesh, "-a", "rest.txt", "--objective", "congestion",
+            *words, "--json",
+        )  # fmt: skip
+        assert sorted(mapped.json["placement"]) in ([5, 6], [1, 5], [2, 6])
+        values.append(mapped.json["values"]["objective"])
+    assert values == [1000, 1000, 2000]
+    printed = topoloom(
+        "map", "p.npz", *mesh, "-a", "rest.txt", "--objective", "congestion",
+        "--background", "l.json",
+    )  # fmt: skip
+    assert "congestion beside others" in printed.out
+    assert "  background  l.json\n" in printed.out
+
+
+def refused(topoloom: Command, *words: object) -> str:
+    outcome = topoloom(*words)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.count("\n") == 1
+    assert outcome.err.startswith("topoloom: ")
+    return outcome.err
+
+
+@pytest.mark.parametrize("verb", ["map", "compare"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--objective", "tiem"], "no objective 'tiem' (did you mean 'time'?)"),
+        (["--objective", ""], "no objective ''"),
+        (["--objective", "weighted(time=0)"], "the weight must be a number above 0"),
+        (["--background", "l.json"], "--background makes no difference to hop-bytes"),
+        (["--objective", "time", "--background", "none.json"], "none.json: No such"),
+        (["--objective", "time", "--background", "empty"], "empty: the file is empty"),
+        (["--objective", "time", "--background", "p.npz"], "p.npz: not a text file"),
+        (["--objective", "time", "--background", "5x4.json"], "is for torus:5x4, not"),
+        (["--objective", "time", "--background", "p.npz,5x4.x"], "is for torus:5x4"),
+        (["--objective", "time", "--background", "q.npz,5x4.x"], "but q.npz has 3"),
+        (["--objective", "time", "--background", "p.npz,"], "Is a directory"),
+        (["--objective", "time", "--background", "bad.json"], "loads[0] is -1"),
+    ],
+)
+def test_bad_input_gets_one_line(
+    pattern: Command, verb: str, words: list[str], said: str
+) -> None:
+    pattern("map", "p.npz", "-m", "torus:5x4", "--mapper", "block", "-o", "5x4.x")
+    pattern("judge", "p.npz", "5x4.x", "--loads", "5x4.json")
+    pattern("pattern", "ring", "-n", 3, "-o", "q.npz")
+    Path("empty").write_text("")
+    bad = json.loads(Path("5x4.json").read_text()) | {"machine": "torus:4x4"}
+    Path("bad.json").write_text(json.dumps({**bad, "loads": [-1] * 64}))
+    assert said in refused(pattern, verb, "p.npz", *TORUS, *words)
+
+
+def test_what_is_only_for_hop_bytes_says_so(pattern: Command) -> None:
+    pattern("map", "p.npz", *TORUS, "-o", "x.json")
+    words = ["map", "p.npz", "--objective", "congestion"]
+    assert "share slots are placed for hop-bytes only" in refused(
+        pattern, *words, "-m", "torus:3x3", "--imbalance", 0
+    )
+    assert "with an earlier placement, ranks are placed for hop-bytes only" in refused(
+        pattern, *words, *TORUS, "--from", "x.json"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ring", "-n", 4], "ring has one phase; several have recursive-doubling"),
+        (["stencil2d", "--grid", "4x4"], "stencil2d has one phase"),
+        (["import", "p.npz"], "imported ones keep theirs"),
+    ],
+)
+def test_phases_are_those_of_some_patterns(
+    pattern: Command, words: list[str], said: str
+) -> None:
+    assert said in refused(pattern, "pattern", *words, "--phases", "-o", "q.npz")
+    assert not Path("q.npz").exists()
