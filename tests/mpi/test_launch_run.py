@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from several_hosts import SECONDS, Seat, SeveralHosts, read_seats
 
-from topoloom import load_placement, ring, save_graph
+from topoloom import CommGraph, load_placement, ring, save_graph
 
 HOSTS = "alpha,beta,gamma,delta"
 CORES = ["--machine", "mesh:4+node:2", "--hosts", HOSTS]
@@ -76,6 +76,24 @@ def test_run_puts_each_rank_on_its_host(
     # Open MPI also binds to the core; MPICH does not bind unless asked to.
     cores = not several_hosts.mpi.is_hydra
     assert read_seats(done.stdout.decode(), 6) == wanted("x.json", cores)
+
+
+def test_run_places_by_the_phases_of_a_recorded_program(
+    several_hosts: SeveralHosts, folder: Path
+) -> None:
+    phases = np.array([[0, 0, 1, 500, 1], [1, 2, 3, 900, 1]])
+    graph = CommGraph.from_edges(4, [0, 2], [1, 3], [500, 900])
+    save_graph("p.npz", graph, {"phases": phases})
+    command = several_hosts.command("-n", 4, several_hosts.where)
+    where = [*CORES, "--profile", "p.npz", "-o", "x.json"]
+    done = run(*where, "--objective", "congestion", "--", *command)
+    assert done.returncode == 0, done.stderr
+    assert b"4 ranks placed with auto: congestion by phase" in done.stderr
+    assert load_placement("x.json").objective == "congestion"
+    unknown = run(*where, "--objective", "tiem", "--", *command)
+    assert unknown.returncode == 2
+    assert unknown.stdout == b""
+    assert b"no objective 'tiem'" in unknown.stderr
 
 
 def test_run_records_first_when_it_has_no_profile(

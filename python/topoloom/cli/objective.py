@@ -15,6 +15,8 @@ from topoloom import (
     judge,
     load_phases,
     objective_value,
+    place,
+    ring,
 )
 from topoloom.cli.judged import load_judged
 from topoloom.cli.problem import Where
@@ -73,6 +75,12 @@ def read_objective(
         return Objective(name, [], None)
     loads = [_background(text, machine) for text in background or []]
     return Objective(name, load_phases(graph_file), sum(loads) if loads else None)
+
+
+def check_objective(name: str) -> None:
+    """Refuse one that is unknown, before anything runs."""
+    allocation = Allocation.whole(Machine("torus:1"))
+    place(ring(1), allocation, "block", objective=name)
 
 
 def _background(text: str, machine: Machine) -> Any:

@@ -12,6 +12,7 @@ from topoloom.cli.export import Bind, CoresPerSlot, Hosts
 from topoloom.cli.options import (
     AllocationText,
     MachineText,
+    ObjectiveName,
     Seconds,
     Seed,
     output_option,
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topoloom import AllocatedHosts, CommGraph, PlacementFile
+    from topoloom.cli.objective import Objective
     from topoloom.cli.search import Search
     from topoloom.launch.launch import Launch
     from topoloom.launch.launchers import ReadCommand
     from topoloom.launch.repeated_input import RepeatedInput
     from topoloom.node_parts import NodeParts
+    from topoloom.record import Profile
 
 
 def command(
@@ -50,6 +53,7 @@ def command(
         str,
         typer.Option("--mapper", metavar="MAPPER", help="As for 'topoloom map'."),
     ] = "auto",
+    objective: ObjectiveName = "hop-bytes",
     collectives: Annotated[
         str,
         typer.Option(
@@ -90,16 +94,20 @@ def command(
     """
     import tempfile
 
-    from topoloom import load_graph, save_placement
+    from topoloom import load_graph, load_phases, save_placement
+    from topoloom.cli.objective import HOP_BYTES, Objective, check_objective
     from topoloom.cli.problem import Where, check_fit, choose_allocation
     from topoloom.cli.search import read_search
     from topoloom.launch.launchers import read_command
     from topoloom.launch.program import EMPTY_PROGRAM, check_launch
     from topoloom.launch.repeated_input import RepeatedInput
     from topoloom.machine_file import load_described
+    from topoloom.phases import recorded_phases
     from topoloom.record.profile import check_collectives
 
     check_collectives(collectives)
+    check_objective(objective)
+    by_phase = objective != HOP_BYTES
     search = read_search(seed, time)
     read = read_command(program)
     the_machine, described = load_described(machine)
@@ -110,15 +118,18 @@ def command(
     standard_input = RepeatedInput()
     if profile is not None:
         graph, name = load_graph(str(profile)), str(profile)
+        phases = load_phases(profile) if by_phase else []
         _check_ranks(read, graph.rank_count, name)
     else:
         _refuse_early(read, seats)
-        recorded = _recorded(program, collectives, standard_input, spent)
+        recorded = _recorded(program, standard_input, spent)
         if isinstance(recorded, int):
             return recorded
-        graph, name = recorded, "the program"
+        graph, name = recorded.graph(collectives), "the program"
+        phases = recorded_phases(recorded, graph) if by_phase else []
     check_fit(graph, where.allocation, name)
-    result, block = _place(graph, seats, mapper, search)
+    aim = Objective(objective, phases, None)
+    result, block = _place(graph, seats, mapper, aim, search)
     if output is not None:
         save_placement(output, result)
     with tempfile.TemporaryDirectory(prefix="topoloom-run-") as directory:
@@ -126,7 +137,7 @@ def command(
         check_launch(seats.launch(read.starting(EMPTY_PROGRAM), slots, directory))
         launch = seats.launch(read, slots, directory)
         if not as_json:
-            _announce(result, block, launch)
+            _announce(result, aim, block, launch)
         status = _run(launch, standard_input, spent)
     _report(result, block, launch, spent, as_json)
     return status
@@ -208,11 +219,8 @@ def _refuse_early(read: ReadCommand, seats: _Seats) -> None:
 
 
 def _recorded(
-    program: list[str],
-    collectives: str,
-    standard_input: RepeatedInput,
-    spent: dict[str, float],
-) -> CommGraph | int:
+    program: list[str], standard_input: RepeatedInput, spent: dict[str, float]
+) -> Profile | int:
     """Record the program; where it fails, answer its exit status."""
     from time import perf_counter
 
@@ -229,18 +237,25 @@ def _recorded(
             "so there is no second one"
         )
         return profile.exit_status
-    return profile.graph(collectives)
+    return profile
 
 
 def _place(
-    graph: CommGraph, seats: _Seats, mapper: str, search: Search
+    graph: CommGraph, seats: _Seats, mapper: str, aim: Objective, search: Search
 ) -> tuple[PlacementFile, dict[str, float]]:
     """Place the ranks; also measure the launcher's own order, `block`."""
-    from topoloom import PlacementFile, judge, place
+    from topoloom import Placement, PlacementFile, judge, place
     from topoloom.cli.problem import measures
 
     at = seats.where.allocation
-    placement, work = place(graph, at, mapper=mapper, **search._asdict())
+
+    def values(placement: Placement) -> dict[str, float]:
+        judged = measures(judge(graph, at, placement))
+        return {**judged, **aim.values(graph, at, placement)}
+
+    placement, work = place(
+        graph, at, mapper=mapper, **aim._asdict(), **search._asdict()
+    )
     default, _ = place(graph, at, mapper="block")
     result = PlacementFile(
         machine=at.machine,
@@ -248,12 +263,13 @@ def _place(
         placement=placement,
         hosts=seats.where.hosts,
         node=seats.node,
-        values=measures(judge(graph, at, placement)),
+        objective=aim.objective,
+        values=values(placement),
         mapper=mapper,
         seed=search.seed,
         work=work,
     )
-    return result, measures(judge(graph, at, default))
+    return result, values(default)
 
 
 def _run(launch: Launch, standard_input: RepeatedInput, spent: dict[str, float]) -> int:
@@ -268,15 +284,17 @@ def _run(launch: Launch, standard_input: RepeatedInput, spent: dict[str, float])
     return status
 
 
-def _announce(result: PlacementFile, block: dict[str, float], launch: Launch) -> None:
+def _announce(
+    result: PlacementFile, aim: Objective, block: dict[str, float], launch: Launch
+) -> None:
     from topoloom.cli.console import note
     from topoloom.cli.problem import gain, percent
     from topoloom.units import format_count
 
-    before, after = block["hop_bytes"], result.values["hop_bytes"]
+    before, after = block[aim.measure], result.values[aim.measure]
     note(
         f"topoloom: {len(result.placement.slots):,} ranks placed with {result.mapper}: "
-        f"hop-bytes {format_count(before)} -> {format_count(after)} "
+        f"{aim.title} {format_count(before)} -> {format_count(after)} "
         f"({percent(gain(before, after))} gain)"
         + (f"; {launch.loss}" if launch.loss else "")
     )
