@@ -142,7 +142,7 @@ def refused(topoloom: Command, *words: object) -> str:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--objective", "tiem"], "no objective 'tiem' (did you mean 'time'?)"),
+        (["--objective", "timed"], "no objective 'timed' (did you mean 'time'?)"),
         (["--objective", ""], "no objective ''"),
         (["--objective", "weighted(time=0)"], "the weight must be a number above 0"),
         (["--background", "l.json"], "--background makes no difference to hop-bytes"),

@@ -80,6 +80,7 @@ def test_shell_completion_knows_verbs_and_options() -> None:
     assert "--allocation" in complete("topoloom map --allo").split()
     assert complete("topoloom map p.npz --machine ho").split() == ["hopper"]
     assert complete("topoloom map p.npz --mapper gge,sw").split() == ["gge,swap"]
+    assert complete("topoloom map p.npz --objective ti").split() == ["time"]
     assert complete("topoloom list map").split() == ["mappers"]
     assert "ring" in complete("topoloom pattern ri").split()
 
@@ -118,10 +119,10 @@ def searches(pid: int) -> bool:
     return False
 
 
-def interrupt(*words: str, cwd: Path) -> None:
-    """Send SIGINT to a search that is under way; it must write x.json and say so."""
+def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:
+    """Send SIGINT to a search that is under way; it must write and say so."""
     process = subprocess.Popen(
-        [TOPOLOOM, *words, "-o", "x.json", "--threads", "2"],
+        [TOPOLOOM, *words, "-o", output, "--threads", "2"],
         cwd=cwd,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -133,8 +134,9 @@ def interrupt(*words: str, cwd: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
+    best = "placement" if words[0] == "map" else "placements"
     assert errors.splitlines() == [
-        "topoloom: interrupted; x.json holds the best placement so far"
+        f"topoloom: interrupted; {output} holds the best {best} so far"
     ]
 
 
@@ -180,6 +182,21 @@ def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
     fullest = math.floor(1.03 * math.ceil(ranks / 256))
     assert not room or values["load_max"] <= fullest
     assert ("load_max" in values) is bool(room)
+
+
+def test_ctrl_c_ends_all_searches_of_joint_with_the_best_so_far(
+    tmp_path: Path,
+) -> None:
+    words = ["random-geometric", "--ranks", "8000", "-o", "p.npz"]
+    made = run("pattern", *words, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    jobs = ["p.npz", "p.npz", "-m", "torus:160x100"]
+    interrupt("joint", *jobs, "--mapper", "auto(effort=best)", output="d", cwd=tmp_path)
+    slots = [
+        json.loads((tmp_path / f"d/p-{n}.json").read_text())["placement"]
+        for n in (1, 2)
+    ]
+    assert sorted(slots[0] + slots[1]) == list(range(16000))
 
 
 def test_figures_show_before_and_after(tmp_path: Path) -> None:

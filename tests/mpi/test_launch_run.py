@@ -90,10 +90,10 @@ def test_run_places_by_the_phases_of_a_recorded_program(
     assert done.returncode == 0, done.stderr
     assert b"4 ranks placed with auto: congestion by phase" in done.stderr
     assert load_placement("x.json").objective == "congestion"
-    unknown = run(*where, "--objective", "tiem", "--", *command)
+    unknown = run(*where, "--objective", "timed", "--", *command)
     assert unknown.returncode == 2
     assert unknown.stdout == b""
-    assert b"no objective 'tiem'" in unknown.stderr
+    assert b"no objective 'timed'" in unknown.stderr
 
 
 def test_run_records_first_when_it_has_no_profile(

@@ -160,7 +160,7 @@ def test_a_wide_port_leaves_the_link_the_narrowest() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"objective": "tiem"}, "no objective 'tiem' (did you mean 'time'?)"),
+        ({"objective": "timed"}, "no objective 'timed' (did you mean 'time'?)"),
         ({"background": np.ones(3)}, "the background speaks of 3 links"),
         ({"background": -np.ones(8)}, "a background load is -1"),
         ({"phases": [ring(3)]}, "a phase has 3 ranks, but the pattern has 4"),

@@ -112,7 +112,7 @@ def command(
         if pool is None:
             found = place_jointly(placed, budget)
         else:
-            found = place_in_pool([job[:2] for job in placed], pool, budget)
+            found = place_in_pool([(j.name, j.graph) for j in placed], pool, budget)
     took = perf_counter() - start
     files: list[Path] = []
     if output is not None:
