@@ -129,10 +129,14 @@ def partitioned_mesh(parts: int, axes: int, seed: int, each: int = 64) -> Graph:
     coordinate bisection; weights are the cut edges between two parts.
     """
     mesh, points = delaunay_points(parts * each, axes, seed)
-    part = coordinate_bisection(points, parts)
-    pairs = np.stack([part[mesh.source()], part[mesh.peer]], axis=1)
+    return quotient(mesh, coordinate_bisection(points, parts), parts)
+
+
+def quotient(graph: Graph, part: Ints, parts: int) -> Graph:
+    """Join the vertices of each part; what lies between two parts adds up."""
+    pairs = np.stack([part[graph.source()], part[graph.peer]], axis=1)
     once = pairs[:, 0] < pairs[:, 1]
-    return from_pairs(parts, pairs[once], mesh.weight[once])
+    return from_pairs(parts, pairs[once], graph.weight[once])
 
 
 def coordinate_bisection(points: NDArray[Any], parts: int) -> Ints:

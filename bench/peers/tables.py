@@ -164,12 +164,12 @@ def _best_of(runs: Sequence[Run]) -> str:
     return f"{run.hop_bytes:,}{over}"
 
 
-def paste(file: Path, text: str) -> None:
+def paste(file: Path, text: str, begin: str = BEGIN, end: str = END) -> None:
     """Put the tables between the marks of a page; without marks they are the page."""
     page = file.read_text() if file.exists() else ""
-    if BEGIN in page and END in page:
-        before, after = page.split(BEGIN)[0], page.split(END)[1]
-        file.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}")
+    if begin in page and end in page:
+        before, after = page.split(begin)[0], page.split(end)[1]
+        file.write_text(f"{before}{begin}\n\n{text}\n{end}{after}")
     else:
         file.write_text(text)
 

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Places the patterns in every way, and prints tables; see ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from os import cpu_count
+from pathlib import Path
+
+from contention import cases, figure, tables
+from contention.cases import Case
+from contention.measure import OURS, Run, impossible, measure
+from contention.patterns import PATTERNS, PUBLISHED
+from peers.instances import ROOT
+from peers.tables import paste
+
+OUT = ROOT / "build" / "bench-contention"
+MARKS = "<!-- bench-contention: begin -->", "<!-- bench-contention: end -->"
+
+
+def options(given: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        "contention", description="The busiest link under placements that aim at it."
+    )
+    parser.add_argument(
+        "--patterns",
+        type=lambda text: text.split(","),
+        default=list(PATTERNS),
+        help=f"of {', '.join(PATTERNS)}; all",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=lambda text: [int(word) for word in text.split(",")],
+        default=list(cases.TABLE_SIZES),
+        help="numbers of ranks, of those that are published; all",
+    )
+    parser.add_argument("--seeds", type=int, default=3, help="ragged allocations; 3")
+    parser.add_argument("--jobs", type=int, default=cpu_count(), help="cases at a time")
+    parser.add_argument(
+        "--report", action="store_true", help="run nothing; tables of earlier results"
+    )
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put tables and pictures there"
+    )
+    asked = parser.parse_args(given)
+    for name in asked.patterns:
+        if name not in PATTERNS:
+            parser.error(f"no pattern {name!r}; there are {', '.join(PATTERNS)}")
+    return asked
+
+
+def main() -> None:
+    """Do what the command line says."""
+    asked = options()
+    OUT.mkdir(parents=True, exist_ok=True)
+    file = OUT / "results.jsonl"
+    if not asked.report:
+        todo = [
+            *cases.published(asked.patterns, asked.sizes, asked.seeds),
+            *cases.choice(asked.patterns, asked.sizes),
+        ]
+        save(run_all(todo, asked.jobs), file)
+    runs = load(file)
+    if errors := impossible(runs):
+        sys.exit("\n".join(errors))
+    results = tables.Results(runs)
+    print(tables.report(results))
+    print(tables.choice(results))
+    for kind in ("svg", "png"):
+        draw(results, OUT, kind)
+    if asked.docs:
+        page = asked.docs / "reference" / "benchmarks.md"
+        paste(page, tables.report(results), *MARKS)
+        paste(asked.docs / "which-objective.md", tables.choice(results), *MARKS)
+        draw(results, asked.docs, "svg")
+
+
+def run_all(todo: Sequence[Case], jobs: int) -> list[Run]:
+    """Measure, several cases side by side; says what comes out."""
+    runs: list[Run] = []
+    with ProcessPoolExecutor(jobs) as pool:
+        for found in pool.map(measure, todo):
+            ours = next(run for run in found if run.way == OURS)
+            least = min(run.congestion for run in found[:-1])
+            print(
+                f"{ours.case.machine:12} {ours.case.pattern:18} {ours.case.ranks:3} "
+                f"ranks, seed {ours.case.seed}: {ours.congestion * 1e6:9.2f} µs, least "
+                f"{least * 1e6:9.2f} µs, {ours.search_cpu:5.2f} CPU s",
+                file=sys.stderr,
+                flush=True,
+            )
+            runs += found
+    return runs
+
+
+def draw(results: tables.Results, folder: Path, kind: str) -> None:
+    """Draw what there are results for."""
+    shown = {(case.pattern, case.ranks) for case in results.of("published").cases}
+    if shown >= {(p, n) for p in PUBLISHED for n in cases.FIGURE_SIZES}:
+        figure.published(results, folder / f"contention.{kind}")
+    if results.of("choice").cases:
+        figure.choice(results, folder / f"which-objective.{kind}")
+
+
+def save(runs: Sequence[Run], file: Path) -> None:
+    """Keep results, one line a run."""
+    file.write_text("".join(json.dumps(asdict(run)) + "\n" for run in runs))
+
+
+def load(file: Path) -> list[Run]:
+    """Read what was kept."""
+    lines = map(json.loads, file.read_text().splitlines())
+    return [Run(**{**line, "case": Case(**line["case"])}) for line in lines]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is placed where: a pattern, so many ranks, and the nodes of a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from contention.patterns import PATTERNS, PUBLISHED, rounds
+from topoloom import Allocation, CommGraph, Machine, fragmented_allocation
+
+RAGGED = "ragged torus"
+BANDWIDTH = 10e9  # bytes per second of a link
+_LINKS = "bandwidth=10GB/s,latency=100ns+node:1,bandwidth=10GB/s,startup=1us"
+
+#: A ragged job gets as many nodes as it has ranks; the others are 128 nodes or more.
+MACHINES = {
+    "full torus": f"torus:8x4x4,{_LINKS}",
+    RAGGED: f"torus:17x8x24,{_LINKS}",
+    "tree": f"tree:4:4:8,{_LINKS}",
+    "fat tree": f"fattree:8:16,up=1:4,{_LINKS}",
+    "dragonfly": f"dragonfly:9x4,nodes=4,{_LINKS}",
+}
+ABOUT = {
+    "full torus": "8x4x4, all of it",
+    RAGGED: "128 nodes in 6 pieces of a 17x8x24 torus",
+    "tree": "4:4:8, one link up from every node and switch",
+    "fat tree": "16 leaf switches of 8 nodes and 4 links up, d-mod-k",
+    "dragonfly": "9 groups of 4 routers of 4 nodes, minimal routes",
+}
+
+#: As published: Table 7.1 on meshes, and Figures 7.1 to 7.6.
+TABLE_SIZES = (4, 8, 16, 32, 64, 100, 128, 144, 192, 200, 216)
+FIGURE_SIZES = (64, 100, 128, 216)
+
+CHOICE_RANKS = 128
+CHOICE_PATTERNS = ("3-D halo", "Mesh", "Recursive doubling", "Bruck")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of a table, before it is measured.
+
+    Attributes
+    ----------
+    study
+        ``"published"``: all messages at once, as in the published figures;
+        ``"choice"``: in rounds, where the pattern has any.
+    """
+
+    study: str
+    machine: str
+    pattern: str
+    ranks: int
+    seed: int
+
+    def allocation(self) -> Allocation:
+        """Return all of the machine, or on the ragged torus just enough nodes of it."""
+        machine = Machine(MACHINES[self.machine])
+        if self.machine != RAGGED:
+            return Allocation.whole(machine)
+        pieces = max(2, min(6, self.ranks // 16))
+        return fragmented_allocation(machine, self.ranks, pieces, self.seed)
+
+    def graph(self) -> CommGraph:
+        """Make the pattern."""
+        return PATTERNS[self.pattern](self.ranks, self.seed)
+
+    def phases(self) -> list[CommGraph]:
+        """Return what is sent together; nothing if that is all of it."""
+        return rounds(self.pattern, self.ranks) if self.study == "choice" else []
+
+
+def published(
+    patterns: Sequence[str], sizes: Sequence[int], seeds: int
+) -> Iterator[Case]:
+    """Yield the published patterns and sizes, each on several ragged allocations."""
+    for pattern in PUBLISHED:
+        for ranks in TABLE_SIZES if pattern == "Mesh" else FIGURE_SIZES:
+            if pattern in patterns and ranks in sizes:
+                for seed in range(1, seeds + 1):
+                    yield Case("published", RAGGED, pattern, ranks, seed)
+
+
+def choice(patterns: Sequence[str], sizes: Sequence[int]) -> Iterator[Case]:
+    """Yield patterns on machines of several kinds, where objectives may differ."""
+    for machine in MACHINES if CHOICE_RANKS in sizes else ():
+        for pattern in CHOICE_PATTERNS:
+            if pattern in patterns:
+                yield Case("choice", machine, pattern, CHOICE_RANKS, 1)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Places a case in every way, and measures."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from contention.cases import Case
+from topoloom import find_bounds, place
+from topoloom._core import objective_value
+
+
+class Way(NamedTuple):
+    """How to place: a column of the tables."""
+
+    name: str
+    mapper: str
+    objective: str = "hop-bytes"
+
+
+DEFAULT, RIVAL, BOUND = "default", "emahd,local-opt", "bound"
+OURS, NEAR, TIMED = "auto, congestion", "auto, hop-bytes", "auto, time"
+
+#: What competes on the ragged torus: the published, ours, and others by hop-bytes.
+PUBLISHED = (
+    Way(DEFAULT, "block"),
+    *(Way(name, name) for name in ("gge", "mahd", "grasp", "emahd")),
+    Way(RIVAL, RIVAL, "congestion"),
+)
+AIMED = (Way(NEAR, "auto"), Way(OURS, "auto", "congestion"))
+MORE = tuple(
+    Way(name, name)
+    for name in ("multisection,swap", "multisection,anneal", "multisection,tabu")
+)
+WAYS = {
+    "published": (*PUBLISHED, *MORE, *AIMED),
+    "choice": (PUBLISHED[0], *AIMED, Way(TIMED, "auto", "time")),
+}
+BY_HOP_BYTES = tuple(
+    way.name
+    for way in WAYS["published"]
+    if way.objective == "hop-bytes" and way.name != DEFAULT
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One placement of a case, or under the way `BOUND` what no placement is below.
+
+    Attributes
+    ----------
+    congestion, time
+        Seconds; where there are rounds, the sum over them. No time is proven.
+    search_cpu
+        CPU seconds on one thread.
+    """
+
+    case: Case
+    way: str
+    congestion: float
+    hop_bytes: float
+    time: float | None
+    search_cpu: float
+
+
+def measure(case: Case) -> list[Run]:
+    """Place a case in every way, then bound it.
+
+    The bound takes all rounds at once: the sum over rounds is never below that. Its
+    search for few hop-bytes is cut short, as it takes longer than all the rest.
+    """
+    graph, allocation, phases = case.graph(), case.allocation(), case.phases()
+    runs = []
+    for way in WAYS[case.study]:
+        start = time.process_time()
+        placement, _ = place(
+            graph,
+            allocation,
+            way.mapper,
+            objective=way.objective,
+            phases=phases,
+            threads=1,
+        )
+        seconds = time.process_time() - start
+        congestion, hop_bytes, whole = (
+            objective_value(graph, allocation, placement, objective=name, phases=phases)
+            for name in ("congestion", "hop-bytes", "time")
+        )
+        runs.append(Run(case, way.name, congestion, hop_bytes, whole, seconds))
+    start = time.process_time()
+    bounds = find_bounds(graph, allocation, work=1, threads=1)
+    seconds = time.process_time() - start
+    found = Run(case, BOUND, bounds.congestion, bounds.hop_bytes, None, seconds)
+    return [*runs, found]
+
+
+def impossible(runs: list[Run]) -> list[str]:
+    """List the placements that are better than what is proven: one of the two errs."""
+    proven = {run.case: run for run in runs if run.way == BOUND}
+    return [
+        f"{run.case}: {run.way} has {name} {getattr(run, name):g}, below the bound "
+        f"{getattr(proven[run.case], name):g}"
+        for run in runs
+        for name in ("congestion", "hop_bytes")
+        if getattr(run, name) < getattr(proven[run.case], name) * (1 - 1e-9)
+    ]

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The patterns of the published figures, and a halo, of any number of ranks.
+
+The matrices behind 3DSpec, Aug2dc and Mesh are made here, not read: elements of a
+cube, the flow on a grid, a random triangulation, each cut into a part for every rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+import topoloom
+from peers import graphs
+from peers.graphs import Graph
+from topoloom import CommGraph
+
+#: Bytes of a block that an all-gather starts from, and of an entry between two parts.
+UNIT = 1024
+
+Points = NDArray[np.float64]
+
+
+def spectral_elements(side: int) -> tuple[Graph, Points]:
+    """Couple the elements of a cube by the nodes that they share, at order 4.
+
+    A face has 25 nodes, an edge 5, a corner is 1.
+    """
+    place = np.indices([side] * 3).reshape(3, -1).T
+    pairs, weights = [], []
+    for move in product((-1, 0, 1), repeat=3):
+        there = place + move
+        inside = ((there >= 0) & (there < side)).all(axis=1)
+        one = np.flatnonzero(inside)
+        if move > (0, 0, 0):
+            two = np.ravel_multi_index(tuple(there[inside].T), [side] * 3)
+            pairs.append(np.stack([one, two], axis=1))
+            weights.append(np.full(len(one), 5 ** (3 - np.abs(move).sum())))
+    joined = np.concatenate(pairs), np.concatenate(weights)
+    return graphs.from_pairs(len(place), *joined), place.astype(np.float64)
+
+
+def augmented_grid(side: int) -> tuple[Graph, Points]:
+    """Couple the flow on each edge of a square grid with the balance at its ends.
+
+    This is the matrix [[D, A'], [A, 0]] with a diagonal D, as in AUG2DC of CUTEst.
+    """
+    nodes = np.indices([side] * 2).reshape(2, -1).T
+    pairs, points, size = [], [nodes.astype(np.float64)], len(nodes)
+    for step in ((1, 0), (0, 1)):
+        shape = [side + step[0], side + step[1]]
+        edges = np.indices(shape).reshape(2, -1).T
+        for end in (nodes, nodes + step):
+            edge = size + np.ravel_multi_index(tuple(end.T), shape)
+            pairs.append(np.stack([np.arange(len(nodes)), edge], axis=1))
+        points.append(edges - np.array(step) / 2)
+        size += len(edges)
+    return graphs.from_pairs(size, np.concatenate(pairs)), np.concatenate(points)
+
+
+def cut(mesh: Graph, points: Points, parts: int, seed: int) -> Graph:
+    """Cut a mesh into parts; turned first, so that cuts do not follow its grid."""
+    axes = points.shape[1]
+    turn, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((axes, axes)))
+    return graphs.quotient(
+        mesh, graphs.coordinate_bisection(points @ turn, parts), parts
+    )
+
+
+def to_topoloom(graph: Graph) -> CommGraph:
+    """Send what an edge weighs, in units, both ways."""
+    return CommGraph.from_csr(
+        graph.first.astype(np.uint64),
+        graph.peer.astype(np.uint32),
+        graph.weight * UNIT,
+    )
+
+
+#: From a number of ranks and a seed; the first six as the published figures have them.
+PATTERNS: dict[str, Callable[[int, int], CommGraph]] = {
+    "Recursive doubling": lambda n, _: topoloom.recursive_doubling(n, UNIT),
+    "Bruck": lambda n, _: topoloom.bruck(n, UNIT),
+    "Binomial tree": lambda n, _: topoloom.binomial_tree(n, UNIT),
+    "3DSpec": lambda n, s: to_topoloom(cut(*spectral_elements(24), n, s)),
+    "Aug2dc": lambda n, s: to_topoloom(cut(*augmented_grid(100), n, s)),
+    "Mesh": lambda n, s: to_topoloom(graphs.partitioned_mesh(n, 2, s)),
+    "3-D halo": lambda n, _: topoloom.stencil([n // 16, 4, 4], 7, bytes=64 * UNIT),
+}
+PUBLISHED = tuple(PATTERNS)[:6]
+
+
+def rounds(pattern: str, ranks: int) -> list[CommGraph]:
+    """Return what is sent together: the rounds of an all-gather, or nothing to split.
+
+    The ranks are a power of two; in round j everyone passes on 2^j blocks.
+    """
+    rank = np.arange(ranks, dtype=np.uint32)
+    partner = {
+        "Recursive doubling": lambda far: rank ^ far,
+        "Bruck": lambda far: (rank - far) % ranks,
+    }.get(pattern)
+    if partner is None:
+        return []
+    return [
+        CommGraph.from_edges(ranks, rank, partner(far), np.full(ranks, far * UNIT))
+        for far in (2**j for j in range(ranks.bit_length() - 1))
+    ]

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bench of contention on tiny cases: patterns, runs, bounds, tables, pictures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import topoloom
+from contention import cases, figure, tables
+from contention.__main__ import load, options, save
+from contention.cases import Case
+from contention.measure import BOUND, DEFAULT, NEAR, OURS, RIVAL, Run, impossible
+from contention.measure import measure as measured
+from contention.patterns import (
+    PATTERNS,
+    PUBLISHED,
+    UNIT,
+    augmented_grid,
+    cut,
+    rounds,
+    spectral_elements,
+)
+
+
+def invented(case: Case, **congestion: float) -> list[Run]:
+    return [Run(case, way, value, 10, 2.0, 0.5) for way, value in congestion.items()]
+
+
+def test_elements_of_a_cube_share_faces_edges_and_corners() -> None:
+    graph, points = spectral_elements(3)
+    assert len(points) == graph.size == 27
+    middle = graph.weight[graph.first[13] : graph.first[14]]
+    assert sorted(middle.tolist()) == [1] * 8 + [5] * 12 + [25] * 6
+
+
+def test_a_flow_couples_the_two_balances_at_its_ends() -> None:
+    graph, points = augmented_grid(3)
+    assert len(points) == graph.size == 9 + 2 * 12
+    partners = np.diff(graph.first)
+    assert partners[:9].tolist() == [4] * 9
+    assert sorted(partners[9:].tolist()) == [1] * 12 + [2] * 12
+    apart = np.abs(points[graph.source()] - points[graph.peer]).sum(axis=1)
+    assert set(apart.tolist()) == {0.5}
+
+
+def test_every_pattern_has_its_ranks_and_the_same_bytes_each_time() -> None:
+    for make in PATTERNS.values():
+        graph = make(16, 1)
+        assert graph.rank_count == 16
+        assert graph.bytes.tolist() == make(16, 1).bytes.tolist()
+    assert cut(*augmented_grid(9), 7, 1).size == 7
+
+
+@pytest.mark.parametrize("pattern", ["Recursive doubling", "Bruck"])
+def test_the_rounds_of_an_all_gather_are_all_of_it(pattern: str) -> None:
+    parts = rounds(pattern, 8)
+    whole = PATTERNS[pattern](8, 1)
+    assert [part.total_bytes for part in parts] == [8 * UNIT * far for far in (1, 2, 4)]
+    assert sum(part.total_bytes for part in parts) == whole.total_bytes
+    assert rounds("Mesh", 8) == []
+
+
+def test_the_published_sizes_are_all_there() -> None:
+    every = list(cases.published(PUBLISHED, cases.TABLE_SIZES, 3))
+    assert len(set(every)) == len(every) == 3 * (5 * 4 + 11)
+    assert {case.machine for case in cases.choice(tuple(PATTERNS), [128])} == {
+        *cases.MACHINES
+    }
+    assert list(cases.choice(tuple(PATTERNS), [64])) == []
+    for text in cases.MACHINES.values():
+        assert topoloom.Machine(text).node_count >= cases.CHOICE_RANKS
+
+
+def test_a_case_is_placed_in_every_way_and_bounded() -> None:
+    case = Case("published", cases.RAGGED, "Mesh", 8, 1)
+    runs = {run.way: run for run in measured(case)}
+    assert case.allocation().slot_count == 8
+    assert {DEFAULT, RIVAL, NEAR, OURS, BOUND} <= set(runs)
+    assert runs[OURS].congestion <= runs[DEFAULT].congestion
+    assert runs[NEAR].hop_bytes <= runs[DEFAULT].hop_bytes
+    assert impossible(list(runs.values())) == []
+
+
+def test_what_is_better_than_proven_is_told() -> None:
+    case = Case("published", cases.RAGGED, "Mesh", 8, 1)
+    runs = invented(case, default=5, bound=5.1)
+    assert impossible(runs) == [
+        f"{case}: default has congestion 5, below the bound 5.1"
+    ]
+
+
+def test_tables_are_geometric_means_over_cases() -> None:
+    case = Case("published", cases.RAGGED, "Mesh", 8, 1)
+    other = replace(case, seed=2)
+    near = dict.fromkeys(tables.BY_HOP_BYTES, 6.0)
+    runs = invented(case, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 2, BOUND: 1})
+    runs += invented(other, **near, **{DEFAULT: 8, RIVAL: 4, OURS: 8, BOUND: 1})
+    results = tables.Results(runs)
+    assert "| Mesh | 2 | 0.500 | 1.000 | 2.000 | 0.667 | 1 | 4.00 | 0.50 | 0.50 |" in (
+        tables.in_short(results)
+    )
+    assert "| 0.50 | 0.60 |" in tables.mesh(results)  # local-opt, and as published
+
+
+def test_results_come_back_and_become_a_page_and_pictures(tmp_path: Path) -> None:
+    runs = measured(Case("choice", "tree", "3-D halo", 16, 1))
+    runs += measured(Case("published", cases.RAGGED, "Binomial tree", 64, 1))
+    save(runs, tmp_path / "results.jsonl")
+    assert load(tmp_path / "results.jsonl") == runs
+    results = tables.Results(runs)
+    assert "| tree | 3-D halo |" in tables.choice(results)
+    assert "| Binomial tree | 64 |" in tables.report(results)
+    file = tmp_path / "picture.svg"
+    figure.choice(results, file)
+    assert "<svg" in file.read_text()
+
+
+def test_options_know_the_patterns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert options([]).patterns == list(PATTERNS)
+    assert options(["--sizes", "8,16"]).sizes == [8, 16]
+    with pytest.raises(SystemExit):
+        options(["--patterns", "Mash"])
+    assert "no pattern 'Mash'" in capsys.readouterr().err
