@@ -65,7 +65,11 @@ def main() -> None:
             *cases.published(asked.patterns, asked.sizes, asked.seeds),
             *cases.choice(asked.patterns, asked.sizes),
         ]
-        save(run_all(todo, asked.jobs), file)
+        with file.open("w") as log, ProcessPoolExecutor(asked.jobs) as pool:
+            for found in pool.map(measure, todo):
+                log.write("".join(json.dumps(asdict(run)) + "\n" for run in found))
+                log.flush()
+                print(line(found), file=sys.stderr, flush=True)
     runs = load(file)
     if errors := impossible(runs):
         sys.exit("\n".join(errors))
@@ -81,22 +85,16 @@ def main() -> None:
         draw(results, asked.docs, "svg")
 
 
-def run_all(todo: Sequence[Case], jobs: int) -> list[Run]:
-    """Measure, several cases side by side; says what comes out."""
-    runs: list[Run] = []
-    with ProcessPoolExecutor(jobs) as pool:
-        for found in pool.map(measure, todo):
-            ours = next(run for run in found if run.way == OURS)
-            least = min(run.congestion for run in found[:-1])
-            print(
-                f"{ours.case.machine:12} {ours.case.pattern:18} {ours.case.ranks:3} "
-                f"ranks, seed {ours.case.seed}: {ours.congestion * 1e6:9.2f} µs, least "
-                f"{least * 1e6:9.2f} µs, {ours.search_cpu:5.2f} CPU s",
-                file=sys.stderr,
-                flush=True,
-            )
-            runs += found
-    return runs
+def line(runs: Sequence[Run]) -> str:
+    """Tell in a line how a case ended; the last of its runs is the bound."""
+    case = runs[0].case
+    ours = next(run for run in runs if run.way == OURS)
+    least = min(runs[:-1], key=lambda run: run.congestion)
+    return (
+        f"{case.machine:12} {case.pattern:18} {case.ranks:3} ranks, seed {case.seed}: "
+        f"{ours.congestion * 1e6:9.2f} µs, least {least.congestion * 1e6:9.2f} µs by "
+        f"{least.way}, {ours.search_cpu:5.2f} CPU s"
+    )
 
 
 def draw(results: tables.Results, folder: Path, kind: str) -> None:
@@ -106,11 +104,6 @@ def draw(results: tables.Results, folder: Path, kind: str) -> None:
         figure.published(results, folder / f"contention.{kind}")
     if results.of("choice").cases:
         figure.choice(results, folder / f"which-objective.{kind}")
-
-
-def save(runs: Sequence[Run], file: Path) -> None:
-    """Keep results, one line a run."""
-    file.write_text("".join(json.dumps(asdict(run)) + "\n" for run in runs))
 
 
 def load(file: Path) -> list[Run]:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import topoloom
 from contention import cases, figure, tables
-from contention.__main__ import load, options, save
+from contention.__main__ import line, load, options
 from contention.cases import Case
 from contention.measure import BOUND, DEFAULT, NEAR, OURS, RIVAL, Run, impossible
 from contention.measure import measure as measured
@@ -109,8 +110,10 @@ def test_tables_are_geometric_means_over_cases() -> None:
 def test_results_come_back_and_become_a_page_and_pictures(tmp_path: Path) -> None:
     runs = measured(Case("choice", "tree", "3-D halo", 16, 1))
     runs += measured(Case("published", cases.RAGGED, "Binomial tree", 64, 1))
-    save(runs, tmp_path / "results.jsonl")
-    assert load(tmp_path / "results.jsonl") == runs
+    kept = tmp_path / "results.jsonl"
+    kept.write_text("".join(json.dumps(asdict(run)) + "\n" for run in runs))
+    assert load(kept) == runs
+    assert "by" in line(runs)
     results = tables.Results(runs)
     assert "| tree | 3-D halo |" in tables.choice(results)
     assert "| Binomial tree | 64 |" in tables.report(results)
