@@ -17,12 +17,12 @@ from topoloom.figure.style import AFTER, BEFORE, QUIET, SETTINGS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Color, marker, line; what aims at congestion is drawn heavier.
+#: What aims at congestion is drawn heavier, greedy mappers without markers.
 LOOKS: dict[str, dict[str, Any]] = {
-    "gge": {"color": "#999999", "marker": "v", "linestyle": ":"},
-    "mahd": {"color": "#999999", "marker": "s", "linestyle": "--"},
+    "gge": {"color": "#999999", "linestyle": ":"},
+    "mahd": {"color": "#999999", "linestyle": "--"},
     "grasp": {"color": "#35978f", "marker": "D", "linestyle": "--"},
-    "emahd": {"color": "#666666", "marker": "x", "linestyle": "-."},
+    "emahd": {"color": "#666666", "linestyle": "-."},
     NEAR: {"color": "#80b1d3", "marker": "^", "linestyle": "-"},
     RIVAL: {"color": BEFORE, "marker": "o", "linestyle": "--", "linewidth": 1.8},
     OURS: {"color": AFTER, "marker": "o", "linestyle": "-", "linewidth": 2.4},
@@ -46,6 +46,8 @@ def _page(file: Path, *shape: int, **options: Any) -> Iterator[tuple[Figure, Any
 
 def published(results: Results, file: Path) -> None:
     """Draw Figures 7.1 to 7.6: congestion over that of the default, by ranks."""
+    from matplotlib.ticker import MultipleLocator
+
     places = range(len(FIGURE_SIZES))
     with _page(file, 2, 3, figsize=(8.4, 5.6), sharex=True, sharey=True) as page:
         picture, panels = page
@@ -59,51 +61,53 @@ def published(results: Results, file: Path) -> None:
             panel.axhline(1, color="#888888", linewidth=0.6)
             panel.set_title(pattern)
             panel.set_xticks(places, [str(n) for n in FIGURE_SIZES])
+            panel.yaxis.set_major_locator(MultipleLocator(0.5))
+            panel.tick_params(length=0)
             panel.grid(axis="y", alpha=0.3)
         panels[0][0].set_ylim(bottom=0)
-        picture.supxlabel("ranks, one a node", fontsize=9)
+        for panel in panels[1]:
+            panel.set_xlabel("ranks, one a node")
         picture.supylabel("load of the busiest link / that of the default", fontsize=9)
         handles, labels = panels[0][0].get_legend_handles_labels()
-        picture.legend(handles, labels, loc="outside lower center", ncols=4)
+        picture.legend(
+            handles, labels, loc="outside lower center", ncols=4, frameon=False
+        )
 
 
 def choice(results: Results, file: Path) -> None:
     """Draw a line for each machine and pattern: what the other objective costs."""
     marks = (
-        ("congestion", NEAR, OURS, BEFORE, "o", "congestion, aiming at hop-bytes"),
-        ("time", NEAR, OURS, "#35978f", "D", "time, aiming at hop-bytes"),
-        ("hop_bytes", OURS, NEAR, AFTER, "s", "hop-bytes, aiming at congestion"),
+        ("congestion", NEAR, OURS, BEFORE, "o", "congestion, placed for hop-bytes"),
+        ("time", NEAR, OURS, "#35978f", "D", "time, placed for hop-bytes"),
+        ("hop_bytes", OURS, NEAR, AFTER, "s", "hop-bytes, placed for congestion"),
     )
     cases = results.of("choice").cases
-    lines = len(cases) + 2 * len({case.machine for case in cases})
-    with _page(file, figsize=(7.2, 1.2 + 0.18 * lines)) as (picture, panel):
-        line = 0.0
-        ticks: list[tuple[float, str]] = []
-        machine = ""
-        for case in cases:
-            if case.machine != machine:
-                machine = case.machine
-                line += 0.6
-                panel.text(0.0, line, machine, transform=panel.get_yaxis_transform())
-                line += 0.8
-            one = Results(run for run in results.runs.values() if run.case == case)
-            panel.axhline(line, color=QUIET, linewidth=0.6, zorder=0)
-            for what, way, base, color, marker, label in marks:
-                panel.plot(
-                    one.ratio(way, base, what),
-                    line,
-                    color=color,
-                    marker=marker,
-                    markersize=6,
-                    linestyle="",
-                    markerfacecolor="none" if what == "time" else color,
-                    label=None if ticks else label,
-                )
-            ticks.append((line, case.pattern))
-            line += 1
-        panel.set_yticks(*zip(*ticks, strict=True))
-        panel.invert_yaxis()
-        panel.set_xscale("log")
+    ticks: list[tuple[float, str]] = []
+    for machine in dict.fromkeys(case.machine for case in cases):
+        first = ticks[-1][0] + 1.5 if ticks else 0
+        patterns = [case.pattern for case in cases if case.machine == machine]
+        ticks.append((first, f"{machine}:"))
+        ticks += [(first + 1 + i, name) for i, name in enumerate(patterns)]
+    lines = [line for line, name in ticks if not name.endswith(":")]
+    with _page(file, figsize=(7.2, 1.4 + 0.18 * len(ticks))) as (picture, panel):
         panel.axvline(1, color="#888888", linewidth=0.8, zorder=0)
-        panel.set_xlabel("times that of the placement which aims at it")
-        picture.legend(loc="outside lower center", ncols=3)
+        for line in lines:
+            panel.axhline(line, color=QUIET, linewidth=0.6, zorder=0)
+        for what, way, base, color, marker, label in marks:
+            panel.plot(
+                [results.at(case).ratio(way, base, what) for case in cases],
+                lines,
+                color=color,
+                marker=marker,
+                linestyle="",
+                markerfacecolor="none" if what == "time" else color,
+                label=label,
+            )
+        panel.set_yticks(*zip(*ticks, strict=True))
+        for label, (_, name) in zip(panel.get_yticklabels(), ticks, strict=True):
+            label.set_fontweight("bold" if name.endswith(":") else "normal")
+        panel.tick_params(length=0)
+        panel.invert_yaxis()
+        panel.grid(axis="x", alpha=0.3)
+        panel.set_xlabel("ratio to the same measure, placed the other way")
+        picture.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from contention import published
-from contention.cases import ABOUT, BANDWIDTH, FIGURE_SIZES
+from contention.cases import ABOUT, BANDWIDTH, FIGURE_SIZES, Case
 from contention.measure import (
     BOUND,
     BY_HOP_BYTES,
@@ -41,6 +41,10 @@ class Results:
             and ranks in (0, run.case.ranks)
         )
 
+    def at(self, case: Case) -> Results:
+        """Return a single case."""
+        return Results(run for run in self.runs.values() if run.case == case)
+
     def values(self, way: str, what: str = "congestion") -> list[float]:
         """Return what a way reached, case by case."""
         return [float(getattr(self.runs[case, way], what)) for case in self.cases]
@@ -48,6 +52,10 @@ class Results:
     def best_by_hop_bytes(self) -> list[float]:
         """Return the least congestion of any mapper for hop-bytes, case by case."""
         return list(map(min, zip(*map(self.values, BY_HOP_BYTES), strict=True)))
+
+    def load(self, way: str) -> float:
+        """Return the geometric mean of what the busiest link carries, in KiB."""
+        return mean(value * BANDWIDTH / 1024 for value in self.values(way))
 
     def ratio(self, way: str, base: str, what: str = "congestion") -> float:
         """Return the geometric mean of one way over another."""
@@ -74,8 +82,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) ->
 
 def in_short(results: Results) -> str:
     """Set the placements that aim at congestion beside the others, by pattern."""
-    head = ["pattern", "cases", f"/ {DEFAULT}", f"/ {RIVAL}", "at most"]
-    head += ["/ best by hop-bytes", "above it", "/ bound", "CPU, s", "at most"]
+    head = ["pattern", "cases", f"ours / {DEFAULT}", f"ours / {RIVAL}", "at most"]
+    head += [
+        "ours / best by hop-bytes",
+        "above it",
+        "ours / bound",
+        "CPU, s",
+        "at most",
+    ]
     rows = []
     for name in (*PUBLISHED, ""):
         part = results.of("published", name)
@@ -112,10 +126,7 @@ def mesh(results: Results) -> str:
         rows.append(
             [
                 str(ranks),
-                *(
-                    f"{mean(size.values(way)) * BANDWIDTH / 1024:.0f}"
-                    for way in (*COLUMNS, BOUND)
-                ),
+                *(f"{size.load(way):.0f}" for way in (*COLUMNS, BOUND)),
                 f"{size.ratio(RIVAL, DEFAULT):.2f}",
                 f"{after / before:.2f}",
             ]
@@ -154,10 +165,11 @@ def ways(results: Results) -> str:
 def choice(results: Results) -> str:
     """Write what is lost by the other objective, machine by machine."""
     head = ["machine", "pattern", "congestion", "hop-bytes", "time"]
-    head += ["time by hop-bytes, µs", "by congestion", "by time", "CPU, s", ""]
+    head += ["time by hop-bytes, µs", "by congestion", "by time"]
+    head += ["CPU by hop-bytes, s", "by congestion"]
     rows = []
     for case in results.of("choice").cases:
-        one = Results(run for run in results.runs.values() if run.case == case)
+        one = results.at(case)
         rows.append(
             [
                 case.machine,

@@ -12,7 +12,7 @@ import pytest
 
 import topoloom
 from contention import cases, figure, tables
-from contention.__main__ import line, load, options
+from contention.__main__ import MARKS, ROOT, line, load, options
 from contention.cases import Case
 from contention.measure import BOUND, DEFAULT, NEAR, OURS, RIVAL, Run, impossible
 from contention.measure import measure as measured
@@ -120,6 +120,12 @@ def test_results_come_back_and_become_a_page_and_pictures(tmp_path: Path) -> Non
     file = tmp_path / "picture.svg"
     figure.choice(results, file)
     assert "<svg" in file.read_text()
+
+
+def test_the_pages_have_room_for_the_tables() -> None:
+    for page in ("reference/benchmarks.md", "which-objective.md"):
+        text = (ROOT / "docs" / page).read_text()
+        assert all(mark in text for mark in MARKS)
 
 
 def test_options_know_the_patterns(capsys: pytest.CaptureFixture[str]) -> None:
