@@ -315,7 +315,7 @@ class Bounds:
 
     @property
     def congestion_by(self) -> str:
-        """cut, injection, average or nothing."""
+        """message, injection, cut, average, prices or nothing."""
 
     @property
     def congestion_where(self) -> str:
@@ -328,7 +328,40 @@ def find_bounds(graph: CommGraph, allocation: Allocation, *, imbalance: float | 
     Ranks may share slots as for place(). A budget ends the search for better proofs.
     """
 
-def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, objective: str = 'hop-bytes', phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, progress: Callable[[int], bool] | None = None) -> tuple[Placement, int]:
+def best_bus_affinities(allocation: Allocation, graph: CommGraph) -> tuple[list[int], list[list[int]]]:
+    """
+    All of the 8! assignments of threads to the elements of a ring bus that score best, and their score:
+    load of the busiest link, imbalance of the directions, excess over two messages on a link, and
+    messages that go half-way round; in halves of messages.
+    """
+
+class Bipartitions:
+    """Halves of the threads of a blade, by the bytes between them."""
+
+    @property
+    def best(self) -> int:
+        """Bit t is set for threads of processor 0, the side that sends more."""
+
+    @property
+    def best_bytes(self) -> int: ...
+
+    @property
+    def worst(self) -> int: ...
+
+    @property
+    def worst_bytes(self) -> int: ...
+
+    @property
+    def optima(self) -> int:
+        """Halves that are as good as the best."""
+
+    @property
+    def pessima(self) -> int: ...
+
+def rank_bipartitions(graph: CommGraph) -> Bipartitions:
+    """Looks at all halves of an even number of up to 24 threads."""
+
+def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, objective: str = 'hop-bytes', phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, proven: Callable[[float], None] | None = None, progress: Callable[[int], bool] | None = None) -> tuple[Placement, int]:
     """
     Places the ranks with a chain of mappers; returns (placement, work done).
 
@@ -338,6 +371,8 @@ def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, see
     objective is hop-bytes, congestion, congestion-soft, time or weighted(hop-bytes=1;congestion=2);
     phases are graphs whose messages never meet, and whose sum is the graph (none: it is one phase);
     background holds bytes by link that others send.
+    proven(least) is called where the search has proven that no placement has a lower value of the
+    objective.
     progress(work) is called now and then; when it returns False the best placement so far is returned.
     """
 

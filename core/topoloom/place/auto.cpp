@@ -201,6 +201,7 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
 /// looked at. On few ranks the greedy mappers are offered too, as chance may spread their messages better.
 Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t effort) {
     constexpr double share_for_hop_bytes = 0.3;
+    constexpr std::array<std::uint32_t, 3> near_effort{0, 0, 1};  // more is lost again on the links
     constexpr std::array<std::uint32_t, 3> sweeps{30, 300, 3000};
     Best best(problem);
     best.offer(place_block(problem, meter));
@@ -211,8 +212,15 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
         try_all(near, {"round-robin", "hilbert", "gge", "mahd", "emahd", "multisection,swap"}, best,
                 part_meter);
     }
-    best.offer(place_alone(near, part_meter, effort));
+    best.offer(place_alone(near, part_meter, near_effort[effort]));
     meter.spend(part_meter.done());
+    // In time the latency of the longest way hides what else would help.
+    const Goal goal = problem.goal_on_links();
+    if (goal.objective.of(Aim::time) > 0) {
+        const Problem for_congestion =
+            problem.with_objective(parse_objective("congestion"), goal.phases, goal.background);
+        best.offer(improve_congestion(for_congestion, best.placement(), meter, {.sweeps = sweeps[effort]}));
+    }
     best.offer(improve_congestion(problem, best.placement(), meter, {.sweeps = sweeps[effort]}));
     return best.placement();
 }

@@ -115,11 +115,13 @@ def command(
     )
     from topoloom.cli.console import note, print_json, watching
     from topoloom.cli.earlier import earlier_slots, moved
+    from topoloom.cli.gaps import gap, gap_text
     from topoloom.cli.objective import HOP_BYTES, read_objective
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where, at_least, load_problem
     from topoloom.cli.search import read_search
     from topoloom.cli.sharing import read_sharing
+    from topoloom.units import format_count
 
     search = read_search(seed, time, work, threads)
     at_least("--migration-cost", migration_cost, 0)
@@ -141,6 +143,7 @@ def command(
             problem.hosts,
             problem.graph.rank_count,
         )
+    proven: list[float] = []
     start = perf_counter()
     with watching(f"placing with {mapper}", search) as watch:
         placement, work_done = place(
@@ -152,6 +155,7 @@ def command(
             migration_cost=migration_cost,
             **sharing._asdict(),
             **aim._asdict(),
+            proven=proven.append,
             progress=watch,
         )
     took = perf_counter() - start
@@ -171,7 +175,7 @@ def command(
     if output is not None:
         save_placement(output, result)
     if as_json:
-        print_json(result.document())
+        print_json({**result.document(), **_proof(values[aim.measure], proven)})
     else:
         facts = [("search", f"{work_done:,} candidates in {took:.2f} s")]
         if aim.phases:
@@ -180,6 +184,11 @@ def command(
             facts.append(("background", ", ".join(background)))
         if before is not None:
             facts.append(("moved", f"{moved(before, placement):,} ranks"))
+        for least in proven:
+            ratio = gap_text(gap(values[aim.measure], least))
+            facts.append(
+                ("proven", f"none is below {format_count(least)}: gap {ratio}")
+            )
         if output is not None:
             facts.append(("written", str(output)))
         block = _print(problem, result, aim, facts)
@@ -192,6 +201,15 @@ def command(
     if watch.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
+
+
+def _proof(value: float, proven: list[float]) -> dict[str, Any]:
+    from topoloom.cli.gaps import gap
+
+    if not proven:
+        return {}
+    least = proven[0]
+    return {"proven": {"least": least, "gap": gap(value, least)}}
 
 
 def _values(problem: Any, placement: Any, aim: Any) -> dict[str, float]:

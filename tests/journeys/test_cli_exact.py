@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom map --mapper exact`: the best placement there is, and what is proven."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+CELL = ("-m", "cell-eib", "-a", "SPE[0-7]", "--mapper", "exact")
+
+
+@pytest.fixture(autouse=True)
+def pattern(topoloom: Command) -> None:
+    done = topoloom(
+        "pattern", "ring", "--ranks", "8", "--bytes", "16384", "-o", "r.npz"
+    )
+    assert done.status == 0, done.err
+
+
+def test_a_ring_on_a_cell_processor(topoloom: Command) -> None:
+    hop_bytes = topoloom("map", "r.npz", *CELL, "--json").json
+    assert hop_bytes["proven"] == {"least": 196_608, "gap": 1}
+    aimed = topoloom("map", "r.npz", *CELL, "--objective", "congestion", "--json").json
+    # One message on the two rings of a direction, 25.6 GB/s each.
+    assert aimed["proven"]["least"] == pytest.approx(16_384 / 51.2e9)
+    assert aimed["values"]["congestion_max"] == aimed["proven"]["least"]
+
+
+def test_the_proof_is_told(topoloom: Command) -> None:
+    done = topoloom("map", "r.npz", "-m", "mesh:3x3", "--mapper", "exact")
+    assert "proven  none is below 131,072: gap 1.000" in done.out
+
+
+def test_a_search_that_ends_early_tells_what_it_has_proven(topoloom: Command) -> None:
+    topoloom("pattern", "random-geometric", "--ranks", "16", "-o", "g.npz")
+    words = ("map", "g.npz", "-m", "mesh:4x4", "--mapper", "exact", "--work", "50000")
+    found = topoloom(*words, "--json").json
+    assert 0 < found["proven"]["least"] < found["values"]["hop_bytes"]
+    assert found["proven"]["gap"] > 1
+
+
+def test_what_exact_does_not_prove_is_refused(topoloom: Command) -> None:
+    done = topoloom("map", "r.npz", *CELL, "--objective", "time")
+    assert done.status == 2
+    assert done.err.startswith("topoloom: exact proves hop-bytes, or congestion")
+    assert done.err.count("\n") == 1
