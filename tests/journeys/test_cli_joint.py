@@ -79,7 +79,7 @@ def test_a_budget_is_for_all_searches_together(jobs: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "missing argument 'JOB...'"),
+        ([], "missing argument 'JOB'"),
         (["a.npz"], "'a.npz' is one job; name two or more"),
         (["a.npz@n[0-7]", "b.npz"], "'b.npz' has no allocation"),
         (["a.npz@n[0-7]", "b.npz@n[7-14]"], "node 7 is in the allocations of both a"),

@@ -163,7 +163,6 @@ def test_a_wide_port_leaves_the_link_the_narrowest() -> None:
         ({"objective": "timed"}, "no objective 'timed' (did you mean 'time'?)"),
         ({"background": np.ones(3)}, "the background speaks of 3 links"),
         ({"background": -np.ones(8)}, "a background load is -1"),
-        ({"phases": [ring(3)]}, "a phase has 3 ranks, but the pattern has 4"),
     ],
 )
 def test_impossible_goals_are_refused(more: dict[str, object], message: str) -> None:
@@ -171,3 +170,9 @@ def test_impossible_goals_are_refused(more: dict[str, object], message: str) -> 
     with pytest.raises(Error) as caught:
         place(ring(4), allocation, **{"objective": "congestion", **more})  # type: ignore[arg-type]
     assert message in str(caught.value)
+
+
+def test_phases_have_the_ranks_of_the_pattern() -> None:
+    allocation = Allocation.whole(Machine("torus:4"))
+    with pytest.raises(Error, match="a phase has 3 ranks, but the pattern has 4"):
+        place(ring(4), allocation, objective="congestion", phases=[ring(3)])

@@ -40,7 +40,7 @@ def command(
     jobs: Annotated[
         list[str],
         typer.Argument(
-            metavar="JOB...",
+            metavar="JOB",
             help="GRAPH@ALLOCATION, with an allocation as for --allocation; or only "
             "the GRAPH of each, which then share --allocation.",
         ),
@@ -90,7 +90,7 @@ def command(
 
     \b
     Examples:
-      topoloom joint a.npz@0-255 b.npz@256-511 -m torus:8x8x8 -o placed
+      topoloom joint 'a.npz@n[0-255]' 'b.npz@n[256-511]' -m torus:8x8x8
       topoloom joint a.npz b.npz -m torus:25x32x16 --allocation pool.txt -o placed
     """
     from time import perf_counter
