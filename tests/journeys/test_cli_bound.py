@@ -100,17 +100,17 @@ def test_bad_input_gets_one_line(
 def test_a_linear_relaxation_proves_more_with_the_routes_of_the_machine(
     topoloom: Command,
 ) -> None:
-    topoloom("pattern", "ring", "--ranks", "5", "--bytes", "1000", "-o", "p.npz")
-    topoloom("map", "p.npz", "-m", "torus:3x3", "-o", "x.json")
+    grid = ("--grid", "2x4", "--open", "--bytes", "1000")
+    topoloom("pattern", "stencil2d", *grid, "-o", "p.npz")
+    topoloom("map", "p.npz", "-m", "mesh:8", "-o", "x.json")
     without = topoloom("bound", "p.npz", "x.json", "--json").json["congestion_max"]
     found = topoloom("bound", "p.npz", "x.json", "--lp", "--json").json
     congestion = found["congestion_max"]
-    assert without["gap"] > 1.5
     assert "rounded" not in without
     assert congestion["by"] == "lp"
-    assert congestion["gap"] == pytest.approx(1)
+    assert 1 <= congestion["gap"] < without["gap"]
     assert congestion["rounded"] >= congestion["bound"]
-    printed = topoloom("bound", "p.npz", "-m", "torus:3x3", "--lp")
+    printed = topoloom("bound", "p.npz", "-m", "mesh:8", "--lp")
     assert (printed.status, printed.err) == (0, "")
     assert " lp " in printed.out
     assert "in whole ranks: congestion" in printed.out

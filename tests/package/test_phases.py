@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.package.collective_rounds import Ranks, bcast_binomial, bruck_allgather
+from collective_rounds import Ranks, bcast_binomial, bruck_allgather
 
 from topoloom import CommGraph, Error, load_graph, load_phases, ring, save_graph
 from topoloom.patterns import PATTERNS, Request, make_pattern, make_phases

@@ -209,8 +209,8 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     const Budget part = meter.part(share_for_hop_bytes);
     Meter part_meter(part);
     if (problem.rank_count() <= few && effort > 0) {
-        try_all(near, {"round-robin", "hilbert", "gge", "mahd", "emahd", "multisection,swap"}, best,
-                part_meter);
+        try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd,swap", "emahd", "multisection,swap"},
+                best, part_meter);
     }
     best.offer(place_alone(near, part_meter, near_effort[effort]));
     meter.spend(part_meter.done());
