@@ -6,305 +6,16 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/bound/dual_ascent.hpp"
-#include "topoloom/bound/place_symmetry.hpp"
+#include "topoloom/bound/placement_search.hpp"
 
 namespace topoloom {
 
 namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-
-/// Ranks i and k where one is at place j, the other at l.
-std::int64_t pair_cost(const QuadraticAssignment& p, std::size_t i, std::size_t k, std::size_t j,
-                       std::size_t l) {
-    return p.bytes[i * p.ranks + k] * p.distances[j * p.places + l] +
-           p.bytes[k * p.ranks + i] * p.distances[l * p.places + j];
-}
-
-/// What all values are multiples of.
-std::int64_t common_factor(const QuadraticAssignment& p) {
-    std::int64_t distances = 0;
-    bool symmetric = true;
-    for (std::size_t j = 0; j < p.places; ++j) {
-        for (std::size_t l = 0; l < p.places; ++l) {
-            if (j == l) continue;
-            distances = std::gcd(distances, p.distances[j * p.places + l]);
-            symmetric = symmetric && p.distances[j * p.places + l] == p.distances[l * p.places + j];
-        }
-    }
-    std::int64_t bytes = 0;
-    for (std::size_t i = 0; i < p.ranks; ++i) {
-        for (std::size_t k = 0; k < i; ++k) {
-            const std::int64_t there = p.bytes[i * p.ranks + k];
-            const std::int64_t back = p.bytes[k * p.ranks + i];
-            bytes = symmetric ? std::gcd(bytes, there + back) : std::gcd(bytes, std::gcd(there, back));
-        }
-    }
-    std::int64_t common = bytes * distances;
-    for (const std::int64_t cost : p.alone) common = std::gcd(common, cost);
-    return std::max<std::int64_t>(1, common);
-}
-
-/// A partial placement, and what is left to place.
-struct Partial {
-    DualAscent costs;
-    std::vector<std::uint32_t> ranks;   // open ones, as `costs` numbers them
-    std::vector<std::uint32_t> places;  // free ones
-    std::vector<std::uint32_t> place_of_rank;
-    bool symmetric;  // free places may be alike
-};
-
-struct Branch {
-    std::uint32_t rank, place;  // as `costs` numbers them
-    std::int64_t bound;
-};
-
-struct Incumbent {
-    std::int64_t value;
-    std::vector<std::uint32_t> place_of_rank;
-};
-
-/// What all searches have in common.
-class Ground {
-   public:
-    Ground(const QuadraticAssignment& assignment, std::int64_t value_at_start)
-        : problem(assignment),
-          symmetry(assignment.places, problem.distances),
-          scale(value_at_start, problem.ranks),
-          granularity_(common_factor(assignment)) {}
-
-    /// The largest bound that a better placement can have.
-    [[nodiscard]] std::int64_t limit(std::int64_t best) const {
-        const std::int64_t better = best - granularity_;
-        return better < 0 ? -1 : scale.down(better);
-    }
-    [[nodiscard]] Partial root() const;
-
-    const QuadraticAssignment& problem;
-    const PlaceSymmetry symmetry;
-    const CostScale scale;
-
-   private:
-    [[nodiscard]] bool talks(std::size_t i) const {
-        for (std::size_t k = 0; k < problem.ranks; ++k) {
-            if (i != k && problem.bytes[i * problem.ranks + k] + problem.bytes[k * problem.ranks + i] > 0)
-                return true;
-        }
-        return !problem.alone.empty();
-    }
-    std::int64_t granularity_;
-};
-
-Partial Ground::root() const {
-    std::vector<std::uint32_t> talking;
-    for (std::uint32_t i = 0; i < problem.ranks; ++i) {
-        if (talks(i)) talking.push_back(i);
-    }
-    const auto count = static_cast<std::uint32_t>(talking.size());
-    Partial all{DualAscent(count, problem.places, std::size_t{count} * (count - 1) / 2), talking,
-                std::vector<std::uint32_t>(problem.places), std::vector<std::uint32_t>(problem.ranks, none),
-                problem.alone.empty()};
-    std::iota(all.places.begin(), all.places.end(), 0U);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        for (std::uint32_t k = i + 1; k < count; ++k) {
-            all.costs.add_pair(i, k, [&](std::uint32_t j, std::uint32_t l) {
-                return scale.down(pair_cost(problem, talking[i], talking[k], j, l));
-            });
-        }
-        for (std::uint32_t j = 0; j < problem.places && !problem.alone.empty(); ++j)
-            all.costs.add_single(i, j, scale.down(problem.alone[talking[i] * problem.places + j]));
-    }
-    return all;
-}
-
-/// Looks for placements that are better than the best one, on one thread.
-class Search {
-   public:
-    Search(const Ground& ground, Incumbent best, Meter& meter)
-        : ground_(ground), problem_(ground.problem), best_(std::move(best)), meter_(meter) {}
-
-    [[nodiscard]] const Incumbent& best() const { return best_; }
-    /// No placement that is better and was not looked at has less.
-    [[nodiscard]] std::int64_t open() const { return open_; }
-    [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
-
-    void descend(Partial& partial) {
-        for (const Branch& branch : expand(partial)) {
-            if (branch.bound > limit()) continue;
-            if (meter_.exhausted()) {
-                leave_open(branch.bound);
-                continue;
-            }
-            Partial next = follow(partial, branch);
-            descend(next);
-        }
-    }
-
-    /// Bounds what a partial placement leads to and says how it goes on: not at all where that is settled.
-    std::vector<Branch> expand(Partial& partial) {
-        DualAscent& costs = partial.costs;
-        if (costs.bound() > limit()) return {};
-        if (costs.ranks() <= 1) {
-            finish(partial);
-            return {};
-        }
-        if (meter_.exhausted()) {
-            leave_open(costs.bound());
-            return {};
-        }
-        ++nodes_;
-        // What the first ones gain, all that follow inherit.
-        const std::uint32_t depth = problem_.places - costs.places();
-        const std::int64_t patience = std::max<std::int64_t>(3, depth < 8 ? 200 >> depth : 0);
-        constexpr int most_sweeps = 100;
-        for (int i = 0; i < most_sweeps; ++i) {
-            const std::int64_t before = costs.bound();
-            costs.sweep();
-            if (costs.bound() > limit()) return {};
-            rule_out(costs);
-            if (!meter_.spend(std::uint64_t{costs.ranks()} * costs.places())) break;
-            const std::int64_t gain = costs.bound() - before;
-            if (i > 0 && costs.bound() + patience * gain < limit()) break;
-        }
-        return branches(partial);
-    }
-
-    static Partial follow(const Partial& partial, const Branch& branch) {
-        Partial next{partial.costs.with(branch.rank, branch.place), partial.ranks, partial.places,
-                     partial.place_of_rank, partial.symmetric};
-        next.place_of_rank[partial.ranks[branch.rank]] = partial.places[branch.place];
-        next.ranks.erase(next.ranks.begin() + branch.rank);
-        next.places.erase(next.places.begin() + branch.place);
-        return next;
-    }
-
-   private:
-    [[nodiscard]] std::int64_t limit() const { return ground_.limit(best_.value); }
-
-    void rule_out(DualAscent& costs) const {
-        const std::int64_t most = limit() - costs.bound();
-        for (std::uint32_t i = 0; i < costs.ranks(); ++i) {
-            for (std::uint32_t j = 0; j < costs.places(); ++j) {
-                if (costs.single(i, j) > most) costs.rule_out(i, j);
-            }
-        }
-    }
-
-    /// All places for the rank, or all ranks for the place, that leave the least.
-    std::vector<Branch> branches(Partial& partial) const {
-        DualAscent& costs = partial.costs;
-        const std::uint32_t ranks = costs.ranks();
-        const std::uint32_t places = costs.places();
-        std::vector<char> only(places, 1);
-        if (partial.symmetric) partial.symmetric = mark_representatives(partial, only);
-        const std::int64_t most = limit();
-        std::vector<std::int64_t> bound(std::size_t{ranks} * places, most + 1);
-        for (std::uint32_t i = 0; i < ranks; ++i) {
-            for (std::uint32_t j = 0; j < places; ++j) {
-                if (!only[j] || costs.bound() + costs.single(i, j) > most) continue;
-                bound[i * places + j] = costs.bound_with(i, j);
-                if (bound[i * places + j] > most && !partial.symmetric) costs.rule_out(i, j);
-            }
-        }
-        // The smaller the more is settled by its branches.
-        const auto open = [&](std::uint32_t start, std::uint32_t step, std::uint32_t count) {
-            std::int64_t sum = 0;
-            for (std::uint32_t k = 0; k < count; ++k)
-                sum += std::max<std::int64_t>(0, most + 1 - bound[start + k * step]);
-            return sum;
-        };
-        std::uint32_t rank = 0;
-        std::uint32_t place = none;
-        std::int64_t least = std::numeric_limits<std::int64_t>::max();
-        for (std::uint32_t i = 0; i < ranks; ++i) {
-            if (const std::int64_t left = open(i * places, 1, places); left < least) {
-                least = left;
-                rank = i;
-            }
-        }
-        if (ranks == places && !partial.symmetric) {
-            for (std::uint32_t j = 0; j < places; ++j) {
-                if (const std::int64_t left = open(j, places, ranks); left < least) {
-                    least = left;
-                    place = j;
-                }
-            }
-        }
-        std::vector<Branch> found;
-        const auto add = [&](std::uint32_t i, std::uint32_t j) {
-            if (bound[i * places + j] <= most) found.push_back({i, j, bound[i * places + j]});
-        };
-        if (place == none) {
-            for (std::uint32_t j = 0; j < places; ++j) add(rank, j);
-        } else {
-            for (std::uint32_t i = 0; i < ranks; ++i) add(i, place);
-        }
-        std::ranges::stable_sort(found, {}, &Branch::bound);
-        return found;
-    }
-
-    /// Of free places that are alike, the first one; false if none are.
-    bool mark_representatives(const Partial& partial, std::vector<char>& only) const {
-        std::vector<char> is_free(problem_.places, 0);
-        for (const std::uint32_t place : partial.places) is_free[place] = 1;
-        std::vector<std::uint32_t> fixed;
-        for (std::uint32_t place = 0; place < problem_.places; ++place) {
-            if (!is_free[place]) fixed.push_back(place);
-        }
-        const std::vector<std::uint32_t> orbit = ground_.symmetry.orbits(fixed);
-        bool some = false;
-        for (std::size_t j = 0; j < partial.places.size(); ++j) {
-            only[j] = orbit[partial.places[j]] == partial.places[j];
-            some = some || !only[j];
-        }
-        return some;
-    }
-
-    void leave_open(std::int64_t bound) { open_ = std::min(open_, ground_.scale.up(bound)); }
-
-    /// The last rank that talks to others goes where it is best, the silent ones where there is room.
-    void finish(const Partial& partial) {
-        std::vector<std::uint32_t> placement = partial.place_of_rank;
-        std::vector<std::uint32_t> free_places = partial.places;
-        std::optional<std::pair<std::int64_t, std::vector<std::uint32_t>>> found;
-        const auto fill = [&] {
-            std::vector<std::uint32_t> full = placement;
-            std::vector<char> taken(problem_.places, 0);
-            for (const std::uint32_t place : full) {
-                if (place != none) taken[place] = 1;
-            }
-            std::uint32_t next = 0;
-            for (std::uint32_t& place : full) {
-                if (place != none) continue;
-                while (taken[next]) ++next;
-                place = next++;
-            }
-            const std::int64_t value = problem_.value(full);
-            if (!found || value < found->first) found = {value, std::move(full)};
-        };
-        if (partial.ranks.empty()) fill();
-        for (const std::uint32_t place : free_places) {
-            if (partial.ranks.empty()) break;
-            placement[partial.ranks.front()] = place;
-            fill();
-        }
-        if (found->first < best_.value) best_ = {found->first, std::move(found->second)};
-    }
-
-    const Ground& ground_;
-    const QuadraticAssignment& problem_;
-    Incumbent best_;
-    Meter& meter_;
-    std::int64_t open_ = std::numeric_limits<std::int64_t>::max();
-    std::uint64_t nodes_ = 0;
-};
 
 double costs_bytes(std::size_t ranks, std::size_t places) {
     return 2 * std::pow(static_cast<double>(ranks) * static_cast<double>(places), 2);
@@ -315,7 +26,7 @@ double costs_bytes(std::size_t ranks, std::size_t places) {
 /// one, they begin anew.
 class ParallelSearch {
    public:
-    ParallelSearch(const Ground& ground, Incumbent start, Meter& meter, int threads)
+    ParallelSearch(const SearchGround& ground, Incumbent start, Meter& meter, int threads)
         : ground_(ground), best_(std::move(start)), meter_(meter), threads_(threads) {}
 
     ExactResult run() {
@@ -342,16 +53,16 @@ class ParallelSearch {
         const double bytes = costs_bytes(subtrees_.front().ranks.size(), ground_.problem.places);
         while (!subtrees_.empty() && subtrees_.size() < enough && subtrees_.front().ranks.size() > 1 &&
                static_cast<double>(subtrees_.size() * ground_.problem.places) * bytes < most_bytes) {
-            std::vector<Partial> deeper;
-            Search search(ground_, best_, meter_);
-            for (Partial& partial : subtrees_) {
+            std::vector<PartialPlacement> deeper;
+            PlacementSearch search(ground_, best_, meter_);
+            for (PartialPlacement& partial : subtrees_) {
                 for (const Branch& branch : search.expand(partial))
-                    deeper.push_back(Search::follow(partial, branch));
+                    deeper.push_back(PlacementSearch::follow(partial, branch));
             }
             subtrees_ = std::move(deeper);
             count({search.best(), search.open(), search.nodes(), 0, 0});
         }
-        std::ranges::stable_sort(subtrees_, {}, [](const Partial& p) { return p.costs.bound(); });
+        std::ranges::stable_sort(subtrees_, {}, [](const PartialPlacement& p) { return p.costs.bound(); });
     }
 
     /// Searches from subtree `next` on; returns the first one that is to be searched again.
@@ -371,7 +82,7 @@ class ParallelSearch {
         }
         if (meter_.go_on()) return i;
         for (; i < subtrees_.size(); ++i) {
-            if (stopped_ && outcomes_[i]) {
+            if (outcomes_[i] && meter_.rest().work > 0) {  // the clock or the caller ended it
                 count(*outcomes_[i]);
             } else {
                 open_ = std::min(open_, ground_.scale.up(subtrees_[i].costs.bound()));
@@ -395,8 +106,8 @@ class ParallelSearch {
             }};
         if (left == 0 || stopped_ || i > last_) return;
         Meter meter(budget);
-        Partial subtree = subtrees_[i];
-        Search search(ground_, best_, meter);
+        PartialPlacement subtree = subtrees_[i];
+        PlacementSearch search(ground_, best_, meter);
         search.descend(subtree);
         const std::lock_guard hold(lock_);
         outcomes_[i] = {search.best(), search.open(), search.nodes(), meter.done(), left};
@@ -409,11 +120,11 @@ class ParallelSearch {
         nodes_ += outcome.nodes;
     }
 
-    const Ground& ground_;
+    const SearchGround& ground_;
     Incumbent best_;
     Meter& meter_;
     int threads_;
-    std::vector<Partial> subtrees_;
+    std::vector<PartialPlacement> subtrees_;
     std::mutex lock_;
     std::vector<std::optional<Outcome>> outcomes_;
     std::atomic<std::size_t> last_ = 0;  // that begins from the best placement there is
@@ -465,7 +176,7 @@ std::int64_t QuadraticAssignment::value(std::span<const std::uint32_t> place_of_
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < ranks; ++i) {
         if (!alone.empty()) sum += alone[i * places + place_of_rank[i]];
-        for (std::size_t k = 0; k < i; ++k) sum += pair_cost(*this, i, k, place_of_rank[i], place_of_rank[k]);
+        for (std::size_t k = 0; k < i; ++k) sum += pair_cost(i, k, place_of_rank[i], place_of_rank[k]);
     }
     return sum;
 }
@@ -481,7 +192,7 @@ ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const
                  problem.places);
     }
     const Incumbent best{problem.value(start), {start.begin(), start.end()}};
-    const Ground ground(problem, best.value);
+    const SearchGround ground(problem, best.value);
     return ParallelSearch(ground, best, meter, threads).run();
 }
 

@@ -27,6 +27,11 @@ struct QuadraticAssignment {
     /// Hop-bytes: places are the slots of the allocation, each as often as it has room for ranks.
     explicit QuadraticAssignment(const BoundProblem& problem);
 
+    /// Of ranks i and k where one is at place j, the other at l.
+    [[nodiscard]] std::int64_t pair_cost(std::size_t i, std::size_t k, std::size_t j, std::size_t l) const {
+        return bytes[i * ranks + k] * distances[j * places + l] +
+               bytes[k * ranks + i] * distances[l * places + j];
+    }
     [[nodiscard]] std::int64_t value(std::span<const std::uint32_t> place_of_rank) const;
 };
 

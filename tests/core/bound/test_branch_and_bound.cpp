@@ -77,6 +77,26 @@ TEST_CASE("the optimum does not depend on the number of threads nor on the numbe
     }
 }
 
+TEST_CASE("threads change nothing, whatever the budget, from the worst start") {
+    QuadraticAssignment problem = nugent_12();
+    for (std::size_t k = 0; k < 144; ++k) problem.alone.push_back(static_cast<std::int64_t>(k * 7 % 31));
+    for (const std::uint64_t work : {1U, 10'000U, 100'000U, 1'000'000U, 1'000'000'000U}) {
+        const Budget budget{.work = work};
+        std::vector<ExactResult> found;
+        std::vector<std::uint64_t> done;
+        for (const int threads : {1, 2, 5}) {
+            Meter meter(budget);
+            found.push_back(branch_and_bound(problem, in_order(12), meter, threads));
+            done.push_back(meter.done());
+            CHECK(found.back().place_of_rank == found.front().place_of_rank);
+            CHECK(found.back().value == problem.value(found.back().place_of_rank));
+            CHECK(found.back().lower_bound == found.front().lower_bound);
+            CHECK(found.back().nodes == found.front().nodes);
+            CHECK(done.back() == done.front());
+        }
+    }
+}
+
 TEST_CASE("nug12 is 578, and proven") {
     const ExactResult found = solve(nugent_12(), 2);
     CHECK(found.value == 578);
@@ -140,5 +160,6 @@ TEST_CASE("what an exact search cannot start from is refused") {
     CHECK_THROWS_AS((void)branch_and_bound(problem, std::vector<std::uint32_t>(12, 3), meter), Error);
     CHECK_THROWS_AS(QuadraticAssignment(3, 2, std::vector<std::int64_t>(9), std::vector<std::int64_t>(4)),
                     Error);
+    CHECK_THROWS_AS(QuadraticAssignment(1, 2, {0}, std::vector<std::int64_t>(4), {1}), Error);
     CHECK_THROWS_AS(QuadraticAssignment(2, 2, {0, -1, 0, 0}, std::vector<std::int64_t>(4)), Error);
 }
