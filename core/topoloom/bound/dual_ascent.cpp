@@ -227,7 +227,7 @@ std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter
         }
     }
     constexpr int most_sweeps = 200;
-    constexpr double least_gain = 2e-4;  // of the bound, from one sweep
+    constexpr double least_gain = 5e-5;  // of the bound, from one sweep
     for (int i = 0; i < most_sweeps; ++i) {
         const std::int64_t before = ascent.bound();
         ascent.sweep(problem.threads());
