@@ -74,8 +74,10 @@ def mean(values: Iterable[float]) -> float:
     return found
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """Write Markdown; the first columns are words, the others numbers."""
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
+    """Write Markdown, if there are rows; the first columns are words, then numbers."""
+    if not rows:
+        return ""
     rule = ["---"] * words + ["---:"] * (len(head) - words)
     return "".join(f"| {' | '.join(row)} |\n" for row in (head, rule, *rows))
 
@@ -136,22 +138,22 @@ def mesh(results: Results) -> str:
 
 def figures(results: Results) -> str:
     """Write what Figures 7.1 to 7.6 show: congestion over that of the default."""
-    ways = (*COLUMNS[1:], BOUND)
+    columns = (*COLUMNS[1:], BOUND)
     rows = []
     for pattern in PUBLISHED:
         for ranks in FIGURE_SIZES:
             part = results.of("published", pattern, ranks)
             if part.cases:
-                cells = [f"{part.ratio(way, DEFAULT):.2f}" for way in ways]
+                cells = [f"{part.ratio(way, DEFAULT):.2f}" for way in columns]
                 rows.append([pattern, str(ranks), *cells])
-    return table(["pattern", "ranks", *ways], rows)
+    return table(["pattern", "ranks", *columns], rows)
 
 
 def ways(results: Results) -> str:
     """Write a line for each mapper: three measures over those of the default."""
     part = results.of("published")
     rows = []
-    for way in WAYS["published"]:
+    for way in WAYS["published"] if part.cases else ():
         cells = [
             f"{part.ratio(way.name, DEFAULT, what):.3f}"
             for what in ("congestion", "hop_bytes", "time")
@@ -187,9 +189,11 @@ def choice(results: Results) -> str:
 
 def report(results: Results) -> str:
     """Write the tables of the published study."""
-    parts = ["### In short\n", in_short(results), "### Every mapper\n", ways(results)]
-    if results.of("published", "Mesh").cases:
-        parts += ["### Table 7.1, Mesh: busiest link, KiB\n", mesh(results)]
-    if shown := figures(results):
-        parts += ["### Figures 7.1 to 7.6: busiest link over default\n", shown]
-    return "\n".join(parts)
+    sections = (
+        ("In short", in_short),
+        ("Every mapper", ways),
+        ("Table 7.1, Mesh: busiest link, KiB", mesh),
+        ("Figures 7.1 to 7.6: busiest link over default", figures),
+    )
+    shown = [(title, write(results)) for title, write in sections]
+    return "\n".join(f"### {title}\n\n{text}" for title, text in shown if text)

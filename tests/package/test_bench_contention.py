@@ -109,14 +109,17 @@ def test_tables_are_geometric_means_over_cases() -> None:
 
 def test_results_come_back_and_become_a_page_and_pictures(tmp_path: Path) -> None:
     runs = measured(Case("choice", "tree", "3-D halo", 16, 1))
-    runs += measured(Case("published", cases.RAGGED, "Binomial tree", 64, 1))
+    runs += measured(Case("published", cases.RAGGED, "Mesh", 8, 1))
     kept = tmp_path / "results.jsonl"
     kept.write_text("".join(json.dumps(asdict(run)) + "\n" for run in runs))
     assert load(kept) == runs
     assert "by" in line(runs)
     results = tables.Results(runs)
     assert "| tree | 3-D halo |" in tables.choice(results)
-    assert "| Binomial tree | 64 |" in tables.report(results)
+    report = tables.report(results)
+    assert "| Mesh | 1 |" in report
+    assert "Figures" not in report  # they begin at 64 ranks
+    assert tables.report(tables.Results([])) == ""
     file = tmp_path / "picture.svg"
     figure.choice(results, file)
     assert "<svg" in file.read_text()
