@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from contention.cases import Case
-from topoloom import find_bounds, place
-from topoloom._core import objective_value
+from topoloom import find_bounds, objective_value, place
 
 
 class Way(NamedTuple):

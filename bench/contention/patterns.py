@@ -17,6 +17,7 @@ import topoloom
 from peers import graphs
 from peers.graphs import Graph
 from topoloom import CommGraph
+from topoloom.patterns import Request, make_phases
 
 #: Bytes of a block that an all-gather starts from, and of an entry between two parts.
 UNIT = 1024
@@ -92,19 +93,17 @@ PATTERNS: dict[str, Callable[[int, int], CommGraph]] = {
 PUBLISHED = tuple(PATTERNS)[:6]
 
 
-def rounds(pattern: str, ranks: int) -> list[CommGraph]:
-    """Return what is sent together: the rounds of an all-gather, or nothing to split.
+#: Those that go in rounds, as Topoloom names them.
+IN_ROUNDS = {
+    "Recursive doubling": "recursive-doubling",
+    "Bruck": "bruck",
+    "Binomial tree": "binomial",
+}
 
-    The ranks are a power of two; in round j everyone passes on 2^j blocks.
-    """
-    rank = np.arange(ranks, dtype=np.uint32)
-    partner = {
-        "Recursive doubling": lambda far: rank ^ far,
-        "Bruck": lambda far: (rank - far) % ranks,
-    }.get(pattern)
-    if partner is None:
+
+def rounds(pattern: str, ranks: int) -> list[CommGraph]:
+    """Return what is sent together; nothing if that is all of it."""
+    name = IN_ROUNDS.get(pattern)
+    if name is None:
         return []
-    return [
-        CommGraph.from_edges(ranks, rank, partner(far), np.full(ranks, far * UNIT))
-        for far in (2**j for j in range(ranks.bit_length() - 1))
-    ]
+    return make_phases(name, Request(ranks, UNIT), PATTERNS[pattern](ranks, 0))
