@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/metric/link_loads.hpp"
 
@@ -27,46 +28,56 @@ template <class Loads>
 class CongestionDescent {
    public:
     CongestionDescent(Loads& loads, const Allocation& allocation)
-        : loads_(loads), free_(free_slots_of(loads, allocation)) {}
+        : loads_(loads), free_(free_slots_of(loads, allocation)) {
+        for (const Rank u : ids<Rank>(loads.rank_count())) next_.push_back(u.value);
+    }
 
     /// Until no exchange or move of an end of a message over one of the busiest links helps, or the budget is spent.
     void run(Meter& meter) {
         // The ends of messages over nearly as busy links, too: those are the busiest next, and to find them takes time.
         constexpr double share = 0.9;
-        bool improved = true;
-        while (std::exchange(improved, false)) {
+        constexpr std::size_t few = 32;
+        const std::size_t all = next_.size() + free_.size();
+        // Few partners for each at first: as long as that helps some, all others need not be looked through.
+        std::size_t partners = few;
+        while (true) {
+            bool improved = false;
             for (const Rank u : loads_.ends_of_busy(share)) {
-                if (loads_.is_at_maximum(u) && improve(u, meter)) improved = true;
+                if (loads_.is_at_maximum(u) && improve(u, std::min(partners, all), meter)) improved = true;
                 if (meter.exhausted()) return;
             }
+            if (!improved && partners >= all) return;
+            partners = improved ? few : 4 * partners;
         }
     }
 
    private:
-    bool improve(Rank u, Meter& meter) {
+    /// With the next of all ranks and free slots, until u leaves the busiest links.
+    bool improve(Rank u, std::size_t partners, Meter& meter) {
         bool improved = false;
-        const auto after_change = [&] {
+        for (; partners > 0 && meter.spend(1); --partners) {
+            next_[u.value] = (next_[u.value] + 1) % (next_.size() + free_.size());
+            if (!try_with(u, next_[u.value])) continue;
             improved = true;
-            return loads_.is_at_maximum(u);
-        };
-        for (Slot& to : free_) {
-            if (!meter.spend(1)) return improved;
-            const Slot from = loads_.slot(u);
-            if (!loads_.move_if_better(u, to)) continue;
-            to = from;
-            if (!after_change()) return true;
-        }
-        const auto ranks = static_cast<std::uint32_t>(loads_.rank_count());
-        for (std::uint32_t i = 1; i < ranks; ++i) {
-            if (!meter.spend(1)) return improved;
-            const Rank v{(u.value + i) % ranks};
-            if (loads_.exchange_if_better(u, v) && !after_change()) return true;
+            if (!loads_.is_at_maximum(u)) break;
         }
         return improved;
+    }
+    bool try_with(Rank u, std::size_t partner) {
+        if (partner < next_.size()) {
+            const Rank v{static_cast<std::uint32_t>(partner)};
+            return u != v && loads_.exchange_if_better(u, v);
+        }
+        Slot& to = free_[partner - next_.size()];
+        const Slot from = loads_.slot(u);
+        if (!loads_.move_if_better(u, to)) return false;
+        to = from;
+        return true;
     }
 
     Loads& loads_;
     std::vector<Slot> free_;
+    std::vector<std::size_t> next_;  // by rank: its last partner, a rank or behind them a free slot
 };
 
 }  // namespace topoloom
