@@ -80,6 +80,10 @@ void LinkLoads<T>::list_messages(const CommGraph& graph) {
         message_[next[u.value]++] = {edge.peer, true, edge.bytes.value};
         message_[next[edge.peer.value]++] = {u, false, edge.bytes.value};
     });
+    // The heaviest first: if they do not fit in a new place, nothing else matters.
+    for (const Rank u : ids<Rank>(graph.rank_count()))
+        std::stable_sort(message_.begin() + first_[u.value], message_.begin() + first_[u.value + 1],
+                         [](const Message& a, const Message& b) { return a.bytes > b.bytes; });
 }
 
 template <class T>
@@ -91,7 +95,6 @@ BigVector<double> LinkLoads<T>::loads() const {
 
 template <class T>
 const CongestionKey& LinkLoads<T>::key() {
-    if (std::exchange(unmarked_, false)) mark_changed();
     if (!key_known_) find_busiest();
     key_.hop_bytes = hop_bytes_;
     return key_;
@@ -147,6 +150,16 @@ bool LinkLoads<T>::move_if_better(Rank u, Slot to) {
 }
 
 template <class T>
+bool LinkLoads<T>::exchange_if_soft(Rank u, Rank v, std::int64_t most) {
+    return change_if_soft(u, v, seats_[v.value], seats_[u.value], most);
+}
+
+template <class T>
+bool LinkLoads<T>::move_if_soft(Rank u, Slot to, std::int64_t most) {
+    return change_if_soft(u, nobody, seat(to), {}, most);
+}
+
+template <class T>
 void LinkLoads<T>::change(Rank u, Rank v, Seat for_u, Seat for_v) {
     begin_change(u, v);
     const std::int64_t before = hop_bytes_of_both(u, v);
@@ -155,16 +168,62 @@ void LinkLoads<T>::change(Rank u, Rank v, Seat for_u, Seat for_v) {
     note_runs(u, v, 1);
     for (const LoadRun& run : journal()) add_with_soft(run);
     hop_bytes_ += hop_bytes_of_both(u, v) - before;
-    unmarked_ = true;
+    mark_changed();
 }
 
 template <class T>
 void LinkLoads<T>::undo() {
-    take_back_runs();
-    if (!std::exchange(unmarked_, false)) mark_changed();
-    sit(last_.u, last_.v, last_.seat_of_u, last_.seat_of_v);
-    hop_bytes_ = last_.hop_bytes;
-    soft_ = last_.soft;
+    change(last_.u, last_.v, last_.seat_of_u, last_.seat_of_v);
+}
+
+template <class T>
+bool LinkLoads<T>::change_if_soft(Rank u, Rank v, Seat for_u, Seat for_v, std::int64_t most) {
+    begin_change(u, v);
+    overwritten_size_ = 0;
+    each_message(u, v, [&](Rank end, const Message& message) { put(end, message, -1); });
+    sit(u, v, for_u, for_v);
+    each_message(u, v, [&](Rank end, const Message& message) {
+        if (soft_ <= most) put(end, message, 1);
+    });
+    if (soft_ > most) {
+        while (overwritten_size_ > 0) {
+            const Overwritten& last = overwritten_[--overwritten_size_];
+            *last.amount = last.before;
+        }
+        sit(u, v, last_.seat_of_u, last_.seat_of_v);
+        soft_ = last_.soft;
+        return false;
+    }
+    const std::int64_t now = hop_bytes_of_both(u, v);
+    sit(u, v, last_.seat_of_u, last_.seat_of_v);
+    hop_bytes_ += now - hop_bytes_of_both(u, v);
+    sit(u, v, for_u, for_v);
+    key_known_ = false;
+    return true;
+}
+
+template <class T>
+void LinkLoads<T>::put(Rank end, const Message& message, double sign) {
+    const Point& here = seats_[end.value].at;
+    const Point& there = seats_[message.peer.value].at;
+    const double bytes = static_cast<double>(message.bytes);
+    std::int64_t more = 0;
+    runs_.route(message.sent ? here : there, message.sent ? there : here, bytes, [&](const LoadRun& run) {
+        make_stale(run.line);
+        if (overwritten_.size() < overwritten_size_ + run.count)
+            overwritten_.resize(2 * overwritten_size_ + run.count);
+        const double factor = soft_factor_[lines_[run.line].rate];
+        const double by = sign * run.amount;
+        Overwritten* next = overwritten_.data() + overwritten_size_;
+        each_amount(run, [&](double& amount) {
+            *next++ = {&amount, amount};
+            more -= soft_term(amount * factor);
+            amount += by;
+            more += soft_term(amount * factor);
+        });
+        overwritten_size_ += run.count;
+    });
+    soft_ += more;
 }
 
 /// Most links are far from being the busiest, before and after: a line is looked at only if one of its links is among
@@ -209,6 +268,7 @@ bool LinkLoads<T>::change_if_better(Rank u, Rank v, Seat for_u, Seat for_v) {
     for (const LoadRun& run : journal()) add_with_soft(run);
     hop_bytes_ += hop_bytes_more;
     mark_changed();
+    refresh();
     key_known_ = key_.links_at_maximum > 0;
     return true;
 }
@@ -242,20 +302,25 @@ std::optional<std::int64_t> LinkLoads<T>::more_at_maximum() {
 template <class T>
 void LinkLoads<T>::mark_changed() {
     key_known_ = false;
-    ++tries_;
-    for (const LoadRun& run : journal()) {
-        Line& line = lines_[run.line];
-        if (std::exchange(line.tried, tries_) == tries_) continue;
+    for (const LoadRun& run : journal()) make_stale(run.line);
+}
+
+template <class T>
+void LinkLoads<T>::refresh() {
+    for (const std::uint32_t number : stale_) {
+        Line& line = lines_[number];
+        line.stale = false;
         line.most = most_on(line);
-        line.added = 0;
-        const std::uint32_t block = run.line / block_size;
+        const std::uint32_t block = number / block_size;
         if (is_changed_[block] == 0) changed_.push_back(block);
         is_changed_[block] = 1;
     }
+    stale_.clear();
 }
 
 template <class T>
 void LinkLoads<T>::find_busiest() {
+    refresh();
     for (const std::uint32_t b : changed_) {
         block_[b] = 0;
         for (const Line& line : block(b))

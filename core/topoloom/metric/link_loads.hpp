@@ -67,6 +67,9 @@ class LinkLoads {
     /// Make the change if key() falls; else nothing has happened.
     bool exchange_if_better(Rank u, Rank v);
     bool move_if_better(Rank u, Slot to);
+    /// Make the change if soft() is at most `most` then; else nothing has happened. A scale must be set.
+    bool exchange_if_soft(Rank u, Rank v, std::int64_t most);
+    bool move_if_soft(Rank u, Slot to, std::int64_t most);
     /// Takes back the last change; only once, and before any other is tried.
     void undo();
 
@@ -97,6 +100,7 @@ class LinkLoads {
         double added = 0;            // by the change that is tried
         std::uint32_t tried = 0;     // the last try that added something,
         std::uint32_t critical = 0;  // and the last in which one of its links could be among the busiest
+        bool stale = false;          // `most` is to be found
     };
     /// The amounts at which links of a rate are as busy as the busiest.
     struct Limit {
@@ -165,7 +169,6 @@ class LinkLoads {
     }
     [[nodiscard]] std::span<const LoadRun> journal() const { return {journal_.data(), journal_size_}; }
     void begin_change(Rank u, Rank v) {
-        if (std::exchange(unmarked_, false)) mark_changed();
         journal_size_ = 0;
         last_ = {u, v, seats_[u.value], v == nobody ? Seat{} : seats_[v.value], hop_bytes_, soft_};
     }
@@ -175,13 +178,18 @@ class LinkLoads {
     }
     void change(Rank u, Rank v, Seat for_u, Seat for_v);
     bool change_if_better(Rank u, Rank v, Seat for_u, Seat for_v);
-    void take_back_runs() {
-        for (const LoadRun& run : journal()) add(run, -run.amount);
-    }
+    bool change_if_soft(Rank u, Rank v, Seat for_u, Seat for_v, std::int64_t most);
     /// What critical lines say to the change in the journal: how many more of their links are as busy as the busiest;
     /// nothing if one would be busier. Leaves all loads as they are.
     [[nodiscard]] std::optional<std::int64_t> more_at_maximum();
     void mark_changed();
+    void make_stale(std::uint32_t line) {
+        if (!std::exchange(lines_[line].stale, true)) stale_.push_back(line);
+    }
+    /// Adds sign * message to loads and soft value.
+    [[gnu::noinline]] void put(Rank end, const Message& message, double sign);
+    /// `most` of lines that changed.
+    void refresh();
     void find_busiest();
     [[nodiscard]] std::span<const Line> block(std::size_t b) const {
         return std::span(lines_).subspan(b * block_size,
@@ -204,18 +212,24 @@ class LinkLoads {
     BigVector<double> amount_;     // by place
     std::vector<Line> lines_;
     std::vector<double> block_;           // the highest congestion in each block of lines
+    std::vector<std::uint32_t> stale_;    // lines
     std::vector<char> is_changed_;        // by block
     std::vector<std::uint32_t> changed_;  // blocks whose congestion is to be found
     std::vector<double> low_, high_;      // of Limit, by rate
     std::vector<double> soft_factor_;     // by rate
     CongestionKey key_;
     bool key_known_ = false;
-    bool unmarked_ = false;  // the last change is not yet in changed_
     std::uint32_t tries_ = 0;
     std::int64_t hop_bytes_ = 0;
     std::int64_t soft_ = 0;
     std::vector<LoadRun> journal_;  // of the last change
     std::size_t journal_size_ = 0;
+    struct Overwritten {
+        double* amount;
+        double before;
+    };
+    std::vector<Overwritten> overwritten_;  // by the change that is tried
+    std::size_t overwritten_size_ = 0;
     struct {
         Rank u, v;
         Seat seat_of_u, seat_of_v;
