@@ -13,6 +13,7 @@ LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGrap
                         std::span<const Slot> slot_of_rank, std::span<const double> background)
     : space_(network.geometry(), machine.inside()),
       runs_(network, graph.total_bytes(), most_background(network, background)),
+      messages_(graph),
       low_(runs_.rates().size()),
       high_(runs_.rates().size()) {
     for (const LinkLine& line : runs_.lines()) lines_.push_back({line});
@@ -26,9 +27,8 @@ LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGrap
             runs_.grain().round(background[link.value] * runs_.rates()[line.rate].ways);
     }
     for (const Slot slot : slot_of_rank) seats_.push_back(seat(slot));
-    list_messages(graph);
     for (const Rank u : ids<Rank>(seats_.size())) {
-        for (const Message& message : messages(u)) {
+        for (const RankMessage& message : messages_.of(u)) {
             if (!message.sent) continue;
             hop_bytes_ += hop_bytes_of(u, message);
             journal_size_ = 0;
@@ -60,33 +60,6 @@ double LinkLoads<T>::most_background(const T& network, std::span<const double> b
 }
 
 template <class T>
-void LinkLoads<T>::list_messages(const CommGraph& graph) {
-    first_.assign(graph.rank_count() + 1, 0);
-    const auto each = [&](const auto& use) {
-        for (const Rank u : ids<Rank>(graph.rank_count())) {
-            for (const Edge edge : graph.sends(u)) {
-                if (edge.bytes.value > 0) use(u, edge);
-            }
-        }
-    };
-    each([&](Rank u, const Edge& edge) {
-        ++first_[u.value + 1];
-        ++first_[edge.peer.value + 1];
-    });
-    std::partial_sum(first_.begin(), first_.end(), first_.begin());
-    message_.resize(first_.back());
-    std::vector<std::uint64_t> next = first_;
-    each([&](Rank u, const Edge& edge) {
-        message_[next[u.value]++] = {edge.peer, true, edge.bytes.value};
-        message_[next[edge.peer.value]++] = {u, false, edge.bytes.value};
-    });
-    // The heaviest first: if they do not fit in a new place, nothing else matters.
-    for (const Rank u : ids<Rank>(graph.rank_count()))
-        std::stable_sort(message_.begin() + first_[u.value], message_.begin() + first_[u.value + 1],
-                         [](const Message& a, const Message& b) { return a.bytes > b.bytes; });
-}
-
-template <class T>
 BigVector<double> LinkLoads<T>::loads() const {
     BigVector<double> loads;
     for (const Link link : ids<Link>(places_.size())) loads.push_back(load(link));
@@ -114,11 +87,11 @@ void LinkLoads<T>::set_soft_scale(double congestion) {
 
 template <class T>
 void LinkLoads<T>::note_runs(Rank u, Rank v, double sign) {
-    each_message(u, v, [&](Rank end, const Message& message) { note_runs(end, message, sign); });
+    messages_.each(u, v, [&](Rank end, const RankMessage& message) { note_runs(end, message, sign); });
 }
 
 template <class T>
-void LinkLoads<T>::note_runs(Rank end, const Message& message, double sign) {
+void LinkLoads<T>::note_runs(Rank end, const RankMessage& message, double sign) {
     const Point& here = seats_[end.value].at;
     const Point& there = seats_[message.peer.value].at;
     const auto bytes = static_cast<double>(message.bytes);
@@ -180,9 +153,9 @@ template <class T>
 bool LinkLoads<T>::change_if_soft(Rank u, Rank v, Seat for_u, Seat for_v, std::int64_t most) {
     begin_change(u, v);
     overwritten_size_ = 0;
-    each_message(u, v, [&](Rank end, const Message& message) { put(end, message, -1); });
+    messages_.each(u, v, [&](Rank end, const RankMessage& message) { put(end, message, -1); });
     sit(u, v, for_u, for_v);
-    each_message(u, v, [&](Rank end, const Message& message) {
+    messages_.each(u, v, [&](Rank end, const RankMessage& message) {
         if (soft_ <= most) put(end, message, 1);
     });
     if (soft_ > most) {
@@ -203,7 +176,7 @@ bool LinkLoads<T>::change_if_soft(Rank u, Rank v, Seat for_u, Seat for_v, std::i
 }
 
 template <class T>
-void LinkLoads<T>::put(Rank end, const Message& message, double sign) {
+void LinkLoads<T>::put(Rank end, const RankMessage& message, double sign) {
     const Point& here = seats_[end.value].at;
     const Point& there = seats_[message.peer.value].at;
     const double bytes = static_cast<double>(message.bytes);
@@ -368,7 +341,7 @@ std::vector<Rank> LinkLoads<T>::ends_of_busy(double share) {
     for (const LinkRate& rate : runs_.rates()) least.push_back(limit_at(rate, share * key().congestion).low);
     std::vector<char> is_end(seats_.size(), 0);
     for (const Rank u : ids<Rank>(seats_.size())) {
-        for (const Message& message : messages(u)) {
+        for (const RankMessage& message : messages_.of(u)) {
             if (!message.sent || (is_end[u.value] != 0 && is_end[message.peer.value] != 0)) continue;
             if (crosses(u, message, least)) is_end[u.value] = is_end[message.peer.value] = 1;
         }
@@ -383,12 +356,12 @@ std::vector<Rank> LinkLoads<T>::ends_of_busy(double share) {
 template <class T>
 bool LinkLoads<T>::is_at_maximum(Rank u) {
     if (key().links_at_maximum == 0) return false;
-    return std::ranges::any_of(messages(u),
-                               [&](const Message& message) { return crosses(u, message, low_); });
+    return std::ranges::any_of(messages_.of(u),
+                               [&](const RankMessage& message) { return crosses(u, message, low_); });
 }
 
 template <class T>
-bool LinkLoads<T>::crosses(Rank end, const Message& message, std::span<const double> least) {
+bool LinkLoads<T>::crosses(Rank end, const RankMessage& message, std::span<const double> least) {
     const std::size_t size = journal_size_;
     note_runs(end, message, 1);
     bool found = false;

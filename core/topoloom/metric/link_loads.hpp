@@ -18,6 +18,7 @@
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/metric/congestion_key.hpp"
 #include "topoloom/metric/link_runs.hpp"
+#include "topoloom/metric/rank_messages.hpp"
 #include "topoloom/metric/soft_term.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
@@ -33,7 +34,7 @@ template <class T>
 class LinkLoads {
    public:
     using Network = T;
-    static constexpr Rank nobody{std::numeric_limits<std::uint32_t>::max()};
+    static constexpr Rank nobody = RankMessages::nobody;
 
     /// Refers to all but the last two. Throws Error for a background that does not fit the links, or is negative.
     LinkLoads(const T& network, const Machine& machine, const CommGraph& graph,
@@ -54,6 +55,7 @@ class LinkLoads {
         return slots;
     }
     [[nodiscard]] std::size_t rank_count() const { return seats_.size(); }
+    [[nodiscard]] const RankMessages& messages() const { return messages_; }
     [[nodiscard]] std::int64_t hop_bytes() const { return hop_bytes_; }
     [[nodiscard]] const CongestionKey& key();
     /// A value that falls as high loads do: the sum over links of soft_term(congestion / scale). 0 until a scale is set:
@@ -89,12 +91,6 @@ class LinkLoads {
         Point at;
         typename Space::Point where;
     };
-    /// As one of its ends sees it.
-    struct Message {
-        Rank peer;
-        bool sent;
-        std::int64_t bytes;
-    };
     struct Line : LinkLine {
         double most = 0;             // amount on any of its links
         double added = 0;            // by the change that is tried
@@ -109,16 +105,12 @@ class LinkLoads {
     };
 
     [[nodiscard]] static double most_background(const T& network, std::span<const double> background);
-    void list_messages(const CommGraph& graph);
 
     [[nodiscard]] Seat seat(Slot slot) const {
         return {slot, runs_.point(space_.node(slot)), space_.point(slot)};
     }
-    [[nodiscard]] std::span<const Message> messages(Rank u) const {
-        return {message_.data() + first_[u.value], message_.data() + first_[u.value + 1]};
-    }
     /// Distances on machines with one-way links depend on the direction.
-    [[nodiscard]] std::int64_t hop_bytes_of(Rank end, const Message& message) const {
+    [[nodiscard]] std::int64_t hop_bytes_of(Rank end, const RankMessage& message) const {
         const auto& here = seats_[end.value].where;
         const auto& there = seats_[message.peer.value].where;
         return message.bytes * (message.sent ? space_.distance(here, there) : space_.distance(there, here));
@@ -126,23 +118,15 @@ class LinkLoads {
     /// Of u and v, each message once; v may be nobody.
     [[nodiscard]] std::int64_t hop_bytes_of_both(Rank u, Rank v) const {
         std::int64_t sum = 0;
-        each_message(u, v, [&](Rank end, const Message& message) { sum += hop_bytes_of(end, message); });
+        messages_.each(u, v,
+                       [&](Rank end, const RankMessage& message) { sum += hop_bytes_of(end, message); });
         return sum;
     }
 
-    /// Calls use(end, message) for the messages of u and v, each once.
-    template <class Use>
-    void each_message(Rank u, Rank v, const Use& use) const {
-        for (const Message& message : messages(u)) use(u, message);
-        if (v == nobody) return;
-        for (const Message& message : messages(v)) {
-            if (message.peer != u) use(v, message);
-        }
-    }
     /// Notes the runs of the messages of u and v, each once, of amounts times `sign`.
     void note_runs(Rank u, Rank v, double sign);
     /// Out of line, since the routes of some machines are long programs.
-    [[gnu::noinline]] void note_runs(Rank end, const Message& message, double sign);
+    [[gnu::noinline]] void note_runs(Rank end, const RankMessage& message, double sign);
 
     /// Calls use(amount) for every link of the run.
     template <class Use>
@@ -187,7 +171,7 @@ class LinkLoads {
         if (!std::exchange(lines_[line].stale, true)) stale_.push_back(line);
     }
     /// Adds sign * message to loads and soft value.
-    [[gnu::noinline]] void put(Rank end, const Message& message, double sign);
+    [[gnu::noinline]] void put(Rank end, const RankMessage& message, double sign);
     /// `most` of lines that changed.
     void refresh();
     void find_busiest();
@@ -200,13 +184,12 @@ class LinkLoads {
         return *std::max_element(first, first + line.length);
     }
     /// Whether the message's route has a link with an amount of at least that of its rate.
-    [[nodiscard]] bool crosses(Rank end, const Message& message, std::span<const double> least);
+    [[nodiscard]] bool crosses(Rank end, const RankMessage& message, std::span<const double> least);
     [[nodiscard]] static Limit limit_at(const LinkRate& rate, double congestion);
 
     Space space_;
     LinkRuns<T> runs_;
-    std::vector<std::uint64_t> first_;
-    BigVector<Message> message_;
+    RankMessages messages_;
     std::vector<Seat> seats_;      // by rank
     BigVector<LinkPlace> places_;  // by link
     BigVector<double> amount_;     // by place

@@ -20,13 +20,11 @@ ObjectiveLoads<T>::ObjectiveLoads(const T& network, const Machine& machine, cons
                                   std::span<const Slot> slot_of_rank)
     : goal_(goal), scale_(goal.phases.size()), gain_(goal.phases.size()) {
     phases_.reserve(goal.phases.size());
-    messages_.reserve(goal.phases.size());
     times_.reserve(goal.phases.size());
     for (const CommGraph* const phase : goal.phases) {
         phases_.emplace_back(network, machine, *phase, slot_of_rank, goal.background);
         if (!counts(Aim::time)) continue;
-        messages_.emplace_back(*phase);
-        times_.emplace_back(network, machine, messages_.back(), slot_of_rank);
+        times_.emplace_back(network, machine, phases_.back().messages(), slot_of_rank);
     }
     if (counts(Aim::soft)) set_soft_scale();
 }
@@ -133,6 +131,22 @@ bool ObjectiveLoads<T>::move_if_better(Rank u, Slot to) {
     const CongestionKey before = key();
     move(u, to);
     return is_better_than(before);
+}
+
+template <class T>
+bool ObjectiveLoads<T>::exchange_if_soft(Rank u, Rank v, std::int64_t most) {
+    exchange(u, v);
+    if (soft() <= most) return true;
+    undo();
+    return false;
+}
+
+template <class T>
+bool ObjectiveLoads<T>::move_if_soft(Rank u, Slot to, std::int64_t most) {
+    move(u, to);
+    if (soft() <= most) return true;
+    undo();
+    return false;
 }
 
 template <class T>

@@ -45,6 +45,8 @@ class ObjectiveLoads {
     void move(Rank u, Slot to);
     bool exchange_if_better(Rank u, Rank v);
     bool move_if_better(Rank u, Slot to);
+    bool exchange_if_soft(Rank u, Rank v, std::int64_t most);
+    bool move_if_soft(Rank u, Slot to, std::int64_t most);
     void undo();
 
     /// Everybody, where the objective is not only about what is busiest.
@@ -67,10 +69,9 @@ class ObjectiveLoads {
 
     const Goal& goal_;
     std::vector<LinkLoads<T>> phases_;
-    std::vector<RankMessages> messages_;  // likewise, as is the next: empty where time does not count
-    std::vector<PhaseTime<T>> times_;
-    std::vector<double> scale_;  // of a phase, for soft()
-    std::vector<double> gain_;   // of a phase in soft()
+    std::vector<PhaseTime<T>> times_;  // likewise; empty where time does not count
+    std::vector<double> scale_;        // of a phase, for soft()
+    std::vector<double> gain_;         // of a phase in soft()
     double hop_bytes_gain_ = 0;
     CongestionKey key_;
     bool key_known_ = false;

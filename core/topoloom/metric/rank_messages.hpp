@@ -2,6 +2,7 @@
 // The messages of every rank, those it sends and those it gets.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -21,7 +22,8 @@ struct RankMessage {
     std::int64_t bytes;
 };
 
-/// Without messages of no bytes. 32 bytes an edge.
+/// The heaviest first, since if they do not fit in a new place, nothing else matters. Without messages of no bytes. 32
+/// bytes an edge.
 class RankMessages {
    public:
     static constexpr Rank nobody{std::numeric_limits<std::uint32_t>::max()};
@@ -45,6 +47,9 @@ class RankMessages {
             message_[next[u.value]++] = {edge.peer, true, edge.bytes.value};
             message_[next[edge.peer.value]++] = {u, false, edge.bytes.value};
         });
+        for (const Rank u : ids<Rank>(graph.rank_count()))
+            std::stable_sort(message_.begin() + first_[u.value], message_.begin() + first_[u.value + 1],
+                             [](const RankMessage& a, const RankMessage& b) { return a.bytes > b.bytes; });
     }
 
     [[nodiscard]] std::span<const RankMessage> of(Rank u) const {

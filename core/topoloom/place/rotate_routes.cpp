@@ -9,33 +9,12 @@
 
 #include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/place/arrangement.hpp"
-#include "topoloom/place/near_slots.hpp"
-#include "topoloom/place/quick_space.hpp"
+#include "topoloom/place/near_lists.hpp"
 #include "topoloom/place/rotate.hpp"
 
 namespace topoloom {
 
 namespace {
-
-/// For every position of the allocation those near it.
-struct NearLists {
-    std::uint32_t count;
-    std::vector<std::uint32_t> all;
-    [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t position) const {
-        return std::span(all).subspan(std::size_t{position} * count, count);
-    }
-};
-
-NearLists list_near(const Allocation& allocation, std::uint32_t count, int threads) {
-    return with_quick_space(
-        allocation, [&]<class Space>(const Space& space, const auto&, const auto&, const auto&) {
-            const NearSlots<Space> near(space, allocation, count, threads);
-            NearLists lists{near.count(), {}};
-            for (std::uint32_t position = 0; position < allocation.slot_count(); ++position)
-                lists.all.insert(lists.all.end(), near.near(position).begin(), near.near(position).end());
-            return lists;
-        });
-}
 
 template <class Loads>
 class RouteRotations {

@@ -47,7 +47,7 @@ struct RandomChanges {
         free.erase(free.begin(), placed);
     }
 
-    /// Any change, by the functions that make it always or if it is better.
+    /// Any change, by the functions that make it always, if it is better, or if the soft value allows it.
     template <class Loads>
     void make(Loads& loads, topoloom::Rng& rng) {
         const auto some = [&](std::size_t count) { return rng.below(static_cast<std::uint32_t>(count)); };
@@ -55,14 +55,23 @@ struct RandomChanges {
         free_before = free;
         const topoloom::Rank u{some(slots.size())};
         const topoloom::Rank v{some(slots.size())};
-        const bool always = rng.below(2) == 0;
+        const std::uint32_t how = rng.below(3);
+        const std::int64_t most = loads.soft() + (rng.below(2) == 0 ? 0 : loads.soft() / 4);
         bool made = true;
         if (!free.empty() && rng.below(2) == 0) {
             topoloom::Slot& to = free[some(free.size())];
-            always ? loads.move(u, to) : void(made = loads.move_if_better(u, to));
+            if (how == 0) {
+                loads.move(u, to);
+            } else {
+                made = how == 1 ? loads.move_if_better(u, to) : loads.move_if_soft(u, to, most);
+            }
             if (made) std::swap(slots[u.value], to);
         } else if (u != v) {
-            always ? loads.exchange(u, v) : void(made = loads.exchange_if_better(u, v));
+            if (how == 0) {
+                loads.exchange(u, v);
+            } else {
+                made = how == 1 ? loads.exchange_if_better(u, v) : loads.exchange_if_soft(u, v, most);
+            }
             if (made) std::swap(slots[u.value], slots[v.value]);
         } else {
             return;
