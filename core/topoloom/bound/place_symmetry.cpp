@@ -66,9 +66,10 @@ std::vector<std::uint32_t> PlaceSymmetry::orbits(std::span<const std::uint32_t> 
         while (least[place] != place) place = least[place];
         return place;
     };
+    // One place speaks for all that are known to be like it.
     for (std::uint32_t to = 0; to < places_; ++to) {
-        for (std::uint32_t from = to + 1; from < places_; ++from) {
-            if (find(from) == find(to)) continue;
+        for (std::uint32_t from = to + 1; from < places_ && find(to) == to; ++from) {
+            if (find(from) != from) continue;
             Search search(*this);
             bool possible = true;
             for (const std::uint32_t place : fixed) possible = possible && search.map(place, place);
