@@ -10,8 +10,9 @@ namespace topoloom {
 /// Extends a mapping place by place as long as distances to all places mapped before are kept.
 class PlaceSymmetry::Search {
    public:
-    explicit Search(const PlaceSymmetry& symmetry)
-        : places_(symmetry.places_),
+    Search(const PlaceSymmetry& symmetry, std::uint32_t tries)
+        : tries_(tries),
+          places_(symmetry.places_),
           distances_(symmetry.distances_),
           image_(places_, none),
           taken_(places_, 0) {}
@@ -44,6 +45,7 @@ class PlaceSymmetry::Search {
         return false;
     }
     [[nodiscard]] const std::vector<std::uint32_t>& image() const { return image_; }
+    [[nodiscard]] std::uint32_t tries_left() const { return tries_; }
 
    private:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
@@ -51,12 +53,12 @@ class PlaceSymmetry::Search {
         return distances_[std::size_t{a} * places_ + b];
     }
 
+    std::uint32_t tries_;
     std::uint32_t places_;
     std::span<const std::int64_t> distances_;
     std::vector<std::uint32_t> image_;
     std::vector<char> taken_;
     std::vector<std::uint32_t> mapped_;
-    std::uint32_t tries_ = 20'000;
 };
 
 std::vector<std::uint32_t> PlaceSymmetry::orbits(std::span<const std::uint32_t> fixed) const {
@@ -66,14 +68,19 @@ std::vector<std::uint32_t> PlaceSymmetry::orbits(std::span<const std::uint32_t> 
         while (least[place] != place) place = least[place];
         return place;
     };
+    constexpr std::uint32_t tries_of_search = 20'000;
+    std::uint32_t tries = 100 * tries_of_search;
     // One place speaks for all that are known to be like it.
     for (std::uint32_t to = 0; to < places_; ++to) {
         for (std::uint32_t from = to + 1; from < places_ && find(to) == to; ++from) {
-            if (find(from) != from) continue;
-            Search search(*this);
+            if (find(from) != from || tries == 0) continue;
+            const std::uint32_t lent = std::min(tries, tries_of_search);
+            Search search(*this, lent);
             bool possible = true;
             for (const std::uint32_t place : fixed) possible = possible && search.map(place, place);
-            if (!possible || !search.map(from, to) || !search.complete()) continue;
+            const bool found = possible && search.map(from, to) && search.complete();
+            tries -= lent - search.tries_left();
+            if (!found) continue;
             for (std::uint32_t place = 0; place < places_; ++place) {
                 const std::uint32_t a = find(place);
                 const std::uint32_t b = find(search.image()[place]);
