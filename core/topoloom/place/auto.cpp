@@ -202,7 +202,9 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
 Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t effort) {
     constexpr double share_for_hop_bytes = 0.3;
     constexpr std::array<std::uint32_t, 3> near_effort{0, 0, 1};  // more is lost again on the links
-    constexpr std::array<std::uint32_t, 3> sweeps{30, 300, 3000};
+    const std::uint32_t standard = annealing_sweeps(problem.graph());
+    const CongestionOptions annealing{
+        .sweeps = std::array{std::max(1U, standard / 10), standard, 10 * standard}[effort]};
     Best best(problem);
     best.offer(place_block(problem, meter));
     const Problem near = problem.for_hop_bytes();
@@ -219,9 +221,9 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     if (goal.objective.of(Aim::time) > 0) {
         const Problem for_congestion =
             problem.with_objective(parse_objective("congestion"), goal.phases, goal.background);
-        best.offer(improve_congestion(for_congestion, best.placement(), meter, {.sweeps = sweeps[effort]}));
+        best.offer(improve_congestion(for_congestion, best.placement(), meter, annealing));
     }
-    best.offer(improve_congestion(problem, best.placement(), meter, {.sweeps = sweeps[effort]}));
+    best.offer(improve_congestion(problem, best.placement(), meter, annealing));
     return best.placement();
 }
 

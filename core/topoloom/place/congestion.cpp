@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/place/congestion_descent.hpp"
 #include "topoloom/place/cooling.hpp"
+#include "topoloom/place/near_lists.hpp"
 
 namespace topoloom {
 
@@ -18,15 +21,21 @@ namespace {
 template <class Loads>
 class CongestionAnnealing {
    public:
-    CongestionAnnealing(Loads& loads, const Allocation& allocation, Rng rng)
-        : loads_(loads), free_(free_slots_of(loads, allocation)), rng_(rng) {
+    CongestionAnnealing(Loads& loads, const Allocation& allocation, const NearLists& near, Rng rng)
+        : loads_(loads), slots_(allocation.slots()), near_(near), rank_on_(slots_.size(), nobody), rng_(rng) {
+        std::vector<std::uint32_t> position(allocation.machine().slot_count());
+        for (std::uint32_t i = 0; i < slots_.size(); ++i) position[slots_[i].value] = i;
+        for (const Rank u : ids<Rank>(loads.rank_count())) {
+            at_.push_back(position[loads.slot(u).value]);
+            rank_on_[at_.back()] = u;
+        }
         keep();
     }
     [[nodiscard]] const std::vector<Slot>& best() const { return best_; }
 
     void run(Meter& meter, std::uint32_t sweeps) {
         // Relative to what one of the busiest links counts; found on meshes and collectives on fragments of tori.
-        const Cooling cooling{0.3 * soft_unit, 0.003 * soft_unit};
+        const Cooling cooling{0.3 * soft_unit, 0.01 * soft_unit};
         constexpr double share_for_cooling = 0.9;  // of a budget
         const double share_at_start = meter.share();
         for (std::uint32_t sweep = 0; sweep < sweeps && !meter.exhausted(); ++sweep) {
@@ -36,30 +45,38 @@ class CongestionAnnealing {
                 (meter.share() - share_at_start) / (share_for_cooling * (1 - share_at_start));
             const double progress = std::max(share, static_cast<double>(sweep) / sweeps);
             if (progress >= 1) return;
-            for (const Rank u : ids<Rank>(loads_.rank_count())) propose(u, cooling.at(progress));
-            meter.spend(loads_.rank_count());
+            const std::uint32_t reach = reach_at(progress);
+            for (const Rank u : ids<Rank>(at_.size())) propose(u, reach, cooling.at(progress));
+            meter.spend(at_.size());
             if (loads_.key() < best_key_) keep();
         }
     }
 
    private:
-    /// Any change of u's slot, kept if Metropolis' rule accepts it.
-    void propose(Rank u, double temperature) {
-        const auto ranks = static_cast<std::uint32_t>(loads_.rank_count());
-        const std::uint32_t partner = rng_.below(ranks + static_cast<std::uint32_t>(free_.size()));
-        if (partner == u.value) return;
-        const Slot from = loads_.slot(u);
-        const std::int64_t before = loads_.soft();
-        if (partner < ranks) {
-            loads_.exchange(u, Rank{partner});
-        } else {
-            loads_.move(u, free_[partner - ranks]);
-        }
-        const auto loss = static_cast<double>(loads_.soft() - before);
-        if (loss > 0 && loss > -temperature * std::log(1 - rng_.uniform())) {
-            loads_.undo();
-        } else if (partner >= ranks) {
-            free_[partner - ranks] = from;
+    static constexpr Rank nobody = Loads::nobody;
+
+    /// How many of the nearest slots to choose from: when it is cold, only short ways are accepted.
+    [[nodiscard]] std::uint32_t reach_at(double progress) const {
+        constexpr double last = 6;
+        const double all = std::max(last, static_cast<double>(slots_.size()));
+        return static_cast<std::uint32_t>(all * std::pow(last / all, progress));
+    }
+    [[nodiscard]] std::uint32_t any_slot(std::uint32_t from, std::uint32_t reach) {
+        if (reach <= near_.count) return near_.of(from)[rng_.below(reach)];
+        return rng_.below(static_cast<std::uint32_t>(slots_.size()));
+    }
+    /// A change of u's slot, made if Metropolis' rule accepts it.
+    void propose(Rank u, std::uint32_t reach, double temperature) {
+        const std::uint32_t from = at_[u.value];
+        const std::uint32_t to = any_slot(from, reach);
+        if (to == from) return;
+        const double loss = -temperature * std::log(1 - rng_.uniform());
+        const std::int64_t most = loads_.soft() + static_cast<std::int64_t>(loss);
+        const Rank v = rank_on_[to];
+        if (v == nobody ? loads_.move_if_soft(u, slots_[to], most) : loads_.exchange_if_soft(u, v, most)) {
+            std::swap(rank_on_[from], rank_on_[to]);
+            at_[u.value] = to;
+            if (v != nobody) at_[v.value] = from;
         }
     }
     void keep() {
@@ -68,7 +85,10 @@ class CongestionAnnealing {
     }
 
     Loads& loads_;
-    std::vector<Slot> free_;
+    std::span<const Slot> slots_;
+    const NearLists& near_;
+    std::vector<Rank> rank_on_;      // by position in the allocation
+    std::vector<std::uint32_t> at_;  // by rank: its position
     Rng rng_;
     CongestionKey best_key_;
     std::vector<Slot> best_;
@@ -76,15 +96,23 @@ class CongestionAnnealing {
 
 }  // namespace
 
+std::uint32_t annealing_sweeps(const CommGraph& graph) {
+    const auto work = static_cast<double>(graph.rank_count() + graph.edge_count());
+    return static_cast<std::uint32_t>(std::max(30.0, 1.2e6 / work));
+}
+
 Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,
                              const CongestionOptions& options) {
+    constexpr std::uint32_t nearest = 256;
     const Allocation& allocation = problem.allocation();
+    const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
+    const NearLists near = list_near(allocation, nearest, problem.threads());
     const Goal goal = problem.goal_on_links();
     return with_loads(problem.machine(), goal, [&](const auto& make) {
         auto loads = make(start.slots());
         CongestionDescent(loads, allocation).run(meter);
-        CongestionAnnealing annealing(loads, allocation, Rng(problem.seed()));
-        annealing.run(meter, options.sweeps);
+        CongestionAnnealing annealing(loads, allocation, near, Rng(problem.seed()));
+        annealing.run(meter, sweeps);
         auto best = make(annealing.best());
         CongestionDescent(best, allocation).run(meter);
         return Placement(allocation, best.slots());
