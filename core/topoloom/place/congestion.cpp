@@ -104,13 +104,14 @@ std::uint32_t annealing_sweeps(const CommGraph& graph) {
 Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,
                              const CongestionOptions& options) {
     constexpr std::uint32_t nearest = 256;
+    constexpr std::size_t few = 1000;
     const Allocation& allocation = problem.allocation();
     const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
     const NearLists near = list_near(allocation, nearest, problem.threads());
     const Goal goal = problem.goal_on_links();
     return with_loads(problem.machine(), goal, [&](const auto& make) {
         auto loads = make(start.slots());
-        CongestionDescent(loads, allocation).run(meter);
+        if (problem.rank_count() <= few) CongestionDescent(loads, allocation).run(meter);
         CongestionAnnealing annealing(loads, allocation, near, Rng(problem.seed()));
         annealing.run(meter, sweeps);
         auto best = make(annealing.best());
