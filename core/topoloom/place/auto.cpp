@@ -203,11 +203,13 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     constexpr double share_for_hop_bytes = 0.3;
     constexpr std::array<std::uint32_t, 3> near_effort{0, 0, 1};  // more is lost again on the links
     const std::uint32_t standard = annealing_sweeps(problem.graph());
-    const CongestionOptions annealing{
-        .sweeps = std::array{std::max(1U, standard / 10), standard, 10 * standard}[effort]};
+    const std::array sweeps{std::max(1U, standard / 10), standard, 10 * standard};
+    // A budget that the user gave is used up, whatever the effort.
+    const CongestionOptions annealing{.sweeps = meter.limited() ? 1'000'000'000 : sweeps[effort]};
     Best best(problem);
     best.offer(place_block(problem, meter));
     const Problem near = problem.for_hop_bytes();
+    if (near.symmetric().edge_count() == 0) return best.placement();
     const Budget part = meter.part(share_for_hop_bytes);
     Meter part_meter(part);
     if (problem.rank_count() <= few && effort > 0) {
@@ -221,7 +223,10 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     if (goal.objective.of(Aim::time) > 0) {
         const Problem for_congestion =
             problem.with_objective(parse_objective("congestion"), goal.phases, goal.background);
-        best.offer(improve_congestion(for_congestion, best.placement(), meter, annealing));
+        const Budget half = meter.part(0.5);
+        Meter half_meter(half);
+        best.offer(improve_congestion(for_congestion, best.placement(), half_meter, annealing));
+        meter.spend(half_meter.done());
     }
     best.offer(improve_congestion(problem, best.placement(), meter, annealing));
     return best.placement();

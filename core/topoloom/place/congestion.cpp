@@ -98,7 +98,7 @@ class CongestionAnnealing {
 
 std::uint32_t annealing_sweeps(const CommGraph& graph) {
     const auto work = static_cast<double>(graph.rank_count() + graph.edge_count());
-    return static_cast<std::uint32_t>(std::max(30.0, 1.2e6 / work));
+    return static_cast<std::uint32_t>(std::clamp(1.2e6 / work, 30.0, 1e4));
 }
 
 Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,
