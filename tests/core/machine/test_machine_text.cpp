@@ -203,7 +203,8 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
         {"torus:4x4+node:", "expected numbers separated by ':' at column 16"},
         {"torus:4x4+node:2+node:2", "expected a number at column 16"},
         {"torus:4x4+node:2,distant=1",
-         "no option of node 'distant' (did you mean 'distance'?); there are: distance, port; at column 18"},
+         "no option of node 'distant' (did you mean 'distance'?); there are: distance, port, bandwidth, "
+         "startup; at column 18"},
         {"torus:4x4+node:2,port=", "expected numbers separated by ':' at column 23"},
         {"torus:4x4+node:2,port=0:x", "expected a number at column 25"},
         {"torus:4x4+nodes:2", "expected a number at column 9"},
