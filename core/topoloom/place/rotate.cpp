@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "topoloom/place/arrangement.hpp"
+#include "topoloom/place/ejection_path.hpp"
 #include "topoloom/place/near_slots.hpp"
 #include "topoloom/place/quick_space.hpp"
 #include "topoloom/place/rotate_routes.hpp"
@@ -35,14 +36,6 @@ class RotateSearch {
    private:
     using State = Arrangement<Space>;
 
-    /// A rank on a new slot; whoever was there is where the rank was.
-    struct Step {
-        Rank rank;
-        Rank ejected;
-        std::uint32_t from;
-        std::uint32_t to;
-    };
-
     void visit(Rank u, Meter& meter) {
         for (const Rank partner : graph_.peers(u)) {
             for (const std::uint32_t to : near_.near(state_.position(partner))) {
@@ -60,9 +53,8 @@ class RotateSearch {
     bool rotate(Rank u, std::uint32_t to, Meter& meter) {
         path_.clear();
         std::int64_t gain = step(u, to);
-        while (gain <= 0 && path_.back().ejected != State::nobody && path_.size() + 1 < length_) {
-            // The last one ejected sits where u was.
-            const Rank v = path_.back().ejected;
+        while (gain <= 0 && path_.last_ejected() != State::nobody && path_.length() + 1 < length_) {
+            const Rank v = path_.last_ejected();
             const std::uint32_t best = best_slot(v, meter);
             if (best == state_.position(v)) break;
             gain += step(v, best);
@@ -75,7 +67,7 @@ class RotateSearch {
     /// Returns by how much the total fell.
     std::int64_t step(Rank u, std::uint32_t to) {
         const Rank v = state_.occupant(to);
-        path_.push_back({u, v, state_.position(u), to});
+        path_.push({u, v, state_.position(u), to});
         if (v == State::nobody) {
             const std::int64_t gain = state_.move_gain(u, to);
             state_.move(u, to);
@@ -87,8 +79,7 @@ class RotateSearch {
     }
 
     void take_back() {
-        const Step last = path_.back();
-        path_.pop_back();
+        const EjectionPath::Step last = path_.pop();
         if (last.ejected == State::nobody) {
             state_.move(last.rank, last.from);
         } else {
@@ -103,7 +94,7 @@ class RotateSearch {
         std::int64_t most = std::numeric_limits<std::int64_t>::min();
         for (const Rank partner : graph_.peers(v)) {
             for (const std::uint32_t to : near_.near(state_.position(partner))) {
-                if (to == state_.position(v) || in_path(to)) continue;
+                if (to == state_.position(v) || path_.leads_to(to)) continue;
                 meter.spend(1);
                 const Rank x = state_.occupant(to);
                 const std::int64_t gain =
@@ -116,16 +107,10 @@ class RotateSearch {
         }
         return best;
     }
-    [[nodiscard]] bool in_path(std::uint32_t position) const {
-        for (const Step& step : path_) {
-            if (step.to == position) return true;
-        }
-        return false;
-    }
 
     /// The ranks that moved and their partners have new surroundings: look at them again.
     void wake() {
-        for (const Step& step : path_) {
+        for (const EjectionPath::Step& step : path_) {
             queue_.wake(step.rank);
             if (step.ejected != State::nobody) queue_.wake(step.ejected);
         }
@@ -135,7 +120,7 @@ class RotateSearch {
     std::uint32_t length_;
     State state_;
     WakeQueue queue_;
-    std::vector<Step> path_;
+    EjectionPath path_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/place/arrangement.hpp"
+#include "topoloom/place/ejection_path.hpp"
 #include "topoloom/place/near_lists.hpp"
 #include "topoloom/place/rotate.hpp"
 
@@ -45,14 +46,6 @@ class RouteRotations {
    private:
     static constexpr Rank nobody = Loads::nobody;
 
-    /// A rank on a new slot; whoever was there is where the rank was.
-    struct Step {
-        Rank rank;
-        Rank ejected;
-        std::uint32_t from;
-        std::uint32_t to;
-    };
-
     bool visit(Rank u, Meter& meter) {
         bool improved = false;
         for (const Rank partner : graph_.peers(u)) {
@@ -72,19 +65,22 @@ class RouteRotations {
         const CongestionKey before = loads_.key();
         path_.clear();
         step(u, to);
-        while (!(loads_.key() < before) && path_.back().ejected != nobody && path_.size() + 1 < length_) {
-            const Rank v = path_.back().ejected;  // it sits where u was
+        while (!(loads_.key() < before) && path_.last_ejected() != nobody && path_.length() + 1 < length_) {
+            const Rank v = path_.last_ejected();
             const std::uint32_t best = best_position(v, meter);
             if (best == position_[v.value]) break;
             step(v, best);
         }
         if (loads_.key() < before) return true;
-        for (; !path_.empty(); path_.pop_back()) sit(path_.back().rank, path_.back().from);
+        while (!path_.empty()) {
+            const EjectionPath::Step last = path_.pop();
+            sit(last.rank, last.from);
+        }
         return false;
     }
 
     void step(Rank u, std::uint32_t to) {
-        path_.push_back({u, occupant_[to], position_[u.value], to});
+        path_.push({u, occupant_[to], position_[u.value], to});
         sit(u, to);
     }
     /// The way there and the way back: whoever is there goes where u was.
@@ -112,7 +108,7 @@ class RouteRotations {
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (const Rank partner : graph_.peers(v)) {
             for (const std::uint32_t to : near_.of(position_[partner.value])) {
-                if (to == position_[v.value] || in_path(to)) continue;
+                if (to == position_[v.value] || path_.leads_to(to)) continue;
                 meter.spend(1);
                 change(v, occupant_[to], to);
                 const std::int64_t soft = loads_.soft();
@@ -124,12 +120,6 @@ class RouteRotations {
         }
         return best;
     }
-    [[nodiscard]] bool in_path(std::uint32_t position) const {
-        for (const Step& step : path_) {
-            if (step.to == position) return true;
-        }
-        return false;
-    }
 
     Loads& loads_;
     const CommGraph& graph_;
@@ -138,7 +128,7 @@ class RouteRotations {
     std::uint32_t length_;
     std::vector<std::uint32_t> position_;  // by rank
     std::vector<Rank> occupant_;           // by position
-    std::vector<Step> path_;
+    EjectionPath path_;
 };
 
 }  // namespace

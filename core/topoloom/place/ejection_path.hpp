@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A chain of ranks that push each other on, step by step.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+
+namespace topoloom {
+
+/// Slots are named by their position in the allocation. The last one ejected is where the first rank was.
+class EjectionPath {
+   public:
+    /// A rank on a new slot; whoever was there, or nobody, is where the rank was.
+    struct Step {
+        Rank rank;
+        Rank ejected;
+        std::uint32_t from;
+        std::uint32_t to;
+    };
+
+    void clear() { steps_.clear(); }
+    void push(Step step) { steps_.push_back(step); }
+    Step pop() {
+        const Step last = steps_.back();
+        steps_.pop_back();
+        return last;
+    }
+    [[nodiscard]] bool empty() const { return steps_.empty(); }
+    [[nodiscard]] std::size_t length() const { return steps_.size(); }
+    [[nodiscard]] Rank last_ejected() const { return steps_.back().ejected; }
+    /// Whether a step of it led there.
+    [[nodiscard]] bool leads_to(std::uint32_t position) const {
+        return std::ranges::find(steps_, position, &Step::to) != steps_.end();
+    }
+    [[nodiscard]] auto begin() const { return steps_.begin(); }
+    [[nodiscard]] auto end() const { return steps_.end(); }
+
+   private:
+    std::vector<Step> steps_;
+};
+
+}  // namespace topoloom
