@@ -61,12 +61,12 @@ def main() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     file = OUT / "results.jsonl"
     if not asked.report:
-        todo = [
+        asked_cases = [
             *cases.published(asked.patterns, asked.sizes, asked.seeds),
             *cases.choice(asked.patterns, asked.sizes),
         ]
         with file.open("w") as log, ProcessPoolExecutor(asked.jobs) as pool:
-            for found in pool.map(measure, todo):
+            for found in pool.map(measure, asked_cases):
                 log.write("".join(json.dumps(asdict(run)) + "\n" for run in found))
                 log.flush()
                 print(line(found), file=sys.stderr, flush=True)

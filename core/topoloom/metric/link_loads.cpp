@@ -2,7 +2,7 @@
 #include "topoloom/metric/link_loads.hpp"
 
 #include <cmath>
-#include <numeric>
+#include <limits>
 
 #include "topoloom/base/error.hpp"
 
@@ -372,11 +372,6 @@ bool LinkLoads<T>::crosses(Rank end, const RankMessage& message, std::span<const
     }
     journal_size_ = size;
     return found;
-}
-
-CongestionKey congestion_key(const CommGraph& graph, const Machine& machine,
-                             std::span<const Slot> slot_of_rank) {
-    return with_link_loads(machine, graph, slot_of_rank, {}, [](auto& loads) { return loads.key(); });
 }
 
 template class LinkLoads<Torus>;

@@ -3,24 +3,19 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "topoloom/base/big_vector.hpp"
-#include "topoloom/base/error.hpp"
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/metric/congestion_key.hpp"
 #include "topoloom/metric/link_runs.hpp"
 #include "topoloom/metric/rank_messages.hpp"
 #include "topoloom/metric/soft_term.hpp"
-#include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {
 
@@ -33,7 +28,6 @@ namespace topoloom {
 template <class T>
 class LinkLoads {
    public:
-    using Network = T;
     static constexpr Rank nobody = RankMessages::nobody;
 
     /// Refers to all but the last two. Throws Error for a background that does not fit the links, or is negative.
@@ -154,7 +148,7 @@ class LinkLoads {
     [[nodiscard]] std::span<const LoadRun> journal() const { return {journal_.data(), journal_size_}; }
     void begin_change(Rank u, Rank v) {
         journal_size_ = 0;
-        last_ = {u, v, seats_[u.value], v == nobody ? Seat{} : seats_[v.value], hop_bytes_, soft_};
+        last_ = {u, v, seats_[u.value], v == nobody ? Seat{} : seats_[v.value], soft_};
     }
     void sit(Rank u, Rank v, const Seat& for_u, const Seat& for_v) {
         seats_[u.value] = for_u;
@@ -216,24 +210,9 @@ class LinkLoads {
     struct {
         Rank u, v;
         Seat seat_of_u, seat_of_v;
-        std::int64_t hop_bytes, soft;
+        std::int64_t soft;
     } last_{};
 };
-
-/// Calls use(loads) with the LinkLoads of the machine's network; for the arguments see there.
-template <class Use>
-decltype(auto) with_link_loads(const Machine& machine, const CommGraph& graph,
-                               std::span<const Slot> slot_of_rank, std::span<const double> background,
-                               const Use& use) {
-    return with_topology(machine, [&]<class T>(const T& network) -> decltype(auto) {
-        LinkLoads<T> loads(network, machine, graph, slot_of_rank, background);
-        return use(loads);
-    });
-}
-
-/// Of one placement; O(edges * hops).
-[[nodiscard]] CongestionKey congestion_key(const CommGraph& graph, const Machine& machine,
-                                           std::span<const Slot> slot_of_rank);
 
 extern template class LinkLoads<Torus>;
 extern template class LinkLoads<WideTorus>;

@@ -16,7 +16,6 @@ class MaxTree {
     explicit MaxTree(std::size_t count) : leaves_(std::bit_ceil(std::max<std::size_t>(count, 1))) {
         most_.resize(2 * leaves_);
     }
-    [[nodiscard]] std::size_t size() const { return leaves_; }
     [[nodiscard]] std::int64_t operator[](std::size_t i) const { return most_[leaves_ + i]; }
     [[nodiscard]] std::int64_t max() const { return most_[1]; }
     void add(std::size_t i, std::int64_t by) {

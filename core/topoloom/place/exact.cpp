@@ -15,7 +15,6 @@
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/exact_congestion.hpp"
 #include "topoloom/machine/topology.hpp"
-#include "topoloom/metric/link_loads.hpp"
 #include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/dense.hpp"
 
@@ -102,7 +101,7 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
     const Allocation& allocation = problem.allocation();
     if (std::optional<Placement> best = best_on_bus(problem)) {
         meter.spend(40'320);  // 8!
-        meter.prove(congestion_key(problem.graph(), problem.machine(), best->slots()).congestion);
+        meter.prove(problem.objective_value(best->slots()));
         return std::move(*best);
     }
     const double pairs = std::pow(static_cast<double>(allocation.slot_count()), 2);

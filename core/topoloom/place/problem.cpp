@@ -89,6 +89,7 @@ Problem Problem::with_objective(const Objective& objective, std::vector<const Co
     Goal goal{.objective = objective, .phases = std::move(phases), .background = background};
     const std::vector<Slot> block(allocation_.slots().begin(),
                                   allocation_.slots().begin() + static_cast<std::ptrdiff_t>(rank_count()));
+    // For any objective, since it refuses a background that does not fit.
     const std::array<double, 4> measures = objective_measures(machine(), goal, block);
     if (objective.relative) {
         for (std::size_t aim = 0; aim < measures.size(); ++aim) {

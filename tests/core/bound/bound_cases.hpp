@@ -39,6 +39,13 @@ void for_each_bound_case(std::size_t slots, const Law& law) {
     }
 }
 
+/// Rank i at place i.
+inline std::vector<std::uint32_t> in_order(std::size_t ranks) {
+    std::vector<std::uint32_t> placement(ranks);
+    std::iota(placement.begin(), placement.end(), 0U);
+    return placement;
+}
+
 /// Calls use(placement) for every choice of slots of an allocation for the ranks, one each.
 template <class Use>
 void for_each_placement(const topoloom::Allocation& allocation, std::size_t ranks, const Use& use) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The exact search against all placements, and on problems whose optimum is known.
-#include <numeric>
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/base/error.hpp"
@@ -10,12 +9,6 @@
 using namespace topoloom;
 
 namespace {
-
-std::vector<std::uint32_t> in_order(std::size_t ranks) {
-    std::vector<std::uint32_t> placement(ranks);
-    std::iota(placement.begin(), placement.end(), 0U);
-    return placement;
-}
 
 ExactResult solve(const QuadraticAssignment& problem, int threads = 1) {
     const Budget budget;

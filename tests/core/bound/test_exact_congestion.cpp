@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The least congestion against all placements.
 #include <limits>
-#include <numeric>
 #include <string>
 
 #include "bound/bound_cases.hpp"
@@ -10,16 +9,6 @@
 #include "topoloom/bound/exact_congestion.hpp"
 
 using namespace topoloom;
-
-namespace {
-
-std::vector<std::uint32_t> in_order(std::size_t ranks) {
-    std::vector<std::uint32_t> placement(ranks);
-    std::iota(placement.begin(), placement.end(), 0U);
-    return placement;
-}
-
-}  // namespace
 
 TEST_CASE("the search for the least congestion finds what trying all placements finds") {
     for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {

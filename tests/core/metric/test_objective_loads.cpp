@@ -9,6 +9,7 @@
 #include "machine/machines.hpp"
 #include "metric/random_changes.hpp"
 #include "metric/random_problem.hpp"
+#include "metric/with_link_loads.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/objective_loads.hpp"

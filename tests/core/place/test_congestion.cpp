@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "metric/with_link_loads.hpp"
 #include "topoloom/machine/fragments.hpp"
 #include "topoloom/machine/machine_text.hpp"
-#include "topoloom/metric/link_loads.hpp"
 #include "topoloom/pattern/random_geometric.hpp"
 #include "topoloom/place/mapper.hpp"
 

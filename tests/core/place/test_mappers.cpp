@@ -6,9 +6,9 @@
 #include <set>
 
 #include "../machine/machines.hpp"
+#include "metric/with_link_loads.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/fragments.hpp"
-#include "topoloom/metric/link_loads.hpp"
 #include "topoloom/pattern/collective_pattern.hpp"
 #include "topoloom/pattern/random_geometric.hpp"
 #include "topoloom/place/mapper.hpp"
