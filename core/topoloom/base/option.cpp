@@ -8,33 +8,69 @@
 
 namespace topoloom {
 
-void OptionReader::operator()(std::string_view name, std::uint32_t& value, Range range, std::string_view) {
-    known_.emplace_back(name);
-    const auto given = values_.find(name);
-    if (given == values_.end()) return;
-    const std::string& text = given->second;
+namespace {
+
+/// None unless all of the text is a whole number in the range.
+std::optional<std::uint32_t> whole_number(std::string_view text, Range range) {
     std::uint32_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc{} || end != text.data() + text.size() || number < range.low ||
-        number > range.high) {
-        fail(owner_, ": option ", name, " is '", text, "'; it must be a whole number from ", range.low,
+    if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    if (number < range.low || number > range.high) return std::nullopt;
+    return number;
+}
+
+}  // namespace
+
+std::string extents_text(const Extents& extents) {
+    std::string text;
+    for (const std::uint32_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
+    return text;
+}
+
+std::optional<std::string> OptionReader::take(std::string_view name) {
+    known_.emplace_back(name);
+    const auto given = values_.find(name);
+    if (given == values_.end()) return std::nullopt;
+    std::string text = given->second;
+    values_.erase(given);
+    return text;
+}
+
+void OptionReader::operator()(std::string_view name, std::uint32_t& value, Range range, std::string_view) {
+    const std::optional<std::string> text = take(name);
+    if (!text) return;
+    const std::optional<std::uint32_t> number = whole_number(*text, range);
+    if (!number) {
+        fail(owner_, ": option ", name, " is '", *text, "'; it must be a whole number from ", range.low,
              " to ", range.high);
     }
-    value = number;
-    values_.erase(given);
+    value = *number;
 }
 
 void OptionReader::operator()(std::string_view name, std::uint32_t& value, const Choices& choices,
                               std::string_view) {
-    known_.emplace_back(name);
-    const auto given = values_.find(name);
-    if (given == values_.end()) return;
-    const auto chosen = std::find(choices.begin(), choices.end(), given->second);
+    const std::optional<std::string> text = take(name);
+    if (!text) return;
+    const auto chosen = std::find(choices.begin(), choices.end(), *text);
     if (chosen == choices.end())
-        throw Error(
-            unknown_name("value of option " + std::string(name) + " of " + owner_, given->second, choices));
+        throw Error(unknown_name("value of option " + std::string(name) + " of " + owner_, *text, choices));
     value = static_cast<std::uint32_t>(chosen - choices.begin());
-    values_.erase(given);
+}
+
+void OptionReader::operator()(std::string_view name, Extents& value, std::string_view) {
+    const std::optional<std::string> text = take(name);
+    if (!text) return;
+    Extents extents;
+    for (std::size_t begin = 0; begin <= text->size();) {
+        const std::size_t end = std::min(text->find('x', begin), text->size());
+        const auto extent = whole_number(std::string_view(*text).substr(begin, end - begin), extent_range);
+        if (!extent)
+            fail(owner_, ": option ", name, " is '", *text,
+                 "'; it must be whole numbers from 1, as in 8x8x16");
+        extents.push_back(*extent);
+        begin = end + 1;
+    }
+    value = std::move(extents);
 }
 
 void OptionReader::finish() const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,14 +20,23 @@ struct Range {
 /// Words to choose from; the value is the number of the word.
 using Choices = std::vector<std::string>;
 
+/// Of the extents of a grid.
+inline constexpr Range extent_range{1, 2147483647};
+
 /// What an option says about itself.
 struct OptionInfo {
     std::string name;
     std::string standard;  // the value when not given
-    Range range;           // of numbers
+    Range range;           // of numbers, and of the extents of a grid
     Choices choices;       // of words; empty: a number
     std::string help;
 };
+
+/// Cells along every axis of a grid, as in 8x8x16; none where the option is not given.
+using Extents = std::vector<std::uint32_t>;
+
+/// The same as text.
+[[nodiscard]] std::string extents_text(const Extents& extents);
 
 using OptionValues = std::map<std::string, std::string, std::less<>>;
 
@@ -39,6 +49,9 @@ class OptionLister {
     void operator()(std::string_view name, std::uint32_t value, const Choices& choices,
                     std::string_view help) {
         list_.push_back({std::string(name), choices[value], {}, choices, std::string(help)});
+    }
+    void operator()(std::string_view name, const Extents& value, std::string_view help) {
+        list_.push_back({std::string(name), extents_text(value), extent_range, {}, std::string(help)});
     }
     [[nodiscard]] const std::vector<OptionInfo>& list() const { return list_; }
 
@@ -54,9 +67,13 @@ class OptionReader {
     void operator()(std::string_view name, std::uint32_t& value, Range range, std::string_view help);
     void operator()(std::string_view name, std::uint32_t& value, const Choices& choices,
                     std::string_view help);
+    void operator()(std::string_view name, Extents& value, std::string_view help);
     void finish() const;
 
    private:
+    /// Takes the text of an option, if it is given.
+    [[nodiscard]] std::optional<std::string> take(std::string_view name);
+
     std::string owner_;
     OptionValues values_;
     std::vector<std::string> known_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "topoloom/base/option.hpp"
 #include "topoloom/base/parallel.hpp"
 
 namespace topoloom {
@@ -113,15 +114,6 @@ std::vector<ClassSum> check_cells(const CommGraph& graph, const GridPattern& pat
     return sums;
 }
 
-std::string extents_text(const std::vector<PatternAxis>& axes) {
-    std::string text;
-    for (const PatternAxis& axis : axes) {
-        if (!text.empty()) text += 'x';
-        text += std::to_string(axis.extent);
-    }
-    return text;
-}
-
 }  // namespace
 
 std::vector<std::uint32_t> strides_of(std::span<const PatternAxis> axes) {
@@ -164,7 +156,9 @@ std::string GridPattern::text() const {
         return std::to_string(axes[0].extent) + " groups of " + std::to_string(axes[1].extent);
     if (shape == StencilShape::star && all([](const PatternAxis& a) { return a.extent == 2; }))
         return "hypercube of " + std::to_string(axes.size()) + " dimensions";
-    std::string text = extents_text(axes) + (shape == StencilShape::star ? " star grid" : " box grid");
+    Extents extents;
+    for (const PatternAxis& axis : axes) extents.push_back(axis.extent);
+    std::string text = extents_text(extents) + (shape == StencilShape::star ? " star grid" : " box grid");
     if (count(AxisKind::ring) > 0 || count(AxisKind::clique) > 0) {
         text += ", axes ";
         for (const PatternAxis& axis : axes) text += "|oc."[static_cast<std::size_t>(axis.kind)];

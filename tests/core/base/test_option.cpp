@@ -11,9 +11,11 @@ namespace {
 struct Cooking {
     std::uint32_t minutes = 10;
     std::uint32_t way = 1;
+    Extents tray;
     void visit(auto& field) {
         field("minutes", minutes, Range{1, 60}, "how long");
         field("way", way, Choices{"boil", "roast", "steam"}, "how");
+        field("tray", tray, "rows and columns");
     }
 };
 
@@ -23,6 +25,7 @@ TEST_CASE("options that are not given keep their standard values") {
     const auto cooking = read_options<Cooking>("cook", {});
     CHECK(cooking.minutes == 10);
     CHECK(cooking.way == 1);
+    CHECK(cooking.tray.empty());
 }
 
 TEST_CASE("an option with choices takes the number of the word") {
@@ -54,9 +57,19 @@ TEST_CASE("numbers outside their range, text for a number, and names of no optio
                          "cook has no options, but 'way' is given", Error);
 }
 
+TEST_CASE("extents of a grid are whole numbers between x") {
+    CHECK(read_options<Cooking>("bake", {{"tray", "8"}}).tray == Extents{8});
+    CHECK(read_options<Cooking>("bake", {{"tray", "8x1x16"}}).tray == Extents{8, 1, 16});
+    for (const char* text : {"", "x", "8x", "x8", "8x0", "8,8", "8xa", "8x-1", "8x4294967296"}) {
+        CAPTURE(text);
+        CHECK_THROWS_WITH_AS((void)read_options<Cooking>("bake", {{"tray", text}}),
+                             doctest::Contains("it must be whole numbers from 1, as in 8x8x16"), Error);
+    }
+}
+
 TEST_CASE("options list themselves with their standard values and what they may be") {
     const std::vector<OptionInfo> list = list_options<Cooking>();
-    REQUIRE(list.size() == 2);
+    REQUIRE(list.size() == 3);
     CHECK(list[0].name == "minutes");
     CHECK(list[0].standard == "10");
     CHECK(list[0].range.high == 60);
@@ -65,4 +78,6 @@ TEST_CASE("options list themselves with their standard values and what they may 
     CHECK(list[1].standard == "roast");
     CHECK(list[1].choices == Choices{"boil", "roast", "steam"});
     CHECK(list[1].help == "how");
+    CHECK(list[2].name == "tray");
+    CHECK(list[2].standard.empty());
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The grid that the ranks form: as an option says, or as the communication graph shows.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/option.hpp"
+#include "topoloom/place/problem.hpp"
+
+namespace topoloom {
+
+/// Ranks in the cells of a grid; cells are numbered row-major, the last axis fastest.
+struct RankGrid {
+    Extents extents;
+    std::vector<Rank> rank_of_cell;
+    /// Bytes both ways between neighbors along every axis, all neighbors together; those of the wrap-around pairs, of
+    /// first and last cells of an axis, apart. Messages between other cells are in neither.
+    std::vector<double> bytes;
+    std::vector<double> wrap_bytes;
+
+    [[nodiscard]] std::size_t axes() const { return extents.size(); }
+    [[nodiscard]] std::size_t cells() const { return rank_of_cell.size(); }
+};
+
+/// With `extents` the ranks are numbered row-major in them; without, they are in the grid that recognize() finds.
+/// Throws Error, for `mapper`, where the extents hold another number of ranks, naming extents close by that fit, and
+/// where no grid is recognized. O(edges).
+[[nodiscard]] RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_view mapper);
+
+/// Extents that hold `cells` cells and are the nearest to those given: the least sum of |log(new / given)|, then the
+/// first in lexicographic order. O(divisors of cells, to the power of axes - 1).
+[[nodiscard]] Extents nearest_extents(const Extents& extents, std::size_t cells);
+
+}  // namespace topoloom
