@@ -19,7 +19,7 @@ import topoloom
 REPETITIONS = 5
 STARTS = ("block", "mahd", "multisection")
 BY_LINKS = ("local-opt", "congestion")
-ELSEWHERE = ("previous", "exact", "refine", "resettle")
+ELSEWHERE = ("previous", "hashed", "box", "exact", "refine", "resettle")
 
 
 def main() -> None:

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/machine/hilbert.hpp"
+#include "topoloom/machine/curves.hpp"
 
 namespace topoloom {
 
@@ -29,7 +29,7 @@ class NearSearch {
         : space_(space), reach_(reach), site_of_slot_(problem.allocation().slot_count()) {
         const Allocation& allocation = problem.allocation();
         std::vector<std::uint32_t> site_of_node(allocation.nodes().size(), none);
-        for (const std::uint32_t position : hilbert_order(allocation)) {
+        for (const std::uint32_t position : curve_order(Curve::hilbert, allocation)) {
             std::uint32_t& known = site_of_node[allocation.node_of_slot()[position]];
             if (Space::has_inside || known == none) {
                 known = static_cast<std::uint32_t>(sites_.size());

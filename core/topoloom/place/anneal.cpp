@@ -30,7 +30,7 @@ struct Numbering {
 };
 
 Numbering number_along_machine(const Problem& problem, const Placement& start) {
-    const std::vector<std::uint32_t> along = hilbert_order(problem.allocation());
+    const std::vector<std::uint32_t> along = curve_order(Curve::hilbert, problem.allocation());
     std::vector<std::uint32_t> place(along.size());
     for (std::uint32_t i = 0; i < along.size(); ++i) place[along[i]] = i;
     const std::vector<std::uint32_t> positions = positions_of(problem.allocation(), start.slots());

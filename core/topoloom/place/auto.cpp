@@ -21,8 +21,9 @@ class Best {
    public:
     explicit Best(const Problem& problem) : problem_(problem) {}
 
-    void offer(Placement placement) {
-        const CongestionKey key = problem_.key(placement.slots());
+    void offer(std::optional<Placement> placement) {
+        if (!placement) return;
+        const CongestionKey key = problem_.key(placement->slots());
         if (placement_ && key >= key_) return;
         placement_ = std::move(placement);
         key_ = key;
@@ -169,6 +170,7 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
         if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
     }
     if (partners.edge_count() == 0) return best.placement();
+    if (const auto grid = find_rank_grid(problem)) best.offer(fold_grid(problem, *grid, meter));
     try_all(problem, candidates(problem, effort), best, meter);
     const bool limited = meter.limited();  // annealing would use up the budget
     if (limited) search_all_exchanges(problem, best, meter, effort);
@@ -188,6 +190,13 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
     best.offer(place_multisection(problem, meter, sections[effort]));
     if (problem.migration() != nullptr)
         best.offer(refine_shared(problem, place_previous(problem, meter), meter, {.cycles = 0}));
+    if (const auto grid = find_rank_grid(problem)) {
+        best.offer(box_grid(problem, *grid, meter));
+        if (auto folded = fold_grid(problem, *grid, meter)) {
+            if (effort > 0) folded = refine_shared(problem, *std::move(folded), meter, {.cycles = 0});
+            best.offer(std::move(folded));
+        }
+    }
     if (effort == 2) best.offer(refine_shared(problem, best.placement(), meter, {.cycles = 2}));
     // Ranks of different loads may not fit in their order.
     if (std::ranges::adjacent_find(problem.room().masses(), std::not_equal_to<>{}) ==

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "topoloom/machine/hilbert.hpp"
+#include "topoloom/machine/curves.hpp"
 
 namespace topoloom {
 
@@ -29,7 +29,9 @@ class FreeSlots {
     };
 
     FreeSlots(const Space& space, const Allocation& allocation)
-        : order_(hilbert_order(allocation)), is_free_(order_.size(), true), free_(order_.size()) {
+        : order_(curve_order(Curve::hilbert, allocation)),
+          is_free_(order_.size(), true),
+          free_(order_.size()) {
         place_in_order_.resize(order_.size());
         std::vector<typename Space::Network::Point> network;
         for (std::uint32_t i = 0; i < order_.size(); ++i) {

@@ -10,13 +10,6 @@ namespace {
 
 using Digit = Folding::Digit;
 
-/// The digit of x, run backwards in every other row of the digits above.
-std::uint32_t reflected(const Digit& digit, std::uint32_t x) {
-    const std::uint32_t value = x / digit.below % digit.size;
-    const bool backwards = x / digit.below / digit.size % 2 == 1;
-    return backwards ? digit.size - 1 - value : value;
-}
-
 class FoldingSearch {
    public:
     FoldingSearch(const std::vector<FoldedAxis>& axes, const std::vector<std::uint32_t>& extent,
@@ -153,7 +146,7 @@ class FoldingSearch {
             }
             sum += traffic(digit) * digit.stride;
             if (axis.kind == AxisKind::ring) {
-                const std::uint32_t last = reflected(digit, axis.extent - 1);
+                const std::uint32_t last = digit.value(axis.extent - 1, true);
                 const std::uint32_t back = closes(digit) ? std::min(last, digit.size - last) : last;
                 sum += axis.bytes / axis.extent * back * digit.stride;
             }
@@ -192,19 +185,20 @@ bool Folding::is_plain() const {
     return !nests();
 }
 
-void Folding::place(const std::vector<std::uint32_t>& block, bool reflect,
+void Folding::place(const std::vector<std::uint32_t>& block, Reflection reflection,
                     std::vector<std::uint32_t>& position) const {
+    const bool reflect = reflection != Reflection::none;
     std::fill(position.begin(), position.end(), 0U);
     for (const Digit& digit : digits) {
-        position[digit.machine_axis] += digit.stride * reflected(digit, block[digit.pattern_axis]);
+        position[digit.machine_axis] += digit.stride * digit.value(block[digit.pattern_axis], reflect);
     }
-    if (!reflect) return;
+    if (reflection != Reflection::nested) return;
     // Position p of a machine axis in mixed radix, from the outermost digit: an odd digit turns all inside it round.
     for (const Digit& outer : digits) {
         if (outer.stride == 1) continue;
         std::uint32_t& p = position[outer.machine_axis];
         const std::uint32_t inner = p % outer.stride;
-        const bool odd = reflected(outer, block[outer.pattern_axis]) % 2 == 1;
+        const bool odd = outer.value(block[outer.pattern_axis], true) % 2 == 1;
         if (odd) p = p - inner + (outer.stride - 1 - inner);
     }
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/machine/hilbert.hpp"
+#include "topoloom/machine/curves.hpp"
 #include "topoloom/place/space_pull.hpp"
 
 namespace topoloom {
@@ -24,7 +24,7 @@ template <class Space>
 class NearSlots {
    public:
     NearSlots(const Space& space, const Allocation& allocation, std::uint32_t count, int threads)
-        : space_(space), order_(hilbert_order(allocation)) {
+        : space_(space), order_(curve_order(Curve::hilbert, allocation)) {
         std::vector<typename Space::Network::Point> network;
         for (const std::uint32_t position : order_) {
             points_.push_back(space.point(allocation.slots()[position]));

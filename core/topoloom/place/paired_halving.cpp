@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "topoloom/machine/hilbert.hpp"
+#include "topoloom/machine/curves.hpp"
 
 namespace topoloom {
 
@@ -83,7 +83,7 @@ class Halving {
           machine_(allocation.machine()),
           cuts_(cuts),
           cells_(pattern.axes.size(), pattern.rank_of_cell.size()),
-          slots_(machine_.grid().size(), pattern.rank_of_cell.size()),
+          slots_(machine_.grid().size(), std::min(pattern.rank_of_cell.size(), allocation.slot_count())),
           has_axes_(machine_.has_grid()) {
         take_slots(allocation, choice);
         if (has_axes_) locate_slots();
@@ -101,29 +101,29 @@ class Halving {
     std::vector<Slot> run() {
         const std::size_t n = pattern_.rank_of_cell.size();
         std::vector<std::uint32_t> cells(n);
-        std::vector<std::uint32_t> slots(n);
+        std::vector<std::uint32_t> slots(taken_.size());
         std::iota(cells.begin(), cells.end(), 0U);
         std::iota(slots.begin(), slots.end(), 0U);
         placed_.resize(n);
         for (const Slot slot : taken_) points_.push_back(space_.point(slot));
-        center_.assign(n, points_[n / 2]);
+        center_.assign(n, points_[taken_.size() / 2]);
         part_of_.assign(n, 0);
         side_.assign(n, 0);
         // Level by level, so that the surroundings of a part are always known equally well.
-        std::vector<Piece> level{{0, n}};
+        std::vector<Piece> level{{cells, slots}};
         while (!level.empty()) {
             std::vector<Piece> next;
-            for (const auto [begin, count] : level) {
-                const auto my_cells = std::span(cells).subspan(begin, count);
-                const auto my_slots = std::span(slots).subspan(begin, count);
-                if (count == 1) {
-                    placed_[rank(my_cells[0]).value] = taken_[my_slots[0]];
+            for (const Piece& piece : level) {
+                if (piece.slots.size() == 1) {
+                    for (const std::uint32_t cell : piece.cells)
+                        placed_[rank(cell).value] = taken_[piece.slots[0]];
                     continue;
                 }
-                const std::size_t first = part_slots(my_slots);
-                part_cells(my_cells, my_slots, first);
-                next.push_back({begin, first});
-                next.push_back({begin + first, count - first});
+                const std::size_t first = part_slots(piece.slots);
+                const std::size_t first_cells = piece.cells.size() * first / piece.slots.size();
+                part_cells(piece.cells, first_cells, piece.slots, first);
+                next.push_back({piece.cells.first(first_cells), piece.slots.first(first)});
+                next.push_back({piece.cells.subspan(first_cells), piece.slots.subspan(first)});
             }
             level = std::move(next);
         }
@@ -132,9 +132,9 @@ class Halving {
 
    private:
     void take_slots(const Allocation& allocation, SlotChoice choice) {
-        const std::size_t n = pattern_.rank_of_cell.size();
+        const std::size_t n = std::min(pattern_.rank_of_cell.size(), allocation.slot_count());
         if (choice == SlotChoice::hilbert) {
-            const std::vector<std::uint32_t> order = hilbert_order(allocation);
+            const std::vector<std::uint32_t> order = curve_order(Curve::hilbert, allocation);
             for (std::size_t i = 0; i < n; ++i) taken_.push_back(allocation.slots()[order[i]]);
             std::sort(taken_.begin(), taken_.end());
         } else {
@@ -294,14 +294,15 @@ class Halving {
         return points_[best];
     }
 
-    /// Orders the cells so that those for the first slots come first.
-    void part_cells(std::span<std::uint32_t> cells, std::span<const std::uint32_t> slots, std::size_t count) {
+    /// Orders the cells so that the `count` for the first slots come first.
+    void part_cells(std::span<std::uint32_t> cells, std::size_t count, std::span<const std::uint32_t> slots,
+                    std::size_t slot_count) {
         if (cuts_ == CutChoice::by_shape) {
             cells_.part(cells, axis_of_cells(cells), count);
             return;
         }
-        const typename Space::Point here = center(slots.first(count));
-        const typename Space::Point there = center(slots.subspan(count));
+        const typename Space::Point here = center(slots.first(slot_count));
+        const typename Space::Point there = center(slots.subspan(slot_count));
         ++parts_;
         for (const std::uint32_t cell : cells) part_of_[rank(cell).value] = parts_;
         std::vector<std::uint32_t> low;
@@ -354,8 +355,8 @@ class Halving {
     }
 
     struct Piece {
-        std::size_t begin;
-        std::size_t count;
+        std::span<std::uint32_t> cells;
+        std::span<std::uint32_t> slots;
     };
 
     const Space& space_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A grid and an allocation of any shape, halved side by side until single ranks meet single slots.
+// A grid and an allocation of any shape, halved side by side until single slots are left.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,8 @@ enum class CutChoice {
 };
 
 /// Slots are halved along the longest axis of what is left of them, or between the groups that are farthest apart where
-/// the machine has no axes; the cells of the grid at the same count. The orthogonal recursive bisection of Ercal,
+/// the machine has no axes; the cells of the grid at the same part of their number, so that more cells than slots
+/// share them equally, to within one cell. The orthogonal recursive bisection of Ercal,
 /// Ramanujam, Sadayappan, Task allocation onto a hypercube by recursive mincut bipartitioning, JPDC 10 (1990), with
 /// planes for cuts.
 [[nodiscard]] std::vector<Slot> place_by_halving(const GridPattern& pattern, const CommGraph& symmetric,

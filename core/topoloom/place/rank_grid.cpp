@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <optional>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/recognize.hpp"
@@ -99,26 +98,31 @@ Extents nearest_extents(const Extents& extents, std::size_t cells) {
     return NearestExtents(extents, cells).best();
 }
 
+std::optional<RankGrid> find_rank_grid(const Problem& problem) {
+    std::optional<GridPattern> pattern = recognize(problem.symmetric(), problem.threads());
+    if (!pattern) return std::nullopt;
+    RankGrid grid;
+    for (const PatternAxis& axis : pattern->axes) grid.extents.push_back(axis.extent);
+    grid.rank_of_cell = std::move(pattern->rank_of_cell);
+    add_bytes(problem.graph(), grid);
+    return grid;
+}
+
 RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_view mapper) {
     const std::size_t ranks = problem.rank_count();
-    RankGrid grid{extents, {}, {}, {}};
-    if (!extents.empty()) {
-        if (volume(extents) != ranks) {
-            fail(mapper, ": a grid of ", extents_text(extents), " has not the ", ranks,
-                 " cells that the ranks need; the nearest that has is ",
-                 extents_text(nearest_extents(extents, ranks)));
-        }
-        for (const Rank rank : ids<Rank>(ranks)) grid.rank_of_cell.push_back(rank);
-    } else {
-        std::optional<GridPattern> pattern = recognize(problem.symmetric(), problem.threads());
-        if (!pattern) {
-            const auto side = static_cast<std::uint32_t>(std::lround(std::sqrt(ranks)));
-            fail(mapper, ": the ranks form no grid that is recognized; say which, as in ", mapper,
-                 "(grid=", extents_text(nearest_extents({side, side}, ranks)), ")");
-        }
-        for (const PatternAxis& axis : pattern->axes) grid.extents.push_back(axis.extent);
-        grid.rank_of_cell = std::move(pattern->rank_of_cell);
+    if (extents.empty()) {
+        if (auto found = find_rank_grid(problem)) return *std::move(found);
+        const auto side = static_cast<std::uint32_t>(std::lround(std::sqrt(ranks)));
+        fail(mapper, ": the ranks form no grid that is recognized; say which, as in ", mapper,
+             "(grid=", extents_text(nearest_extents({side, side}, ranks)), ")");
     }
+    if (volume(extents) != ranks) {
+        fail(mapper, ": a grid of ", extents_text(extents), " has not the ", ranks,
+             " cells that the ranks need; the nearest that has is ",
+             extents_text(nearest_extents(extents, ranks)));
+    }
+    RankGrid grid{extents, {}, {}, {}};
+    for (const Rank rank : ids<Rank>(ranks)) grid.rank_of_cell.push_back(rank);
     add_bytes(problem.graph(), grid);
     return grid;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct RankGrid {
 /// Throws Error, for `mapper`, where the extents hold another number of ranks, naming extents close by that fit, and
 /// where no grid is recognized. O(edges).
 [[nodiscard]] RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_view mapper);
+
+/// The grid that recognize() finds, if there is one. O(edges).
+[[nodiscard]] std::optional<RankGrid> find_rank_grid(const Problem& problem);
 
 /// Extents that hold `cells` cells and are the nearest to those given: the least sum of |log(new / given)|, then the
 /// first in lexicographic order. O(divisors of cells, to the power of axes - 1).

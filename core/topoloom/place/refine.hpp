@@ -2,6 +2,8 @@
 // Refinement of placements whose slots are shared: more ranks than slots.
 #pragma once
 
+#include <optional>
+
 #include "topoloom/place/mapper.hpp"
 
 namespace topoloom {
@@ -26,8 +28,16 @@ struct RefineOptions {
 [[nodiscard]] Placement refine_shared(const Problem& problem, Placement start, Meter& meter,
                                       const RefineOptions& options);
 
-/// The placement itself if no shared slot holds more than its capacity; else ranks are moved at the least cost until
-/// that is so. Throws Error where moves of single ranks do not get there.
+/// Whether no shared slot holds more than its capacity.
+[[nodiscard]] bool fits(const Problem& problem, const Placement& placement);
+
+/// The placement itself if it fits; else ranks are moved at the least cost until it does. None where moves of single
+/// ranks do not get there.
+[[nodiscard]] std::optional<Placement> try_to_fit(const Problem& problem, Placement placement);
+
+/// The same, but throws Error.
 [[nodiscard]] Placement fitted(const Problem& problem, Placement placement);
+
+[[noreturn]] void fail_to_fit();
 
 }  // namespace topoloom

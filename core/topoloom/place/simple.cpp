@@ -6,7 +6,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/hilbert.hpp"
+#include "topoloom/place/refine.hpp"
 
 namespace topoloom {
 
@@ -20,9 +20,11 @@ Placement take_first(const Problem& problem, std::vector<Slot> slots) {
 
 /// Ranks in order on slots in order, each slot filled to the same part of its capacity; what that leaves over goes to
 /// the first slot with room.
-Placement share_in_order(const Problem& problem) {
+Placement share_in_order(const Problem& problem, std::span<const std::uint32_t> ranks,
+                         std::span<const std::uint32_t> positions) {
     const auto mass = problem.room().masses();
-    std::vector<std::int64_t> room(problem.room().capacities().begin(), problem.room().capacities().end());
+    std::vector<std::int64_t> room;  // in the order of the positions
+    for (const std::uint32_t position : positions) room.push_back(problem.room().capacities()[position]);
     const auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
     const auto all_room = static_cast<double>(std::accumulate(room.begin(), room.end(), std::int64_t{0}));
     std::vector<std::uint32_t> place(mass.size());
@@ -30,7 +32,7 @@ Placement share_in_order(const Problem& problem) {
     std::uint32_t at = 0;
     auto passed = static_cast<double>(room[0]);  // capacity of the slots up to this one
     double placed = 0;
-    for (std::uint32_t u = 0; u < mass.size(); ++u) {
+    for (const std::uint32_t u : ranks) {
         placed += static_cast<double>(mass[u]);
         while (at + 1 < room.size() && placed * all_room > passed * all_mass * (1 + 1e-12))
             passed += static_cast<double>(room[++at]);
@@ -52,8 +54,22 @@ Placement share_in_order(const Problem& problem) {
         place[u] = static_cast<std::uint32_t>(fits - room.begin());
     }
     std::vector<Slot> slots;
-    for (const std::uint32_t p : place) slots.push_back(problem.allocation().slots()[p]);
+    for (const std::uint32_t p : place) slots.push_back(problem.allocation().slots()[positions[p]]);
     return {problem.allocation(), std::move(slots), SlotUse::shared};
+}
+
+std::vector<std::uint32_t> numbers(std::size_t count) {
+    std::vector<std::uint32_t> all(count);
+    std::iota(all.begin(), all.end(), 0U);
+    return all;
+}
+
+/// Ranks dealt to the slots in turn, as far as they have room.
+Placement share_in_turn(const Problem& problem, std::span<const std::uint32_t> ranks) {
+    const auto all = problem.allocation().slots();
+    std::vector<Slot> slots(ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) slots[ranks[i]] = all[i % all.size()];
+    return fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
 Placement deal_to_nodes(const Problem& problem, bool fold) {
@@ -75,28 +91,35 @@ Placement deal_to_nodes(const Problem& problem, bool fold) {
 }  // namespace
 
 Placement place_block(const Problem& problem, Meter&) {
-    if (!problem.room().one_rank_per_slot()) return share_in_order(problem);
-    const auto slots = problem.allocation().slots();
-    return take_first(problem, {slots.begin(), slots.end()});
+    return place_in_order(problem, numbers(problem.rank_count()), numbers(problem.allocation().slot_count()));
 }
 
-Placement place_round_robin(const Problem& problem, Meter&) { return deal_to_nodes(problem, false); }
+Placement place_round_robin(const Problem& problem, Meter&) {
+    if (problem.room().one_rank_per_slot()) return deal_to_nodes(problem, false);
+    return share_in_turn(problem, numbers(problem.rank_count()));
+}
 
 Placement place_folded(const Problem& problem, Meter&) { return deal_to_nodes(problem, true); }
 
 Placement place_random(const Problem& problem, Meter&) {
+    if (!problem.room().one_rank_per_slot()) {
+        std::vector<std::uint32_t> ranks = numbers(problem.rank_count());
+        Rng(problem.seed()).shuffle(std::span<std::uint32_t>(ranks));
+        return share_in_turn(problem, ranks);
+    }
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(all.begin(), all.end());
     Rng(problem.seed()).shuffle(std::span<Slot>(slots));
     return take_first(problem, std::move(slots));
 }
 
-Placement place_hilbert(const Problem& problem, Meter&) {
-    std::vector<Slot> slots;
-    for (const std::uint32_t position : hilbert_order(problem.allocation())) {
-        slots.push_back(problem.allocation().slots()[position]);
-    }
-    return take_first(problem, std::move(slots));
+Placement place_in_order(const Problem& problem, std::span<const std::uint32_t> ranks,
+                         std::span<const std::uint32_t> positions) {
+    if (!problem.room().one_rank_per_slot()) return share_in_order(problem, ranks, positions);
+    std::vector<Slot> slots(ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        slots[ranks[i]] = problem.allocation().slots()[positions[i]];
+    return {problem.allocation(), std::move(slots)};
 }
 
 }  // namespace topoloom

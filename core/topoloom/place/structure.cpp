@@ -71,9 +71,9 @@ class BlocksOnRouters {
         if (ways_.size() > tries) ways_.resize(tries);
         for (const Way& way : ways_) {
             if (best.done()) return false;
-            best.try_slots(slots_of(way, false));
+            best.try_slots(slots_of(way, Reflection::rows));
             if (way.folding.is_plain() && estimates_are_exact()) return plain_ = true;
-            if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, true));
+            if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, Reflection::nested));
         }
         // Where every attempt takes long, any folding will do: what else there is seldom beats it.
         return tries == fewest_tries && !ways_.empty();
@@ -146,14 +146,14 @@ class BlocksOnRouters {
         return bytes * (all - inside * own.extent / block);
     }
 
-    [[nodiscard]] std::vector<Slot> slots_of(const Way& way, bool reflect) const {
+    [[nodiscard]] std::vector<Slot> slots_of(const Way& way, Reflection reflection) const {
         std::vector<std::uint32_t> inside;  // cells of the first block in the order of its slots
         blocking_.list_cells(way.block, 0, inside);
         std::vector<Slot> slots(pattern_.rank_of_cell.size());
         std::vector<std::uint32_t> at(way.block.size(), 0);
         std::vector<std::uint32_t> position(grid_.extent.size(), 0);
         for (std::size_t blocks = slots.size() / inside.size(); blocks > 0; --blocks) {
-            way.folding.place(at, reflect, position);
+            way.folding.place(at, reflection, position);
             std::uint64_t router = 0;
             for (std::size_t d = 0; d < position.size(); ++d) router = router * grid_.extent[d] + position[d];
             std::uint32_t origin = 0;

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/curves.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace topoloom {
+
+namespace {
+
+/// Turns coordinates of `bits` bits into the transposed Hilbert index, in place (Skilling's AxestoTranspose).
+void to_transposed_index(std::vector<std::uint32_t>& x, std::uint32_t bits) {
+    const std::size_t n = x.size();
+    if (bits == 0) return;
+    const std::uint32_t top = 1U << (bits - 1);
+    for (std::uint32_t q = top; q > 1; q >>= 1) {  // inverse undo
+        const std::uint32_t low = q - 1;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (x[i] & q) {
+                x[0] ^= low;
+            } else {
+                const std::uint32_t flip = (x[0] ^ x[i]) & low;
+                x[0] ^= flip;
+                x[i] ^= flip;
+            }
+        }
+    }
+    for (std::size_t i = 1; i < n; ++i) x[i] ^= x[i - 1];  // Gray encode
+    std::uint32_t flip = 0;
+    for (std::uint32_t q = top; q > 1; q >>= 1) {
+        if (x[n - 1] & q) flip ^= q - 1;
+    }
+    for (std::uint32_t& value : x) value ^= flip;
+}
+
+/// What points are sorted by: a number of so many bits each, in 64-bit words, the most significant first.
+class Keys {
+   public:
+    Keys(Curve curve, std::span<const std::uint32_t> extents)
+        : curve_(curve), extents_(extents.begin(), extents.end()) {
+        for (const std::uint32_t extent : extents) {
+            bits_ = std::max(bits_, static_cast<std::uint32_t>(std::bit_width(extent - 1)));
+            trits_ = std::max(trits_, trits_for(extent));
+        }
+        const std::size_t width = curve == Curve::peano   ? std::size_t{2} * trits_
+                                  : curve == Curve::snake ? std::size_t{32}
+                                                          : std::size_t{bits_};
+        words_ = std::max<std::size_t>(1, (extents.size() * width + 63) / 64);
+    }
+
+    void add(std::vector<std::uint32_t> at) {
+        const std::size_t start = keys_.size();
+        keys_.resize(start + words_, 0);
+        std::size_t used = 0;
+        const auto append = [&](std::uint64_t digit, std::size_t width) {  // widths divide 64
+            keys_[start + used / 64] |= digit << (64 - width - used % 64);
+            used += width;
+        };
+        switch (curve_) {
+            case Curve::hilbert:
+                to_transposed_index(at, bits_);
+                [[fallthrough]];
+            case Curve::morton:
+                for (std::uint32_t b = bits_; b-- > 0;) {
+                    for (const std::uint32_t value : at) append(value >> b & 1U, 1);
+                }
+                return;
+            case Curve::peano:
+                add_peano(at, append);
+                return;
+            case Curve::snake: {
+                std::uint64_t slower = 0;  // sum of the slower coordinates: odd in every other row
+                for (std::size_t i = 0; i < at.size(); ++i) {
+                    append(slower % 2 == 1 ? extents_[i] - 1 - at[i] : at[i], 32);
+                    slower += at[i];
+                }
+                return;
+            }
+        }
+    }
+
+    [[nodiscard]] bool less(std::size_t a, std::size_t b) const {
+        return std::ranges::lexicographical_compare(key(a), key(b));
+    }
+
+   private:
+    static std::uint32_t trits_for(std::uint32_t extent) {
+        std::uint32_t trits = 0;
+        for (std::uint64_t size = 1; size < extent; size *= 3) ++trits;
+        return trits;
+    }
+
+    /// Trit by trit from the top, one from every axis; each runs backwards where those of the other axes so far have an
+    /// odd sum, which reflections leave odd.
+    template <class Append>
+    void add_peano(const std::vector<std::uint32_t>& at, const Append& append) const {
+        std::vector<std::uint32_t> own(at.size(), 0);  // sums of trits
+        std::uint32_t all = 0;
+        std::uint32_t unit = 1;
+        for (std::uint32_t t = 1; t < trits_; ++t) unit *= 3;
+        for (std::uint32_t t = 0; t < trits_; ++t, unit /= 3) {
+            for (std::size_t i = 0; i < at.size(); ++i) {
+                const std::uint32_t trit = at[i] / unit % 3;
+                append((all - own[i]) % 2 == 1 ? 2 - trit : trit, 2);
+                own[i] += trit;
+                all += trit;
+            }
+        }
+    }
+
+    [[nodiscard]] std::span<const std::uint64_t> key(std::size_t i) const {
+        return std::span(keys_).subspan(i * words_, words_);
+    }
+
+    Curve curve_;
+    std::vector<std::uint32_t> extents_;
+    std::uint32_t bits_ = 0;
+    std::uint32_t trits_ = 0;
+    std::size_t words_ = 1;
+    std::vector<std::uint64_t> keys_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation) {
+    const Machine& machine = allocation.machine();
+    Keys keys(curve, machine.grid());
+    for (const Node node : allocation.nodes()) keys.add(machine.coordinates(node));
+    std::vector<std::uint32_t> order(allocation.slot_count());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+        const std::uint32_t x = allocation.node_of_slot()[a];
+        const std::uint32_t y = allocation.node_of_slot()[b];
+        if (keys.less(x, y)) return true;
+        if (keys.less(y, x)) return false;
+        return allocation.nodes()[x] < allocation.nodes()[y];  // nodes of one router have one key
+    });
+    return order;
+}
+
+std::vector<std::uint32_t> curve_order(Curve curve, std::span<const std::uint32_t> extents) {
+    Keys keys(curve, extents);
+    std::size_t cells = 1;
+    for (const std::uint32_t extent : extents) cells *= extent;
+    std::vector<std::uint32_t> at(extents.size(), 0);
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+        keys.add(at);
+        for (std::size_t i = at.size(); i-- > 0;) {
+            if (++at[i] < extents[i]) break;
+            at[i] = 0;
+        }
+    }
+    std::vector<std::uint32_t> order(cells);
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return keys.less(a, b); });
+    return order;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/hashed.hpp"
+
+#include <bit>
+
+#include "topoloom/place/rank_grid.hpp"
+#include "topoloom/place/refine.hpp"
+
+namespace topoloom {
+
+namespace {
+
+std::uint32_t hash(const Extents& at) {
+    std::uint32_t sum = at[0];
+    for (std::size_t i = 1; i < at.size(); ++i) {
+        const auto axis = static_cast<int>(i);
+        sum += std::rotl(at[i], (10 + 11 * axis) % 32) + std::rotl(at[i], (9 + 7 * axis) % 32);
+    }
+    return sum;
+}
+
+}  // namespace
+
+Placement place_hashed(const Problem& problem, Meter& meter, const HashedOptions& options) {
+    const RankGrid grid = rank_grid(problem, options.grid, "hashed");
+    meter.spend(problem.rank_count());
+    const auto all = problem.allocation().slots();
+    std::vector<Slot> slots(grid.cells());
+    Extents at(grid.axes(), 0);
+    for (const Rank rank : grid.rank_of_cell) {
+        const std::uint32_t key = at.size() == 1 ? at[0] : (hash(at) + 739) % 1'280'107;
+        slots[rank.value] = all[key % all.size()];
+        for (std::size_t i = at.size(); i-- > 0;) {
+            if (++at[i] < grid.extents[i]) break;
+            at[i] = 0;
+        }
+    }
+    return fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
+}
+
+}  // namespace topoloom

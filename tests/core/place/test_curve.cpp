@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mappers along space-filling curves: what lies on them where, and that both sides on one curve suit each other.
+#include <doctest.h>
+
+#include <algorithm>
+
+#include "renumbered.hpp"
+#include "topoloom/machine/curves.hpp"
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+const std::vector<std::string> curves{"hilbert", "morton", "peano", "snake"};
+
+}  // namespace
+
+TEST_CASE("rank i is on the i-th slot along the curve, and many ranks fill the slots in its order") {
+    const Machine machine = make_machine("torus:8x8x8");
+    const Allocation allocation = fragmented_allocation(machine, 100, 4, 2);
+    const std::vector<GridAxis> axes{{100, true}};
+    const CommGraph ring = stencil(axes, StencilShape::star, Bytes{1});
+    const std::vector<GridAxis> more{{300, true}};
+    const CommGraph long_ring = stencil(more, StencilShape::star, Bytes{1});
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+        const auto order = curve_order(static_cast<Curve>(c), allocation);
+        const Placement alone = place(Problem(ring, allocation), curves[c]).placement;
+        const Placement shared =
+            place(Problem(long_ring, allocation, 1, 1, {.imbalance = 0}), curves[c]).placement;
+        for (std::uint32_t i = 0; i < 100; ++i) {
+            const Slot slot = allocation.slots()[order[i]];
+            CHECK(alone[Rank{i}] == slot);
+            for (std::uint32_t k = 0; k < 3; ++k) CHECK(shared[Rank{3 * i + k}] == slot);
+        }
+    }
+}
+
+TEST_CASE(
+    "a grid along the curve of a machine of its own shape goes one hop a message, however it is numbered") {
+    const Machine machine = make_machine("torus:9x9");
+    const Allocation allocation = Allocation::whole(machine);
+    const std::vector<GridAxis> axes(2, {9, true});
+    const CommGraph graph = stencil(axes, StencilShape::star, Bytes{1});
+    const CommGraph shuffled = renumbered(graph, 5);
+    for (const std::string& curve : curves) {
+        CAPTURE(curve);
+        const Problem given(graph, allocation);
+        CHECK(given.value(place(given, curve + "(grid=9x9)").placement.slots()) == graph.total_bytes().value);
+        const Problem found(shuffled, allocation);
+        CHECK(found.value(place(found, curve + "(ranks=by-curve)").placement.slots()) ==
+              graph.total_bytes().value);
+    }
+}
+
+TEST_CASE("curve to curve beats row-major ranks along a curve: in parts of a machine and on shared slots") {
+    const Machine machine = make_machine("torus:16x16x16");
+    const Allocation allocation = fragmented_allocation(machine, 512, 4, 1);
+    const std::vector<GridAxis> cube(3, {8, false});
+    const std::vector<GridAxis> fine(3, {16, false});
+    const CommGraph one = stencil(cube, StencilShape::star, Bytes{1});
+    const CommGraph many = stencil(fine, StencilShape::star, Bytes{1});
+    for (const Problem& problem :
+         {Problem(one, allocation), Problem(many, allocation, 1, 1, {.imbalance = 0})}) {
+        const auto value = [&](const std::string& mapper) {
+            return problem.value(place(problem, mapper).placement.slots());
+        };
+        for (const std::string curve : {"hilbert", "morton"})
+            CHECK(10 * value(curve + "(ranks=by-curve)") < 9 * value(curve));
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Grids folded onto machines: the published counts of hops, the optimum where shapes match, and sense everywhere else.
+#include <doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "../machine/machines.hpp"
+#include "renumbered.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/fold_plan.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+CommGraph grid_of(const Extents& extents, bool periodic, Bytes bytes = Bytes{1}) {
+    std::vector<GridAxis> axes;
+    for (const std::uint32_t extent : extents) axes.push_back({extent, periodic});
+    return stencil(axes, StencilShape::star, bytes);
+}
+
+std::int64_t hops(const std::string& machine_text, const CommGraph& graph, const std::string& mapper,
+                  double imbalance = 0) {
+    const Machine machine = make_machine(machine_text);
+    const Allocation allocation = Allocation::whole(machine);
+    const Problem problem(graph, allocation, 1, 1, {.imbalance = imbalance});
+    return hop_bytes(graph, machine, place(problem, mapper).placement.slots());
+}
+
+}  // namespace
+
+TEST_CASE("hops of stencils are those of Bhatele and Kale, tables 4 and 5") {
+    // 512^3 elements in chares of 16^3 and 32^3, on meshes of nodes with two processors
+    CHECK(hops("mesh:4x4x8+node:2", grid_of({32, 32, 32}, true), "fold") == 53'248);
+    CHECK(hops("mesh:4x4x8+node:2", grid_of({16, 16, 16}, true), "fold") == 13'312);
+    CHECK(hops("mesh:4x8x8+node:2", grid_of({32, 32, 32}, true), "fold") == 69'632);
+    CHECK(hops("mesh:4x8x8+node:2", grid_of({16, 16, 16}, true), "fold") == 17'408);
+    // 8192 x 131072 elements in chares of 128^2 and 256^2, on tori
+    const CommGraph large = grid_of({64, 1024}, true);
+    const CommGraph small = grid_of({32, 512}, true);
+    const std::string published = "fold(reflect=no;";
+    CHECK(hops("torus:8x8x8", large, published + "grid=64x1024;boxes=8x64)") == 25'600);
+    CHECK(hops("torus:8x8x8", small, published + "grid=32x512;boxes=8x64)") == 12'800);
+    CHECK(hops("torus:8x16x16", large, published + "grid=64x1024;boxes=8x256)") == 51'200);
+    CHECK(hops("torus:8x16x16", small, published + "grid=32x512;boxes=8x256)") == 25'600);
+    CHECK(hops("torus:8x8x8", large, "round-robin") == 149'504);
+    CHECK(hops("torus:8x8x8", small, "hashed(grid=32x512)", 3.0) == 298'736);
+    // Reflected folds save the way back, and other cuts more.
+    CHECK(hops("torus:8x8x8", large, "fold") == 24'576);
+    CHECK(hops("torus:8x16x16", large, "fold") == 49'152);
+}
+
+TEST_CASE("a grid on a machine of its own shape goes one hop a message, however it is numbered") {
+    struct Match {
+        std::string machine;
+        Extents extents;
+        bool periodic;
+    };
+    for (const auto& [text, extents, periodic] :
+         {Match{"torus:8x8x8", {8, 8, 8}, true}, Match{"mesh:5x7", {7, 5}, false},
+          Match{"torus:4x6x3", {3, 4, 6}, false}, Match{"torus:3x7x5x2", {2, 5, 3, 7}, true},
+          Match{"torus:4x8", {32}, true}, Match{"torus:4x4x4", {16, 4}, true},
+          Match{"mesh:4x4x4", {64}, false}, Match{"torus:4x4", {2, 2, 2, 2}, false}}) {
+        CAPTURE(text);
+        const CommGraph graph = grid_of(extents, periodic);
+        CHECK(hops(text, graph, "fold(grid=" + extents_text(extents) + ")") == graph.total_bytes().value);
+        CHECK(hops(text, renumbered(graph, 3), "fold") == graph.total_bytes().value);
+    }
+}
+
+TEST_CASE("on a few slots no placement is better") {
+    struct Small {
+        std::string machine;
+        Extents extents;
+        bool periodic;
+    };
+    for (const auto& [text, extents, periodic] :
+         {Small{"mesh:2x2x2", {2, 4}, true}, Small{"torus:3x3", {3, 3}, false},
+          Small{"mesh:8", {2, 4}, false}, Small{"mesh:3x3", {9}, false}, Small{"torus:8", {2, 2, 2}, false},
+          Small{"tree:2:2:2,distance=1:3:9", {2, 4}, false},
+          Small{"mesh:4+node:2,distance=1", {2, 4}, true}}) {
+        CAPTURE(text);
+        const CommGraph graph = grid_of(extents, periodic);
+        CHECK(hops(text, graph, "fold") == hops(text, graph, "exact"));
+    }
+}
+
+TEST_CASE("a plan knows its hop-bytes where boxes are equal") {
+    for (const std::string text :
+         {"torus:4x4x4", "mesh:4x8", "torus:2x4x4+node:4:2,distance=1:3", "torus:4x4,nodes=2",
+          "tree:4:4:2,distance=1:10:50", "torus:16x2+node:2,distance=4", "mesh:32"}) {
+        for (const Extents& extents :
+             {Extents{32, 64}, Extents{16, 16, 8}, Extents{8, 4, 8, 8}, Extents{256, 8}, Extents{4096}}) {
+            for (const bool periodic : {true, false}) {
+                for (const bool reflect : {true, false}) {
+                    CAPTURE(text);
+                    CAPTURE(extents_text(extents));
+                    CAPTURE(periodic);
+                    CAPTURE(reflect);
+                    const Machine machine = make_machine(text);
+                    const Allocation allocation = Allocation::whole(machine);
+                    const CommGraph graph = grid_of(extents, periodic, Bytes{3});
+                    const Problem problem(graph, allocation, 1, 1, {.imbalance = 0});
+                    const RankGrid grid = rank_grid(problem, extents, "fold");
+                    const auto slots = slot_grid(allocation, allocation.slot_count());
+                    REQUIRE(slots);
+                    const auto plan = plan_fold({grid, *slots, machine.inside().hop_weight, reflect, {}});
+                    REQUIRE(plan);
+                    const auto placed = place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
+                    REQUIRE(placed);
+                    CHECK(plan->hop_bytes ==
+                          doctest::Approx(static_cast<double>(hop_bytes(graph, machine, placed->slots()))));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("any grid folds onto any machine and any part of it, within the capacities") {
+    const std::vector<double> loads{1, 2, 3, 1, 5};
+    for (const std::string& text : machine_texts_with_insides()) {
+        const Machine machine = make_machine(text);
+        if (machine.slot_count() > 100) continue;
+        std::vector<Allocation> allocations{Allocation::whole(machine)};
+        std::vector<Slot> some;
+        for (const Slot slot : allocations[0].slots()) {
+            if (slot.value % 4 != 2) some.push_back(slot);
+        }
+        allocations.push_back(Allocation::of_slots(machine, some));
+        for (const Allocation& allocation : allocations) {
+            const auto slots = static_cast<std::uint32_t>(allocation.slot_count());
+            for (const Extents& extents : {Extents{slots}, Extents{1, std::max(1U, slots / 2), 2},
+                                           Extents{10, 13}, Extents{5, 6, 7}}) {
+                CAPTURE(text);
+                CAPTURE(extents_text(extents));
+                const CommGraph graph = grid_of(extents, extents.size() % 2 == 0);
+                const CommGraph heavy = CommGraph::from_rows(
+                    graph.rank_count(),
+                    [&](Rank u, const auto& add) {
+                        for (const Edge edge : graph.sends(u)) add(edge);
+                    },
+                    [&] {
+                        std::vector<double> all;
+                        for (std::size_t u = 0; u < graph.rank_count(); ++u) all.push_back(loads[u % 5]);
+                        return all;
+                    }());
+                const bool alone = graph.rank_count() <= slots;
+                for (const CommGraph* one : {&graph, &heavy}) {
+                    const Problem problem(*one, allocation, 1, 1, {.imbalance = one == &heavy ? 4.0 : 0.0});
+                    for (const std::string mapper : {"fold", "box", "hashed"}) {
+                        if (alone && mapper != "fold") continue;
+                        const Placement placed =
+                            place(problem, mapper + "(grid=" + extents_text(extents) + ")").placement;
+                        std::vector<std::int64_t> held(machine.slot_count(), 0);
+                        for (const Rank u : ids<Rank>(one->rank_count()))
+                            held[placed[u].value] += problem.room().masses()[u.value];
+                        for (std::size_t i = 0; i < slots; ++i)
+                            CHECK(held[allocation.slots()[i].value] <= problem.room().capacities()[i]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("on a ragged allocation folding beats the order of the ranks by far") {
+    const Machine machine = make_machine("torus:16x16x16");
+    const Allocation allocation = fragmented_allocation(machine, 500, 5, 1);
+    const CommGraph graph = grid_of({20, 25}, true);
+    const CommGraph fine = grid_of({100, 200}, true);
+    for (const Problem& problem :
+         {Problem(graph, allocation), Problem(fine, allocation, 1, 0, {.imbalance = 0})}) {
+        const auto value = [&](std::string_view mapper) {
+            return problem.value(place(problem, mapper).placement.slots());
+        };
+        CHECK(4 * value("fold") < 3 * value("block"));
+    }
+}
+
+TEST_CASE("boxes that do not suit are refused with what would do") {
+    const Machine machine = make_machine("torus:4x4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = grid_of({16, 16}, true);
+    const Problem shared(graph, allocation, 1, 1, {.imbalance = 0});
+    const auto run = [](const Problem& problem, const std::string& mapper) { (void)place(problem, mapper); };
+    CHECK_THROWS_WITH_AS(
+        run(shared, "fold(grid=16x17)"),
+        "fold: a grid of 16x17 has not the 256 cells that the ranks need; the nearest that has is 16x16",
+        Error);
+    CHECK_THROWS_WITH_AS(
+        run(shared, "fold(boxes=4x4x1)"),
+        "fold: boxes of 4x4x1 for ranks in a grid of 16x16; give one number for each of the 2 axes", Error);
+    CHECK_THROWS_WITH_AS(run(shared, "fold(boxes=3x5)"),
+                         "fold: 3x5 boxes are not the 16 that the slots need; the nearest that are is 4x4",
+                         Error);
+    const CommGraph few = grid_of({4, 4}, true);
+    CHECK_THROWS_WITH_AS(
+        run(Problem(few, allocation), "fold(boxes=4x4)"),
+        "fold: every rank has a slot of its own, so there are no boxes to choose; leave out boxes", Error);
+}
