@@ -12,6 +12,7 @@
 #include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/place/cooling.hpp"
 #include "topoloom/place/local_opt.hpp"
+#include "topoloom/place/most_at_once.hpp"
 #include "topoloom/place/near_lists.hpp"
 
 namespace topoloom {
@@ -98,7 +99,8 @@ class CongestionAnnealing {
 
 std::uint32_t annealing_sweeps(const CommGraph& graph) {
     const auto work = static_cast<double>(graph.rank_count() + graph.edge_count());
-    return static_cast<std::uint32_t>(std::clamp(1.2e6 / work, 60.0, 1e4));
+    const double fewest = graph.rank_count() > most_at_once ? 30 : 60;
+    return static_cast<std::uint32_t>(std::clamp(1.2e6 / work, fewest, 1e4));
 }
 
 Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
