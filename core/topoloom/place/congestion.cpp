@@ -129,7 +129,7 @@ Placement improve_congestion(const Problem& problem, Placement start, Meter& met
     // Link by link from plateau to plateau it would go on for minutes, and gain little.
     constexpr std::uint64_t partners = 64;
     Budget budget = meter.part(1);
-    budget.work = std::min(budget.work, partners * problem.rank_count());
+    budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), most_at_once));
     Meter brief(budget);
     start = improve_by_local_opt(problem, std::move(start), brief);
     meter.spend(brief.done());
