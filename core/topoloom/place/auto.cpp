@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "topoloom/place/congestion.hpp"
 #include "topoloom/place/mappers.hpp"
 #include "topoloom/place/most_at_once.hpp"
+#include "topoloom/place/side_by_side.hpp"
 
 namespace topoloom {
 
@@ -49,29 +49,11 @@ void try_all(const Problem& problem, const std::vector<std::string>& chains, Bes
         }
         return;
     }
-    struct Result {
-        std::optional<Placement> placement;
-        std::uint64_t work = 0;
-    };
-    std::vector<Result> results(chains.size());
-    const Budget budget = meter.rest();
-    std::atomic<bool> stopped = false;
-    parallel_for(chains.size(), problem.threads(), [&](std::size_t i, int worker) {
-        // The work of all is within the budget if each stays within its share. The caller can be asked by this thread
-        // only, which is worker 0.
-        const Budget share{.work = budget.work / chains.size(),
-                           .seconds = budget.seconds,
-                           .keep_going = [&, worker](std::uint64_t) {
-                               if (worker == 0 && !meter.go_on()) stopped = true;
-                               return !stopped;
-                           }};
-        PlaceResult result = place(problem.with_seed(problem.seed() + i), chains[i], share);
-        results[i] = {std::move(result.placement), result.work};
+    std::vector<std::optional<Placement>> found(chains.size());
+    search_side_by_side(chains.size(), problem.threads(), meter, [&](std::size_t i, Meter& own) {
+        found[i] = place(problem.with_seed(problem.seed() + i), chains[i], own);
     });
-    for (Result& result : results) {
-        meter.spend(result.work);
-        best.offer(std::move(*result.placement));
-    }
+    for (std::optional<Placement>& placement : found) best.offer(std::move(*placement));
 }
 
 std::vector<std::string> candidates(const Problem& problem, std::uint32_t effort) {
@@ -206,15 +188,39 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
     return best.placement();
 }
 
+struct Flattened {
+    CongestionKey key;
+    std::optional<Placement> placement;
+};
+
+/// In time the latency of the longest way hides what else would help, so congestion comes first.
+Flattened flatten_links(const Problem& problem, Placement placement, Meter& meter,
+                        const CongestionOptions& annealing) {
+    const Goal goal = problem.goal_on_links();
+    if (goal.objective.of(Aim::time) > 0) {
+        const Problem for_congestion =
+            problem.with_objective(parse_objective("congestion"), goal.phases, goal.background);
+        const Budget half = meter.part(0.5);
+        Meter half_meter(half);
+        placement = anneal_links(for_congestion, std::move(placement), half_meter, annealing);
+        meter.spend(half_meter.done());
+    }
+    placement = anneal_links(problem, std::move(placement), meter, annealing);
+    return {problem.key(placement.slots()), std::move(placement)};
+}
+
 /// Under an objective on links: what is near shares few links, so the best by hop-bytes comes first; then the links are
-/// looked at. On few ranks the greedy mappers are offered too, as chance may spread their messages better.
+/// looked at. On few ranks the greedy mappers are offered too, as chance may spread their messages better, and the links
+/// are flattened from several starts.
 Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t effort) {
     constexpr double share_for_hop_bytes = 0.3;
+    constexpr std::size_t starts_on_links =
+        8;  // of few ranks: chance decides, and all take no longer than one
     constexpr std::array<std::uint32_t, 3> near_effort{0, 0, 1};  // more is lost again on the links
     const std::uint32_t standard = annealing_sweeps(problem.graph());
     const std::array sweeps{std::max(1U, standard / 10), standard, 10 * standard};
     // A budget that the user gave is used up, whatever the effort.
-    const CongestionOptions annealing{.sweeps = meter.limited() ? 1'000'000'000 : sweeps[effort]};
+    CongestionOptions annealing{.sweeps = meter.limited() ? 1'000'000'000 : sweeps[effort]};
     Best best(problem);
     best.offer(place_block(problem, meter));
     const Problem near = problem.for_hop_bytes();
@@ -227,17 +233,21 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     }
     best.offer(place_alone(near, part_meter, near_effort[effort]));
     meter.spend(part_meter.done());
-    // In time the latency of the longest way hides what else would help.
-    const Goal goal = problem.goal_on_links();
-    if (goal.objective.of(Aim::time) > 0) {
-        const Problem for_congestion =
-            problem.with_objective(parse_objective("congestion"), goal.phases, goal.background);
-        const Budget half = meter.part(0.5);
-        Meter half_meter(half);
-        best.offer(improve_congestion(for_congestion, best.placement(), half_meter, annealing));
-        meter.spend(half_meter.done());
-    }
-    best.offer(improve_congestion(problem, best.placement(), meter, annealing));
+    const std::size_t starts = problem.rank_count() <= few ? starts_on_links : 1;
+    annealing.sweeps = std::max(1U, annealing.sweeps / static_cast<std::uint32_t>(starts));
+    std::vector<Flattened> found(starts);
+    search_side_by_side(starts, problem.threads(), meter, [&](std::size_t i, Meter& own) {
+        const Problem seeded = starts == 1 ? problem : problem.with_seed(problem.seed() + i);
+        found[i] = flatten_links(
+            seeded, i == 0 ? best.placement() : place(seeded.for_hop_bytes(), "multisection", own), own,
+            annealing);
+    });
+    std::ranges::sort(found, {}, &Flattened::key);
+    found.resize(std::min<std::size_t>(starts, 3));  // for the others local-opt would take its time in vain
+    search_side_by_side(found.size(), problem.threads(), meter, [&](std::size_t i, Meter& own) {
+        found[i].placement = improve_by_local_opt(problem, std::move(*found[i].placement), own);
+    });
+    for (Flattened& one : found) best.offer(std::move(*one.placement));
     return best.placement();
 }
 

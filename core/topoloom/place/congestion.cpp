@@ -10,8 +10,9 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/metric/objective_loads.hpp"
-#include "topoloom/place/congestion_descent.hpp"
 #include "topoloom/place/cooling.hpp"
+#include "topoloom/place/local_opt.hpp"
+#include "topoloom/place/most_at_once.hpp"
 #include "topoloom/place/near_lists.hpp"
 
 namespace topoloom {
@@ -98,26 +99,41 @@ class CongestionAnnealing {
 
 std::uint32_t annealing_sweeps(const CommGraph& graph) {
     const auto work = static_cast<double>(graph.rank_count() + graph.edge_count());
-    return static_cast<std::uint32_t>(std::clamp(1.2e6 / work, 30.0, 1e4));
+    const double fewest = graph.rank_count() > most_at_once ? 30 : 60;
+    return static_cast<std::uint32_t>(std::clamp(1.2e6 / work, fewest, 1e4));
+}
+
+Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
+                       const CongestionOptions& options) {
+    constexpr std::uint32_t nearest = 256;
+    const Allocation& allocation = problem.allocation();
+    const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
+    const NearLists near = list_near(allocation, nearest, problem.threads());
+    return with_loads(problem.machine(), problem.goal_on_links(), [&](const auto& make) {
+        auto loads = make(start.slots());
+        CongestionAnnealing annealing(loads, allocation, near, Rng(problem.seed()));
+        annealing.run(meter, sweeps);
+        return Placement(allocation, annealing.best());
+    });
 }
 
 Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,
                              const CongestionOptions& options) {
-    constexpr std::uint32_t nearest = 256;
     constexpr std::size_t few = 1000;
-    const Allocation& allocation = problem.allocation();
-    const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
-    const NearLists near = list_near(allocation, nearest, problem.threads());
-    const Goal goal = problem.goal_on_links();
-    return with_loads(problem.machine(), goal, [&](const auto& make) {
-        auto loads = make(start.slots());
-        if (problem.rank_count() <= few) CongestionDescent(loads, allocation).run(meter);
-        CongestionAnnealing annealing(loads, allocation, near, Rng(problem.seed()));
-        annealing.run(meter, sweeps);
-        auto best = make(annealing.best());
-        CongestionDescent(best, allocation).run(meter);
-        return Placement(allocation, best.slots());
-    });
+    if (problem.rank_count() <= few) {
+        start = improve_by_local_opt(problem, std::move(start), meter);
+        start = anneal_links(problem, std::move(start), meter, options);
+        return improve_by_local_opt(problem, std::move(start), meter);
+    }
+    start = anneal_links(problem, std::move(start), meter, options);
+    // Link by link from plateau to plateau it would go on for minutes, and gain little.
+    constexpr std::uint64_t partners = 64;
+    Budget budget = meter.part(1);
+    budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), most_at_once));
+    Meter brief(budget);
+    start = improve_by_local_opt(problem, std::move(start), brief);
+    meter.spend(brief.done());
+    return start;
 }
 
 }  // namespace topoloom

@@ -16,13 +16,16 @@ struct CongestionOptions {
 /// So many that a few hundred ranks take less than a second.
 [[nodiscard]] std::uint32_t annealing_sweeps(const CommGraph& graph);
 
-/// local-opt for up to 1,000 ranks, then simulated annealing from there, then local-opt from the best placement by
-/// CongestionKey that was seen. The maximum alone says nothing about most exchanges; annealing goes by the sum of
-/// (congestion / maximum)^8 over all links instead, which has a slope everywhere. Ranks are exchanged with others or
-/// move to free slots, anywhere at first and among the nearest in the end. Temperatures fall by a constant factor, faster
-/// if the budget is short. Under other objectives than hop-bytes the same with their keys and soft values. Never returns
-/// a worse placement, nor one worse than local-opt does where that comes first. A proposal costs O(links of the routes
+/// Simulated annealing; the best placement by CongestionKey that was seen. The maximum alone says nothing about most
+/// exchanges; annealing goes by the sum of (congestion / maximum)^8 over all links instead, which has
+/// a slope everywhere. Ranks are exchanged with others or move to free slots, anywhere at first and among the nearest in
+/// the end. Temperatures fall by a constant factor, faster if the budget is short. Under other objectives than hop-bytes
+/// the same with their keys and soft values. Never returns a worse placement. A proposal costs O(links of the routes
 /// that change). Work counts evaluations.
+[[nodiscard]] Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
+                                     const CongestionOptions& options);
+
+/// The same and then local-opt; for up to 1,000 ranks also local-opt before, than which it then is never worse.
 [[nodiscard]] Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,
                                            const CongestionOptions& options);
 
