@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Mappers on 7-point stencils: time, hops per byte, and exchange evaluations a second on one core.
 #include <string>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
@@ -35,11 +36,42 @@ void run(benchmark::State& state, const char* chain) {
     state.counters["work_rate"] = benchmark::Counter(static_cast<double>(work), benchmark::Counter::kIsRate);
 }
 
+/// A grid of ranks, that may share slots.
+void run_fold(benchmark::State& state, const std::vector<GridAxis>& axes, const char* machine_text,
+              const char* chain) {
+    const Machine machine = make_machine(machine_text);
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = stencil(axes, StencilShape::star, Bytes{1024});
+    double hops_per_byte = 0;
+    for (auto _ : state) {
+        const Problem problem(graph, allocation, 1, 1, {.imbalance = 0.3});
+        const PlaceResult result = place(problem, chain);
+        state.PauseTiming();
+        hops_per_byte = static_cast<double>(hop_bytes(graph, machine, result.placement.slots())) /
+                        static_cast<double>(graph.total_bytes().value);
+        state.ResumeTiming();
+    }
+    state.counters["hops_per_byte"] = hops_per_byte;
+}
+
 // 16^3 = 4,096 ranks; 41^3 = 68,921 stands for 65,536.
 BENCHMARK_CAPTURE(run, gge, "gge")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, mahd, "mahd")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, hilbert, "hilbert")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, random_swap, "random,swap")->Arg(16)->Arg(24)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, mahd_swap, "mahd,swap")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
+// A million ranks: one a slot, and sharing slots.
+const std::vector<GridAxis> cube(3, {100, true});
+const std::vector<GridAxis> plane(2, {1000, true});
+BENCHMARK_CAPTURE(run_fold, fold_cube, cube, "torus:100x100x100", "fold(grid=100x100x100)")
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_fold, fold_plane, plane, "torus:100x100x100", "fold(grid=1000x1000)")
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_fold, fold_objects, cube, "torus:16x16x16+node:4", "fold(grid=100x100x100)")
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_fold, fold_tree, cube, "tree:32:32:16,distance=1:10:100", "fold(grid=100x100x100)")
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_fold, hilbert_grid, cube, "torus:100x100x100", "hilbert(grid=100x100x100)")
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
