@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "topoloom/base/parallel.hpp"
+#include "topoloom/metric/node_map.hpp"
 #include "topoloom/place/box_blocking.hpp"
 
 namespace topoloom {
@@ -45,16 +46,16 @@ class Blockings {
 
     /// All ways to fill the nodes with the fewest bytes between them that were found, at most a few.
     std::vector<NodeBlocking> best() {
+        const bool many = grid_.cells() > few_ranks;
         if (nodes_.equal()) {
-            try_tiles();
-            if (grid_.cells() <= few_ranks) try_boxes();
+            const bool square = try_tiles();
+            // Little is left to gain, and much to be spent.
+            if (square && many) return std::move(found_);
+            if (!many) try_boxes();
         }
-        // Where a tile fits, little is left to gain, and much to be spent.
-        if (found_.empty() || grid_.cells() <= few_ranks) {
-            try_strips();
-            try_order(halving_order(weighted_));
-            try_bisection();
-        }
+        try_strips();
+        if (!many) try_bisection();
+        try_order(halving_order(weighted_));
         return std::move(found_);
     }
 
@@ -79,10 +80,15 @@ class Blockings {
         return inter_node_bytes(problem_.graph(), node_of_rank, problem_.threads());
     }
 
-    void try_tiles() {
+    /// Whether one has nearly the surface of a cube.
+    bool try_tiles() {
         const std::vector<Extents> tiles = node_tiles(weighted_, cores_);
         for (std::size_t i = 0; i < std::min(tiles.size(), tries_); ++i)
             try_order(tile_order(grid_.extents, tiles[i]), tiles[i]);
+        if (tiles.empty()) return false;
+        const double axes = static_cast<double>(grid_.axes());
+        const double side_cost = std::pow(weight_product() / cores_, 1 / axes);
+        return tile_surface(tiles.front(), weighted_.weight) <= 1.2 * axes * cores_ * side_cost;
     }
 
     void try_boxes() {
@@ -97,15 +103,18 @@ class Blockings {
     /// Along every axis in strips about as wide as the sides of the box that would hold a node's cells at the least cost:
     /// sides are as their weights.
     void try_strips() {
-        double product = 1;
-        for (const double weight : weighted_.weight) product *= std::max(weight, 1e-9);
-        const double axes = static_cast<double>(grid_.axes());
-        const double scale = std::pow(cores_ / product, 1 / axes);
+        const double scale = std::pow(cores_ / weight_product(), 1 / static_cast<double>(grid_.axes()));
         for (std::size_t along = 0; along < grid_.axes(); ++along) {
             Extents strips(grid_.axes(), 1);
             std::size_t left = std::max<std::size_t>(1, tries_ / grid_.axes());
             try_widths(0, along, scale, strips, left);
         }
+    }
+
+    [[nodiscard]] double weight_product() const {
+        double product = 1;
+        for (const double weight : weighted_.weight) product *= std::max(weight, 1e-9);
+        return product;
     }
 
     void try_widths(std::size_t axis, std::size_t along, double scale, Extents& strips, std::size_t& left) {

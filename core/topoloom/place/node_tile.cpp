@@ -40,7 +40,7 @@ struct Box {
     Extents end;
 };
 
-/// Lists cells box by box, each row-major, or to and fro with another order of axes.
+/// Lists cells box by box, each row-major, or back and forth with another order of axes.
 class Walk {
    public:
     Walk(const Extents& grid, std::vector<std::size_t> axes)
@@ -48,8 +48,12 @@ class Walk {
         cells_.reserve(std::size_t{stride_[0]} * grid[0]);
     }
     void forward(const Box& box) { step(box, 0, 0, false); }
-    /// Every run along an axis goes the other way than the one before.
-    void to_and_fro(const Box& box) { step(box, 0, 0, true); }
+    /// Every run along an axis goes the other way than the one before; the first along the slowest one as told.
+    void back_and_forth(const Box& box, bool backward) {
+        backward_.assign(backward_.size(), false);
+        backward_[0] = backward;
+        step(box, 0, 0, true);
+    }
     [[nodiscard]] std::vector<std::uint32_t> cells() && { return std::move(cells_); }
 
    private:
@@ -219,11 +223,12 @@ std::vector<std::uint32_t> strip_order(const Extents& grid, std::size_t along, c
     std::rotate(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(along),
                 axes.begin() + static_cast<std::ptrdiff_t>(along) + 1);
     Walk walk(grid, axes);
-    // The strips themselves are cells of a small grid, and gone through to and fro too.
+    // The strips themselves are cells of a small grid, and gone through back and forth too.
     Extents count = strips;
     count[along] = 1;
     Walk through(count, axes);
-    through.to_and_fro({Extents(grid.size(), 0), count});
+    through.back_and_forth({Extents(grid.size(), 0), count}, false);
+    bool backward = false;
     const Extents stride = strides_of(count);
     for (const std::uint32_t strip : std::move(through).cells()) {
         Box box{Extents(grid.size(), 0), grid};
@@ -232,7 +237,8 @@ std::vector<std::uint32_t> strip_order(const Extents& grid, std::size_t along, c
             box.begin[i] = static_cast<std::uint32_t>(x * grid[i] / count[i]);
             box.end[i] = static_cast<std::uint32_t>((x + 1) * grid[i] / count[i]);
         }
-        walk.to_and_fro(box);
+        walk.back_and_forth(box, backward);
+        backward = !backward;
     }
     return std::move(walk).cells();
 }

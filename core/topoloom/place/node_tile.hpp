@@ -24,8 +24,8 @@ struct WeightedGrid {
 /// Tile after tile, row-major, and so the cells in each (Karlsson 2012, alg. 5.12). Extents must divide. O(cells).
 [[nodiscard]] std::vector<std::uint32_t> tile_order(const Extents& grid, const Extents& tile);
 
-/// The grid cut into so many even strips along every axis but one, `along`; through each of them, layer by layer, to
-/// and fro: every step inside a strip is to a neighbor (stencil strips: Hunold, von Kirchbach, Lehr, Schulz, Träff,
+/// The grid cut into so many even strips along every axis but one, `along`; through each of them, layer by layer, back
+/// and forth: every step inside a strip is to a neighbor (stencil strips: Hunold, von Kirchbach, Lehr, Schulz, Träff,
 /// CLUSTER 2020). O(cells).
 [[nodiscard]] std::vector<std::uint32_t> strip_order(const Extents& grid, std::size_t along,
                                                      const Extents& strips);
