@@ -6,12 +6,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.progress import track
 
 from tiles.cases import Case, cases
+from tiles.figure import draw
 from tiles.measure import OURS, Outcome, measure
 from tiles.peers import PEERS
 from topoloom.cli.console import print_table
@@ -24,7 +26,13 @@ def main() -> None:
     parser.add_argument(
         "--auto", action="store_true", help="also what the portfolio finds"
     )
+    parser.add_argument(
+        "--figure", type=Path, help="run nothing; draw the picture of the docs there"
+    )
     asked = parser.parse_args()
+    if asked.figure:
+        draw(asked.figure)
+        return
     chosen = list(cases())[:: asked.every]
     console = Console(stderr=True)
     runs = [

@@ -43,7 +43,8 @@ def nodecart(extents: Extents, cores: int, stencil: Stencil) -> Cells:
         [n for e, t in zip(extents, tile, strict=True) for n in (e // t, t)]
     )
     axes = len(extents)
-    return cells.transpose(*range(0, 2 * axes, 2), *range(1, 2 * axes, 2)).ravel()
+    order = [*range(0, 2 * axes, 2), *range(1, 2 * axes, 2)]
+    return np.ravel(cells.transpose(order))
 
 
 def kd_tree(extents: Extents, cores: int, stencil: Stencil) -> Cells:
@@ -118,7 +119,8 @@ def strips(extents: Extents, cores: int, stencil: Stencil) -> Cells:
     taken = []
     for turn, at in enumerate(product(*(range(n) for n in counts))):
         cut = tuple(slice(e[i], e[i + 1]) for e, i in zip(edges, at, strict=True))
-        strip = cells[(slice(None), *cut)].reshape(extents[run], -1).copy()
+        window = (slice(None), *cut)
+        strip = cells[window].reshape(extents[run], -1).copy()
         strip[1::2] = strip[1::2, ::-1]
         taken.append((strip[::-1] if turn % 2 else strip).ravel())
     return np.concatenate(taken)

@@ -80,55 +80,72 @@ class Nearest {
     }
 
     void try_blocking(NodeBlocking blocking) {
-        std::vector<Slot> slots(grid_.cells());
-        std::size_t first = 0;
-        for (const auto& node : nodes_.slots) {
-            inside_.settle(std::span(blocking.cells).subspan(first, node.size()), node, slots);
-            first += node.size();
+        const auto in_order = [&](std::size_t piece) { return std::span<const Slot>(nodes_.slots[piece]); };
+        try_pieces(blocking.cells, in_order);
+        if (blocking.tile.empty()) return;
+        WeightedGrid tiles = weighted(grid_);
+        for (std::size_t i = 0; i < blocking.tile.size(); ++i) {
+            tiles.extents[i] /= blocking.tile[i];
+            tiles.weight[i] *= static_cast<double>(nodes_.sizes[0]) / blocking.tile[i];
         }
-        if (!blocking.tile.empty()) try_foldings(blocking.tile);
-        try_slots(std::move(slots));
+        try_halves(tiles, blocking.cells);
+        try_foldings(tiles, blocking.cells);
     }
 
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
 
    private:
+    /// Piece after piece on the slots that `slots_of` names.
+    template <class SlotsOf>
+    void try_pieces(std::span<std::uint32_t> cells, const SlotsOf& slots_of) {
+        std::vector<Slot> slots(cells.size());
+        for (std::size_t piece = 0, first = 0; first < cells.size(); ++piece) {
+            const std::span<const Slot> taken = slots_of(piece);
+            inside_.settle(cells.subspan(first, taken.size()), taken, slots);
+            first += taken.size();
+        }
+        try_slots(std::move(slots));
+    }
+
+    /// Nodes that follow each other, as those of a switch do, take tiles that are halves of halves of the grid.
+    void try_halves(const WeightedGrid& tiles, std::span<std::uint32_t> cells) {
+        const std::vector<std::uint32_t> order = halving_order(tiles);
+        std::vector<std::uint32_t> node_of_tile(order.size());
+        for (std::uint32_t node = 0; node < order.size(); ++node) node_of_tile[order[node]] = node;
+        try_pieces(cells,
+                   [&](std::size_t tile) { return std::span<const Slot>(nodes_.slots[node_of_tile[tile]]); });
+    }
+
     /// The tiles on the axes of a torus, one a router.
-    void try_foldings(const Extents& tile) {
+    void try_foldings(const WeightedGrid& tiles, std::span<std::uint32_t> cells) {
         const std::size_t keep =
             std::clamp<std::size_t>(4'000'000 / (problem_.graph().edge_count() + 1), 1, 4);
         constexpr std::size_t most = 600;
+        const std::size_t cores = nodes_.sizes[0];
         const auto routers = slot_grid(problem_.allocation(), problem_.rank_count());
-        if (!routers || routers->slots_per_router != nodes_.sizes[0]) return;
+        if (!routers || routers->slots_per_router != cores) return;
         std::vector<FoldedAxis> axes;
-        for (std::size_t i = 0; i < tile.size(); ++i) {
-            const std::uint32_t count = grid_.extents[i] / tile[i];
+        for (std::size_t i = 0; i < tiles.extents.size(); ++i) {
+            const std::uint32_t count = tiles.extents[i];
             const bool ring = grid_.wrap_bytes[i] > 0 && count > 2;
-            const double between = grid_.extents[i] > 1 ? grid_.bytes[i] / (grid_.extents[i] - 1) : 0;
-            axes.push_back({count, ring ? AxisKind::ring : AxisKind::path,
-                            between * (count - 1) + (count > 1 ? grid_.wrap_bytes[i] : 0)});
+            const double planes = ring ? count : count - 1;
+            const double faces = static_cast<double>(cells.size() / cores) / count;
+            axes.push_back({count, ring ? AxisKind::ring : AxisKind::path, planes * faces * tiles.weight[i]});
         }
-        std::vector<std::uint32_t> cells = tile_order(grid_.extents, tile);
         for (const Folding& folding : list_foldings(axes, routers->extent, routers->wraps, keep, most)) {
             for (const bool reflect : {false, true}) {
                 if (meter_.exhausted() || (reflect && !folding.nests())) continue;
-                std::vector<Slot> slots(cells.size());
-                Extents at(tile.size(), 0);
+                Extents at(axes.size());
                 std::vector<std::uint32_t> position(routers->extent.size(), 0);
-                for (std::size_t first = 0; first < cells.size(); first += nodes_.sizes[0]) {
+                try_pieces(cells, [&](std::size_t tile) {
+                    for (std::size_t i = axes.size(); i-- > 0; tile /= axes[i].extent)
+                        at[i] = static_cast<std::uint32_t>(tile % axes[i].extent);
                     folding.place(at, reflect, position);
                     std::size_t router = 0;
                     for (std::size_t d = 0; d < position.size(); ++d)
                         router = router * routers->extent[d] + position[d];
-                    inside_.settle(
-                        std::span(cells).subspan(first, nodes_.sizes[0]),
-                        std::span(routers->slots).subspan(router * nodes_.sizes[0], nodes_.sizes[0]), slots);
-                    for (std::size_t i = at.size(); i-- > 0;) {
-                        if (++at[i] < axes[i].extent) break;
-                        at[i] = 0;
-                    }
-                }
-                try_slots(std::move(slots));
+                    return std::span<const Slot>(routers->slots).subspan(router * cores, cores);
+                });
             }
         }
     }
@@ -151,10 +168,13 @@ Placement place_tile(const Problem& problem, Meter& meter, const TileOptions& op
     Nearest nearest(problem, grid, nodes, meter);
     const auto block = problem.allocation().slots().first(problem.rank_count());
     nearest.try_slots({block.begin(), block.end()});
-    for (NodeBlocking& blocking : best_blockings(problem, grid, nodes, meter))
+    bool tiled = false;
+    for (NodeBlocking& blocking : best_blockings(problem, grid, nodes, meter)) {
+        tiled = tiled || !blocking.tile.empty();
         nearest.try_blocking(std::move(blocking));
-    // It knows more of the network, which counts among equals.
-    if (problem.rank_count() <= few_ranks && !meter.exhausted()) {
+    }
+    // It knows more of the network, which counts among equals, but gives nodes different pieces.
+    if (!tiled && problem.rank_count() <= few_ranks && !meter.exhausted()) {
         const Placement structured = place_structure(problem, meter);
         nearest.try_slots({structured.slots().begin(), structured.slots().end()});
     }
