@@ -10,6 +10,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/grid_times.hpp"
 #include "topoloom/place/node_tile.hpp"
+#include "topoloom/place/rank_grid.hpp"
 
 namespace topoloom::python {
 
@@ -84,6 +85,8 @@ void bind_process_grid(nb::module_& m) {
         },
         "tile"_a, "weights"_a = std::vector<double>{},
         "External links of a tile inside a larger grid, each times the weight of its axis.");
+    m.def("nearest_extents", &nearest_extents, "extents"_a, "cells"_a,
+          "Extents of a grid of so many cells that are the nearest to those given.");
 }
 
 }  // namespace topoloom::python

@@ -100,7 +100,7 @@ def _all() -> Iterator[Case]:
             (CORES[turn % len(CORES)], CORES[(turn + 5) % len(CORES)]),
             strict=True,
         ):
-            grow = next(factors) if len(shape) == 2 else 2 - turn % 2
+            grow = next(factors) if len(shape) == 2 else 2 - turn // 7 % 2
             extents = [grow * side for side in shape]
             # Every other grid has an axis that makes up whole nodes.
             if turn % 2 == 0:

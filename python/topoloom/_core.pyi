@@ -349,6 +349,11 @@ def tile_surface(tile: Sequence[int], weights: Sequence[float] = []) -> float:
     External links of a tile inside a larger grid, each times the weight of its axis.
     """
 
+def nearest_extents(extents: Sequence[int], cells: int) -> list[int]:
+    """
+    Extents of a grid of so many cells that are the nearest to those given.
+    """
+
 class Bounds:
     """What no placement can be better than, and what proves it."""
 
