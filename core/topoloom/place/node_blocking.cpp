@@ -105,9 +105,18 @@ class Blockings {
     void try_strips() {
         const double scale = std::pow(cores_ / weight_product(), 1 / static_cast<double>(grid_.axes()));
         for (std::size_t along = 0; along < grid_.axes(); ++along) {
-            Extents strips(grid_.axes(), 1);
-            std::size_t left = std::max<std::size_t>(1, tries_ / grid_.axes());
-            try_widths(0, along, scale, strips, left);
+            std::vector<std::size_t> axes{along};
+            for (std::size_t i = 0; i < grid_.axes(); ++i) {
+                if (i != along) axes.push_back(i);
+            }
+            // Either way through a layer.
+            for (const bool reversed : {false, true}) {
+                if (reversed && (axes.size() < 3 || grid_.cells() > few_ranks)) continue;
+                if (reversed) std::reverse(axes.begin() + 1, axes.end());
+                Extents strips(grid_.axes(), 1);
+                std::size_t left = std::max<std::size_t>(1, tries_ / grid_.axes());
+                try_widths(0, axes, scale, strips, left);
+            }
         }
     }
 
@@ -117,14 +126,15 @@ class Blockings {
         return product;
     }
 
-    void try_widths(std::size_t axis, std::size_t along, double scale, Extents& strips, std::size_t& left) {
+    void try_widths(std::size_t axis, const std::vector<std::size_t>& axes, double scale, Extents& strips,
+                    std::size_t& left) {
         if (left == 0) return;
         if (axis == grid_.axes()) {
             --left;
-            try_order(strip_order(grid_.extents, along, strips));
+            try_order(strip_order(grid_.extents, axes, strips));
             return;
         }
-        if (axis == along) return try_widths(axis + 1, along, scale, strips, left);
+        if (axis == axes.front()) return try_widths(axis + 1, axes, scale, strips, left);
         const double extent = grid_.extents[axis];
         const double ideal = extent / std::max(1.0, scale * weighted_.weight[axis]);
         const auto nearest = static_cast<std::uint32_t>(std::max(1.0, std::round(ideal)));
@@ -133,7 +143,7 @@ class Blockings {
             const std::uint32_t count = i % 2 == 0 ? nearest - i / 2 : nearest + (i + 1) / 2;
             if (count == 0 || count > grid_.extents[axis]) continue;
             strips[axis] = count;
-            try_widths(axis + 1, along, scale, strips, left);
+            try_widths(axis + 1, axes, scale, strips, left);
             if (left == 0) return;
         }
     }

@@ -40,39 +40,42 @@ struct Box {
     Extents end;
 };
 
-/// Lists cells box by box, each row-major, or back and forth with another order of axes.
+/// Lists cells box by box, with `axes` from the slowest to the fastest.
 class Walk {
    public:
     Walk(const Extents& grid, std::vector<std::size_t> axes)
-        : stride_(strides_of(grid)), axes_(std::move(axes)), backward_(axes_.size(), false) {
+        : stride_(strides_of(grid)), axes_(std::move(axes)) {
         cells_.reserve(std::size_t{stride_[0]} * grid[0]);
     }
-    void forward(const Box& box) { step(box, 0, 0, false); }
-    /// Every run along an axis goes the other way than the one before; the first along the slowest one as told.
+    void forward(const Box& box) { step(box, 0, 0); }
+    /// Every other layer across the slowest axis is listed backward; the layers too, if told so.
     void back_and_forth(const Box& box, bool backward) {
-        backward_.assign(backward_.size(), false);
-        backward_[0] = backward;
-        step(box, 0, 0, true);
+        const std::size_t axis = axes_[0];
+        for (std::uint32_t i = box.begin[axis]; i < box.end[axis]; ++i) {
+            const std::uint32_t layer = backward ? box.begin[axis] + box.end[axis] - 1 - i : i;
+            step(box, 1, layer * stride_[axis]);
+            backward_ = !backward_;
+        }
+        backward_ = false;
     }
     [[nodiscard]] std::vector<std::uint32_t> cells() && { return std::move(cells_); }
 
    private:
-    void step(const Box& box, std::size_t depth, std::uint32_t cell, bool turn) {
+    void step(const Box& box, std::size_t depth, std::uint32_t cell) {
         if (depth == axes_.size()) {
             cells_.push_back(cell);
             return;
         }
         const std::size_t axis = axes_[depth];
-        const bool back = backward_[depth];
-        if (turn) backward_[depth] = !back;
-        const std::uint32_t first = back ? box.end[axis] - 1 : box.begin[axis];
-        for (std::uint32_t i = 0; i < box.end[axis] - box.begin[axis]; ++i)
-            step(box, depth + 1, cell + (back ? first - i : first + i) * stride_[axis], turn);
+        for (std::uint32_t i = box.begin[axis]; i < box.end[axis]; ++i) {
+            const std::uint32_t x = backward_ ? box.begin[axis] + box.end[axis] - 1 - i : i;
+            step(box, depth + 1, cell + x * stride_[axis]);
+        }
     }
 
     Extents stride_;
     std::vector<std::size_t> axes_;  // from the slowest to the fastest
-    std::vector<bool> backward_;
+    bool backward_ = false;
     std::vector<std::uint32_t> cells_;
 };
 
@@ -218,15 +221,15 @@ std::vector<std::uint32_t> tile_order(const Extents& grid, const Extents& tile) 
     }
 }
 
-std::vector<std::uint32_t> strip_order(const Extents& grid, std::size_t along, const Extents& strips) {
-    std::vector<std::size_t> axes = all_axes(grid.size());
-    std::rotate(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(along),
-                axes.begin() + static_cast<std::ptrdiff_t>(along) + 1);
+std::vector<std::uint32_t> strip_order(const Extents& grid, const std::vector<std::size_t>& axes,
+                                       const Extents& strips) {
     Walk walk(grid, axes);
     // The strips themselves are cells of a small grid, and gone through back and forth too.
     Extents count = strips;
-    count[along] = 1;
-    Walk through(count, axes);
+    count[axes.front()] = 1;
+    std::vector<std::size_t> across = axes;
+    std::rotate(across.begin(), across.begin() + 1, across.end());
+    Walk through(count, across);
     through.back_and_forth({Extents(grid.size(), 0), count}, false);
     bool backward = false;
     const Extents stride = strides_of(count);
