@@ -9,6 +9,7 @@ namespace topoloom::python {
 void bind_pattern(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);
 void bind_metric(nanobind::module_& m);
+void bind_process_grid(nanobind::module_& m);
 void bind_bound(nanobind::module_& m);
 void bind_place(nanobind::module_& m);
 void bind_qap(nanobind::module_& m);

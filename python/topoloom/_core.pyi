@@ -297,6 +297,63 @@ def allocation_shape(allocation: Allocation, threads: int = 0) -> AllocationShap
 def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottest: int = 10, threads: int = 0) -> Judgement:
     """Measures a placement in one pass over the messages."""
 
+class GridLinks:
+    """Hockney's model between and inside nodes, in seconds."""
+
+    def __init__(self, *, latency_s: float = 0.0, outer_s_per_byte: float = 0.0, inner_s_per_byte: float = 0.0, reduce_s_per_byte: float = 0.0, channels: int = 1) -> None:
+        """channels is how many messages a node carries at once as fast as one."""
+
+class NodeMap:
+    """What the lines of a process grid cost the nodes that it is on."""
+
+    def __init__(self, extents: Sequence[int], node_of_cell: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> None:
+        """Nodes 0, 1, ... of the cells, row-major."""
+
+    @property
+    def extents(self) -> list[int]: ...
+
+    @property
+    def leaving(self) -> list[list[int]]:
+        """
+        By axis and node: its cells whose successor along the axis is on another node.
+        """
+
+    @property
+    def inner_rounds(self) -> list[int]:
+        """By axis: rounds of a binomial tree that stay inside nodes."""
+
+    @property
+    def external_links(self) -> int:
+        """The most messages that leave a node at once, summed over the axes."""
+
+    def pipelined_time(self, links: GridLinks, bytes: float, segment: float) -> float:
+        """
+        Seconds of a broadcast or reduction down the chains of every axis, in segments.
+        """
+
+    def best_segment(self, links: GridLinks, bytes: float) -> float:
+        """Bytes for which that is least."""
+
+    def binomial_time(self, collective: str, links: GridLinks, bytes: float) -> float:
+        """
+        Seconds of a broadcast, reduce, scatter or gather along binomial trees of every axis.
+        """
+
+def node_tiles(extents: Sequence[int], cores: int, weights: Sequence[float] = []) -> list[list[int]]:
+    """
+    All tiles of so many cells that divide a grid, those of the least surface first.
+    """
+
+def tile_surface(tile: Sequence[int], weights: Sequence[float] = []) -> float:
+    """
+    External links of a tile inside a larger grid, each times the weight of its axis.
+    """
+
+def nearest_extents(extents: Sequence[int], cells: int) -> list[int]:
+    """
+    Extents of a grid of so many cells that are the nearest to those given.
+    """
+
 class Bounds:
     """What no placement can be better than, and what proves it."""
 

@@ -150,6 +150,11 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
         const bool enough =
             structured->plain && problem.rank_count() > most_at_once && effort < 2 && !meter.limited();
         if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
+        // Where nodes take no equal boxes, strips of the grid may be better.
+        if (structured->grid && problem.machine().slots_per_node() > 1 && !meter.exhausted()) {
+            best.offer(place_tile(problem, meter, {}));
+            structured_value = best.value();
+        }
     }
     if (partners.edge_count() == 0) return best.placement();
     if (const auto grid = find_rank_grid(problem)) best.offer(fold_grid(problem, *grid, meter));

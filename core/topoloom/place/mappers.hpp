@@ -22,3 +22,4 @@
 #include "topoloom/place/structure.hpp"
 #include "topoloom/place/swap.hpp"
 #include "topoloom/place/tabu.hpp"
+#include "topoloom/place/tile.hpp"

@@ -36,6 +36,7 @@ VERBS = {
     "allocate": Verb("choose nodes for a job, show an allocation, make a ragged one"),
     "map": Verb("place the ranks on the allocated slots"),
     "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
+    "grid": Verb("tell what lines of a process grid cost their nodes"),
     "bound": Verb("prove how good any placement can be at most"),
     "joint": Verb("place several jobs together, least in each other's way"),
     "compare": Verb("try several mappers and print one table"),

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blocks two hundred grids in every way and prints what leaves the nodes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from tiles.cases import Case, cases
+from tiles.figure import draw
+from tiles.measure import OURS, Outcome, measure
+from tiles.peers import PEERS
+from topoloom.cli.console import print_table
+
+
+def main() -> None:
+    """Do what the command line says; fail where another way is better than ours."""
+    parser = argparse.ArgumentParser("tiles", description=__doc__)
+    parser.add_argument("--every", type=int, default=1, help="only every N-th case")
+    parser.add_argument(
+        "--auto", action="store_true", help="also what the portfolio finds"
+    )
+    parser.add_argument(
+        "--figure", type=Path, help="run nothing; draw the picture of the docs there"
+    )
+    asked = parser.parse_args()
+    if asked.figure:
+        draw(asked.figure)
+        return
+    chosen = list(cases())[:: asked.every]
+    console = Console(stderr=True)
+    runs = [
+        (case, measure(case, asked.auto))
+        for case in track(chosen, "blocking", console=console)
+    ]
+    report(runs)
+    behind = [
+        f"{case.name}: {way} {found[way].total:,}, {OURS} {found[OURS].total:,}"
+        for case, found in runs
+        for way in PEERS
+        if found[way].total < found[OURS].total
+    ]
+    if behind:
+        sys.exit("\n".join(behind))
+
+
+def report(runs: Sequence[tuple[Case, dict[str, Outcome]]]) -> None:
+    """Print a line for each way: its bytes over ours, in all and on the worst node."""
+    rows = []
+    for way in runs[0][1]:
+        total = ratios(runs, way, "total")
+        worst = ratios(runs, way, "worst")
+        rows.append(
+            [
+                way,
+                f"{geometric_mean(total):.3f}",
+                f"{max(total):.2f}",
+                str(sum(r > 1 for r in total)),
+                str(sum(r < 1 for r in total)),
+                f"{geometric_mean(worst):.3f}",
+                str(sum(r < 1 for r in worst)),
+                f"{1e3 * np.median([found[way].seconds for _, found in runs]):.1f} ms",
+            ]
+        )
+    print_table(
+        [
+            "",
+            "bytes / ours",
+            "at most",
+            "more than ours",
+            "fewer",
+            "worst node / ours",
+            "fewer",
+            "time",
+        ],
+        rows,
+        title=f"{len(runs)} grids: bytes that leave their node",
+    )
+
+
+def ratios(
+    runs: Sequence[tuple[Case, dict[str, Outcome]]], way: str, what: str
+) -> list[float]:
+    """Divide by ours, case by case; none where nothing leaves any node."""
+    return [
+        getattr(found[way], what) / getattr(found[OURS], what)
+        for _, found in runs
+        if getattr(found[OURS], what)
+    ]
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Return the mean of ratios."""
+    return float(np.exp(np.mean(np.log(values))))
+
+
+if __name__ == "__main__":
+    main()

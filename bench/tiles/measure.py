@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What leaves the nodes under each way of blocking."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import topoloom
+from tiles.cases import Case
+from tiles.peers import PEERS
+
+OURS = "tile"
+PORTFOLIO = "auto"
+
+
+class Outcome(NamedTuple):
+    """Bytes that leave nodes: in all, and from the node that sends the most."""
+
+    total: int
+    worst: int
+    seconds: float
+
+
+def measure(case: Case, portfolio: bool = False) -> dict[str, Outcome]:
+    """Block a grid in every way."""
+    edges = case.edges()
+    sizes = case.sizes
+    by_order = np.repeat(np.arange(len(sizes)), sizes)
+    mean = round(sizes.mean())
+    found = {}
+    for name, peer in PEERS.items():
+        start = perf_counter()
+        cells = peer(case.extents, mean, case.vectors)
+        node = np.empty_like(by_order)
+        node[cells] = by_order
+        found[name] = outcome(edges, node, perf_counter() - start)
+    machine = topoloom.load_machine(f"fattree:{len(sizes)}+node:{case.cores}")
+    slots = [
+        n * case.cores + i for n, size in enumerate(sizes) for i in range(int(size))
+    ]
+    allocation = topoloom.Allocation(machine, range(len(sizes)), slots)
+    source, target, sent = edges
+    graph = topoloom.CommGraph.from_edges(
+        len(by_order), source.astype(np.uint32), target.astype(np.uint32), sent
+    )
+    grid = "x".join(map(str, case.extents))
+    mappers = {OURS: f"tile(grid={grid})"}
+    if portfolio:
+        mappers[PORTFOLIO] = PORTFOLIO
+    for name, mapper in mappers.items():
+        start = perf_counter()
+        placement, _ = topoloom.place(graph, allocation, mapper)
+        seconds = perf_counter() - start
+        node = np.asarray(placement.slots).astype(np.int64) // case.cores
+        found[name] = outcome(edges, node, seconds)
+    return found
+
+
+def outcome(
+    edges: NDArray[np.int64], node: NDArray[np.int64], seconds: float
+) -> Outcome:
+    """Add up what goes from node to node."""
+    source, target, sent = edges
+    leaving = np.where(node[source] != node[target], sent, 0)
+    by_node = np.bincount(node[source], weights=leaving)
+    return Outcome(int(leaving.sum()), int(by_node.max(initial=0)), seconds)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Process grids on nodes for Python: node maps, tiles, predicted times of collectives.
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+
+#include "arrays.hpp"
+#include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/metric/grid_times.hpp"
+#include "topoloom/place/node_tile.hpp"
+#include "topoloom/place/rank_grid.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+GridCollective collective_of(std::string_view name) {
+    constexpr std::array<std::string_view, 4> names{"broadcast", "reduce", "scatter", "gather"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == name) return static_cast<GridCollective>(i);
+    }
+    fail("no collective '", name, "' on grids; there are broadcast, reduce, scatter and gather");
+}
+
+}  // namespace
+
+void bind_process_grid(nb::module_& m) {
+    nb::class_<GridLinks>(m, "GridLinks", "Hockney's model between and inside nodes, in seconds.")
+        .def(
+            "__init__",
+            [](GridLinks* links, double latency, double outer, double inner, double reduce,
+               std::uint32_t channels) { new (links) GridLinks{latency, outer, inner, reduce, channels}; },
+            nb::kw_only(), "latency_s"_a = 0.0, "outer_s_per_byte"_a = 0.0, "inner_s_per_byte"_a = 0.0,
+            "reduce_s_per_byte"_a = 0.0, "channels"_a = 1,
+            "channels is how many messages a node carries at once as fast as one.");
+
+    nb::class_<NodeMap>(m, "NodeMap", "What the lines of a process grid cost the nodes that it is on.")
+        .def(
+            "__init__",
+            [](NodeMap* map, Extents extents, const Ids& node_of_cell) {
+                new (map) NodeMap(node_map(extents, elements<std::uint32_t>(node_of_cell)));
+            },
+            "extents"_a, "node_of_cell"_a, "Nodes 0, 1, ... of the cells, row-major.")
+        .def_ro("extents", &NodeMap::extents)
+        .def_ro("leaving", &NodeMap::leaving,
+                "By axis and node: its cells whose successor along the axis is on another node.")
+        .def_ro("inner_rounds", &NodeMap::inner_rounds,
+                "By axis: rounds of a binomial tree that stay inside nodes.")
+        .def_prop_ro(
+            "external_links", [](const NodeMap& map) { return map.external_links(); },
+            "The most messages that leave a node at once, summed over the axes.")
+        .def("pipelined_time", &pipelined_time, "links"_a, "bytes"_a, "segment"_a,
+             "Seconds of a broadcast or reduction down the chains of every axis, in segments.")
+        .def("best_segment", &best_segment, "links"_a, "bytes"_a, "Bytes for which that is least.")
+        .def(
+            "binomial_time",
+            [](const NodeMap& map, std::string_view collective, const GridLinks& links, double bytes) {
+                return binomial_time(map, collective_of(collective), links, bytes);
+            },
+            "collective"_a, "links"_a, "bytes"_a,
+            "Seconds of a broadcast, reduce, scatter or gather along binomial trees of every axis.");
+
+    m.def(
+        "node_tiles",
+        [](const Extents& extents, std::uint64_t cores, const std::vector<double>& weights) {
+            if (weights.empty())
+                return node_tiles({extents, std::vector<double>(extents.size(), 1.0)}, cores);
+            if (weights.size() != extents.size())
+                fail("there are ", weights.size(), " weights for ", extents.size(),
+                     " axes; give one an axis");
+            return node_tiles({extents, weights}, cores);
+        },
+        "extents"_a, "cores"_a, "weights"_a = std::vector<double>{},
+        "All tiles of so many cells that divide a grid, those of the least surface first.");
+    m.def(
+        "tile_surface",
+        [](const Extents& tile, const std::vector<double>& weights) {
+            if (!weights.empty() && weights.size() != tile.size())
+                fail("there are ", weights.size(), " weights for ", tile.size(), " axes; give one an axis");
+            return tile_surface(tile, weights);
+        },
+        "tile"_a, "weights"_a = std::vector<double>{},
+        "External links of a tile inside a larger grid, each times the weight of its axis.");
+    m.def("nearest_extents", &nearest_extents, "extents"_a, "cells"_a,
+          "Extents of a grid of so many cells that are the nearest to those given.");
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Predicted times of collectives on process grids that run along all lines of an axis at once, axis after axis.
+#pragma once
+
+#include "topoloom/metric/node_map.hpp"
+
+namespace topoloom {
+
+/// Hockney's model, T = latency + bytes * seconds a byte, between nodes and inside them. A node carries `channels`
+/// messages at once as fast as one.
+struct GridLinks {
+    double latency_s = 0;
+    double outer_s_per_byte = 0;
+    double inner_s_per_byte = 0;
+    double reduce_s_per_byte = 0;  // of an operation on the data that arrive
+    std::uint32_t channels = 1;
+};
+
+enum class GridCollective { broadcast, reduce, scatter, gather };
+
+/// A broadcast or, with reduce_s_per_byte, a reduction of `bytes` down the chains of every axis in segments of
+/// `segment` bytes. Throws Error unless 0 < segment <= bytes. Source: Karlsson 2012, eq. 5.2 to 5.7, with the constants
+/// 2d and d, and the share of external links over the sum of the areas of the grid; see docs/how-to/process-grids.md.
+[[nodiscard]] double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, double segment);
+
+/// The segment for which that is least: the root of d * bytes * latency / (steps * seconds a byte), at most `bytes` and
+/// at least one byte.
+[[nodiscard]] double best_segment(const NodeMap& map, const GridLinks& links, double bytes);
+
+/// A collective along binomial trees: rounds inside nodes, then those between nodes, in which a node's messages share
+/// its channels. Scatter and gather have `bytes` for every process of a line, broadcast and reduce `bytes` in all.
+/// Source: Karlsson 2012, sec. 5.3.4, with the factor of the channels on what leaves the node.
+[[nodiscard]] double binomial_time(const NodeMap& map, GridCollective collective, const GridLinks& links,
+                                   double bytes);
+
+}  // namespace topoloom

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/metric/node_map.hpp"
+
+#include <algorithm>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Walks the cells of a grid along one axis.
+struct Lines {
+    std::uint32_t extent;
+    std::uint32_t stride;
+
+    [[nodiscard]] std::uint32_t at(std::size_t cell) const {
+        return static_cast<std::uint32_t>(cell / stride % extent);
+    }
+};
+
+/// In round s of a binomial tree, last round first, every 2^(s+1)-th cell of a line sends to the one 2^s further on.
+std::uint32_t rounds_inside(const Lines& lines, std::span<const std::uint32_t> node_of_cell) {
+    std::uint32_t rounds = 0;
+    for (std::uint64_t step = 1; step < lines.extent; step *= 2, ++rounds) {
+        for (std::size_t cell = 0; cell < node_of_cell.size(); ++cell) {
+            const std::uint32_t x = lines.at(cell);
+            if (x % (2 * step) == 0 && x + step < lines.extent &&
+                node_of_cell[cell] != node_of_cell[cell + step * lines.stride])
+                return rounds;
+        }
+    }
+    return rounds;
+}
+
+}  // namespace
+
+std::uint32_t NodeMap::external_links(std::size_t axis) const {
+    return *std::ranges::max_element(leaving[axis]);
+}
+
+std::uint32_t NodeMap::external_links() const {
+    std::uint32_t sum = 0;
+    for (std::size_t axis = 0; axis < leaving.size(); ++axis) sum += external_links(axis);
+    return sum;
+}
+
+NodeMap node_map(const Extents& extents, std::span<const std::uint32_t> node_of_cell) {
+    std::uint64_t cells = 1;
+    for (const std::uint32_t extent : extents) cells *= extent;
+    if (extents.empty() || cells != node_of_cell.size()) {
+        fail("a grid of ", extents.empty() ? "no axes" : extents_text(extents), " has not the ",
+             node_of_cell.size(), " cells that are placed");
+    }
+    const std::uint32_t nodes = *std::ranges::max_element(node_of_cell) + 1;
+    NodeMap map{extents, {}, {}};
+    std::uint32_t stride = 1;
+    for (std::size_t axis = extents.size(); axis-- > 0;) {
+        const Lines lines{extents[axis], stride};
+        std::vector<std::uint32_t> leaving(nodes, 0);
+        for (std::size_t cell = 0; cell < cells; ++cell) {
+            const std::uint32_t node = node_of_cell[cell];
+            if (lines.at(cell) + 1 < lines.extent && node_of_cell[cell + stride] != node) ++leaving[node];
+        }
+        map.leaving.insert(map.leaving.begin(), std::move(leaving));
+        map.inner_rounds.insert(map.inner_rounds.begin(), rounds_inside(lines, node_of_cell));
+        stride *= extents[axis];
+    }
+    return map;
+}
+
+double tile_surface(const Extents& tile, std::span<const double> weight) {
+    double sum = 0;
+    for (std::size_t d = 0; d < tile.size(); ++d) {
+        double links = weight.empty() ? 1 : weight[d];
+        for (std::size_t j = 0; j < tile.size(); ++j) links *= j == d ? 1 : tile[j];
+        sum += links;
+    }
+    return sum;
+}
+
+}  // namespace topoloom

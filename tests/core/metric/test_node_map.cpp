@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Process grids on nodes: C. Karlsson, Optimizing Multi-dimensional MPI Communications ..., 2012, ch. 5.
+#include <doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/metric/grid_times.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using Nodes = std::vector<std::uint32_t>;
+
+/// The node of every cell where each takes a tile.
+Nodes tiled(const Extents& grid, const Extents& tile) {
+    Nodes nodes;
+    for (std::uint32_t r = 0; r < grid[0]; ++r) {
+        for (std::uint32_t c = 0; c < grid[1]; ++c)
+            nodes.push_back(r / tile[0] * (grid[1] / tile[1]) + c / tile[1]);
+    }
+    return nodes;
+}
+
+/// From the definition, for two axes.
+Nodes slow_leaving(const Extents& grid, const Nodes& nodes, std::size_t axis) {
+    Nodes leaving(*std::ranges::max_element(nodes) + 1, 0);
+    const auto node = [&](std::uint32_t r, std::uint32_t c) { return nodes[r * grid[1] + c]; };
+    for (std::uint32_t r = 0; r + (axis == 0) < grid[0]; ++r) {
+        for (std::uint32_t c = 0; c + (axis == 1) < grid[1]; ++c)
+            leaving[node(r, c)] += node(r, c) != node(r + (axis == 0), c + (axis == 1));
+    }
+    return leaving;
+}
+
+}  // namespace
+
+TEST_CASE("the published example: 4 nodes of 4 cores and a grid of 4x4, by rows and in tiles") {
+    Nodes rows(16);
+    for (std::uint32_t i = 0; i < 16; ++i) rows[i] = i / 4;
+    const NodeMap by_rows = node_map({4, 4}, rows);
+    CHECK(by_rows.leaving[1] == Nodes{0, 0, 0, 0});
+    CHECK(by_rows.leaving[0] == Nodes{4, 4, 4, 0});
+    CHECK(by_rows.external_links() == 4);
+    const NodeMap in_tiles = node_map({4, 4}, tiled({4, 4}, {2, 2}));
+    CHECK(in_tiles.leaving[1] == Nodes{2, 0, 2, 0});
+    CHECK(in_tiles.leaving[0] == Nodes{2, 2, 0, 0});
+    CHECK(in_tiles.external_links() == 4);
+}
+
+TEST_CASE("the node map of any grid is that of the definition") {
+    Rng rng(3);
+    for (int round = 0; round < 20; ++round) {
+        const Extents grid{1 + static_cast<std::uint32_t>(rng.below(7)),
+                           1 + static_cast<std::uint32_t>(rng.below(7))};
+        Nodes nodes(grid[0] * grid[1]);
+        for (auto& node : nodes) node = static_cast<std::uint32_t>(rng.below(4));
+        const NodeMap map = node_map(grid, nodes);
+        for (const std::size_t axis : {0, 1}) CHECK(map.leaving[axis] == slow_leaving(grid, nodes, axis));
+    }
+}
+
+TEST_CASE("a tile inside a larger grid has its surface as external links: 6 with 8 cores, 7 with 12") {
+    for (const Extents& tile : {Extents{1, 8}, {2, 4}, {4, 2}, {8, 1}, {1, 12}, {2, 6}, {3, 4}, {12, 1}}) {
+        const Extents grid{3 * tile[0], 3 * tile[1]};
+        CHECK(node_map(grid, tiled(grid, tile)).external_links() == tile_surface(tile));
+    }
+    CHECK(tile_surface({2, 4}) == 6);
+    CHECK(tile_surface({3, 4}) == 7);
+    CHECK(tile_surface({1, 8}) == 9);
+    CHECK(tile_surface({2, 2, 2}) == 12);
+    CHECK(tile_surface({2, 2, 3}) == 16);
+    const std::vector<double> weight{1, 3};
+    CHECK(tile_surface({2, 4}, weight) == 4 + 3 * 2);
+}
+
+TEST_CASE("tiles gain what was published: 1.25, 1.5 and 1.86 in two dimensions, 1.42 and 1.56 in three") {
+    const auto gain = [](const Extents& tile) {
+        Extents line(tile.size(), 1);
+        line.back() = std::accumulate(tile.begin(), tile.end(), 1U, std::multiplies<>{});
+        return tile_surface(line) / tile_surface(tile);
+    };
+    CHECK(gain({2, 2}) == 1.25);
+    CHECK(gain({2, 4}) == 1.5);
+    CHECK(gain({3, 4}) == doctest::Approx(1.857).epsilon(0.001));
+    CHECK(gain({2, 2, 2}) == doctest::Approx(17.0 / 12));
+    CHECK(gain({2, 2, 3}) == doctest::Approx(25.0 / 16));
+}
+
+TEST_CASE("a pipeline takes one step a segment and link, and the gain of tiles is that of their surfaces") {
+    const GridLinks wire{.latency_s = 1e-6, .outer_s_per_byte = 1e-9};
+    // One chain of 8 nodes, 10 segments: (8 - 2 + 10) steps. All links leave their node.
+    const NodeMap chain = node_map({8}, Nodes{0, 1, 2, 3, 4, 5, 6, 7});
+    CHECK(pipelined_time(chain, wire, 1e6, 1e5) == doctest::Approx((8 - 2 + 10) * (1e-6 + 1e-4)));
+    const GridLinks fast{.latency_s = 0, .outer_s_per_byte = 1e-9, .channels = 2};
+    const NodeMap strips = node_map({32, 32}, tiled({32, 32}, {1, 8}));
+    const NodeMap tiles = node_map({32, 32}, tiled({32, 32}, {2, 4}));
+    CHECK(pipelined_time(strips, fast, 1e6, 1e4) / pipelined_time(tiles, fast, 1e6, 1e4) ==
+          doctest::Approx(1.5));
+    // (p_1 + p_2 - 4 + 2m/s) s E/(p_1 + p_2) beta/c
+    CHECK(pipelined_time(tiles, fast, 1e6, 1e4) ==
+          doctest::Approx((32 + 32 - 4 + 2 * 100) * 1e4 * 6.0 / 64 * 1e-9 / 2));
+}
+
+TEST_CASE("no segment is better than the best one") {
+    const GridLinks links{5e-6, 1e-9, 2e-10, 1e-10, 2};
+    const NodeMap map = node_map({32, 32}, tiled({32, 32}, {2, 4}));
+    const double best = best_segment(map, links, 1e6);
+    const double time = pipelined_time(map, links, 1e6, best);
+    for (double segment = 100; segment <= 1e6; segment *= 1.1)
+        CHECK(pipelined_time(map, links, 1e6, segment) >= time * (1 - 1e-12));
+    // Two processes have nobody to overlap with.
+    CHECK(best_segment(node_map({2}, Nodes{0, 1}), links, 1e6) == 1e6);
+}
+
+TEST_CASE("binomial trees have log2 rounds an axis, those inside nodes first, and share channels outside") {
+    const GridLinks links{.latency_s = 1, .outer_s_per_byte = 10, .inner_s_per_byte = 1, .channels = 1};
+    const NodeMap map = node_map({8, 16}, tiled({8, 16}, {2, 4}));
+    CHECK(map.inner_rounds == Nodes{1, 2});
+    // Axis 0: 3 rounds, 1 inside; 4 messages leave a node at once. Axis 1: 4 rounds, 2 inside; 2 messages.
+    const auto expected = [&](double outer_0, double outer_1) {
+        return (1 + 10 * outer_0) * 2 + (1 + 1) + (1 + 10 * outer_1) * 2 + (1 + 1) * 2;
+    };
+    CHECK(binomial_time(map, GridCollective::broadcast, links, 1) == doctest::Approx(expected(4, 2)));
+    GridLinks two = links;
+    two.channels = 2;
+    CHECK(binomial_time(map, GridCollective::broadcast, two, 1) == doctest::Approx(expected(2, 1)));
+    GridLinks summing = links;
+    summing.reduce_s_per_byte = 0.5;
+    CHECK(binomial_time(map, GridCollective::reduce, summing, 1) ==
+          doctest::Approx(expected(4, 2) + 7 * 0.5));
+    // A scatter from one process to 8: 4, 2 and 1 shares; sec. 4.3 calls the cost 7/8 of the 8 shares.
+    const NodeMap line = node_map({8}, Nodes{0, 1, 2, 3, 4, 5, 6, 7});
+    const GridLinks bytes_only{.outer_s_per_byte = 1};
+    CHECK(binomial_time(line, GridCollective::scatter, bytes_only, 1) == 7);
+    CHECK(binomial_time(line, GridCollective::gather, bytes_only, 1) == 7);
+}
+
+TEST_CASE("grids that are not those of the nodes, and impossible links, are refused") {
+    CHECK_THROWS_WITH_AS((void)node_map({4, 4}, Nodes(15, 0)),
+                         "a grid of 4x4 has not the 15 cells that are placed", Error);
+    const NodeMap map = node_map({4}, Nodes{0, 0, 1, 1});
+    CHECK_THROWS_AS((void)pipelined_time(map, {}, 100, 101), Error);
+    CHECK_THROWS_AS((void)binomial_time(map, GridCollective::gather, {.channels = 0}, 1), Error);
+    CHECK_THROWS_AS((void)best_segment(map, {.latency_s = -1}, 1), Error);
+}
