@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         fragmented_allocation,
         judge,
         mappers,
+        molecular_dynamics,
         objective_value,
         place,
         random_geometric,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
         ring,
         solve_qap,
         stencil,
+        triangular_grid,
+        triangular_messages,
     )
     from topoloom.allocation_file import AllocatedHosts, load_allocation
     from topoloom.formats.graph import load_graph, save_graph
@@ -78,6 +81,7 @@ _HOME = {
             "fragmented_allocation",
             "judge",
             "mappers",
+            "molecular_dynamics",
             "objective_value",
             "place",
             "random_geometric",
@@ -85,6 +89,8 @@ _HOME = {
             "ring",
             "solve_qap",
             "stencil",
+            "triangular_grid",
+            "triangular_messages",
         ),
         "topoloom._core",
     ),
@@ -132,6 +138,7 @@ __all__ = [
     "load_phases",
     "load_placement",
     "mappers",
+    "molecular_dynamics",
     "objective_value",
     "place",
     "random_geometric",
@@ -141,6 +148,8 @@ __all__ = [
     "save_placement",
     "solve_qap",
     "stencil",
+    "triangular_grid",
+    "triangular_messages",
 ]
 
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 
 #include "topoloom/pattern/pattern_check.hpp"
 
@@ -38,7 +39,23 @@ std::uint32_t group_of(TriangularCell cell, std::uint32_t rows, TriangularGroup 
     return balanced_column(cell, rows);
 }
 
+/// The one of those names that the text is, by its number.
+template <class Kind>
+Kind parse(std::string_view kind, std::string_view text, const std::vector<std::string>& names) {
+    const auto found = std::ranges::find(names, text);
+    if (found == names.end()) throw Error(unknown_name(kind, text, names));
+    return static_cast<Kind>(found - names.begin());
+}
+
 }  // namespace
+
+TriangularOrder parse_triangular_order(std::string_view text) {
+    return parse<TriangularOrder>("order", text, {"dm", "cm", "bdm", "bcm"});
+}
+
+TriangularGroup parse_triangular_group(std::string_view text) {
+    return parse<TriangularGroup>("group", text, {"column", "row", "orthogonalization"});
+}
 
 std::vector<TriangularCell> triangular_grid(std::uint32_t rows, TriangularOrder order) {
     check(rows, order);
@@ -94,6 +111,7 @@ CommGraph triangular_messages(std::uint32_t rows, TriangularOrder order, Triangu
 std::uint32_t hybrid_rows(std::uint32_t rows, std::uint32_t threads) {
     check(rows, TriangularOrder::dm);
     if (threads == 0) fail("a rank cannot have 0 threads; give 1 or more");
+    if (threads == 1) return rows;
     return 2 * static_cast<std::uint32_t>(rows / std::sqrt(threads) / 2) + 1;
 }
 

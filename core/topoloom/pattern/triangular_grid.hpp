@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "topoloom/base/unit.hpp"
@@ -21,6 +22,10 @@ enum class TriangularOrder { dm, cm, bdm, bcm };
 /// Who talks: the ranks of a column, those of a row, or those that share a piece of the vectors in orthogonalization:
 /// the columns of the balanced grid, whatever the order.
 enum class TriangularGroup { column, row, orthogonalization };
+
+/// Reads dm, cm, bdm or bcm; column, row or orthogonalization. Throws Error for anything else.
+[[nodiscard]] TriangularOrder parse_triangular_order(std::string_view text);
+[[nodiscard]] TriangularGroup parse_triangular_group(std::string_view text);
 
 struct TriangularCell {
     std::uint32_t row;
@@ -42,7 +47,7 @@ struct TriangularCell {
                                             Bytes bytes);
 
 /// Rows when every rank has `threads` cores: the odd number nearest to rows / sqrt(threads), so that as many cores are
-/// in use. Throws Error for no rows or threads.
+/// in use; with one thread all of them. Throws Error for no rows or threads.
 [[nodiscard]] std::uint32_t hybrid_rows(std::uint32_t rows, std::uint32_t threads);
 
 }  // namespace topoloom

@@ -169,6 +169,7 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
         if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
     }
     if (partners.edge_count() == 0) return best.placement();
+    if (auto bricks = place_recognized_bricks(problem, meter)) best.offer(*std::move(bricks));
     try_all(problem, candidates(problem, effort), best, meter);
     const bool limited = meter.limited();  // annealing would use up the budget
     if (limited) search_all_exchanges(problem, best, meter, effort);
@@ -186,6 +187,9 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
                                                        {.starts = 2, .family = 8},
                                                        {.starts = 2, .family = 8, .islands = islands}}};
     best.offer(place_multisection(problem, meter, sections[effort]));
+    if (auto bricks = place_recognized_bricks(problem, meter)) {
+        best.offer(refine_shared(problem, *std::move(bricks), meter, {.cycles = effort}));
+    }
     if (problem.migration() != nullptr)
         best.offer(refine_shared(problem, place_previous(problem, meter), meter, {.cycles = 0}));
     if (effort == 2) best.offer(refine_shared(problem, best.placement(), meter, {.cycles = 2}));

@@ -4,6 +4,7 @@
 
 #include "topoloom/place/anneal.hpp"
 #include "topoloom/place/auto.hpp"
+#include "topoloom/place/bricks.hpp"
 #include "topoloom/place/congestion.hpp"
 #include "topoloom/place/exact.hpp"
 #include "topoloom/place/grasp.hpp"

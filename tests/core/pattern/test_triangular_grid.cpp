@@ -120,10 +120,17 @@ TEST_CASE("even rows have no balanced form, and none at all no grid") {
     CHECK_THROWS_AS((void)triangular_messages(5, cm, TriangularGroup::row, Bytes{-1}), Error);
 }
 
+TEST_CASE("orders and groups have names") {
+    CHECK(parse_triangular_order("bcm") == bcm);
+    CHECK(parse_triangular_group("orthogonalization") == TriangularGroup::orthogonalization);
+    CHECK_THROWS_WITH_AS((void)parse_triangular_order("bmc"),
+                         "no order 'bmc' (did you mean 'dm'?); there are: dm, cm, bdm, bcm", Error);
+}
+
 TEST_CASE("threads leave the nearest odd number of rows") {
     CHECK(hybrid_rows(95, 6) == 39);
     CHECK(hybrid_rows(191, 6) == 77);
-    CHECK(hybrid_rows(23, 1) == 23);
+    CHECK(hybrid_rows(24, 1) == 24);
     CHECK(hybrid_rows(23, 4) == 11);
     CHECK(hybrid_rows(3, 100) == 1);
     CHECK_THROWS_WITH_AS((void)hybrid_rows(5, 0), "a rank cannot have 0 threads; give 1 or more", Error);
