@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <variant>
@@ -97,6 +98,9 @@ class Halving {
     [[nodiscard]] std::span<const std::uint32_t> position_of_cell() const { return position_of_cell_; }
 
    private:
+    /// What two cuts must differ by, so that chance in the loads does not set neighboring parts askew.
+    static constexpr double alike = 0.02;
+
     [[nodiscard]] const std::vector<std::uint32_t>& at(std::uint32_t slot) const {
         return at_[allocation_.node_of_slot()[slot]];
     }
@@ -121,7 +125,8 @@ class Halving {
         const double all = std::accumulate(layer.begin(), layer.end(), 0.0);
         std::uint32_t cut = 1;
         double share = layer[0] / all;
-        while (cut + 1 < extent[longest] && std::abs(share + layer[cut] / all - 0.5) <= std::abs(share - 0.5))
+        while (cut + 1 < extent[longest] &&
+               std::abs(share + layer[cut] / all - 0.5) < std::abs(share - 0.5) - alike)
             share += layer[cut++] / all;
         const std::size_t split = sort_and_split(slots, share);
         std::vector<std::uint32_t> below = extent;
@@ -150,7 +155,8 @@ class Halving {
         }
     }
 
-    /// Sorts the slots along the axis on which they reach farthest, and returns how many have that share of the room.
+    /// Sorts the slots along the axis on which they reach farthest, and returns how many of them are nearest to that
+    /// share of the room.
     std::size_t sort_and_split(std::span<std::uint32_t> slots, double share) const {
         std::size_t widest = 0;
         std::uint32_t reach = 0;
@@ -165,11 +171,20 @@ class Halving {
         const auto room = [&](std::uint32_t slot) { return static_cast<double>(room_.capacities()[slot]); };
         double wanted = 0;
         for (const std::uint32_t slot : slots) wanted += share * room(slot);
-        std::size_t split = 0;
-        for (double passed = 0; split + 1 < slots.size() && passed + room(slots[split]) / 2 <= wanted;
-             ++split)
-            passed += room(slots[split]);
-        return std::max<std::size_t>(1, split);
+        // Between planes: what is cut inside one is no box, and its patches lie askew to their neighbors.
+        const auto may_cut = [&](std::size_t i) {
+            return reach == 0 || at(slots[i])[widest] != at(slots[i - 1])[widest];
+        };
+        std::size_t split = 1;
+        double passed = 0;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 1; i < slots.size(); ++i) {
+            passed += room(slots[i - 1]);
+            if (!may_cut(i) || std::abs(passed - wanted) >= least - alike * wanted / share) continue;
+            least = std::abs(passed - wanted);
+            split = i;
+        }
+        return split;
     }
 
     /// The slot nearest to the mean of the coordinates.
