@@ -72,6 +72,25 @@ def test_trends_of_the_paper_hold() -> None:
     assert congestion == sorted(congestion)
 
 
+def test_all_groups_together_have_less_congestion_than_the_best_order() -> None:
+    where = Allocation(HOPPER, list(range(12)))
+    phases = [
+        triangular_messages(23, "bcm", group, 10)
+        for group in ("column", "row", "orthogonalization")
+    ]
+    graph = add_phases(phases)
+    in_order, placed = (
+        place(graph, where, mapper=mapper, objective="congestion", phases=phases)[0]
+        for mapper in ("block", "auto(effort=fast)")
+    )
+    before, after = (
+        sum(judge(phase, where, slots).congestion_max for phase in phases)
+        for slots in (in_order, placed)
+    )
+    # Only the rows leave their nodes in order; placed, all do, but not as much.
+    assert after < 0.9 * before
+
+
 def test_phases_are_columns_rows_and_orthogonalization_and_add_up() -> None:
     request = Request(ranks=0, bytes=1000, rows=9, order="cm")
     graph = make_pattern("triangular", request)

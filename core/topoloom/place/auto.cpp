@@ -211,7 +211,8 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     // A budget that the user gave is used up, whatever the effort.
     const CongestionOptions annealing{.sweeps = meter.limited() ? 1'000'000'000 : sweeps[effort]};
     Best best(problem);
-    best.offer(place_block(problem, meter));
+    const Placement block = place_block(problem, meter);
+    best.offer(block);
     const Problem near = problem.for_hop_bytes();
     if (near.symmetric().edge_count() == 0) return best.placement();
     const Budget part = meter.part(share_for_hop_bytes);
@@ -220,8 +221,10 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
         try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd,swap", "emahd", "multisection,swap"},
                 best, part_meter);
     }
-    best.offer(place_alone(near, part_meter, near_effort[effort]));
+    const Placement nearest = place_alone(near, part_meter, near_effort[effort]);
+    best.offer(nearest);
     meter.spend(part_meter.done());
+    const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
     // In time the latency of the longest way hides what else would help.
     const Goal goal = problem.goal_on_links();
     if (goal.objective.of(Aim::time) > 0) {
@@ -233,6 +236,9 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
         meter.spend(half_meter.done());
     }
     best.offer(improve_congestion(problem, best.placement(), meter, annealing));
+    // Block order may keep most messages off the links, as with balanced columns of a triangular grid: better than what
+    // has few hop-bytes, but a trap.
+    if (trapped && !meter.limited()) best.offer(improve_congestion(problem, nearest, meter, annealing));
     return best.placement();
 }
 
