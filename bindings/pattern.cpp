@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communication graphs, their generators and text readers for Python.
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 
 #include <optional>
@@ -14,9 +16,11 @@
 #include "topoloom/pattern/dense_matrix.hpp"
 #include "topoloom/pattern/matrix_market.hpp"
 #include "topoloom/pattern/metis.hpp"
+#include "topoloom/pattern/molecular_dynamics.hpp"
 #include "topoloom/pattern/monitoring.hpp"
 #include "topoloom/pattern/random_geometric.hpp"
 #include "topoloom/pattern/stencil.hpp"
+#include "topoloom/pattern/triangular_grid.hpp"
 
 namespace topoloom::python {
 
@@ -155,6 +159,31 @@ void bind_pattern(nb::module_& m) {
         },
         "rank_count"_a, "bytes"_a = 1, "seed"_a = 1, "degree"_a = 6.0, Unlocked(),
         "Random points of the unit square that talk to those near them.");
+
+    m.def(
+        "triangular_grid",
+        [](std::uint32_t rows, std::string_view order) {
+            std::vector<std::pair<std::uint32_t, std::uint32_t>> cells;
+            for (const auto [row, column] : triangular_grid(rows, parse_triangular_order(order)))
+                cells.emplace_back(row, column);
+            return cells;
+        },
+        "rows"_a, "order"_a, "Row and column of every rank; order: dm, cm, bdm or bcm.");
+    m.def(
+        "triangular_messages",
+        [](std::uint32_t rows, std::string_view order, std::string_view group, std::int64_t bytes) {
+            return triangular_messages(rows, parse_triangular_order(order), parse_triangular_group(group),
+                                       Bytes{bytes});
+        },
+        "rows"_a, "order"_a, "group"_a, "bytes"_a = 1,
+        "What the column, row or orthogonalization groups send down binomial trees from the diagonal.");
+    m.def("hybrid_rows", &hybrid_rows, "rows"_a, "threads"_a,
+          "Rows of a triangular grid whose ranks have so many threads: the nearest odd number.");
+    m.def(
+        "molecular_cells", [](double width) { return molecular_cells(apoa1, width); }, "width"_a = 16.0,
+        "Cells of the ApoA1 benchmark's box that are at least so many angstrom wide.");
+    m.def("molecular_dynamics", &molecular_dynamics, "cells"_a, "atoms"_a = apoa1.atoms, "seed"_a = 1,
+          Unlocked(), "Patches, the cells in order, and then a compute for every pair that interacts.");
 
     m.def("read_metis", [](const nb::bytes& data) { return read_metis(text_of(data)); }, "data"_a);
     m.def(

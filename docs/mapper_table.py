@@ -5,8 +5,8 @@ Usage: ``python docs/mapper_table.py``. The problem is a periodic 3-D stencil of
 ranks on a ragged allocation of 512 nodes in a 25x32x16 torus; times are medians of 5,
 or the only one where it exceeds a second. The first table has every mapper, the second
 those that go by links, under ``--objective congestion``. Mappers for other problems are
-left out: those for shared slots, for few ranks, and those that start from an earlier
-placement.
+left out: those for shared slots, for molecular dynamics, for few ranks, and those that
+start from an earlier placement.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import topoloom
 REPETITIONS = 5
 STARTS = ("block", "mahd", "multisection")
 BY_LINKS = ("local-opt", "congestion")
-ELSEWHERE = ("previous", "hashed", "box", "exact", "refine", "resettle")
+ELSEWHERE = ("previous", "hashed", "box", "bricks", "exact", "refine", "resettle")
 
 
 def main() -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         fragmented_allocation,
         judge,
         mappers,
+        molecular_dynamics,
         nearest_extents,
         node_tiles,
         objective_value,
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
         solve_qap,
         stencil,
         tile_surface,
+        triangular_grid,
+        triangular_messages,
     )
     from topoloom.allocation_file import AllocatedHosts, load_allocation
     from topoloom.formats.graph import load_graph, save_graph
@@ -85,6 +88,7 @@ _HOME = {
             "fragmented_allocation",
             "judge",
             "mappers",
+            "molecular_dynamics",
             "nearest_extents",
             "node_tiles",
             "objective_value",
@@ -95,6 +99,8 @@ _HOME = {
             "solve_qap",
             "stencil",
             "tile_surface",
+            "triangular_grid",
+            "triangular_messages",
         ),
         "topoloom._core",
     ),
@@ -144,6 +150,7 @@ __all__ = [
     "load_phases",
     "load_placement",
     "mappers",
+    "molecular_dynamics",
     "nearest_extents",
     "node_tiles",
     "objective_value",
@@ -156,6 +163,8 @@ __all__ = [
     "solve_qap",
     "stencil",
     "tile_surface",
+    "triangular_grid",
+    "triangular_messages",
 ]
 
 

@@ -87,6 +87,29 @@ def all_to_all(rank_count: int, bytes: int = 1) -> CommGraph: ...
 def random_geometric(rank_count: int, bytes: int = 1, seed: int = 1, degree: float = 6.0) -> CommGraph:
     """Random points of the unit square that talk to those near them."""
 
+def triangular_grid(rows: int, order: str) -> list[tuple[int, int]]:
+    """Row and column of every rank; order: dm, cm, bdm or bcm."""
+
+def triangular_messages(rows: int, order: str, group: str, bytes: int = 1) -> CommGraph:
+    """
+    What the column, row or orthogonalization groups send down binomial trees from the diagonal.
+    """
+
+def hybrid_rows(rows: int, threads: int) -> int:
+    """
+    Rows of a triangular grid whose ranks have so many threads: the nearest odd number.
+    """
+
+def molecular_cells(width: float = 16.0) -> list[int]:
+    """
+    Cells of the ApoA1 benchmark's box that are at least so many angstrom wide.
+    """
+
+def molecular_dynamics(cells: Sequence[int], atoms: int = 92224, seed: int = 1) -> CommGraph:
+    """
+    Patches, the cells in order, and then a compute for every pair that interacts.
+    """
+
 def read_metis(data: bytes) -> CommGraph: ...
 
 def read_matrix_market(data: bytes) -> CommGraph: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from topoloom import _core
 from topoloom._core import CommGraph, Error
 from topoloom.nearest import unknown_name
-from topoloom.phases import edge_rows, split_phases
+from topoloom.phases import add_phases, edge_rows, split_phases
 
 Ranks = NDArray[np.int64]
 
@@ -27,17 +28,20 @@ class Pattern:
         What it is, in a line.
     make
         Builds the graph.
-    on_grid
-        True if it is laid out on a grid, False if only the number of ranks counts.
+    size
+        What says how large it is: the name of an attribute of the request.
     rounds
         The round in which a message from one rank to another is sent, if there are
-        several; each pair has only one.
+        several and each pair has only one.
+    phases
+        Makes the phases that the graph is the sum of, if pairs may talk in several.
     """
 
     summary: str
     make: Callable[[Request], CommGraph]
-    on_grid: bool = False
+    size: Literal["ranks", "grid", "rows", "cells"] = "ranks"
     rounds: Callable[[Request, Ranks, Ranks], Ranks] | None = None
+    phases: Callable[[Request], list[CommGraph]] | None = None
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,13 @@ class Request:
     ranks: int
     bytes: int
     grid: Sequence[int] = ()
+    rows: int = 0
+    cells: Sequence[int] = ()
     periodic: bool = True
     root: int = 0
     degree: float = 8.0
+    order: str = "bcm"
+    threads: int = 1
     seed: int = 1
 
 
@@ -94,12 +102,35 @@ def _binomial_rounds(request: Request, source: Ranks, target: Ranks) -> Ranks:
     return rounds - 1 - _log2((target - source) % request.ranks)
 
 
+def _triangular_phases(request: Request) -> list[CommGraph]:
+    """Broadcasts in columns, then in rows, then what orthogonalization scatters."""
+    rows = _core.hybrid_rows(request.rows, request.threads)
+    # As many unknowns in fewer pieces.
+    piece = request.bytes * request.rows // rows
+    return [
+        _core.triangular_messages(rows, request.order, group, piece)
+        for group in ("column", "row", "orthogonalization")
+    ]
+
+
+def _molecular_dynamics(request: Request) -> CommGraph:
+    if len(request.cells) != 3:
+        raise Error(
+            "molecular dynamics needs cells along 3 axes, such as 6x6x4; "
+            f"got {'x'.join(map(str, request.cells))}"
+        )
+    x, y, z = request.cells
+    return _core.molecular_dynamics((x, y, z), seed=request.seed)
+
+
 PATTERNS = {
-    "stencil2d": Pattern("2-D 5-point stencil on --grid AxB", _stencil(2, 5), True),
-    "stencil3d": Pattern("3-D 7-point stencil on --grid AxBxC", _stencil(3, 7), True),
-    "stencil27": Pattern("3-D 27-point stencil on --grid AxBxC", _stencil(3, 27), True),
+    "stencil2d": Pattern("2-D 5-point stencil on --grid AxB", _stencil(2, 5), "grid"),
+    "stencil3d": Pattern("3-D 7-point stencil on --grid AxBxC", _stencil(3, 7), "grid"),
+    "stencil27": Pattern(
+        "3-D 27-point stencil on --grid AxBxC", _stencil(3, 27), "grid"
+    ),
     "stencil": Pattern(
-        "nearest neighbours on a grid of any dimension", _stencil(None, None), True
+        "nearest neighbours on a grid of any dimension", _stencil(None, None), "grid"
     ),
     "ring": Pattern(
         "rank i sends to rank i + 1, the last to the first",
@@ -128,6 +159,17 @@ PATTERNS = {
         "random points in the unit square, near ones talk (--degree, --seed)",
         lambda r: _core.random_geometric(r.ranks, r.bytes, r.seed, r.degree),
     ),
+    "triangular": Pattern(
+        "groups of a triangular grid with --rows, for symmetric matrices (--order)",
+        lambda r: add_phases(_triangular_phases(r)),
+        "rows",
+        phases=_triangular_phases,
+    ),
+    "molecular-dynamics": Pattern(
+        "patches and computes of 92,224 atoms in --cells AxBxC (--seed)",
+        _molecular_dynamics,
+        "cells",
+    ),
 }
 
 
@@ -139,10 +181,12 @@ def make_pattern(name: str, request: Request) -> CommGraph:
 
 
 def make_phases(name: str, request: Request, graph: CommGraph) -> list[CommGraph]:
-    """Split what `make_pattern` built into its rounds; fewer than two are none."""
+    """Split what `make_pattern` built into its phases; fewer than two are none."""
+    if make := PATTERNS[name].phases:
+        return make(request)
     rounds = PATTERNS[name].rounds
     if rounds is None:
-        several = [other for other, pattern in PATTERNS.items() if pattern.rounds]
+        several = [n for n, other in PATTERNS.items() if other.rounds or other.phases]
         raise Error(f"{name} has one phase; several have {', '.join(several)}")
     rows = edge_rows(graph)
     return split_phases(graph.rank_count, rounds(request, rows[:, 0], rows[:, 1]), rows)

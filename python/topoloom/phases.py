@@ -54,6 +54,12 @@ def phase_array(phases: Sequence[CommGraph]) -> Ints:
     return np.concatenate([np.zeros((0, 5), np.int64), *numbered])
 
 
+def add_phases(phases: Sequence[CommGraph]) -> CommGraph:
+    """Make the graph of all messages; every phase has all ranks."""
+    rows = np.concatenate([edge_rows(phase) for phase in phases])
+    return _graph(phases[0].rank_count, rows)
+
+
 def recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
     """Split the graph of a recorded run, with or without its collectives as messages.
 
@@ -120,8 +126,7 @@ def _stored(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
 
 
 def _add_up(phases: Sequence[CommGraph], graph: CommGraph) -> bool:
-    rows = np.concatenate([edge_rows(phase) for phase in phases])
-    return np.array_equal(edge_rows(_graph(graph.rank_count, rows)), edge_rows(graph))
+    return np.array_equal(edge_rows(add_phases(phases)), edge_rows(graph))
 
 
 def _graph(ranks: int, rows: Ints) -> CommGraph:

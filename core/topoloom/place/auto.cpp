@@ -158,6 +158,7 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
     }
     if (partners.edge_count() == 0) return best.placement();
     if (const auto grid = find_rank_grid(problem)) best.offer(fold_grid(problem, *grid, meter));
+    if (auto bricks = place_recognized_bricks(problem, meter)) best.offer(*std::move(bricks));
     try_all(problem, candidates(problem, effort), best, meter);
     const bool limited = meter.limited();  // annealing would use up the budget
     if (limited) search_all_exchanges(problem, best, meter, effort);
@@ -175,6 +176,9 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
                                                        {.starts = 2, .family = 8},
                                                        {.starts = 2, .family = 8, .islands = islands}}};
     best.offer(place_multisection(problem, meter, sections[effort]));
+    if (auto bricks = place_recognized_bricks(problem, meter)) {
+        best.offer(refine_shared(problem, *std::move(bricks), meter, {.cycles = effort}));
+    }
     if (problem.migration() != nullptr)
         best.offer(refine_shared(problem, place_previous(problem, meter), meter, {.cycles = 0}));
     if (const auto grid = find_rank_grid(problem)) {
@@ -227,7 +231,8 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     // A budget that the user gave is used up, whatever the effort.
     CongestionOptions annealing{.sweeps = meter.limited() ? 1'000'000'000 : sweeps[effort]};
     Best best(problem);
-    best.offer(place_block(problem, meter));
+    const Placement block = place_block(problem, meter);
+    best.offer(block);
     const Problem near = problem.for_hop_bytes();
     if (near.symmetric().edge_count() == 0) return best.placement();
     const Budget part = meter.part(share_for_hop_bytes);
@@ -236,16 +241,24 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
         try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd,swap", "emahd", "multisection,swap"},
                 best, part_meter);
     }
-    best.offer(place_alone(near, part_meter, near_effort[effort]));
+    const Placement nearest = place_alone(near, part_meter, near_effort[effort]);
+    best.offer(nearest);
     meter.spend(part_meter.done());
-    const std::size_t starts = problem.rank_count() <= few ? starts_on_links : 1;
-    annealing.sweeps = std::max(1U, annealing.sweeps / static_cast<std::uint32_t>(starts));
+    // Block order may keep most messages off the links, as with balanced columns of a triangular grid: better than what
+    // has few hop-bytes, but a trap.
+    const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
+    const bool is_small = problem.rank_count() <= few;
+    const std::size_t starts = is_small ? starts_on_links : trapped && !meter.limited() ? 2 : 1;
+    if (is_small) annealing.sweeps = std::max(1U, annealing.sweeps / static_cast<std::uint32_t>(starts));
+    const auto start = [&](std::size_t i, const Problem& seeded, Meter& own) {
+        if (i == 0) return best.placement();
+        if (i == 1 && trapped) return nearest;
+        return place(seeded.for_hop_bytes(), "multisection", own);
+    };
     std::vector<Flattened> found(starts);
     search_side_by_side(starts, problem.threads(), meter, [&](std::size_t i, Meter& own) {
         const Problem seeded = starts == 1 ? problem : problem.with_seed(problem.seed() + i);
-        found[i] = flatten_links(
-            seeded, i == 0 ? best.placement() : place(seeded.for_hop_bytes(), "multisection", own), own,
-            annealing);
+        found[i] = flatten_links(seeded, start(i, seeded, own), own, annealing);
     });
     std::ranges::sort(found, {}, &Flattened::key);
     found.resize(std::min<std::size_t>(starts, 3));  // for the others local-opt would take its time in vain

@@ -5,6 +5,7 @@
 #include "topoloom/place/anneal.hpp"
 #include "topoloom/place/auto.hpp"
 #include "topoloom/place/box.hpp"
+#include "topoloom/place/bricks.hpp"
 #include "topoloom/place/congestion.hpp"
 #include "topoloom/place/curve.hpp"
 #include "topoloom/place/exact.hpp"

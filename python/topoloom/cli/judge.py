@@ -72,7 +72,7 @@ def command(
       topoloom judge p.npz --machine torus:8x8x8        the default placement
       topoloom judge p.npz x.json --loads l.json        for 'map --background'
     """
-    from topoloom import judge
+    from topoloom import judge, load_phases
     from topoloom.cli.console import print_json
     from topoloom.cli.gaps import gaps, quick_bounds
     from topoloom.cli.judged import load_judged
@@ -91,6 +91,9 @@ def command(
     bounds = None if shared else quick_bounds(the_graph, where)
     far = gaps(measures(judgement), bounds)
     name = given.mapper if given is not None else "block"
+    by_phase = [
+        measures(judge(phase, where, slots), shared) for phase in load_phases(graph)
+    ]
     if figure is not None:
         from topoloom.figure import draw_judgement
 
@@ -103,9 +106,11 @@ def command(
 
         save_loads(loads, where.machine, judgement.loads)
     if as_json:
-        print_json(_document(where, name, judgement, before, far, shared))
+        document = _document(where, name, judgement, before, far, shared)
+        print_json({**document, "phases": by_phase})
     else:
         _print(where, name if given is not None else None, judgement, before, far)
+        _print_phases(by_phase)
 
 
 def _document(
@@ -179,6 +184,20 @@ def _print(
     ]
     if links:
         print_table(["hottest links", "who loads them most", "load"], links, left=2)
+
+
+def _print_phases(phases: list[dict[str, float]]) -> None:
+    from topoloom.cli.console import print_table
+    from topoloom.units import format_count
+
+    if not phases:
+        return
+    shown = ["hop_bytes", "dilation_average", "traffic_average", "congestion_max"]
+    rows = [
+        [str(number), *(format_count(phase[name]) for name in shown)]
+        for number, phase in enumerate(phases, start=1)
+    ]
+    print_table(["phase", *(name.replace("_", " ") for name in shown)], rows)
 
 
 def _largest(values: Any) -> int:

@@ -59,7 +59,7 @@ def _patterns() -> list[dict[str, Any]]:
         {
             "name": name,
             "summary": pattern.summary,
-            "needs": "--grid" if pattern.on_grid else "--ranks",
+            "needs": f"--{pattern.size}",
         }
         for name, pattern in PATTERNS.items()
     ]

@@ -38,6 +38,18 @@ def command(
         int | None,
         typer.Option("--ranks", "-n", metavar="N", help="Ranks of the others."),
     ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option("--rows", metavar="N", help="Rows of a triangular grid."),
+    ] = None,
+    cells: Annotated[
+        str | None,
+        typer.Option(
+            "--cells",
+            metavar="AxBxC",
+            help="Cells of molecular-dynamics; default: 16 angstrom wide.",
+        ),
+    ] = None,
     amount: Annotated[
         str,
         typer.Option(
@@ -59,13 +71,29 @@ def command(
             "--degree", metavar="D", help="Average neighbours, random-geometric."
         ),
     ] = 8.0,
+    order: Annotated[
+        str,
+        typer.Option(
+            "--order",
+            metavar="NAME",
+            help="Order of the ranks of a triangular grid: dm, cm, bdm, bcm.",
+        ),
+    ] = "bcm",
+    threads: Annotated[
+        int,
+        typer.Option(
+            "--threads",
+            metavar="N",
+            help="Cores of a rank of a triangular grid: rows get fewer by the root.",
+        ),
+    ] = 1,
     seed: Seed = 1,
     with_phases: Annotated[
         bool,
         typer.Option(
             "--phases",
             help="Also write which round each message is sent in: of bruck, binomial "
-            "and recursive-doubling.",
+            "and recursive-doubling; or in which group: of triangular.",
         ),
     ] = False,
     kind: Annotated[
@@ -89,6 +117,8 @@ def command(
       topoloom pattern stencil --grid 16x8x4x2 --open --bytes 64KiB -o p.npz
       topoloom pattern random-geometric --ranks 1000 --degree 6 --seed 3 -o p.npz
       topoloom pattern bruck --ranks 64 --phases -o p.npz
+      topoloom pattern triangular --rows 23 --order bcm --phases -o p.npz
+      topoloom pattern molecular-dynamics --cells 7x7x5 -o p.npz
       topoloom pattern import matrix.mtx -o p.npz
       topoloom pattern import p.npz               look at a graph
     """
@@ -108,7 +138,17 @@ def command(
     elif file is not None:
         raise Error(f"'{file}' is one name too many; FILE goes with 'import' only")
     else:
-        request = _request(name, grid, ranks, amount, periodic, root, degree, seed)
+        request = _request(
+            name,
+            {"grid": grid, "ranks": ranks, "rows": rows, "cells": cells},
+            amount,
+            periodic=periodic,
+            root=root,
+            degree=degree,
+            order=order,
+            threads=threads,
+            seed=seed,
+        )
         graph = make_pattern(name, request)
         if with_phases:
             phases = make_phases(name, request, graph)
@@ -122,16 +162,10 @@ def command(
 
 
 def _request(
-    name: str,
-    grid: str | None,
-    ranks: int | None,
-    amount: str,
-    periodic: bool,
-    root: int,
-    degree: float,
-    seed: int,
+    name: str, sizes: dict[str, str | int | None], amount: str, **others: Any
 ) -> Any:
     from topoloom import Error
+    from topoloom._core import molecular_cells
     from topoloom.cli.problem import at_least
     from topoloom.nearest import unknown_name
     from topoloom.patterns import PATTERNS, Request
@@ -139,26 +173,23 @@ def _request(
 
     if name not in PATTERNS:
         raise Error(unknown_name("pattern", name, [*PATTERNS, "import"]))
-    extents: list[int] = []
-    if PATTERNS[name].on_grid:
-        if grid is None:
-            raise Error(f"{name} needs --grid, such as --grid 8x8x8")
-        extents = parse_grid(grid)
-    elif ranks is None:
-        raise Error(f"{name} needs --ranks, such as --ranks 64")
+    kind = PATTERNS[name].size
+    size = sizes[kind]
+    if size is None and kind != "cells":
+        example = {"grid": "8x8x8", "ranks": 64, "rows": 23}[kind]
+        raise Error(f"{name} needs --{kind}, such as --{kind} {example}")
+    request: dict[str, Any] = {"ranks": 0, "bytes": parse_bytes(amount), **others}
+    if size is None:
+        request[kind] = molecular_cells()
+    elif isinstance(size, str):
+        request[kind] = parse_grid(size)
     else:
-        at_least("--ranks", ranks, 1)
-    at_least("--seed", seed, 0)
-    at_least("--root", root, 0)
-    return Request(
-        ranks=ranks or 0,
-        bytes=parse_bytes(amount),
-        grid=extents,
-        periodic=periodic,
-        root=root,
-        degree=degree,
-        seed=seed,
-    )
+        at_least(f"--{kind}", size, 1)
+        request[kind] = size
+    at_least("--seed", others["seed"], 0)
+    at_least("--root", others["root"], 0)
+    at_least("--threads", others["threads"], 1)
+    return Request(**request)
 
 
 def parse_grid(text: str) -> list[int]:

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Molecular dynamics on tori: hop-bytes and loads of bricks, beside others.
+
+Usage: ``PYTHONPATH=bench python -m molecular [--figure FILE]``. Prints Markdown. The
+tori are those of A. Bhatele, L. V. Kale, PPL 18(4), 2008; the system has the size of
+ApoA1.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from published.molecular import CELLS, TORI
+from topoloom import Allocation, Machine, Placement, judge, molecular_dynamics, place
+
+PROCESSORS = (512, 1024, 2048, 4096)
+IMBALANCE = 0.5
+FLAT = "bricks, all equally far"
+WAYS = ("block", FLAT, "bricks", "multisection", "auto(effort=fast)")
+
+
+def measure() -> list[dict[str, Any]]:
+    """Place on every torus in every way: hop-bytes, load over average, seconds."""
+    graph = molecular_dynamics(CELLS)
+    results = []
+    for processors in PROCESSORS:
+        torus = Machine(f"torus:{TORI[processors]}")
+        where = Allocation(torus, list(range(processors)))
+        flat = Machine(f"tree:{processors}")
+        anywhere = Allocation(flat, list(range(processors)))
+        average = np.asarray(graph.load).sum() / processors
+        for way in WAYS:
+            start = perf_counter()
+            placement, _ = place(
+                graph,
+                anywhere if way == FLAT else where,
+                mapper=way.partition(",")[0],
+                imbalance=IMBALANCE,
+            )
+            seconds = perf_counter() - start
+            on_torus = Placement(where, placement.slots, shared=True)
+            judged = judge(graph, where, on_torus)
+            results.append(
+                {
+                    "processors": processors,
+                    "way": way,
+                    "hop_bytes": judged.hop_bytes,
+                    "load": judged.load_max / average,
+                    "seconds": seconds,
+                }
+            )
+    return results
+
+
+def table(results: list[dict[str, Any]]) -> str:
+    """Write a line for each torus and way."""
+    lines = [
+        "| processors | torus | placed by | hop-bytes | load max / average | time |",
+        "| ---: | --- | --- | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {it['processors']:,} | {TORI[it['processors']]} | {it['way']} "
+        f"| {it['hop_bytes'] / 1e6:.1f} MB | {it['load']:.2f} | {it['seconds']:.2f} s |"
+        for it in results
+    ]
+    return "\n".join(lines)
+
+
+def draw(results: list[dict[str, Any]], file: Path) -> None:
+    """Draw a brick and the shells around it, and hop-bytes by processors."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    from topoloom.figure.style import AFTER, BEFORE, SETTINGS, TEXT
+
+    with pyplot.rc_context(SETTINGS):
+        page, (left, right) = pyplot.subplots(
+            1, 2, figsize=(8.4, 3.6), layout="constrained"
+        )
+        _draw_shells(left, AFTER, TEXT)
+        looks: dict[str, dict[str, Any]] = {
+            "block": {"color": "#999999", "linestyle": ":"},
+            FLAT: {"color": BEFORE, "marker": "o", "linestyle": "--"},
+            "multisection": {"color": "#35978f", "marker": "D", "linestyle": "-."},
+            "bricks": {"color": AFTER, "marker": "s"},
+            "auto(effort=fast)": {"color": "#80b1d3", "marker": "^"},
+        }
+        for way, look in looks.items():
+            heights = [it["hop_bytes"] / 1e6 for it in results if it["way"] == way]
+            right.plot(PROCESSORS, heights, label=way, markersize=4, **look)
+        right.set_xscale("log", base=2)
+        right.set_xticks(PROCESSORS, [f"{n:,}" for n in PROCESSORS])
+        right.set_ylim(bottom=0)
+        right.set_xlabel("processors")
+        right.set_ylabel("hop-bytes of a step, MB")
+        right.tick_params(length=0, which="both")
+        right.grid(axis="y", alpha=0.3)
+        right.legend(frameon=False, fontsize=8)
+        page.savefig(file, facecolor="w", metadata={"Date": None})
+        pyplot.close(page)
+
+
+def _draw_shells(panel: Any, color: str, text: str) -> None:
+    """Draw where 4 x 4 patches are on a torus, and who is how near to two of them."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    side = 16
+    torus = Machine(f"torus:{side}x{side}")
+    where = Allocation(torus, list(range(torus.node_count)))
+    graph = molecular_dynamics((4, 4, 1))
+    placement, _ = place(graph, where, mapper="bricks(cells=4x4x1)")
+    slots = np.asarray(placement.slots[:16], dtype=int)
+    a, b = slots[5], slots[10]
+    extra = np.array(
+        [
+            torus.distance(a, slot) + torus.distance(slot, b) - torus.distance(a, b)
+            for slot in range(side * side)
+        ]
+    ).reshape(side, side)
+    blues = LinearSegmentedColormap.from_list("shells", [color, "#ffffff"])
+    panel.imshow(np.minimum(extra, 10), cmap=blues, alpha=0.75)
+    for slot in slots:
+        mark = {a: "a", b: "b"}.get(slot, "·")
+        panel.text(
+            slot % side, slot // side, mark, ha="center", va="center", color=text
+        )
+    panel.set_title("between patches a and b first, then outward")
+    panel.set_xticks([])
+    panel.set_yticks([])
+    panel.spines[:].set_visible(False)
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("molecular", description=__doc__)
+    parser.add_argument("--figure", type=Path, help="SVG to draw")
+    asked = parser.parse_args()
+    results = measure()
+    print(table(results))
+    if asked.figure is not None:
+        draw(results, asked.figure)
+
+
+if __name__ == "__main__":
+    main()

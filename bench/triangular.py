@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Triangular grids: four orders on consecutive slots, and placed for all groups.
+
+Usage: ``PYTHONPATH=bench python -m triangular [--rows 23,47] [--figure FILE]``. Prints
+Markdown. Machine and sizes are those of H. M. Aktulga et al., Euro-Par 2012: Hopper,
+messages in units of those of 23 rows, congestion per unit of capacity.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from published.triangular import PROBLEMS, UNIT
+from topoloom import (
+    Allocation,
+    Judgement,
+    Machine,
+    fragmented_allocation,
+    judge,
+    load_machine,
+    place,
+    triangular_grid,
+    triangular_messages,
+)
+from topoloom.phases import add_phases
+
+ORDERS = ("dm", "bdm", "cm", "bcm")
+GROUPS = ("column", "row", "orthogonalization")
+MAPPER = "auto(effort=fast)"
+CAPACITY = 9.4e9 / UNIT  # of a link along x or z
+FRAGMENTS = 4
+
+
+@dataclass(frozen=True)
+class Result:
+    """One order of one grid in one allocation, judged group by group."""
+
+    rows: int
+    ragged: bool
+    order: str
+    block: list[Judgement]
+    placed: list[Judgement]
+    seconds: float
+
+
+def measure(machine: Machine, rows: int, ragged: bool, order: str) -> Result:
+    """Place the phases of one order for the least congestion, summed over them."""
+    sizes = {n: unknowns / n for n, unknowns in PROBLEMS.values()}
+    size = round(UNIT * round(sizes[rows] / sizes[23], 1))
+    nodes = -(-rows * (rows + 1) // 2 // machine.slots_per_node)
+    where = (
+        fragmented_allocation(machine, nodes, FRAGMENTS, 1)
+        if ragged
+        else Allocation(machine, list(range(nodes)))
+    )
+    phases = [triangular_messages(rows, order, group, size) for group in GROUPS]
+    graph = add_phases(phases)
+    block, _ = place(graph, where, mapper="block")
+    start = perf_counter()
+    placed, _ = place(
+        graph, where, mapper=MAPPER, objective="congestion", phases=phases
+    )
+    return Result(
+        rows,
+        ragged,
+        order,
+        [judge(phase, where, block) for phase in phases],
+        [judge(phase, where, placed) for phase in phases],
+        perf_counter() - start,
+    )
+
+
+def congestion(judgements: list[Judgement]) -> list[float]:
+    """Tell the congestion of every group in the paper's units."""
+    return [it.congestion_max * CAPACITY for it in judgements]
+
+
+def table(results: list[Result]) -> str:
+    """Write a line of D, T and X of every group for each order and way."""
+    lines = [
+        "| rows | nodes | order | placed | columns D, T, X | rows D, T, X "
+        "| orthogonalization D, T, X | sum of X |",
+        "| ---: | --- | --- | --- | --- | --- | --- | ---: |",
+    ]
+    for result in results:
+        nodes = f"in {FRAGMENTS} pieces" if result.ragged else "consecutive"
+        ways = (
+            ("in order", result.block),
+            (f"for congestion, {result.seconds:.0f} s", result.placed),
+        )
+        for way, judgements in ways:
+            cells = [
+                f"{it.dilation_average:.1f}, {it.traffic_average / UNIT:.1f}, {x:.1f}"
+                for it, x in zip(judgements, congestion(judgements), strict=True)
+            ]
+            total = sum(congestion(judgements))
+            name = result.order.upper()
+            words = (result.rows, nodes, name, way, *cells, f"{total:.1f}")
+            lines.append(f"| {' | '.join(map(str, words))} |")
+    return "\n".join(lines)
+
+
+def draw(results: list[Result], file: Path) -> None:
+    """Draw the orders of five rows, and below them the sums of congestion."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    from topoloom.figure.style import AFTER, BEFORE, SETTINGS, TEXT
+
+    cases = sorted({(it.rows, it.ragged) for it in results})
+    with pyplot.rc_context(SETTINGS):
+        page = pyplot.figure(figsize=(8.4, 4.8), layout="constrained")
+        above, below = page.subfigures(2, 1, height_ratios=(1, 1.25))
+        for panel, order in zip(above.subplots(1, 4), ORDERS, strict=True):
+            cells = np.array(triangular_grid(5, order))
+            column = np.full((5, 5), np.nan)
+            column[cells[:, 0], cells[:, 1]] = cells[:, 1]
+            panel.imshow(column, cmap="Pastel1", vmin=0, vmax=8)
+            for rank, (i, j) in enumerate(cells):
+                weight = "bold" if i == j else "normal"
+                panel.text(j, i, str(rank), ha="center", va="center", weight=weight)
+            panel.set_title(order.upper())
+            panel.set_xticks([])
+            panel.set_yticks([])
+            panel.spines[:].set_visible(False)
+        panels = np.atleast_1d(below.subplots(1, len(cases)))
+        for panel, (rows, ragged) in zip(panels, cases, strict=True):
+            of_case = [it for it in results if (it.rows, it.ragged) == (rows, ragged)]
+            for way, color, shift in (("block", BEFORE, -0.2), ("placed", AFTER, 0.2)):
+                bottom = np.zeros(len(of_case))
+                places = np.arange(len(of_case)) + shift
+                for group, alpha in zip(GROUPS, (1, 0.65, 0.3), strict=True):
+                    number = GROUPS.index(group)
+                    heights = np.array(
+                        [congestion(getattr(it, way))[number] for it in of_case]
+                    )
+                    label = f"{group}, {'in order' if way == 'block' else 'placed'}"
+                    panel.bar(
+                        places,
+                        heights,
+                        0.36,
+                        bottom,
+                        color=color,
+                        alpha=alpha,
+                        label=label,
+                    )
+                    bottom += heights
+            panel.set_xticks(range(len(of_case)), [it.order.upper() for it in of_case])
+            panel.tick_params(length=0)
+            where = f"{FRAGMENTS} pieces" if ragged else "consecutive nodes"
+            panel.set_title(f"{rows} rows, {where}")
+        panels[0].set_ylabel("sum of congestion", color=TEXT)
+        handles, labels = panels[0].get_legend_handles_labels()
+        below.legend(
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=2,
+            frameon=False,
+            fontsize=8,
+        )
+        kept = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 110}
+        page.savefig(file, facecolor="w", **kept)
+        pyplot.close(page)
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("triangular", description=__doc__)
+    parser.add_argument("--rows", default="23,47", help="of 23, 47, 95 and 191")
+    parser.add_argument("--figure", type=Path, help="SVG to draw")
+    asked = parser.parse_args()
+    machine = load_machine("hopper")
+    results = [
+        measure(machine, int(rows), ragged, order)
+        for rows in asked.rows.split(",")
+        for ragged in (False, True)
+        for order in ORDERS
+    ]
+    print(table(results))
+    if asked.figure is not None:
+        draw(results, asked.figure)
+
+
+if __name__ == "__main__":
+    main()

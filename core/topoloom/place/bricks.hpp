@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Patches and computes of molecular dynamics: patches by bisection of space, computes in the brick between theirs.
+#pragma once
+
+#include <optional>
+
+#include "topoloom/base/option.hpp"
+#include "topoloom/place/mapper.hpp"
+
+namespace topoloom {
+
+struct BricksOptions {
+    Extents cells;
+
+    void visit(auto& field) {
+        field("cells", cells, "grid of the patches, which are the first ranks; not given: recognized");
+    }
+};
+
+/// Patches: the box of cells and the slots are halved together, cells by load and slots by capacity, each between
+/// planes across the longest axis, until a cell has its part of the machine; the patch goes to the middle of that.
+/// Computes, the heaviest first: of the slots with room that have the least sum of distances to the two patches the
+/// least loaded. These are the inner brick that the patches span, on a torus along the shorter arcs; then the shells
+/// around it. Source: A. Bhatele, L. V. Kale, Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4),
+/// 2008, sec. 5. The threshold of the paper is what a slot may hold, see Sharing. Throws Error where the first ranks
+/// are no patches and the others no computes of one or two of these each, where no grid of cells is recognized, and
+/// where a compute fits on no slot any more. O(computes * log slots).
+[[nodiscard]] Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions& options);
+
+/// The same where patches and computes are recognized and fit; else none.
+[[nodiscard]] std::optional<Placement> place_recognized_bricks(const Problem& problem, Meter& meter);
+
+}  // namespace topoloom

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/pattern/triangular_grid.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using enum TriangularOrder;
+constexpr std::array orders{dm, cm, bdm, bcm};
+constexpr std::array groups{TriangularGroup::column, TriangularGroup::row,
+                            TriangularGroup::orthogonalization};
+
+/// As figure 4 prints it: ranks from 1, rows separated by |.
+std::string picture(std::uint32_t rows, TriangularOrder order) {
+    const auto cells = triangular_grid(rows, order);
+    std::string text;
+    for (std::uint32_t i = 0; i < rows; ++i) {
+        if (i > 0) text += "|";
+        for (std::uint32_t j = 0; j < rows; ++j) {
+            const auto at = std::ranges::find(cells, TriangularCell{i, j});
+            text += (j > 0 ? " " : "") + (at == cells.end() ? "." : std::to_string(at - cells.begin() + 1));
+        }
+    }
+    return text;
+}
+
+/// The groups straight from the definition: ranks in order.
+std::vector<std::vector<std::uint32_t>> members(std::uint32_t rows, TriangularOrder order,
+                                                TriangularGroup group) {
+    const auto cells = triangular_grid(rows, order);
+    std::set<std::pair<std::uint32_t, std::uint32_t>> balanced;
+    for (const TriangularCell cell : triangular_grid(rows, bdm)) balanced.insert({cell.row, cell.column});
+    std::vector<std::vector<std::uint32_t>> found(rows);
+    for (std::uint32_t u = 0; u < cells.size(); ++u) {
+        const auto [i, j] = cells[u];
+        const std::uint32_t shared = balanced.contains({i, j}) ? j : i;
+        const std::array<std::uint32_t, 3> of_kind{j, i, shared};
+        found[of_kind[static_cast<std::size_t>(group)]].push_back(u);
+    }
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("the four orders of five rows are those of figure 4") {
+    CHECK(picture(5, dm) == "1 . . . .|6 2 . . .|10 7 3 . .|13 11 8 4 .|15 14 12 9 5");
+    CHECK(picture(5, cm) == "1 . . . .|2 6 . . .|3 7 10 . .|4 8 11 13 .|5 9 12 14 15");
+    CHECK(picture(5, bdm) == "1 . . 14 10|6 2 . . 15|11 7 3 . .|. 12 8 4 .|. . 13 9 5");
+    CHECK(picture(5, bcm) == "1 . . 12 14|2 4 . . 15|3 5 7 . .|. 6 8 10 .|. . 9 11 13");
+}
+
+TEST_CASE("every unordered pair of a row and a column has one rank") {
+    for (const TriangularOrder order : orders) {
+        for (const std::uint32_t rows : {1U, 3U, 8U, 23U}) {
+            if (rows == 8 && (order == bdm || order == bcm)) continue;
+            std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
+            for (const TriangularCell cell : triangular_grid(rows, order))
+                pairs.insert(std::minmax(cell.row, cell.column));
+            CHECK(pairs.size() == rows * (rows + 1) / 2);
+            CHECK(triangular_grid(rows, order).size() == pairs.size());
+        }
+    }
+}
+
+TEST_CASE("rows and columns of balanced grids, and all that orthogonalize together, are equally many") {
+    for (const TriangularOrder order : orders) {
+        for (const TriangularGroup group : groups) {
+            if ((order == dm || order == cm) && group != TriangularGroup::orthogonalization) continue;
+            for (const auto& ranks : members(23, order, group)) CHECK(ranks.size() == 12);
+        }
+    }
+}
+
+TEST_CASE("messages go down a binomial tree from the diagonal of every group") {
+    for (const TriangularOrder order : orders) {
+        for (const TriangularGroup group : groups) {
+            const bool scattered = group == TriangularGroup::orthogonalization;
+            const auto cells = triangular_grid(9, order);
+            const CommGraph graph = triangular_messages(9, order, group, Bytes{1000});
+            std::size_t edges = 0;
+            for (const auto& ranks : members(9, order, group)) {
+                const auto root = static_cast<std::size_t>(
+                    std::ranges::find_if(ranks, [&](auto u) { return cells[u].row == cells[u].column; }) -
+                    ranks.begin());
+                const std::size_t size = ranks.size();
+                const auto rank = [&](std::size_t relative) { return ranks[(root + relative) % size]; };
+                std::vector<std::int64_t> below(size, 1);  // ranks that a message is for
+                for (std::size_t v = size; v-- > 1;) below[v & (v - 1)] += below[v];
+                const auto part = static_cast<std::int64_t>((1000 + size - 1) / size);
+                for (std::size_t v = 1; v < size; ++v, ++edges) {
+                    const Rank parent{rank(v & (v - 1))};
+                    const auto peers = graph.peers(parent);
+                    const auto at = std::ranges::find(peers, Rank{rank(v)});
+                    REQUIRE(at != peers.end());
+                    const Bytes sent = graph.bytes(parent)[static_cast<std::size_t>(at - peers.begin())];
+                    CHECK(sent.value == (scattered ? part * below[v] : 1000));
+                }
+            }
+            CHECK(graph.edge_count() == edges);
+        }
+    }
+}
+
+TEST_CASE("even rows have no balanced form, and none at all no grid") {
+    CHECK_THROWS_WITH_AS(
+        (void)triangular_grid(6, bcm),
+        "a balanced triangular grid cannot have 6 rows, an even number; the nearest are 5 and 7", Error);
+    CHECK_THROWS_WITH_AS((void)triangular_grid(0, dm),
+                         "a triangular grid cannot have 0 rows; give 1 to 65535", Error);
+    CHECK_THROWS_AS((void)triangular_grid(70'000, cm), Error);
+    CHECK_THROWS_AS((void)triangular_messages(5, cm, TriangularGroup::row, Bytes{-1}), Error);
+}
+
+TEST_CASE("orders and groups have names") {
+    CHECK(parse_triangular_order("bcm") == bcm);
+    CHECK(parse_triangular_group("orthogonalization") == TriangularGroup::orthogonalization);
+    CHECK_THROWS_WITH_AS((void)parse_triangular_order("bmc"),
+                         "no order 'bmc' (did you mean 'dm'?); there are: dm, cm, bdm, bcm", Error);
+}
+
+TEST_CASE("threads leave the nearest odd number of rows") {
+    CHECK(hybrid_rows(95, 6) == 39);
+    CHECK(hybrid_rows(191, 6) == 77);
+    CHECK(hybrid_rows(24, 1) == 24);
+    CHECK(hybrid_rows(23, 4) == 11);
+    CHECK(hybrid_rows(3, 100) == 1);
+    CHECK_THROWS_WITH_AS((void)hybrid_rows(5, 0), "a rank cannot have 0 threads; give 1 or more", Error);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Patches and computes of molecular dynamics: what goes where, beside the definition.
+#include <doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/pattern/molecular_dynamics.hpp"
+#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+/// Goes through the computes, the heaviest first, and looks at all slots for each.
+void check_against_definition(const Problem& problem, const Placement& placement, std::uint32_t patches) {
+    const Allocation& allocation = problem.allocation();
+    const Machine& machine = problem.machine();
+    const auto mass = problem.room().masses();
+    std::vector<std::int64_t> room(machine.slot_count(), -1);
+    for (std::size_t i = 0; i < allocation.slot_count(); ++i)
+        room[allocation.slots()[i].value] = problem.room().capacities()[i];
+    std::vector<std::uint32_t> computes(problem.rank_count() - patches);
+    std::iota(computes.begin(), computes.end(), patches);
+    std::ranges::stable_sort(computes, [&](auto u, auto v) { return mass[u] > mass[v]; });
+    for (std::uint32_t patch = 0; patch < patches; ++patch) room[placement[Rank{patch}].value] -= mass[patch];
+    for (const std::uint32_t u : computes) {
+        const auto cost = [&](Slot slot) {
+            std::uint32_t sum = 0;
+            for (const Rank patch : problem.symmetric().peers(Rank{u}))
+                sum += machine.distance(slot, placement[patch]);
+            return sum;
+        };
+        const Slot chosen = placement[Rank{u}];
+        REQUIRE(room[chosen.value] >= mass[u]);
+        for (const Slot slot : allocation.slots()) {
+            if (room[slot.value] < mass[u]) continue;
+            REQUIRE(cost(chosen) <= cost(slot));
+            if (cost(chosen) == cost(slot)) REQUIRE(room[chosen.value] >= room[slot.value]);
+        }
+        room[chosen.value] -= mass[u];
+    }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a compute goes to the least loaded slot with room between its patches, or as near to there as there "
+    "is") {
+    const CommGraph graph = molecular_dynamics({4, 3, 3}, 5000, 1);  // 540 ranks
+    for (const std::string text : {"torus:4x4x4", "mesh:9x6", "tree:4:16,distance=1:10",
+                                   "torus:3x4+node:2:2,distance=1:2", "fattree:4:4:4", "torus:10x10x10"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation whole = Allocation::whole(machine);
+        const Allocation ragged = fragmented_allocation(machine, machine.node_count() * 3 / 4, 3, 5);
+        for (const Allocation* allocation : {&whole, &ragged}) {
+            const Problem problem(graph, *allocation, 1, 1, {.imbalance = 0.4});
+            check_against_definition(problem, place(problem, "bricks").placement, 36);
+        }
+    }
+}
+
+TEST_CASE("without any shortage computes lie in the inner brick of their patches") {
+    const Machine machine = make_machine("torus:8x8x8");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = molecular_dynamics({4, 4, 4}, 92'224, 1);
+    const Problem problem(graph, allocation, 1, 1, {.imbalance = 10.0});
+    const Placement placement = place(problem, "bricks").placement;
+    for (std::uint32_t u = 64; u < graph.rank_count(); ++u) {
+        const auto peers = problem.symmetric().peers(Rank{u});
+        const Slot a = placement[peers.front()];
+        const Slot b = placement[peers.back()];
+        CHECK(machine.distance(a, placement[Rank{u}]) + machine.distance(placement[Rank{u}], b) ==
+              machine.distance(a, b));
+    }
+}
+
+TEST_CASE("patches are spread over the machine as their cells over the box") {
+    const Machine machine = make_machine("torus:8x16x4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = molecular_dynamics({4, 8, 2}, 64 * 1000, 1);
+    // Patches of equal load, so that all cuts are in the middle.
+    const CommGraph even = CommGraph::from_csr(graph.first(), graph.all_peers(), graph.all_bytes());
+    const Problem problem(even, allocation, 1, 1, {.imbalance = 1.0});
+    const Placement placement = place(problem, "bricks(cells=4x8x2)").placement;
+    for (std::uint32_t cell = 0; cell < 64; ++cell) {
+        const auto at = machine.coordinates(machine.node(placement[Rank{cell}]));
+        CHECK(at[0] / 2 == cell / 16);
+        CHECK(at[1] / 2 == cell / 2 % 8);
+        CHECK(at[2] / 2 == cell % 2);
+    }
+}
+
+TEST_CASE("cells are recognized, and auto is as good") {
+    const Machine machine = make_machine("torus:6x5x4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = molecular_dynamics({5, 4, 4}, 9000, 2);
+    for (const double imbalance : {0.5, 2.0}) {
+        const Problem problem(graph, allocation, 1, 1, {.imbalance = imbalance});
+        const auto value = [&](const char* chain) {
+            return problem.value(place(problem, chain).placement.slots());
+        };
+        CHECK(value("bricks") <= value("bricks(cells=5x4x4)") * 21 / 20);
+        CHECK(value("auto") <= value("bricks"));
+        CHECK(value("auto(effort=fast)") <= value("bricks"));
+    }
+}
+
+TEST_CASE("what are no patches and computes is refused, and so is what does not fit") {
+    const Machine machine = make_machine("torus:4x4");
+    const Allocation allocation = Allocation::whole(machine);
+    const std::vector<GridAxis> grid{{4}, {4}};
+    const CommGraph halo = stencil(grid, StencilShape::star, Bytes{8});
+    const Problem without(halo, allocation);
+    CHECK_THROWS_WITH_AS((void)place(without, "bricks"),
+                         "bricks: no patches and computes are recognized; say which ranks are patches, as in "
+                         "bricks(cells=6x6x4)",
+                         Error);
+    CHECK_THROWS_WITH_AS(
+        (void)place(without, "bricks(cells=2x2)"),
+        "bricks: rank 0 is no patch: with cells of 2x2 the first 4 ranks talk to none of each "
+        "other, and every further one to one or two of these",
+        Error);
+    CHECK_THROWS_WITH_AS(
+        (void)place(without, "bricks(cells=4x4x4)"),
+        "bricks: cells of 4x4x4 leave none of the 16 ranks for computes; patches come first, "
+        "computes follow",
+        Error);
+    const CommGraph graph = molecular_dynamics({3, 3, 3}, 900, 1);
+    const Problem tight(graph, allocation, 1, 1, {.imbalance = 0.0});
+    CHECK_THROWS_AS((void)place(tight, "bricks"), Error);
+}

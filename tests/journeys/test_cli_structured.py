@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs of a known structure from pattern to placement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+
+def test_groups_of_a_triangular_grid_are_judged_one_by_one(topoloom: Command) -> None:
+    words = ["triangular", "--rows", "23", "--order", "bcm", "--phases", "-o", "p.npz"]
+    assert "phases    3" in topoloom("pattern", *words).out
+    shown = topoloom("judge", "p.npz", "-m", "hopper", "--allocate", "12", "--json")
+    columns, rows, orthogonalization = shown.json["phases"]
+    assert columns["hop_bytes"] == orthogonalization["hop_bytes"] == 0
+    assert rows["congestion_max"] > 0
+
+
+def test_molecular_dynamics_goes_into_bricks(topoloom: Command) -> None:
+    made = topoloom("pattern", "molecular-dynamics", "-o", "p.npz")
+    assert "ranks     2,160" in made.out  # 6 x 6 x 4 cells, and 14 computes each
+    where = ["p.npz", "-m", "torus:8x8x8", "--imbalance", "0.5", "--json"]
+    found = {
+        mapper: topoloom("map", *where, "--mapper", mapper).json["values"]
+        for mapper in ("block", "bricks", "bricks(cells=6x6x4)", "auto(effort=fast)")
+    }
+    hop_bytes = {mapper: told["hop_bytes"] for mapper, told in found.items()}
+    assert hop_bytes["auto(effort=fast)"] <= hop_bytes["bricks"]
+    assert hop_bytes["bricks"] < 0.4 * hop_bytes["block"]
+    # The recognized grid may be turned round, and is then cut elsewhere.
+    assert hop_bytes["bricks(cells=6x6x4)"] < 1.1 * hop_bytes["bricks"]
+    average = 13.5 * 92224**2 / 144 / 512
+    assert found["bricks"]["load_max"] < 1.52 * average
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["triangular"], "needs --rows"),
+        (["triangular", "--rows", "6"], "the nearest are 5 and 7"),
+        (["triangular", "--rows", "0"], "--rows must be 1 or more"),
+        (["triangular", "--rows", "5", "--order", "bmc"], "no order 'bmc'"),
+        (["triangular", "--rows", "5", "--threads", "0"], "--threads must be 1"),
+        (["molecular-dynamics", "--cells", "7x7"], "cells along 3 axes"),
+        (["molecular-dynamics", "--cells", "7x0x5"], "axis without"),
+    ],
+)
+def test_sizes_that_make_no_pattern_are_refused(
+    topoloom: Command, words: list[str], reason: str
+) -> None:
+    done = topoloom("pattern", *words)
+    assert done.status == 2
+    assert reason in done.err
