@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/axis_order.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/place/slot_lines.hpp"
+
+namespace topoloom {
+
+namespace {
+
+using Pieces = std::vector<AxisPiece>;
+using Flags = std::vector<bool>;
+
+constexpr std::size_t most_axes = 8;
+constexpr std::size_t most_lines = 24;
+constexpr std::size_t lines_to_split_on = 4;
+constexpr std::size_t starts = 8;  // of the exchange of pieces, on each line
+
+/// A digit of a rank's position along one axis.
+struct Digit {
+    std::uint32_t size;
+    std::uint32_t stride;  // slots on the line
+};
+
+/// The digits of an axis, lowest first. Adjacent ones are one where the line does not turn between them; without going
+/// to and fro turns make no difference.
+std::vector<Digit> digits_of(std::uint32_t axis, const Pieces& pieces, const SlotLine& line,
+                             bool to_and_fro) {
+    std::vector<Digit> digits;
+    std::uint32_t stride = 1;
+    for (const AxisPiece& piece : pieces) {
+        if (piece.axis == axis && piece.size > 1) {
+            const bool turns = to_and_fro && std::ranges::binary_search(line.turns, stride);
+            if (!digits.empty() && !turns && digits.back().stride * digits.back().size == stride) {
+                digits.back().size *= piece.size;
+            } else {
+                digits.push_back({piece.size, stride});
+            }
+        }
+        stride *= piece.size;
+    }
+    return digits;
+}
+
+/// Where on the line, counted from where 0 is, the x-th rank along an axis is.
+std::size_t offset(const std::vector<Digit>& digits, bool to_and_fro, std::uint32_t x) {
+    std::size_t sum = 0;
+    for (const auto& [size, stride] : digits) {
+        const std::uint32_t value = x % size;
+        x /= size;
+        sum += std::size_t{stride} * (to_and_fro && x % 2 == 1 ? size - 1 - value : value);
+    }
+    return sum;
+}
+
+/// What every traffic of the mesh sends, and how long it takes on a line.
+class MeshOnMachine {
+   public:
+    MeshOnMachine(const Machine& machine, std::span<const std::uint32_t> extents,
+                  std::span<const MeshTraffic> traffic)
+        : machine_(machine), extents_(extents), traffic_(traffic) {
+        for (const MeshTraffic& one : traffic) phases_.push_back(mesh_phases(extents, one));
+    }
+    [[nodiscard]] std::span<const std::uint32_t> extents() const { return extents_; }
+    [[nodiscard]] std::span<const MeshTraffic> traffic() const { return traffic_; }
+
+    [[nodiscard]] std::vector<Slot> slots(const SlotLine& line, const Pieces& pieces,
+                                          const Flags& to_and_fro) const {
+        std::vector<std::size_t> place{0};  // on the line, of the ranks of the axes so far
+        for (std::uint32_t axis = 0; axis < extents_.size(); ++axis) {
+            const std::vector<Digit> digits = digits_of(axis, pieces, line, to_and_fro[axis]);
+            const std::size_t before = place.size();
+            for (std::uint32_t x = 1; x < extents_[axis]; ++x) {
+                const std::size_t step = offset(digits, to_and_fro[axis], x);
+                for (std::size_t i = 0; i < before; ++i) place.push_back(place[i] + step);
+            }
+        }
+        std::vector<Slot> slots;
+        for (const std::size_t p : place) slots.push_back(line.slots[p]);
+        return slots;
+    }
+    [[nodiscard]] double seconds(std::size_t traffic, std::span<const Slot> slot_of_rank) const {
+        if (phases_[traffic].empty()) return 0;
+        static const Objective time = parse_objective("time");
+        Goal goal{time, {}};
+        for (const CommGraph& phase : phases_[traffic]) goal.phases.push_back(&phase);
+        return objective_key(machine_, goal, slot_of_rank).congestion;
+    }
+
+   private:
+    const Machine& machine_;
+    std::span<const std::uint32_t> extents_;
+    std::span<const MeshTraffic> traffic_;
+    std::vector<std::vector<CommGraph>> phases_;  // by traffic
+};
+
+/// Orders of pieces on one line.
+class LineSearch {
+   public:
+    struct Found {
+        double seconds;
+        Pieces pieces;
+        Flags to_and_fro;
+    };
+
+    LineSearch(const MeshOnMachine& mesh, SlotLine line)
+        : mesh_(&mesh), line_(std::move(line)), known_(mesh.traffic().size()) {}
+
+    /// Of all orders of whole axes, those that take least, the fastest first.
+    [[nodiscard]] std::vector<Found> nested(std::size_t keep) {
+        std::vector<std::uint32_t> axes;
+        for (std::uint32_t axis = 0; axis < mesh_->extents().size(); ++axis) {
+            if (mesh_->extents()[axis] > 1) axes.push_back(axis);
+        }
+        std::vector<Found> all;
+        do {
+            Pieces pieces;
+            for (const std::uint32_t axis : axes) pieces.push_back({axis, mesh_->extents()[axis]});
+            const Flags forward(mesh_->extents().size(), false);
+            all.push_back({seconds(pieces, forward), pieces, forward});
+        } while (std::ranges::next_permutation(axes).found);
+        std::ranges::stable_sort(all, {}, &Found::seconds);
+        if (all.size() > keep) all.resize(keep);
+        return all;
+    }
+
+    /// Exchanges any two prime factors of axes while that gains.
+    [[nodiscard]] Found split(Found found) {
+        found.pieces = factors(found.pieces);
+        choose_flags(found);
+        for (bool better = true; better;) {
+            better = false;
+            for (std::size_t i = 0; i < found.pieces.size(); ++i) {
+                for (std::size_t j = i + 1; j < found.pieces.size(); ++j) {
+                    if (found.pieces[i] == found.pieces[j]) continue;
+                    Found other = found;
+                    std::swap(other.pieces[i], other.pieces[j]);
+                    other.seconds = seconds(other.pieces, other.to_and_fro);
+                    choose_flags(other);
+                    if (!less(other.seconds, found.seconds)) continue;
+                    found = std::move(other);
+                    better = true;
+                }
+            }
+        }
+        return found;
+    }
+
+    [[nodiscard]] AxisOrder order(const Found& found) {
+        AxisOrder order{{}, found.to_and_fro, mesh_->slots(line_, found.pieces, found.to_and_fro), {}};
+        for (const AxisPiece& piece : found.pieces) {
+            if (!order.pieces.empty() && order.pieces.back().axis == piece.axis) {
+                order.pieces.back().size *= piece.size;
+            } else {
+                order.pieces.push_back(piece);
+            }
+        }
+        for (std::size_t t = 0; t < known_.size(); ++t)
+            order.seconds.push_back(seconds_of(t, found.pieces, found.to_and_fro));
+        return order;
+    }
+
+    [[nodiscard]] double seconds(const Pieces& pieces, const Flags& to_and_fro) {
+        double sum = 0;
+        for (std::size_t t = 0; t < known_.size(); ++t) sum += seconds_of(t, pieces, to_and_fro);
+        return sum;
+    }
+
+    /// What differs by rounding only is the same.
+    static bool less(double a, double b) { return a < b * (1 - 1e-12); }
+
+   private:
+    static Pieces factors(const Pieces& pieces) {
+        Pieces primes;
+        for (auto [axis, rest] : pieces) {
+            for (std::uint32_t prime = 2; rest > 1; ++prime) {
+                for (; rest % prime == 0; rest /= prime) primes.push_back({axis, prime});
+            }
+        }
+        return primes;
+    }
+    void choose_flags(Found& found) {
+        for (std::uint32_t axis = 0; axis < found.to_and_fro.size(); ++axis) {
+            Flags other = found.to_and_fro;
+            other[axis] = !other[axis];
+            const double value = seconds(found.pieces, other);
+            if (!less(value, found.seconds)) continue;
+            found.seconds = value;
+            found.to_and_fro = std::move(other);
+        }
+    }
+    /// Looked up by the digits of the traffic's axes, on which alone it depends.
+    double seconds_of(std::size_t traffic, const Pieces& pieces, const Flags& to_and_fro) {
+        std::vector<std::uint32_t> key;
+        for (const std::uint32_t axis : mesh_->traffic()[traffic].axes) {
+            const std::vector<Digit> digits = digits_of(axis, pieces, line_, to_and_fro[axis]);
+            for (const auto& [size, stride] : digits) key.insert(key.end(), {size, stride});
+            key.push_back(digits.size() > 1 && to_and_fro[axis] ? 1 : 0);
+        }
+        const auto [entry, is_new] = known_[traffic].try_emplace(std::move(key), 0);
+        if (is_new) entry->second = mesh_->seconds(traffic, mesh_->slots(line_, pieces, to_and_fro));
+        return entry->second;
+    }
+
+    const MeshOnMachine* mesh_;  // searches are sorted
+    SlotLine line_;
+    std::vector<std::map<std::vector<std::uint32_t>, double>> known_;  // by traffic
+};
+
+}  // namespace
+
+double AxisOrder::total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
+
+AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
+                      std::span<const MeshTraffic> traffic) {
+    if (extents.empty()) fail("a mesh without axes; name at least one");
+    if (extents.size() > most_axes)
+        fail("a mesh of ", extents.size(), " axes; there may be at most ", most_axes);
+    const MeshOnMachine mesh(allocation.machine(), extents, traffic);
+    const std::size_t ranks =
+        std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
+    struct Start {
+        LineSearch search;
+        std::vector<LineSearch::Found> nested;
+    };
+    std::vector<Start> lines;
+    for (SlotLine& line : slot_lines(allocation, ranks, most_lines)) {
+        LineSearch search(mesh, std::move(line));
+        std::vector<LineSearch::Found> nested = search.nested(starts);
+        lines.push_back({std::move(search), std::move(nested)});
+    }
+    Pieces as_given;
+    for (std::uint32_t axis = 0; axis < extents.size(); ++axis) as_given.push_back({axis, extents[axis]});
+    const Flags forward(extents.size(), false);
+    LineSearch& allocated = lines.front().search;
+    AxisOrders orders{
+        allocated.order({0, as_given, forward}), allocated.order(lines.front().nested.front()), {}};
+    orders.best = orders.nested;
+    std::ranges::stable_sort(lines, {}, [](const Start& line) { return line.nested.front().seconds; });
+    for (Start& line : std::span(lines).first(std::min(lines.size(), lines_to_split_on))) {
+        for (const LineSearch::Found& start : line.nested) {
+            const LineSearch::Found found = line.search.split(start);
+            if (LineSearch::less(found.seconds, orders.best.total())) orders.best = line.search.order(found);
+        }
+    }
+    return orders;
+}
+
+}  // namespace topoloom
