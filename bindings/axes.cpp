@@ -51,7 +51,7 @@ void bind_axes(nb::module_& m) {
         .def_prop_ro(
             "pieces", &pieces_of,
             "(axis, size) along the line, the fastest first; those of an axis from its lowest digit up.")
-        .def_ro("to_and_fro", &AxisOrder::to_and_fro,
+        .def_ro("back_and_forth", &AxisOrder::back_and_forth,
                 "By axis: whether every other row of a piece runs backwards.")
         .def_prop_ro(
             "slots",

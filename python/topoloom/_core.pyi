@@ -425,7 +425,7 @@ class AxisOrder:
         """
 
     @property
-    def to_and_fro(self) -> list[bool]:
+    def back_and_forth(self) -> list[bool]:
         """By axis: whether every other row of a piece runs backwards."""
 
     @property

@@ -30,14 +30,14 @@ struct Digit {
 };
 
 /// The digits of an axis, lowest first. Adjacent ones are one where the line does not turn between them; without going
-/// to and fro turns make no difference.
+/// back and forth turns make no difference.
 std::vector<Digit> digits_of(std::uint32_t axis, const Pieces& pieces, const SlotLine& line,
-                             bool to_and_fro) {
+                             bool back_and_forth) {
     std::vector<Digit> digits;
     std::uint32_t stride = 1;
     for (const AxisPiece& piece : pieces) {
         if (piece.axis == axis && piece.size > 1) {
-            const bool turns = to_and_fro && std::ranges::binary_search(line.turns, stride);
+            const bool turns = back_and_forth && std::ranges::binary_search(line.turns, stride);
             if (!digits.empty() && !turns && digits.back().stride * digits.back().size == stride) {
                 digits.back().size *= piece.size;
             } else {
@@ -50,12 +50,12 @@ std::vector<Digit> digits_of(std::uint32_t axis, const Pieces& pieces, const Slo
 }
 
 /// Where on the line, counted from where 0 is, the x-th rank along an axis is.
-std::size_t offset(const std::vector<Digit>& digits, bool to_and_fro, std::uint32_t x) {
+std::size_t offset(const std::vector<Digit>& digits, bool back_and_forth, std::uint32_t x) {
     std::size_t sum = 0;
     for (const auto& [size, stride] : digits) {
         const std::uint32_t value = x % size;
         x /= size;
-        sum += std::size_t{stride} * (to_and_fro && x % 2 == 1 ? size - 1 - value : value);
+        sum += std::size_t{stride} * (back_and_forth && x % 2 == 1 ? size - 1 - value : value);
     }
     return sum;
 }
@@ -72,13 +72,13 @@ class MeshOnMachine {
     [[nodiscard]] std::span<const MeshTraffic> traffic() const { return traffic_; }
 
     [[nodiscard]] std::vector<Slot> slots(const SlotLine& line, const Pieces& pieces,
-                                          const Flags& to_and_fro) const {
+                                          const Flags& back_and_forth) const {
         std::vector<std::size_t> place{0};  // on the line, of the ranks of the axes so far
         for (std::uint32_t axis = 0; axis < extents_.size(); ++axis) {
-            const std::vector<Digit> digits = digits_of(axis, pieces, line, to_and_fro[axis]);
+            const std::vector<Digit> digits = digits_of(axis, pieces, line, back_and_forth[axis]);
             const std::size_t before = place.size();
             for (std::uint32_t x = 1; x < extents_[axis]; ++x) {
-                const std::size_t step = offset(digits, to_and_fro[axis], x);
+                const std::size_t step = offset(digits, back_and_forth[axis], x);
                 for (std::size_t i = 0; i < before; ++i) place.push_back(place[i] + step);
             }
         }
@@ -107,7 +107,7 @@ class LineSearch {
     struct Found {
         double seconds;
         Pieces pieces;
-        Flags to_and_fro;
+        Flags back_and_forth;
     };
 
     LineSearch(const MeshOnMachine& mesh, SlotLine line)
@@ -142,7 +142,7 @@ class LineSearch {
                     if (found.pieces[i] == found.pieces[j]) continue;
                     Found other = found;
                     std::swap(other.pieces[i], other.pieces[j]);
-                    other.seconds = seconds(other.pieces, other.to_and_fro);
+                    other.seconds = seconds(other.pieces, other.back_and_forth);
                     choose_flags(other);
                     if (!less(other.seconds, found.seconds)) continue;
                     found = std::move(other);
@@ -154,7 +154,8 @@ class LineSearch {
     }
 
     [[nodiscard]] AxisOrder order(const Found& found) {
-        AxisOrder order{{}, found.to_and_fro, mesh_->slots(line_, found.pieces, found.to_and_fro), {}};
+        AxisOrder order{
+            {}, found.back_and_forth, mesh_->slots(line_, found.pieces, found.back_and_forth), {}};
         for (const AxisPiece& piece : found.pieces) {
             if (!order.pieces.empty() && order.pieces.back().axis == piece.axis) {
                 order.pieces.back().size *= piece.size;
@@ -163,13 +164,13 @@ class LineSearch {
             }
         }
         for (std::size_t t = 0; t < known_.size(); ++t)
-            order.seconds.push_back(seconds_of(t, found.pieces, found.to_and_fro));
+            order.seconds.push_back(seconds_of(t, found.pieces, found.back_and_forth));
         return order;
     }
 
-    [[nodiscard]] double seconds(const Pieces& pieces, const Flags& to_and_fro) {
+    [[nodiscard]] double seconds(const Pieces& pieces, const Flags& back_and_forth) {
         double sum = 0;
-        for (std::size_t t = 0; t < known_.size(); ++t) sum += seconds_of(t, pieces, to_and_fro);
+        for (std::size_t t = 0; t < known_.size(); ++t) sum += seconds_of(t, pieces, back_and_forth);
         return sum;
     }
 
@@ -187,25 +188,25 @@ class LineSearch {
         return primes;
     }
     void choose_flags(Found& found) {
-        for (std::uint32_t axis = 0; axis < found.to_and_fro.size(); ++axis) {
-            Flags other = found.to_and_fro;
+        for (std::uint32_t axis = 0; axis < found.back_and_forth.size(); ++axis) {
+            Flags other = found.back_and_forth;
             other[axis] = !other[axis];
             const double value = seconds(found.pieces, other);
             if (!less(value, found.seconds)) continue;
             found.seconds = value;
-            found.to_and_fro = std::move(other);
+            found.back_and_forth = std::move(other);
         }
     }
     /// Looked up by the digits of the traffic's axes, on which alone it depends.
-    double seconds_of(std::size_t traffic, const Pieces& pieces, const Flags& to_and_fro) {
+    double seconds_of(std::size_t traffic, const Pieces& pieces, const Flags& back_and_forth) {
         std::vector<std::uint32_t> key;
         for (const std::uint32_t axis : mesh_->traffic()[traffic].axes) {
-            const std::vector<Digit> digits = digits_of(axis, pieces, line_, to_and_fro[axis]);
+            const std::vector<Digit> digits = digits_of(axis, pieces, line_, back_and_forth[axis]);
             for (const auto& [size, stride] : digits) key.insert(key.end(), {size, stride});
-            key.push_back(digits.size() > 1 && to_and_fro[axis] ? 1 : 0);
+            key.push_back(digits.size() > 1 && back_and_forth[axis] ? 1 : 0);
         }
         const auto [entry, is_new] = known_[traffic].try_emplace(std::move(key), 0);
-        if (is_new) entry->second = mesh_->seconds(traffic, mesh_->slots(line_, pieces, to_and_fro));
+        if (is_new) entry->second = mesh_->seconds(traffic, mesh_->slots(line_, pieces, back_and_forth));
         return entry->second;
     }
 

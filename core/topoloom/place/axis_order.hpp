@@ -23,7 +23,7 @@ struct AxisOrder {
     std::vector<AxisPiece>
         pieces;  // along the line, the fastest first; those of an axis from the lowest digit up
     std::vector<bool>
-        to_and_fro;  // by axis: every other row of a piece runs backwards, so that steps are short
+        back_and_forth;  // by axis: every other row of a piece runs backwards, so that steps are short
     std::vector<Slot> slot_of_rank;  // ranks are numbered with the first axis the fastest
     std::vector<double> seconds;     // by traffic: the objective `time`, added up over its phases
 
@@ -38,9 +38,9 @@ struct AxisOrders {
 
 /// Traffics take turns; groups of one traffic meet. Looks at every order of the axes on each of slot_lines(), then, from
 /// the best of them, splits axes into prime factors and exchanges any two of these until that gains nothing, with rows
-/// to and fro where that is better. Each is measured by the objective `time`. That of a traffic depends on the pieces of
-/// its own axes only, so few need to be. Deterministic. Throws Error for more ranks than slots, more than eight axes, and
-/// as mesh_phases() does.
+/// back and forth where that is better. Each is measured by the objective `time`; that of a traffic depends on the
+/// pieces of its own axes only, so few need to be. Deterministic. Throws Error for more ranks than slots, more than
+/// eight axes, and as mesh_phases() does.
 [[nodiscard]] AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
                                     std::span<const MeshTraffic> traffic);
 

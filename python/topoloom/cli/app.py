@@ -38,6 +38,7 @@ VERBS = {
     "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
     "bound": Verb("prove how good any placement can be at most"),
     "joint": Verb("place several jobs together, least in each other's way"),
+    "axes": Verb("lay the parallelism axes of AI training on a machine"),
     "compare": Verb("try several mappers and print one table"),
     "export": Verb("write a placement for mpirun, srun and other launchers"),
     "run": Verb("record, map, and launch a program with its placement", True),

@@ -116,13 +116,13 @@ TEST_CASE("the best order is as good as the best of all orders of prime factors"
     }
 }
 
-TEST_CASE("a ring over two axes of an open mesh runs to and fro, so that each step is one link") {
+TEST_CASE("a ring over two axes of an open mesh runs back and forth, so that each step is one link") {
     const Machine machine = make_machine("mesh:2x8");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<MeshTraffic> ring{{{0}, Collective::ring, Bytes{1000}}};
     const AxisOrders orders = order_axes(allocation, Extents{16}, ring);
     CHECK(orders.best.total() == 500);
-    CHECK(orders.best.to_and_fro[0]);
+    CHECK(orders.best.back_and_forth[0]);
     CHECK(orders.given.total() > 500);
 }
 
