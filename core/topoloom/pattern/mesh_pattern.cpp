@@ -13,14 +13,10 @@ namespace {
 /// The members of the groups of some axes: their numbers, and the ranks with other ones.
 class Members {
    public:
-    Members(std::span<const std::uint32_t> extents, std::span<const std::uint32_t> axes) {
-        std::vector<std::size_t> stride(extents.size() + 1, 1);
-        for (std::size_t i = 0; i < extents.size(); ++i) {
-            if (extents[i] == 0) fail("axis ", i, " of the mesh is empty; give it at least 1 rank");
-            stride[i + 1] = stride[i] * extents[i];
-            check_pattern("mesh", stride[i + 1], Bytes{});
-        }
-        ranks_ = stride.back();
+    Members(std::span<const std::uint32_t> extents, std::span<const std::uint32_t> axes)
+        : ranks_(mesh_size(extents)) {
+        std::vector<std::size_t> stride{1};
+        for (const std::uint32_t extent : extents) stride.push_back(stride.back() * extent);
         if (axes.empty()) fail("traffic along no axis of the mesh; name at least one");
         for (const std::uint32_t axis : axes) {
             if (axis >= extents.size()) fail("the mesh has ", extents.size(), " axes, and no axis ", axis);
@@ -50,7 +46,7 @@ class Members {
     struct Digit {
         std::size_t extent, stride, below;
     };
-    std::size_t ranks_ = 1;
+    std::size_t ranks_;
     std::size_t count_ = 1;
     std::vector<Digit> digits_;
 };
@@ -63,6 +59,16 @@ Bytes share(Bytes bytes, std::size_t part, std::size_t parts) {
 }
 
 }  // namespace
+
+std::size_t mesh_size(std::span<const std::uint32_t> extents) {
+    if (extents.empty()) fail("a mesh without axes; name at least one");
+    std::size_t ranks = 1;
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+        if (extents[i] == 0) fail("axis ", i, " of the mesh is empty; give it at least 1 rank");
+        check_pattern("mesh", ranks *= extents[i], Bytes{});
+    }
+    return ranks;
+}
 
 std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const MeshTraffic& traffic) {
     const Members members(extents, traffic.axes);

@@ -27,9 +27,13 @@ struct MeshTraffic {
     Bytes bytes;  // that a member sends
 };
 
+/// Ranks of a mesh. Throws Error for no axes, an axis without ranks, and 2^31 or more ranks.
+[[nodiscard]] std::size_t mesh_size(std::span<const std::uint32_t> extents);
+
 /// The phases of the traffic, one but for halving; none in groups of one. Ranks are numbered with the first axis of the
-/// mesh the fastest. Parts that do not come out even are rounded up. Throws Error for no axes or an axis that is empty,
-/// unknown or named twice, halving in groups whose size is no power of two, and as the patterns of collectives do.
+/// mesh the fastest. Parts that do not come out even are rounded up. Throws Error as mesh_size() does, for no axes or
+/// one that is unknown or named twice, for halving in groups whose size is no power of two, and as the patterns of
+/// collectives do.
 [[nodiscard]] std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents,
                                                  const MeshTraffic& traffic);
 

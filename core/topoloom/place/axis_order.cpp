@@ -2,12 +2,11 @@
 #include "topoloom/place/axis_order.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <numeric>
-#include <optional>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/parallel.hpp"
 #include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/place/slot_lines.hpp"
 
@@ -19,9 +18,9 @@ using Pieces = std::vector<AxisPiece>;
 using Flags = std::vector<bool>;
 
 constexpr std::size_t most_axes = 8;
-constexpr std::size_t most_lines = 24;
+constexpr std::size_t most_lines = 16;
 constexpr std::size_t lines_to_split_on = 4;
-constexpr std::size_t starts = 8;  // of the exchange of pieces, on each line
+constexpr std::size_t starts_on_line = 8;  // of the exchange of pieces
 
 /// A digit of a rank's position along one axis.
 struct Digit {
@@ -221,34 +220,33 @@ double AxisOrder::total() const { return std::accumulate(seconds.begin(), second
 
 AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
                       std::span<const MeshTraffic> traffic) {
-    if (extents.empty()) fail("a mesh without axes; name at least one");
     if (extents.size() > most_axes)
         fail("a mesh of ", extents.size(), " axes; there may be at most ", most_axes);
+    std::vector<SlotLine> lines = slot_lines(allocation, mesh_size(extents), most_lines);
     const MeshOnMachine mesh(allocation.machine(), extents, traffic);
-    const std::size_t ranks =
-        std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
     struct Start {
         LineSearch search;
-        std::vector<LineSearch::Found> nested;
+        std::vector<LineSearch::Found> found;
     };
-    std::vector<Start> lines;
-    for (SlotLine& line : slot_lines(allocation, ranks, most_lines)) {
-        LineSearch search(mesh, std::move(line));
-        std::vector<LineSearch::Found> nested = search.nested(starts);
-        lines.push_back({std::move(search), std::move(nested)});
-    }
+    std::vector<Start> starts;
+    for (SlotLine& line : lines) starts.push_back({{mesh, std::move(line)}, {}});
+    parallel_for(starts.size(), 0,
+                 [&](std::size_t i, int) { starts[i].found = starts[i].search.nested(starts_on_line); });
     Pieces as_given;
     for (std::uint32_t axis = 0; axis < extents.size(); ++axis) as_given.push_back({axis, extents[axis]});
-    const Flags forward(extents.size(), false);
-    LineSearch& allocated = lines.front().search;
-    AxisOrders orders{
-        allocated.order({0, as_given, forward}), allocated.order(lines.front().nested.front()), {}};
+    LineSearch& allocated = starts.front().search;
+    AxisOrders orders{allocated.order({0, as_given, Flags(extents.size(), false)}),
+                      allocated.order(starts.front().found.front()),
+                      {}};
+    std::ranges::stable_sort(starts, {}, [](const Start& start) { return start.found.front().seconds; });
+    const std::size_t promising = std::min(starts.size(), lines_to_split_on);
+    parallel_for(promising, 0, [&](std::size_t i, int) {
+        for (LineSearch::Found& found : starts[i].found) found = starts[i].search.split(found);
+    });
     orders.best = orders.nested;
-    std::ranges::stable_sort(lines, {}, [](const Start& line) { return line.nested.front().seconds; });
-    for (Start& line : std::span(lines).first(std::min(lines.size(), lines_to_split_on))) {
-        for (const LineSearch::Found& start : line.nested) {
-            const LineSearch::Found found = line.search.split(start);
-            if (LineSearch::less(found.seconds, orders.best.total())) orders.best = line.search.order(found);
+    for (Start& start : std::span(starts).first(promising)) {
+        for (const LineSearch::Found& found : start.found) {
+            if (LineSearch::less(found.seconds, orders.best.total())) orders.best = start.search.order(found);
         }
     }
     return orders;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <ranges>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/row_major.hpp"
@@ -41,22 +43,22 @@ Shape nesting(const T& network) {
 class SlotPoints {
    public:
     explicit SlotPoints(const Allocation& allocation)
-        : slots_(allocation.slots().begin(), allocation.slots().end()) {
+        : on_grid_(allocation.machine().has_grid()),
+          slots_(allocation.slots().begin(), allocation.slots().end()) {
         std::sort(slots_.begin(), slots_.end());
         const Machine& machine = allocation.machine();
-        const bool on_grid = machine.has_grid();
         const Shape network =
-            on_grid ? machine.grid() : with_topology(machine, [](const auto& t) { return nesting(t); });
+            on_grid_ ? machine.grid() : with_topology(machine, [](const auto& t) { return nesting(t); });
         std::uint32_t place = 0;
         for (const Slot slot : slots_) {
             const Node node = machine.node(slot);
-            Shape at = on_grid ? machine.coordinates(node) : row_major_coordinates(node.value, network);
+            Shape at = on_grid_ ? machine.coordinates(node) : row_major_coordinates(node.value, network);
             const bool same = !at_.empty() && std::equal(at.begin(), at.end(), at_.back().begin());
             at.push_back(place = same ? place + 1 : 0);
             at_.push_back(std::move(at));
         }
         // No place in a domain is nearer to others than any other: what is allocated may move to its front.
-        for (std::size_t d = on_grid ? 0 : network.size(); d-- > 0;) compact(d);
+        for (std::size_t d = on_grid_ ? 0 : network.size(); d-- > 0;) compact(d);
         extent_.assign(network.size() + 1, 0);
         for (const Shape& at : at_) {
             for (std::size_t d = 0; d < at.size(); ++d) extent_[d] = std::max(extent_[d], at[d] + 1);
@@ -64,7 +66,7 @@ class SlotPoints {
     }
 
     [[nodiscard]] const Shape& extent() const { return extent_; }
-    [[nodiscard]] std::size_t size() const { return slots_.size(); }
+    [[nodiscard]] bool on_grid() const { return on_grid_; }
 
     /// The slots of whole blocks, block by block; none if they are too few.
     [[nodiscard]] SlotLine line(const Shape& block, std::size_t ranks) const {
@@ -115,26 +117,35 @@ class SlotPoints {
         }
     }
 
+    bool on_grid_;
     std::vector<Slot> slots_;
     std::vector<Shape> at_;
     Shape extent_;
 };
 
-/// All shapes of blocks that divide the ranks and fit, the largest first.
-std::vector<Shape> block_shapes(const Shape& extent, std::size_t ranks) {
+/// Shapes of blocks whose size divides the ranks, the largest and most compact first. In domains only such as fill
+/// whatever is inside of what they have several of.
+std::vector<Shape> block_shapes(const SlotPoints& points, std::size_t ranks) {
     std::vector<Shape> shapes{{}};
-    for (const std::uint32_t most : extent) {
+    for (const std::uint32_t most : points.extent() | std::views::reverse) {
         std::vector<Shape> longer;
         for (const Shape& shape : shapes) {
+            const bool fills = std::ranges::equal(
+                shape, points.extent() | std::views::reverse | std::views::take(shape.size()));
             for (std::uint32_t size = 1; size <= most; ++size) {
                 if (ranks / volume(shape) % size != 0) continue;
+                if (size > 1 && !points.on_grid() && !fills) break;
                 longer.push_back(shape);
                 longer.back().push_back(size);
             }
         }
         shapes = std::move(longer);
     }
-    std::ranges::stable_sort(shapes, std::greater<>(), volume);
+    for (Shape& shape : shapes) std::ranges::reverse(shape);
+    std::ranges::stable_sort(shapes, {}, [](const Shape& shape) {
+        return std::pair(-static_cast<std::ptrdiff_t>(volume(shape)),
+                         std::reduce(shape.begin(), shape.end()));
+    });
     return shapes;
 }
 
@@ -154,7 +165,7 @@ std::vector<SlotLine> slot_lines(const Allocation& allocation, std::size_t ranks
     if (lines.front().slots == whole.slots) lines.front().turns = whole.turns;
     add(std::move(whole));
     if (ranks == volume(points.extent())) return lines;
-    for (const Shape& block : block_shapes(points.extent(), ranks)) {
+    for (const Shape& block : block_shapes(points, ranks)) {
         if (lines.size() >= most) break;
         add(points.line(block, ranks));
     }
