@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_process_grid(m);
     topoloom::python::bind_bound(m);
     topoloom::python::bind_place(m);
+    topoloom::python::bind_axes(m);
     topoloom::python::bind_qap(m);
     topoloom::python::bind_wiring(m);
 }

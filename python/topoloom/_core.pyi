@@ -495,6 +495,41 @@ def choose_nodes(graph: CommGraph, free: Allocation, count: int, mapper: str = '
 def mappers() -> list[dict[str, object]]:
     """All mappers with their options."""
 
+class AxisOrder:
+    """A mesh of ranks laid along a line of slots."""
+
+    @property
+    def pieces(self) -> list[tuple[int, int]]:
+        """
+        (axis, size) along the line, the fastest first; those of an axis from its lowest digit up.
+        """
+
+    @property
+    def back_and_forth(self) -> list[bool]:
+        """By axis: whether every other row of a piece runs backwards."""
+
+    @property
+    def slots(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """
+        The slot of every rank; ranks are numbered with the first axis the fastest.
+        """
+
+    @property
+    def seconds(self) -> list[float]:
+        """By traffic."""
+
+    @property
+    def total(self) -> float:
+        """Seconds of all traffic."""
+
+def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence[tuple[Sequence[int], str, int]]) -> tuple[AxisOrder, AxisOrder, AxisOrder]:
+    """
+    The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes a rank).
+    """
+
+def mesh_phases(extents: Sequence[int], traffic: tuple[Sequence[int], str, int]) -> list[CommGraph]:
+    """The phases of one traffic of a mesh, whose first axis is the fastest."""
+
 def solve_qap(a: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, target: int | None = None) -> tuple[list[int], int, int]:
     """
     Minimizes the sum of a[i, j] * b[p[i], p[j]]; returns (p, value, work done).

@@ -39,6 +39,7 @@ VERBS = {
     "grid": Verb("tell what lines of a process grid cost their nodes"),
     "bound": Verb("prove how good any placement can be at most"),
     "joint": Verb("place several jobs together, least in each other's way"),
+    "axes": Verb("lay the parallelism axes of AI training on a machine"),
     "compare": Verb("try several mappers and print one table"),
     "export": Verb("write a placement for mpirun, srun and other launchers"),
     "run": Verb("record, map, and launch a program with its placement", True),

@@ -54,3 +54,12 @@ def objectives(incomplete: str) -> list[str]:
     """Names of objectives."""
     names = ("hop-bytes", "congestion", "congestion-soft", "time", "weighted(")
     return _starting(incomplete, names)
+
+
+#: What `topoloom axes --to` writes.
+AXIS_ORDERS = ("jax", "megatron", "ranks")
+
+
+def axis_orders(incomplete: str) -> list[str]:
+    """Complete the formats of `topoloom axes --to`."""
+    return _starting(incomplete, AXIS_ORDERS)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Orders the axes of the jobs, and prints a table; see ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from axes.cases import CASES, Result, measure
+from axes.figure import draw
+from peers.tables import paste
+
+MARKS = "<!-- bench-axes: begin -->", "<!-- bench-axes: end -->"
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser("axes", description=__doc__)
+    parser.add_argument("--only", default="", help="machines whose names begin so")
+    parser.add_argument(
+        "--seconds", type=float, default=10, help="for the auto mapper, a job; 10"
+    )
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put table and picture there"
+    )
+    asked = parser.parse_args(given)
+    results = []
+    for case in CASES:
+        if case.machine.startswith(asked.only):
+            results.append(measure(case, asked.seconds))
+            print(line(results[-1]), file=sys.stderr, flush=True)
+    print(table(results))
+    if asked.docs:
+        paste(asked.docs / "reference" / "benchmarks.md", table(results), *MARKS)
+        draw(results, asked.docs / "axes.svg")
+
+
+def table(results: Sequence[Result]) -> str:
+    """Write a table as Markdown."""
+    rows = [
+        "| machine | model | mesh | default | whole axes | best | `auto` | best order "
+        "| gain |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: | --- | ---: |",
+    ]
+    for result in results:
+        case, orders = result.case, result.orders
+        totals = (
+            *(order.total for order in (orders.given, orders.nested, orders.best)),
+            result.auto,
+        )
+        words = (
+            case.where,
+            case.model,
+            case.mesh,
+            *(f"{total:.3f}" for total in totals),
+            f"`{orders.text(orders.best)}`",
+            f"{result.gain:.1f} %",
+        )
+        rows.append(f"| {' | '.join(words)} |")
+    return "\n".join(rows) + "\n"
+
+
+def line(result: Result) -> str:
+    """Tell how a job ended, on a line."""
+    case, orders = result.case, result.orders
+    return (
+        f"{case.where:36} {case.model:16} {orders.given.total:7.3f} s, best "
+        f"{orders.best.total:7.3f} s in {result.search:4.1f} s, auto {result.auto:7.3f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

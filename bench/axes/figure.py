@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The picture: what each traffic takes, in the default order and in the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from axes.cases import Result
+from topoloom.figure.style import AFTER, BEFORE, QUIET, SETTINGS
+
+#: By the first of its axes, or `+` for groups along several.
+COLORS = {
+    "tp": AFTER,
+    "cp": "#80b1d3",
+    "ep": BEFORE,
+    "dp": "#35978f",
+    "pp": "#666666",
+    "+": "#c7a76c",
+}
+
+
+def draw(results: Sequence[Result], file: Path) -> None:
+    """Draw two bars for each job, the default above, in parts of the default."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    from matplotlib.patches import Patch
+
+    with pyplot.rc_context(SETTINGS):
+        picture, panel = pyplot.subplots(
+            figsize=(7.4, 0.9 + 0.5 * len(results)), layout="constrained"
+        )
+        for row, result in enumerate(results):
+            orders = result.orders
+            for order, up in ((orders.given, 0.19), (orders.best, -0.19)):
+                left = 0.0
+                for one, seconds in zip(orders.traffic, order.seconds, strict=True):
+                    width = seconds / orders.given.total
+                    color = COLORS["+" if len(one.axes) > 1 else one.name]
+                    panel.barh(row - up, width, 0.34, left=left, color=color)
+                    left += width
+                panel.text(
+                    left + 0.01,
+                    row - up,
+                    orders.text(order),
+                    va="center",
+                    fontsize=7,
+                )
+        names = [f"{r.case.where}\n{r.case.model}" for r in results]
+        panel.set_yticks(range(len(results)), names)
+        panel.invert_yaxis()
+        panel.set_xlim(0, 1.3)
+        panel.set_xticks([0, 0.25, 0.5, 0.75, 1])
+        panel.axvline(1, color=QUIET, linewidth=0.8, zorder=0)
+        panel.tick_params(length=0)
+        panel.set_xlabel("time of what a step sends: default above, best below")
+        picture.legend(
+            handles=[
+                Patch(color=color, label="several axes" if name == "+" else name)
+                for name, color in COLORS.items()
+            ],
+            loc="outside lower center",
+            ncols=len(COLORS),
+            frameon=False,
+        )
+        kept = {"metadata": {"Date": None}} if file.suffix == ".svg" else {"dpi": 150}
+        picture.savefig(file, facecolor="w", **kept)
+        pyplot.close(picture)

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The axes of a mesh of ranks for Python.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "arrays.hpp"
+#include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/place/axis_order.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+constexpr std::array collectives{"ring", "all-to-all", "halving", "chain"};
+
+using Traffic = std::tuple<std::vector<std::uint32_t>, std::string, std::int64_t>;
+
+MeshTraffic make_traffic(const Traffic& traffic) {
+    const auto& [axes, name, bytes] = traffic;
+    const auto* const found = std::ranges::find(collectives, name);
+    if (found == collectives.end())
+        throw Error(unknown_name("collective", name, {collectives.begin(), collectives.end()}));
+    return {axes, static_cast<Collective>(found - collectives.begin()), Bytes{bytes}};
+}
+
+std::vector<MeshTraffic> make_traffics(const std::vector<Traffic>& traffic) {
+    std::vector<MeshTraffic> all;
+    std::ranges::transform(traffic, std::back_inserter(all), make_traffic);
+    return all;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces_of(const AxisOrder& order) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;
+    for (const auto& [axis, size] : order.pieces) pieces.emplace_back(axis, size);
+    return pieces;
+}
+
+}  // namespace
+
+void bind_axes(nb::module_& m) {
+    nb::class_<AxisOrder>(m, "AxisOrder", "A mesh of ranks laid along a line of slots.")
+        .def_prop_ro(
+            "pieces", &pieces_of,
+            "(axis, size) along the line, the fastest first; those of an axis from its lowest digit up.")
+        .def_ro("back_and_forth", &AxisOrder::back_and_forth,
+                "By axis: whether every other row of a piece runs backwards.")
+        .def_prop_ro(
+            "slots",
+            [](nb::handle_t<AxisOrder> o) {
+                return view(std::span<const Slot>(nb::cast<const AxisOrder&>(o).slot_of_rank), o);
+            },
+            "The slot of every rank; ranks are numbered with the first axis the fastest.")
+        .def_ro("seconds", &AxisOrder::seconds, "By traffic.")
+        .def_prop_ro("total", &AxisOrder::total, "Seconds of all traffic.");
+    m.def(
+        "order_axes",
+        [](const Allocation& allocation, const std::vector<std::uint32_t>& extents,
+           const std::vector<Traffic>& traffic) {
+            AxisOrders orders = order_axes(allocation, extents, make_traffics(traffic));
+            return std::tuple(std::move(orders.given), std::move(orders.nested), std::move(orders.best));
+        },
+        "allocation"_a, "extents"_a, "traffic"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes a "
+        "rank).");
+    m.def(
+        "mesh_phases",
+        [](const std::vector<std::uint32_t>& extents, const Traffic& traffic) {
+            return mesh_phases(extents, make_traffic(traffic));
+        },
+        "extents"_a, "traffic"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "The phases of one traffic of a mesh, whose first axis is the fastest.");
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Traffic of meshes: group by group, what the definition of its collective says.
+#include <doctest.h>
+
+#include <bit>
+#include <vector>
+
+#include "pattern/dense.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/mesh_pattern.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using Extents = std::vector<std::uint32_t>;
+
+constexpr std::int64_t bytes = 840;  // divides by all that the tests divide by
+
+Dense matrix_of(const Extents& extents, const MeshTraffic& traffic) {
+    Dense sum;
+    for (const CommGraph& phase : mesh_phases(extents, traffic)) {
+        const Dense one = dense(phase);
+        if (sum.empty()) sum = no_messages(one.size());
+        for (std::size_t u = 0; u < one.size(); ++u) {
+            for (std::size_t v = 0; v < one.size(); ++v) add(sum, u, v, one[u][v].bytes, one[u][v].messages);
+        }
+    }
+    return sum;
+}
+
+std::int64_t sent(const Dense& matrix, std::size_t u) {
+    std::int64_t sum = 0;
+    for (const Cell& cell : matrix[u]) sum += cell.bytes;
+    return sum;
+}
+
+/// The ranks of a 2x3x4 mesh, the first axis the fastest, by their positions.
+std::size_t rank(std::size_t x, std::size_t y, std::size_t z) { return x + 2 * y + 6 * z; }
+
+}  // namespace
+
+TEST_CASE("a ring along an axis joins ranks that are equal on all others") {
+    Dense expected = no_messages(24);
+    for (std::size_t x = 0; x < 2; ++x) {
+        for (std::size_t y = 0; y < 3; ++y) {
+            for (std::size_t z = 0; z < 4; ++z) {
+                add(expected, rank(x, y, z), rank(x, y, (z + 1) % 4), bytes / 2);
+                add(expected, rank(x, y, z), rank(x, y, (z + 3) % 4), bytes / 2);
+            }
+        }
+    }
+    CHECK(matrix_of({2, 3, 4}, {{2}, Collective::ring, Bytes{bytes}}) == expected);
+}
+
+TEST_CASE("members of a group along several axes are counted along the first of them first") {
+    Dense expected = no_messages(24);
+    for (std::size_t y = 0; y < 3; ++y) {
+        for (std::size_t i = 0; i + 1 < 8; ++i) {  // member i: z is the fast axis
+            const std::size_t here = rank(i / 4, y, i % 4);
+            const std::size_t next = rank((i + 1) / 4, y, (i + 1) % 4);
+            add(expected, here, next, bytes / 2);
+            add(expected, next, here, bytes / 2);
+        }
+    }
+    CHECK(matrix_of({2, 3, 4}, {{2, 0}, Collective::chain, Bytes{bytes}}) == expected);
+}
+
+TEST_CASE("every member sends what was asked, the ends of a chain half") {
+    for (const std::uint32_t n : {2U, 3U, 4U, 8U}) {
+        for (const Collective collective : {Collective::ring, Collective::all_to_all, Collective::halving}) {
+            if (collective == Collective::halving && !std::has_single_bit(n)) continue;
+            const Dense matrix = matrix_of({3, n}, {{1}, collective, Bytes{bytes}});
+            for (std::size_t u = 0; u < matrix.size(); ++u) CHECK(sent(matrix, u) == bytes);
+        }
+        const Dense chain = matrix_of({n}, {{0}, Collective::chain, Bytes{bytes}});
+        for (std::size_t u = 0; u < n; ++u)
+            CHECK(sent(chain, u) == (u == 0 || u + 1 == n ? bytes / 2 : bytes));
+    }
+}
+
+TEST_CASE("halving has rounds: half as much to twice as far") {
+    const auto rounds = mesh_phases(Extents{8}, {{0}, Collective::halving, Bytes{700}});
+    REQUIRE(rounds.size() == 3);
+    for (std::uint32_t k = 0; k < 3; ++k) {
+        for (const Rank u : ids<Rank>(8)) {
+            REQUIRE(rounds[k].degree(u) == 1);
+            CHECK(rounds[k].peers(u)[0] == Rank{u.value ^ 1U << k});
+            CHECK(rounds[k].bytes(u)[0] == Bytes{400 >> k});
+        }
+    }
+}
+
+TEST_CASE("one axis alone is the pattern of the collective, and groups of one are silent") {
+    CHECK(matrix_of({7}, {{0}, Collective::all_to_all, Bytes{60}}) == dense(all_to_all(7, Bytes{10})));
+    CHECK(mesh_phases(Extents{1, 4}, {{0}, Collective::ring, Bytes{10}}).empty());
+}
+
+TEST_CASE("parts are rounded up, and large ones stay exact") {
+    CHECK(sent(matrix_of({4}, {{0}, Collective::all_to_all, Bytes{10}}), 0) == 12);
+    const std::int64_t most = 7 * (std::int64_t{1} << 57);
+    CHECK(sent(matrix_of({8}, {{0}, Collective::halving, Bytes{most}}), 3) == most);
+}
+
+TEST_CASE("traffic that makes no sense is refused with what would") {
+    const auto refused = [](const Extents& extents, const MeshTraffic& traffic, const char* text) {
+        CHECK_THROWS_WITH_AS((void)mesh_phases(extents, traffic), text, Error);
+    };
+    refused({2, 0}, {{0}, Collective::ring, Bytes{1}},
+            "axis 1 of the mesh is empty; give it at least 1 rank");
+    refused({2, 2}, {{2}, Collective::ring, Bytes{1}}, "the mesh has 2 axes, and no axis 2");
+    refused({2, 2}, {{1, 1}, Collective::ring, Bytes{1}}, "axis 1 of the mesh is named twice");
+    refused({2, 2}, {{}, Collective::ring, Bytes{1}}, "traffic along no axis of the mesh; name at least one");
+    refused(
+        {6}, {{0}, Collective::halving, Bytes{1}},
+        "halving needs groups of a power of two, not of 6; the nearest are 4 and 8, and a ring takes any");
+    refused({2}, {{0}, Collective::ring, Bytes{-1}},
+            "the messages of a mesh cannot have -1 bytes; give 0 or more");
+    refused({1U << 16, 1U << 16}, {{0}, Collective::ring, Bytes{1}},
+            "a mesh of 4294967296 ranks is too large; give at most 2^31 - 1");
+}

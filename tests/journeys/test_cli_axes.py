@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom axes`: from a mesh and its traffic to orders, placements and patterns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from topoloom import load_phases, load_placement
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+CUBE = ["--machine", "tpu-v4-cube", "--mesh", "dp=4,ep=8,tp=2"]
+TRAFFIC = ["--traffic", "tp=1GB,ep=4GB,dp+ep=500MB"]
+AXES = ["axes", *CUBE, *TRAFFIC]
+
+
+def test_people_see_three_orders(topoloom: Command) -> None:
+    found = topoloom(*AXES)
+    assert found.err == ""
+    lines = found.out.splitlines()
+    assert "64 ranks on 64 slots of 4x4x4 torus: seconds a step" in lines[0]
+    assert lines[2].split()[-5:] == ["tp", "ep", "dp+ep", "all", "gain"]
+    assert any(line.split()[:2] == ["default", "tp-ep-dp"] for line in lines)
+
+
+def test_programs_see_the_same(topoloom: Command) -> None:
+    found = topoloom(*AXES, "--json").json
+    assert found["mesh"] == {"dp": 4, "ep": 8, "tp": 2}
+    assert found["default"]["order"] == "tp-ep-dp"
+    assert found["default"]["gain"] == 0
+    assert found["best"]["seconds"] <= found["megatron"]["seconds"]
+    assert found["best"]["gain"] >= found["megatron"]["gain"] >= 0
+    jax = found["best"]["jax"]
+    assert (len(jax), len(jax[0]), len(jax[0][0])) == (4, 8, 2)
+    flat = [device for plane in jax for row in plane for device in row]
+    assert flat == found["best"]["ranks"]
+    assert sorted(flat) == list(range(64))
+    for order in ("default", "megatron", "best"):
+        parts = found[order]["traffic"]
+        assert [part["axes"] for part in parts] == [["tp"], ["ep"], ["dp", "ep"]]
+        total = sum(part["seconds"] for part in parts)
+        assert total == pytest.approx(found[order]["seconds"])
+
+
+def test_an_order_alone_can_be_piped_on(topoloom: Command) -> None:
+    all_of_it = topoloom(*AXES, "--json").json
+    assert topoloom(*AXES, "--to", "jax").json == all_of_it["best"]["jax"]
+    ranks = [int(line) for line in topoloom(*AXES, "--to", "ranks").out.split()]
+    assert ranks == all_of_it["best"]["ranks"]
+    megatron = topoloom(*AXES, "--to", "megatron").out
+    assert megatron == all_of_it["megatron"]["order"] + "\n"
+
+
+def test_the_placement_and_the_pattern_are_those_of_the_other_verbs(
+    topoloom: Command,
+) -> None:
+    found = topoloom(*AXES, "--pattern", "p.npz", "-o", "x.json", "--json").json
+    placed = load_placement("x.json")
+    assert placed.objective == "time"
+    assert placed.values["objective"] == found["best"]["seconds"]
+    assert placed.placement.slots.tolist() == found["best"]["ranks"]
+    assert len(load_phases("p.npz")) == 3
+    judged = topoloom("judge", "p.npz", "x.json", "--json").json
+    assert judged["congestion_max"] == placed.values["congestion_max"]
+    assert topoloom("export", "x.json", "--to", "list").status == 0
+    topoloom(*AXES, "--to", "megatron", "-o", "m.json")
+    megatron = load_placement("m.json").values["objective"]
+    assert megatron == found["megatron"]["seconds"]
+
+
+def test_a_ragged_allocation_leaves_slots_over(topoloom: Command) -> None:
+    nodes = [n for n in range(32) if n not in (3, 17, 30)]
+    Path("a.txt").write_text("".join(f"{n}\n" for n in nodes))
+    words = ["--machine", "rails:8:4:1,bandwidth=50GB/s,bandwidth.nvlink=450GB/s"]
+    found = topoloom(
+        *["axes", *words, "-a", "a.txt", "--mesh", "tp=4,dp=4"],
+        *["--traffic", "tp=1GB,dp=100MB", "--json"],
+    ).json
+    devices = found["best"]["ranks"]
+    assert len(set(devices)) == 16
+    for group in range(4):
+        domains = {nodes[d] // 8 for d in devices[4 * group : 4 * group + 4]}
+        assert len(domains) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            [*CUBE[:2], "--mesh", "tp=8,dp=16", *TRAFFIC],
+            "no axis of the mesh 'ep'; there are: tp, dp",
+        ),
+        (
+            [*CUBE[:2], "--mesh", "tp=8,dp=16", "--traffic", "tp=1GB"],
+            "the mesh tp=8,dp=16 has 128 ranks, but the allocation has only 64 slots; "
+            "tp=4 or dp=8 fits",
+        ),
+        ([*CUBE, *TRAFFIC, "--to", "jaxx"], "no order format 'jaxx' (did you mean"),
+        ([*CUBE, *TRAFFIC, "--to", "jax", "--json"], "--to and --json exclude"),
+    ],
+)
+def test_bad_input_is_one_line(
+    topoloom: Command, words: list[str], message: str
+) -> None:
+    found = topoloom("axes", *words, "-o", "x.json")
+    assert found.status == 2
+    assert found.out == ""
+    assert found.err.startswith(f"topoloom: {message}")
+    assert found.err.count("\n") == 1
+    assert not Path("x.json").exists()
