@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "topoloom/machine/hilbert.hpp"
+#include "topoloom/machine/curves.hpp"
 
 namespace topoloom {
 
@@ -30,7 +30,7 @@ class RoomySlots {
 
     /// `room` has one entry for each slot of the allocation.
     RoomySlots(const Space& space, const Allocation& allocation, std::span<const std::int64_t> room)
-        : order_(hilbert_order(allocation)), place_in_order_(order_.size()) {
+        : order_(curve_order(Curve::hilbert, allocation)), place_in_order_(order_.size()) {
         std::vector<typename Space::Network::Point> network;
         for (std::uint32_t i = 0; i < order_.size(); ++i) {
             points_.push_back(space.point(allocation.slots()[order_[i]]));
