@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "topoloom/place/congestion.hpp"
@@ -197,13 +198,8 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
     return best.placement();
 }
 
-struct Flattened {
-    CongestionKey key;
-    std::optional<Placement> placement;
-};
-
 /// In time the latency of the longest way hides what else would help, so congestion comes first.
-Flattened flatten_links(const Problem& problem, Placement placement, Meter& meter,
+Placement flatten_links(const Problem& problem, Placement placement, Meter& meter,
                         const CongestionOptions& annealing) {
     const Goal goal = problem.goal_on_links();
     if (goal.objective.of(Aim::time) > 0) {
@@ -214,8 +210,7 @@ Flattened flatten_links(const Problem& problem, Placement placement, Meter& mete
         placement = anneal_links(for_congestion, std::move(placement), half_meter, annealing);
         meter.spend(half_meter.done());
     }
-    placement = anneal_links(problem, std::move(placement), meter, annealing);
-    return {problem.key(placement.slots()), std::move(placement)};
+    return anneal_links(problem, std::move(placement), meter, annealing);
 }
 
 /// Under an objective on links: what is near shares few links, so the best by hop-bytes comes first; then the links are
@@ -255,17 +250,22 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
         if (i == 1 && trapped) return nearest;
         return place(seeded.for_hop_bytes(), "multisection", own);
     };
-    std::vector<Flattened> found(starts);
+    std::vector<std::optional<Placement>> found(starts);
+    std::vector<CongestionKey> keys(starts);
     search_side_by_side(starts, problem.threads(), meter, [&](std::size_t i, Meter& own) {
         const Problem seeded = starts == 1 ? problem : problem.with_seed(problem.seed() + i);
         found[i] = flatten_links(seeded, start(i, seeded, own), own, annealing);
+        keys[i] = problem.key(found[i]->slots());
     });
-    std::ranges::sort(found, {}, &Flattened::key);
-    found.resize(std::min<std::size_t>(starts, 3));  // for the others local-opt would take its time in vain
-    search_side_by_side(found.size(), problem.threads(), meter, [&](std::size_t i, Meter& own) {
-        found[i].placement = improve_by_local_opt(problem, std::move(*found[i].placement), own);
+    std::vector<std::size_t> order(starts);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return keys[i]; });
+    order.resize(std::min<std::size_t>(starts, 3));  // for the others local-opt would take its time in vain
+    search_side_by_side(order.size(), problem.threads(), meter, [&](std::size_t k, Meter& own) {
+        Placement& placement = *found[order[k]];
+        placement = improve_by_local_opt(problem, std::move(placement), own);
     });
-    for (Flattened& one : found) best.offer(std::move(*one.placement));
+    for (const std::size_t i : order) best.offer(std::move(found[i]));
     return best.placement();
 }
 
