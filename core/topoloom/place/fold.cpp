@@ -29,8 +29,10 @@ GridPattern pattern_of(const RankGrid& grid) {
 
 /// Grid and slots halved side by side.
 std::optional<Placement> halve(const Problem& problem, const GridPattern& pattern, CutChoice cuts) {
+    // By shape the graph is not looked at, so nothing need be made of it.
+    const CommGraph& graph = cuts == CutChoice::by_shape ? problem.graph() : problem.symmetric();
     std::vector<Slot> slots =
-        place_by_halving(pattern, problem.symmetric(), problem.allocation(), SlotChoice::by_number, cuts);
+        place_by_halving(pattern, graph, problem.allocation(), SlotChoice::by_number, cuts);
     if (problem.room().one_rank_per_slot()) return Placement(problem.allocation(), std::move(slots));
     return try_to_fit(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
