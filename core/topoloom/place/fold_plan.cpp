@@ -2,6 +2,7 @@
 #include "topoloom/place/fold_plan.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "topoloom/place/grid_folding.hpp"
@@ -32,7 +33,11 @@ void for_each_cell(const Extents& extents, const Visit& visit) {
 class FoldSearch {
    public:
     explicit FoldSearch(const FoldTask& task)
-        : task_(task), planes_(plane_bytes(task.grid)), axes_(task.grid.axes()) {}
+        : task_(task), planes_(plane_bytes(task.grid)), axes_(task.grid.axes()) {
+        // Levels of a single part divide nothing, but blocking would still look at all boxes of them.
+        std::ranges::copy_if(task.slots.inside, std::back_inserter(levels_),
+                             [](const GroupLevel& level) { return level.arity > 1; });
+    }
 
     std::optional<FoldPlan> run() {
         list_cuts();
@@ -124,7 +129,7 @@ class FoldSearch {
         if (shapes.size() > most) shapes.resize(most);
         for (const Extents& inside : shapes) {
             GridPattern own = pattern_inside(routers, inside);
-            BoxBlocking blocking(own, task_.slots.inside);
+            BoxBlocking blocking(own, levels_);
             const std::optional<double> cost = blocking.cost(inside);
             if (!cost) continue;
             const double all = outside + *cost * static_cast<double>(product(routers));
@@ -228,6 +233,7 @@ class FoldSearch {
     const FoldTask& task_;
     std::vector<PlaneBytes> planes_;
     std::size_t axes_;
+    std::vector<GroupLevel> levels_;
     std::vector<Cut> cuts_;
     std::size_t tried_ = 0;
     std::size_t placed_ = 0;
