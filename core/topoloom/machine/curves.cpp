@@ -80,8 +80,19 @@ class Keys {
         }
     }
 
-    [[nodiscard]] bool less(std::size_t a, std::size_t b) const {
-        return std::ranges::lexicographical_compare(key(a), key(b));
+    /// The points by their keys, those of one key in the order in which they were added.
+    [[nodiscard]] std::vector<std::uint32_t> sorted() const {
+        std::vector<std::uint32_t> order(keys_.size() / words_);
+        std::iota(order.begin(), order.end(), 0U);
+        const auto key = [&](std::uint32_t i) { return std::span(keys_).subspan(i * words_, words_); };
+        if (words_ == 1) {
+            std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return keys_[i]; });
+        } else {
+            std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+                return std::ranges::lexicographical_compare(key(a), key(b));
+            });
+        }
+        return order;
     }
 
    private:
@@ -109,10 +120,6 @@ class Keys {
         }
     }
 
-    [[nodiscard]] std::span<const std::uint64_t> key(std::size_t i) const {
-        return std::span(keys_).subspan(i * words_, words_);
-    }
-
     Curve curve_;
     std::vector<std::uint32_t> extents_;
     std::uint32_t bits_ = 0;
@@ -125,17 +132,19 @@ class Keys {
 
 std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation) {
     const Machine& machine = allocation.machine();
+    // Nodes of one router have one key: the lower first.
+    std::vector<std::uint32_t> nodes(allocation.nodes().size());
+    std::iota(nodes.begin(), nodes.end(), 0U);
+    std::ranges::sort(nodes, {}, [&](std::uint32_t i) { return allocation.nodes()[i]; });
     Keys keys(curve, machine.grid());
-    for (const Node node : allocation.nodes()) keys.add(machine.coordinates(node));
+    for (const std::uint32_t i : nodes) keys.add(machine.coordinates(allocation.nodes()[i]));
+    std::vector<std::uint32_t> number(nodes.size());  // of every node along the curve
+    std::uint32_t next = 0;
+    for (const std::uint32_t i : keys.sorted()) number[nodes[i]] = next++;
     std::vector<std::uint32_t> order(allocation.slot_count());
     std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
-        const std::uint32_t x = allocation.node_of_slot()[a];
-        const std::uint32_t y = allocation.node_of_slot()[b];
-        if (keys.less(x, y)) return true;
-        if (keys.less(y, x)) return false;
-        return allocation.nodes()[x] < allocation.nodes()[y];  // nodes of one router have one key
-    });
+    std::ranges::stable_sort(
+        order, {}, [&](std::uint32_t position) { return number[allocation.node_of_slot()[position]]; });
     return order;
 }
 
@@ -151,10 +160,7 @@ std::vector<std::uint32_t> curve_order(Curve curve, std::span<const std::uint32_
             at[i] = 0;
         }
     }
-    std::vector<std::uint32_t> order(cells);
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return keys.less(a, b); });
-    return order;
+    return keys.sorted();
 }
 
 }  // namespace topoloom

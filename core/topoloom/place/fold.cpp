@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// Up to so many ranks halving may weigh every cut by what it costs.
+/// Up to so many ranks several ways are tried, and halving may weigh every cut by what it costs.
 constexpr std::size_t most_weighed = 20'000;
 
 GridPattern pattern_of(const RankGrid& grid) {
@@ -29,8 +29,10 @@ GridPattern pattern_of(const RankGrid& grid) {
 
 /// Grid and slots halved side by side.
 std::optional<Placement> halve(const Problem& problem, const GridPattern& pattern, CutChoice cuts) {
+    // By shape the graph is not looked at, so nothing need be made of it.
+    const CommGraph& graph = cuts == CutChoice::by_shape ? problem.graph() : problem.symmetric();
     std::vector<Slot> slots =
-        place_by_halving(pattern, problem.symmetric(), problem.allocation(), SlotChoice::by_number, cuts);
+        place_by_halving(pattern, graph, problem.allocation(), SlotChoice::by_number, cuts);
     if (problem.room().one_rank_per_slot()) return Placement(problem.allocation(), std::move(slots));
     return try_to_fit(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
@@ -52,11 +54,13 @@ std::optional<Placement> fold_anyhow(const Problem& problem, const RankGrid& gri
         if (!found) return;
         if (!best || problem.value(found->slots()) < problem.value(best->slots())) best = std::move(found);
     };
-    offer(halve(problem, pattern, CutChoice::by_shape));
-    if (problem.rank_count() <= most_weighed) offer(halve(problem, pattern, CutChoice::by_cost));
     // A few slots stay empty, evenly spread.
     if (problem.room().one_rank_per_slot())
-        offer(fold_boxes(problem, grid, problem.allocation().slot_count(), {}, true));
+        best = fold_boxes(problem, grid, problem.allocation().slot_count(), {}, true);
+    const bool few = problem.rank_count() <= most_weighed;
+    if (best && !few) return best;
+    offer(halve(problem, pattern, CutChoice::by_shape));
+    if (few) offer(halve(problem, pattern, CutChoice::by_cost));
     return best;
 }
 

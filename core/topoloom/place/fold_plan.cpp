@@ -2,6 +2,7 @@
 #include "topoloom/place/fold_plan.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "topoloom/place/grid_folding.hpp"
@@ -32,7 +33,11 @@ void for_each_cell(const Extents& extents, const Visit& visit) {
 class FoldSearch {
    public:
     explicit FoldSearch(const FoldTask& task)
-        : task_(task), planes_(plane_bytes(task.grid)), axes_(task.grid.axes()) {}
+        : task_(task), planes_(plane_bytes(task.grid)), axes_(task.grid.axes()) {
+        // Levels of a single part divide nothing, but blocking would still look at all boxes of them.
+        std::ranges::copy_if(task.slots.inside, std::back_inserter(levels_),
+                             [](const GroupLevel& level) { return level.arity > 1; });
+    }
 
     std::optional<FoldPlan> run() {
         list_cuts();
@@ -79,14 +84,10 @@ class FoldSearch {
             for (std::size_t i = 0; i < axes_; ++i) least += planes_[i].cut(cut[i]);
             cuts_.push_back({least * task_.hop_weight, cut});
         };
-        if (!task_.boxes.empty()) {
-            const auto divides = [&](std::size_t i, std::uint32_t n) { return task_.boxes[i] % n == 0; };
-            for_each_factorization(routers, axes_, divides, add);
+        if (task_.boxes.empty()) {
+            for_each_filling(routers, task_.grid.extents, add);
         } else {
-            const auto filled = [&](std::size_t i, std::uint32_t n) { return n <= task_.grid.extents[i]; };
-            for_each_factorization(routers, axes_, filled, add);
-            const auto any = [](std::size_t, std::uint32_t) { return true; };
-            if (cuts_.empty()) for_each_factorization(routers, axes_, any, add);
+            for_each_factorization(routers, task_.boxes, Factors::dividing, add);
         }
         std::ranges::stable_sort(cuts_, {}, &Cut::least);
     }
@@ -106,7 +107,8 @@ class FoldSearch {
                 if (hops < found.hop_bytes) found = {routers, {}, {}, folding, reflection, hops};
             };
             offer(task_.reflect ? Reflection::rows : Reflection::none);
-            if (task_.reflect && folding.nests() && placed_ < most_placed) offer(Reflection::nested);
+            if (task_.reflect && folding.nests() && placed_ + axes_ * product(routers) <= most_placed)
+                offer(Reflection::nested);
         }
         if (found.hop_bytes < best_.hop_bytes) split_routers(std::move(found));
     }
@@ -116,19 +118,10 @@ class FoldSearch {
         const Extents& routers = found.routers;
         const double outside = found.hop_bytes;
         std::vector<Extents> shapes;
+        Extents limits = task_.boxes.empty() ? task_.grid.extents : task_.boxes;
+        for (std::size_t i = 0; i < axes_; ++i) limits[i] = std::max(1U, limits[i] / routers[i]);
         const auto add = [&](const Extents& inside) { shapes.push_back(inside); };
-        if (!task_.boxes.empty()) {
-            Extents inside = task_.boxes;
-            for (std::size_t i = 0; i < axes_; ++i) inside[i] /= routers[i];
-            add(inside);
-        } else {
-            const auto filled = [&](std::size_t i, std::uint32_t n) {
-                return std::uint64_t{routers[i]} * n <= task_.grid.extents[i];
-            };
-            const auto any = [](std::size_t, std::uint32_t) { return true; };
-            for_each_factorization(task_.slots.slots_per_router, axes_, filled, add);
-            if (shapes.empty()) for_each_factorization(task_.slots.slots_per_router, axes_, any, add);
-        }
+        for_each_filling(task_.slots.slots_per_router, limits, add);
         std::ranges::stable_sort(shapes, {},
                                  [&](const Extents& inside) { return cut_bytes(routers, inside); });
         const std::size_t most =
@@ -136,7 +129,7 @@ class FoldSearch {
         if (shapes.size() > most) shapes.resize(most);
         for (const Extents& inside : shapes) {
             GridPattern own = pattern_inside(routers, inside);
-            BoxBlocking blocking(own, task_.slots.inside);
+            BoxBlocking blocking(own, levels_);
             const std::optional<double> cost = blocking.cost(inside);
             if (!cost) continue;
             const double all = outside + *cost * static_cast<double>(product(routers));
@@ -240,6 +233,7 @@ class FoldSearch {
     const FoldTask& task_;
     std::vector<PlaneBytes> planes_;
     std::size_t axes_;
+    std::vector<GroupLevel> levels_;
     std::vector<Cut> cuts_;
     std::size_t tried_ = 0;
     std::size_t placed_ = 0;

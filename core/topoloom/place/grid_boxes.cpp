@@ -13,20 +13,20 @@ namespace {
 
 class Factorizations {
    public:
-    Factorizations(std::size_t axes, const std::function<bool(std::size_t, std::uint32_t)>& allowed,
-                   const std::function<void(const Extents&)>& visit)
-        : allowed_(allowed), visit_(visit), now_(axes) {}
+    Factorizations(const Extents& limits, Factors kind, const std::function<void(const Extents&)>& visit)
+        : limits_(limits), kind_(kind), visit_(visit), now_(limits.size()), most_(limits.size() + 1, 1) {
+        for (std::size_t i = limits.size(); i-- > 0;) most_[i] = most_[i + 1] * limits[i];
+    }
 
     void list(std::size_t axis, std::uint64_t rest) {
-        if (left_ == 0) return;
-        if (axis + 1 == now_.size()) {
+        if (left_ == 0 || static_cast<double>(rest) > most_[axis]) return;
+        if (axis == limits_.size()) {
             --left_;
-            now_[axis] = static_cast<std::uint32_t>(rest);
-            if (allowed_(axis, now_[axis])) visit_(now_);
-            return;
+            return visit_(now_);
         }
         for (const std::uint32_t factor : divisors(rest)) {
-            if (!allowed_(axis, factor)) continue;
+            if (factor > limits_[axis] || (kind_ == Factors::dividing && limits_[axis] % factor != 0))
+                continue;
             now_[axis] = factor;
             list(axis + 1, rest / factor);
         }
@@ -45,9 +45,11 @@ class Factorizations {
         return low;
     }
 
-    const std::function<bool(std::size_t, std::uint32_t)>& allowed_;
+    const Extents& limits_;
+    Factors kind_;
     const std::function<void(const Extents&)>& visit_;
     Extents now_;
+    std::vector<double> most_;  // that the axes from i on can hold
     std::size_t left_ = 100'000;
 };
 
@@ -124,29 +126,33 @@ std::vector<PlaneBytes> plane_bytes(const RankGrid& grid) {
     return planes;
 }
 
-void for_each_factorization(std::uint64_t product, std::size_t axes,
-                            const std::function<bool(std::size_t, std::uint32_t)>& allowed,
+void for_each_factorization(std::uint64_t product, const Extents& limits, Factors kind,
                             const std::function<void(const Extents&)>& visit) {
-    Factorizations(axes, allowed, visit).list(0, product);
+    Factorizations(limits, kind, visit).list(0, product);
+}
+
+void for_each_filling(std::uint64_t product, const Extents& limits,
+                      const std::function<void(const Extents&)>& visit) {
+    bool any = false;
+    for_each_factorization(product, limits, Factors::up_to, [&](const Extents& factors) {
+        any = true;
+        visit(factors);
+    });
+    const Extents unlimited(limits.size(), static_cast<std::uint32_t>(product));
+    if (!any) for_each_factorization(product, unlimited, Factors::up_to, visit);
 }
 
 Extents boxes_of_least_surface(const RankGrid& grid, std::uint64_t count) {
     const std::vector<PlaneBytes> planes = plane_bytes(grid);
     Extents best;
     double least = std::numeric_limits<double>::infinity();
-    const auto offer = [&](const Extents& boxes) {
+    for_each_filling(count, grid.extents, [&](const Extents& boxes) {
         double surface = 0;
         for (std::size_t i = 0; i < boxes.size(); ++i) surface += planes[i].cut(boxes[i]);
         if (surface >= least) return;
         least = surface;
         best = boxes;
-    };
-    for_each_factorization(
-        count, grid.axes(), [&](std::size_t i, std::uint32_t boxes) { return boxes <= grid.extents[i]; },
-        offer);
-    if (best.empty()) {
-        for_each_factorization(count, grid.axes(), [](std::size_t, std::uint32_t) { return true; }, offer);
-    }
+    });
     return best;
 }
 

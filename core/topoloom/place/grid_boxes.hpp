@@ -23,11 +23,17 @@ struct PlaneBytes {
 };
 [[nodiscard]] std::vector<PlaneBytes> plane_bytes(const RankGrid& grid);
 
-/// Visits the ways to write `product` as one factor an axis, of those that `allowed(axis, factor)` admits, in
-/// lexicographic order; at most about 10^5 of them.
-void for_each_factorization(std::uint64_t product, std::size_t axes,
-                            const std::function<bool(std::size_t, std::uint32_t)>& allowed,
+/// Which factors an axis may have.
+enum class Factors { up_to, dividing };
+
+/// Visits the ways to write `product` as one factor an axis, each at most the axis's limit, or dividing it; in
+/// lexicographic order, and at most 10^5 of them.
+void for_each_factorization(std::uint64_t product, const Extents& limits, Factors kind,
                             const std::function<void(const Extents&)>& visit);
+
+/// The same, each at most the axis's limit if there are such ways, else without limits.
+void for_each_filling(std::uint64_t product, const Extents& limits,
+                      const std::function<void(const Extents&)>& visit);
 
 /// Boxes along every axis, `count` in all, that cut the fewest bytes; with no more boxes than cells on any axis, if
 /// there is such a factorization.

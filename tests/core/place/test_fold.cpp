@@ -182,6 +182,30 @@ TEST_CASE("on a ragged allocation folding beats the order of the ranks by far") 
     }
 }
 
+TEST_CASE("auto is at least as good as folds and boxes, also where loads differ") {
+    const Machine machine = make_machine("torus:4x3+node:2");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph equal = grid_of({12, 20}, true);
+    std::vector<double> loads;
+    for (std::size_t u = 0; u < equal.rank_count(); ++u) loads.push_back(u % 7 == 0 ? 4 : 1);
+    const CommGraph heavy = CommGraph::from_rows(
+        equal.rank_count(),
+        [&](Rank u, const auto& add) {
+            for (const Edge edge : equal.sends(u)) add(edge);
+        },
+        loads);
+    for (const CommGraph* graph : {&equal, &heavy}) {
+        const Problem problem(*graph, allocation, 1, 1, {.imbalance = 0.05});
+        const auto value = [&](std::string_view mapper) {
+            return problem.value(place(problem, mapper).placement.slots());
+        };
+        for (const std::string_view effort : {"auto(effort=fast)", "auto"}) {
+            CHECK(value(effort) <= value("fold"));
+            CHECK(value(effort) <= value("box"));
+        }
+    }
+}
+
 TEST_CASE("boxes that do not suit are refused with what would do") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
