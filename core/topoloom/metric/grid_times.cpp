@@ -61,14 +61,17 @@ double binomial_time(const NodeMap& map, GridCollective collective, const GridLi
     double time = 0;
     for (std::size_t axis = 0; axis < map.extents.size(); ++axis) {
         const std::uint64_t extent = map.extents[axis];
-        const std::uint32_t at_once = (map.external_links(axis) + links.channels - 1) / links.channels;
+        const std::uint32_t turns = (map.external_links(axis) + links.channels - 1) / links.channels;
         std::uint32_t round = 0;
         for (std::uint64_t step = 1; step < extent; step *= 2, ++round) {
             const double sent =
                 shared_out ? bytes * static_cast<double>(std::min(step, extent - step)) : bytes;
-            const double per_byte =
-                round < map.inner_rounds[axis] ? links.inner_s_per_byte : links.outer_s_per_byte * at_once;
-            time += links.latency_s + sent * (per_byte + work);
+            time += sent * work;
+            if (round < map.inner_rounds[axis]) {
+                time += links.latency_s + sent * links.inner_s_per_byte;
+            } else {
+                time += turns * (links.latency_s + sent * links.outer_s_per_byte);
+            }
         }
     }
     return time;

@@ -92,9 +92,61 @@ class Nearest {
         try_foldings(tiles, blocking.cells);
     }
 
+    /// Pieces of one size, all but the last at the most, on their nodes in another order: the best that a search finds.
+    void try_searched_order(const NodeBlocking& blocking) {
+        constexpr std::size_t most_nodes = 1000;  // a tenth of a second
+        const Machine& machine = problem_.machine();
+        const std::uint32_t cores = nodes_.sizes[0];
+        const auto last =
+            std::ranges::find_if(nodes_.sizes, [&](std::uint32_t size) { return size != cores; });
+        const auto count = static_cast<std::size_t>(last - nodes_.sizes.begin());
+        if (cores == 1 || count > most_nodes || count + 1 < nodes_.sizes.size() || meter_.exhausted()) return;
+        std::vector<Slot> first;
+        std::vector<std::uint32_t> index_of(machine.node_count());
+        std::uint32_t nearest = machine.max_distance();
+        for (std::uint32_t i = 0; i < count; ++i) {
+            first.push_back(nodes_.slots[i].front());
+            index_of[machine.node(first.back()).value] = i;
+            if (i > 0) nearest = std::min(nearest, machine.distance(first[0], first[i]));
+        }
+        if (value_ <= between_ * nearest) return;  // nothing is left to gain
+        const CommGraph pieces = graph_of_pieces(blocking, count, cores);
+        const Allocation nodes = Allocation::of_slots(machine, first);
+        const Placement found =
+            place(Problem(pieces, nodes, problem_.seed(), problem_.threads()), "auto(effort=fast)", meter_);
+        std::vector<std::uint32_t> cells = blocking.cells;
+        try_pieces(cells, [&](std::size_t piece) {
+            if (piece >= count) return std::span<const Slot>(nodes_.slots[piece]);
+            const Slot slot = found[Rank{static_cast<std::uint32_t>(piece)}];
+            return std::span<const Slot>(nodes_.slots[index_of[machine.node(slot).value]]);
+        });
+    }
+
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
 
    private:
+    /// The first so many pieces as ranks.
+    [[nodiscard]] CommGraph graph_of_pieces(const NodeBlocking& blocking, std::size_t count,
+                                            std::uint32_t cores) const {
+        std::vector<Rank> piece_of(grid_.cells());
+        for (std::uint32_t i = 0; i < blocking.cells.size(); ++i)
+            piece_of[grid_.rank_of_cell[blocking.cells[i]].value] = Rank{i / cores};
+        std::vector<Rank> from;
+        std::vector<Rank> to;
+        std::vector<Bytes> bytes;
+        for (const Rank u : ids<Rank>(piece_of.size())) {
+            for (const Edge edge : problem_.graph().sends(u)) {
+                const Rank a = piece_of[u.value];
+                const Rank b = piece_of[edge.peer.value];
+                if (a == b || a.value >= count || b.value >= count) continue;
+                from.push_back(a);
+                to.push_back(b);
+                bytes.push_back(edge.bytes);
+            }
+        }
+        return CommGraph::from_edges(count, from, to, bytes);
+    }
+
     /// Piece after piece on the slots that `slots_of` names.
     template <class SlotsOf>
     void try_pieces(std::span<std::uint32_t> cells, const SlotsOf& slots_of) {
@@ -168,11 +220,13 @@ Placement place_tile(const Problem& problem, Meter& meter, const TileOptions& op
     Nearest nearest(problem, grid, nodes, meter);
     const auto block = problem.allocation().slots().first(problem.rank_count());
     nearest.try_slots({block.begin(), block.end()});
+    const std::vector<NodeBlocking> blockings = best_blockings(problem, grid, nodes, meter);
     bool tiled = false;
-    for (NodeBlocking& blocking : best_blockings(problem, grid, nodes, meter)) {
+    for (const NodeBlocking& blocking : blockings) {
         tiled = tiled || !blocking.tile.empty();
-        nearest.try_blocking(std::move(blocking));
+        nearest.try_blocking(blocking);
     }
+    if (problem.rank_count() <= few_ranks) nearest.try_searched_order(blockings.front());
     // It knows more of the network, which counts among equals, but gives nodes different pieces.
     if (!tiled && problem.rank_count() <= few_ranks && !meter.exhausted()) {
         const Placement structured = place_structure(problem, meter);

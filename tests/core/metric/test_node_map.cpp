@@ -122,7 +122,7 @@ TEST_CASE("binomial trees have log2 rounds an axis, those inside nodes first, an
     CHECK(map.inner_rounds == Nodes{1, 2});
     // Axis 0: 3 rounds, 1 inside; 4 messages leave a node at once. Axis 1: 4 rounds, 2 inside; 2 messages.
     const auto expected = [&](double outer_0, double outer_1) {
-        return (1 + 10 * outer_0) * 2 + (1 + 1) + (1 + 10 * outer_1) * 2 + (1 + 1) * 2;
+        return (1 + 10) * outer_0 * 2 + (1 + 1) + (1 + 10) * outer_1 * 2 + (1 + 1) * 2;
     };
     CHECK(binomial_time(map, GridCollective::broadcast, links, 1) == doctest::Approx(expected(4, 2)));
     GridLinks two = links;

@@ -216,3 +216,25 @@ TEST_CASE("a grid that the graph does not show, or of another size, is asked for
     CHECK(Placed(silent, whole, "tile(grid=4x4)").bytes == 0);
     CHECK_THROWS_AS((void)Placed(silent, whole, "tile"), Error);
 }
+
+TEST_CASE("pieces that do not fit a torus are ordered by a search: fewer hops than in the nodes' order") {
+    const Machine machine = make_machine("torus:9x9+node:12");
+    const CommGraph graph = grid_graph({30, 30});
+    const Allocation whole = Allocation::whole(machine);
+    const Placed tiles(graph, whole, "tile");
+    CHECK(hop_bytes(graph, machine, tiles.slots.slots(), 1) < tiles.bytes * 3 / 2);
+    CHECK(tiles.bytes < Placed(graph, whole, "structure").bytes);
+}
+
+TEST_CASE("the placement and the work are the same for any number of threads") {
+    const Machine machine = make_machine("torus:9x9+node:12");
+    const Allocation whole = Allocation::whole(machine);
+    for (const auto& graph : {grid_graph({30, 30}), grid_graph({13, 17}, true)}) {
+        const PlaceResult one = place(Problem(graph, whole, 3, 1), "tile");
+        const PlaceResult two = place(Problem(graph, whole, 3, 2), "tile");
+        CHECK(std::ranges::equal(one.placement.slots(), two.placement.slots()));
+        CHECK(one.work == two.work);
+    }
+    const CommGraph graph = grid_graph({30, 30});
+    CHECK(place(Problem(graph, whole), "tile", Budget{.work = 1}).exhausted);
+}
