@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 
@@ -45,7 +44,6 @@ class Result:
     order: str
     block: list[Judgement]
     placed: list[Judgement]
-    seconds: float
 
 
 def measure(machine: Machine, rows: int, ragged: bool, order: str) -> Result:
@@ -61,7 +59,6 @@ def measure(machine: Machine, rows: int, ragged: bool, order: str) -> Result:
     phases = [triangular_messages(rows, order, group, size) for group in GROUPS]
     graph = add_phases(phases)
     block, _ = place(graph, where, mapper="block")
-    start = perf_counter()
     placed, _ = place(
         graph, where, mapper=MAPPER, objective="congestion", phases=phases
     )
@@ -71,7 +68,6 @@ def measure(machine: Machine, rows: int, ragged: bool, order: str) -> Result:
         order,
         [judge(phase, where, block) for phase in phases],
         [judge(phase, where, placed) for phase in phases],
-        perf_counter() - start,
     )
 
 
@@ -91,7 +87,7 @@ def table(results: list[Result]) -> str:
         nodes = f"in {FRAGMENTS} pieces" if result.ragged else "consecutive"
         ways = (
             ("in order", result.block),
-            (f"for congestion, {result.seconds:.0f} s", result.placed),
+            ("for congestion", result.placed),
         )
         for way, judgements in ways:
             cells = [

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <variant>
@@ -81,6 +80,21 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
     return patches;
 }
 
+/// After so many layers of cells, or slots, comes a cut; they sum up to this.
+struct Cut {
+    std::size_t after;
+    double sum;
+};
+
+/// The first cut that is as near to the wanted sum as any, up to a tenth of a layer: by less than that chance in the
+/// loads would set neighboring parts askew.
+Cut nearest_cut(std::span<const Cut> cuts, double wanted, double all) {
+    const auto off = [&](const Cut& cut) { return std::abs(cut.sum - wanted); };
+    const double tolerance = 0.1 * all / static_cast<double>(cuts.size() + 1);
+    const double least = off(*std::ranges::min_element(cuts, {}, off));
+    return *std::ranges::find_if(cuts, [&](const Cut& cut) { return off(cut) <= least + tolerance; });
+}
+
 /// Orthogonal recursive bisection of cells and slots together.
 class Halving {
    public:
@@ -98,9 +112,6 @@ class Halving {
     [[nodiscard]] std::span<const std::uint32_t> position_of_cell() const { return position_of_cell_; }
 
    private:
-    /// What two cuts must differ by, so that chance in the loads does not set neighboring parts askew.
-    static constexpr double alike = 0.02;
-
     [[nodiscard]] const std::vector<std::uint32_t>& at(std::uint32_t slot) const {
         return at_[allocation_.node_of_slot()[slot]];
     }
@@ -123,17 +134,16 @@ class Halving {
             },
             longest);
         const double all = std::accumulate(layer.begin(), layer.end(), 0.0);
-        std::uint32_t cut = 1;
-        double share = layer[0] / all;
-        while (cut + 1 < extent[longest] &&
-               std::abs(share + layer[cut] / all - 0.5) < std::abs(share - 0.5) - alike)
-            share += layer[cut++] / all;
-        const std::size_t split = sort_and_split(slots, share);
+        std::vector<Cut> cuts;
+        double sum = 0;
+        for (std::size_t i = 1; i < layer.size(); ++i) cuts.push_back({i, sum += layer[i - 1]});
+        const Cut cut = nearest_cut(cuts, all / 2, all);
+        const std::size_t split = sort_and_split(slots, cut.sum / all);
         std::vector<std::uint32_t> below = extent;
-        below[longest] = cut;
+        below[longest] = static_cast<std::uint32_t>(cut.after);
         halve(low, below, slots.first(split));
-        low[longest] += cut;
-        extent[longest] -= cut;
+        low[longest] += static_cast<std::uint32_t>(cut.after);
+        extent[longest] -= static_cast<std::uint32_t>(cut.after);
         halve(std::move(low), std::move(extent), slots.subspan(split));
     }
 
@@ -169,22 +179,15 @@ class Halving {
         }
         std::ranges::sort(slots, {}, [&](std::uint32_t slot) { return std::pair(at(slot)[widest], slot); });
         const auto room = [&](std::uint32_t slot) { return static_cast<double>(room_.capacities()[slot]); };
-        double wanted = 0;
-        for (const std::uint32_t slot : slots) wanted += share * room(slot);
         // Between planes: what is cut inside one is no box, and its patches lie askew to their neighbors.
-        const auto may_cut = [&](std::size_t i) {
-            return reach == 0 || at(slots[i])[widest] != at(slots[i - 1])[widest];
-        };
-        std::size_t split = 1;
-        double passed = 0;
-        double least = std::numeric_limits<double>::infinity();
+        std::vector<Cut> cuts;
+        double sum = 0;
         for (std::size_t i = 1; i < slots.size(); ++i) {
-            passed += room(slots[i - 1]);
-            if (!may_cut(i) || std::abs(passed - wanted) >= least - alike * wanted / share) continue;
-            least = std::abs(passed - wanted);
-            split = i;
+            sum += room(slots[i - 1]);
+            if (reach == 0 || at(slots[i])[widest] != at(slots[i - 1])[widest]) cuts.push_back({i, sum});
         }
-        return split;
+        sum += room(slots.back());
+        return nearest_cut(cuts, share * sum, sum).after;
     }
 
     /// The slot nearest to the mean of the coordinates.

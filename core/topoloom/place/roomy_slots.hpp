@@ -52,7 +52,7 @@ class RoomySlots {
     template <class Pull>
     [[nodiscard]] std::optional<Found> nearest(const Pull& pull, std::int64_t mass,
                                                std::uint64_t& evaluated) const {
-        Search<Pull> search{pull, mass, {none, std::numeric_limits<std::uint64_t>::max(), 0}, 0};
+        Search<Pull> search{pull, mass, {none, worst, 0}, 0};
         look(0, 0, search);
         evaluated += search.evaluated;
         if (search.best.position == none) return std::nullopt;
@@ -61,6 +61,7 @@ class RoomySlots {
 
    private:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint64_t worst = std::numeric_limits<std::uint64_t>::max();
     static constexpr std::uint32_t leaf_size = 8;
 
     struct Part {
@@ -120,11 +121,15 @@ class RoomySlots {
             }
             return;
         }
+        // Bounds are dear, and many parts are full.
+        const auto bound_of = [&](std::uint32_t half) {
+            return parts_[half].room < search.mass ? worst : search.pull.bound(parts_[half].region);
+        };
         std::uint32_t near = part + 1;
         std::uint32_t far = p.right;
         search.evaluated += 2;
-        std::uint64_t near_bound = search.pull.bound(parts_[near].region);
-        std::uint64_t far_bound = search.pull.bound(parts_[far].region);
+        std::uint64_t near_bound = bound_of(near);
+        std::uint64_t far_bound = bound_of(far);
         if (far_bound < near_bound) {
             std::swap(near, far);
             std::swap(near_bound, far_bound);

@@ -97,6 +97,29 @@ TEST_CASE("patches are spread over the machine as their cells over the box") {
     }
 }
 
+TEST_CASE("long axes are halved in the middle, too") {
+    const Machine machine = make_machine("torus:256x2");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = molecular_dynamics({128, 1, 1}, 128 * 300, 1);
+    const Problem problem(graph, allocation, 1, 1);
+    const Placement placement = place(problem, "bricks(cells=128x1x1)").placement;
+    for (std::uint32_t cell = 0; cell < 128; ++cell)
+        CHECK(machine.coordinates(machine.node(placement[Rank{cell}]))[0] / 2 == cell);
+}
+
+TEST_CASE("when the budget ends computes go wherever there is room") {
+    const Machine machine = make_machine("torus:4x4x4");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = molecular_dynamics({4, 4, 4}, 9000, 1);
+    const Problem problem(graph, allocation, 1, 1, {.imbalance = 0.3});
+    const PlaceResult result = place(problem, "bricks", {.work = 100});
+    CHECK(result.exhausted);
+    std::vector<std::int64_t> room(problem.room().capacities().begin(), problem.room().capacities().end());
+    for (const Rank u : ids<Rank>(graph.rank_count()))
+        room[result.placement[u].value] -= problem.room().masses()[u.value];
+    CHECK(std::ranges::min(room) >= 0);
+}
+
 TEST_CASE("cells are recognized, and auto is as good") {
     const Machine machine = make_machine("torus:6x5x4");
     const Allocation allocation = Allocation::whole(machine);
