@@ -21,7 +21,7 @@ constexpr std::size_t most_axes = 8;
 constexpr std::size_t most_lines = 16;
 constexpr std::size_t lines_to_split_on = 4;
 constexpr std::size_t starts_on_line = 8;          // of the exchange of pieces
-constexpr std::size_t most_messages = 10'000'000;  // measured on a line: then exchanging ends
+constexpr std::size_t most_messages = 50'000'000;  // measured on a line: then exchanging ends
 
 /// A digit of a rank's position along one axis.
 struct Digit {
