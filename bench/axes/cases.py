@@ -77,8 +77,8 @@ CASES = [
     ),
     Case("dgx-h100-pod", _DENSE, "tp=8,cp=2,dp=4,pp=16", 8192, 16),
     Case("tpu-v4-cube", _SMALL, "tp=2,cp=2,ep=4,dp=2,pp=2", 32768, 8),
-    Case("tpu-v4-cube", _SMALL, "cp=2,ep=4,dp=4,pp=2", 32768, 8),
-    Case("tpu-v5p-cube", _SMALL, "tp=2,ep=4,dp=2,pp=4", 4096, 8),
+    Case("tpu-v4-cube", _SMALL, "tp=2,cp=4,ep=2,dp=2,pp=2", 32768, 8),
+    Case("tpu-v5p-cube", _SMALL, "tp=4,cp=2,ep=2,dp=2,pp=2", 32768, 8),
     Case("tpu-v4-twisted-4x8x8", _SMALL, "tp=2,cp=4,ep=4,dp=2,pp=4", 32768, 8),
     Case("tpu-v4-8x8x8", _LARGE, "tp=4,cp=4,ep=8,dp=2,pp=2", 32768, 8),
     Case(

@@ -32,27 +32,31 @@ def draw(results: Sequence[Result], file: Path) -> None:
         picture, panel = pyplot.subplots(
             figsize=(7.4, 0.9 + 0.5 * len(results)), layout="constrained"
         )
+        seen = set()
         for row, result in enumerate(results):
             orders = result.orders
             for order, up in ((orders.given, 0.19), (orders.best, -0.19)):
-                left = 0.0
+                left = 0.0  # at last the length of the best
                 for one, seconds in zip(orders.traffic, order.seconds, strict=True):
                     width = seconds / orders.given.total
-                    color = COLORS["+" if len(one.axes) > 1 else one.name]
-                    panel.barh(row - up, width, 0.34, left=left, color=color)
+                    kind = "+" if len(one.axes) > 1 else one.name
+                    seen.add(kind)
+                    panel.barh(
+                        row - up,
+                        width,
+                        0.34,
+                        left=left,
+                        color=COLORS[kind],
+                        clip_on=False,
+                    )
                     left += width
-                panel.text(
-                    left + 0.01,
-                    row - up,
-                    orders.text(order),
-                    va="center",
-                    fontsize=7,
-                )
-        names = [f"{r.case.where}\n{r.case.model}" for r in results]
+            name = orders.text(orders.best)
+            panel.text(left + 0.01, row + 0.19, name, va="center", fontsize=7)
+        names = [f"{r.case.where}\n{r.case.model.split('-A')[0]}" for r in results]
         panel.set_yticks(range(len(results)), names)
-        panel.invert_yaxis()
-        panel.set_xlim(0, 1.3)
-        panel.set_xticks([0, 0.25, 0.5, 0.75, 1])
+        panel.set_ylim(len(results) - 0.4, -0.6)
+        panel.set_xlim(0, 1.01)
+        panel.set_xticks([0, 1], ["0", "default"])
         panel.axvline(1, color=QUIET, linewidth=0.8, zorder=0)
         panel.tick_params(length=0)
         panel.set_xlabel("time of what a step sends: default above, best below")
@@ -60,6 +64,7 @@ def draw(results: Sequence[Result], file: Path) -> None:
             handles=[
                 Patch(color=color, label="several axes" if name == "+" else name)
                 for name, color in COLORS.items()
+                if name in seen
             ],
             loc="outside lower center",
             ncols=len(COLORS),

@@ -10,7 +10,8 @@ layers over pp (Narayanan et al., SC 2021), optimizer states over all replicas
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -65,32 +66,31 @@ def step(
     # feed-forward part where experts do not.
     split_parts = 1 if model.experts > 1 else 2
     keys_and_values = 2 * tokens * model.kv_heads * model.head_size * ELEMENT / tp
-    shares: dict[tuple[str, ...], float] = {
-        ("tp",): 4 * split_parts * activations * (tp - 1) / tp * layers,
-        # On to every other rank; back, once more and with their gradients.
-        ("cp",): 3 * keys_and_values * (cp - 1) * layers,
-        # Out and back, both ways.
-        ("ep",): 4 * model.active * activations / tp * (ep - 1) / ep * layers,
-        ("pp",): 2 * activations / tp * micro_batches,
-    }
+    sent: Counter[tuple[tuple[str, ...], str]] = Counter()
+
+    def send(axes: Sequence[str], collective: str, bytes: float) -> None:
+        used = tuple(axis for axis in axes if mesh.get(axis, 1) > 1)
+        sent[used, collective] += round(bytes)
+
+    send(["tp"], "ring", 4 * split_parts * activations * _others(tp) * layers)
+    # On to every other rank; back, once more and with their gradients.
+    send(["cp"], "ring", 3 * keys_and_values * (cp - 1) * layers)
+    # Out and back, both ways.
+    routed = model.active * activations / tp * _others(ep)
+    send(["ep"], "all-to-all", 4 * routed * layers)
+    send(["pp"], "chain", 2 * activations / tp * micro_batches)
     # Gradients are scattered, weights gathered.
     attention = model.attention_weights * model.layers / (tp * pp)
     experts = model.expert_weights * model.layers / (ep * pp)
     if model.experts == 1:
         attention, experts = attention + experts / tp, 0.0
-    replicas = tuple(axis for axis in ("cp", "ep", "dp") if mesh.get(axis, 1) > 1)
-    shares[replicas] = (
-        2 * ELEMENT * attention * _others(prod(mesh[a] for a in replicas))
-    )
-    if experts:
-        copies = tuple(axis for axis in ("tp", "cp", "dp") if mesh.get(axis, 1) > 1)
-        shares[copies] = 2 * ELEMENT * experts * _others(prod(mesh[a] for a in copies))
-    usual: dict[tuple[str, ...], str] = {("ep",): "all-to-all", ("pp",): "chain"}
-    return [
-        Traffic(axes, usual.get(axes, "ring"), round(bytes))
-        for axes, bytes in shares.items()
-        if bytes > 0 and all(mesh.get(axis, 1) > 1 for axis in axes)
-    ]
+    for weights, copies in (
+        (attention, ("cp", "ep", "dp")),
+        (experts, ("tp", "cp", "dp")),
+    ):
+        ranks = prod(mesh.get(axis, 1) for axis in copies)
+        send(copies, "ring", 2 * ELEMENT * weights * _others(ranks))
+    return [Traffic(*way, bytes) for way, bytes in sent.items() if way[0] and bytes]
 
 
 def _others(ranks: int) -> float:

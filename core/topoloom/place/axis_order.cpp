@@ -20,7 +20,8 @@ using Flags = std::vector<bool>;
 constexpr std::size_t most_axes = 8;
 constexpr std::size_t most_lines = 16;
 constexpr std::size_t lines_to_split_on = 4;
-constexpr std::size_t starts_on_line = 8;  // of the exchange of pieces
+constexpr std::size_t starts_on_line = 8;          // of the exchange of pieces
+constexpr std::size_t most_messages = 50'000'000;  // measured on a line: then exchanging ends
 
 /// A digit of a rank's position along one axis.
 struct Digit {
@@ -85,6 +86,11 @@ class MeshOnMachine {
         for (const std::size_t p : place) slots.push_back(line.slots[p]);
         return slots;
     }
+    [[nodiscard]] std::size_t messages(std::size_t traffic) const {
+        std::size_t sum = 0;
+        for (const CommGraph& phase : phases_[traffic]) sum += phase.edge_count();
+        return sum;
+    }
     [[nodiscard]] double seconds(std::size_t traffic, std::span<const Slot> slot_of_rank) const {
         if (phases_[traffic].empty()) return 0;
         static const Objective time = parse_objective("time");
@@ -139,6 +145,7 @@ class LineSearch {
             for (std::size_t i = 0; i < found.pieces.size(); ++i) {
                 for (std::size_t j = i + 1; j < found.pieces.size(); ++j) {
                     if (found.pieces[i] == found.pieces[j]) continue;
+                    if (measured_ > most_messages) return found;
                     Found other = found;
                     std::swap(other.pieces[i], other.pieces[j]);
                     other.seconds = seconds(other.pieces, other.back_and_forth);
@@ -205,13 +212,17 @@ class LineSearch {
             key.push_back(digits.size() > 1 && back_and_forth[axis] ? 1 : 0);
         }
         const auto [entry, is_new] = known_[traffic].try_emplace(std::move(key), 0);
-        if (is_new) entry->second = mesh_->seconds(traffic, mesh_->slots(line_, pieces, back_and_forth));
+        if (is_new) {
+            entry->second = mesh_->seconds(traffic, mesh_->slots(line_, pieces, back_and_forth));
+            measured_ += mesh_->messages(traffic);
+        }
         return entry->second;
     }
 
     const MeshOnMachine* mesh_;  // searches are sorted
     SlotLine line_;
     std::vector<std::map<std::vector<std::uint32_t>, double>> known_;  // by traffic
+    std::size_t measured_ = 0;                                         // messages
 };
 
 }  // namespace

@@ -196,9 +196,11 @@ def _print(orders: Any, written: list[Path]) -> None:
     names = [one.name for one in orders.traffic]
     machine = orders.allocation.machine
     ranks, slots = len(orders.best.slots), orders.allocation.slot_count
-    title = f"{ranks:,} ranks on {slots:,} slots of {machine.name}: seconds a step"
-    print_table(["", "fastest first", *names, "all", "gain"], rows, title=title, left=2)
+    print_facts([], f"{ranks:,} ranks on {machine.name}: seconds a step")
+    print_table(["", "fastest first", *names, "all", "gain"], rows, left=2)
     facts = []
+    if slots > ranks:
+        facts.append(("idle", f"{slots - ranks:,} of {slots:,} slots"))
     if back := orders.back_and_forth(orders.best):
         facts.append(("back and forth", ", ".join(back)))
     facts += [("written", str(path)) for path in written]
