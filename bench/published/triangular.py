@@ -77,7 +77,8 @@ def _measured(
     size = round(PROBLEMS[problem][1] / n / (first_unknowns / first_rows), 1)
     capacity = 9.4e9 / UNIT  # of a link along x or z, in messages of size 1
     for column, group in GROUPS.items():
-        in_a_node = order == "bcm" and group == "column" and n < 48
+        fits = (n + 1) // 2 <= machine.slots_per_node
+        in_a_node = order == "bcm" and group == "column" and fits
         note = "" if in_a_node else UNKNOWN
         it = measure(machine, n, order, group, size)
         for name, value in (

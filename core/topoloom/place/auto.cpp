@@ -151,15 +151,16 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
         const bool enough =
             structured->plain && problem.rank_count() > most_at_once && effort < 2 && !meter.limited();
         if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
-        // Where nodes take no equal boxes, strips of the grid may be better.
-        if (structured->grid && problem.machine().slots_per_node() > 1 && !meter.exhausted()) {
-            best.offer(place_tile(problem, meter, {}));
-            structured_value = best.value();
-        }
     }
     if (partners.edge_count() == 0) return best.placement();
-    if (const auto grid = find_rank_grid(problem)) best.offer(fold_grid(problem, *grid, meter));
-    if (auto bricks = place_recognized_bricks(problem, meter)) best.offer(*std::move(bricks));
+    if (const auto grid = find_rank_grid(problem)) {
+        best.offer(fold_grid(problem, *grid, meter));
+        // Where nodes take no equal boxes, strips of the grid may be better.
+        if (problem.machine().slots_per_node() > 1 && !meter.exhausted())
+            best.offer(tile_grid(problem, *grid, meter));
+        structured_value = best.value();
+    }
+    best.offer(place_recognized_bricks(problem, meter));
     try_all(problem, candidates(problem, effort), best, meter);
     const bool limited = meter.limited();  // annealing would use up the budget
     if (limited) search_all_exchanges(problem, best, meter, effort);

@@ -6,7 +6,7 @@
 
 namespace topoloom {
 
-Placement place_box(const Problem& problem, Meter& meter, const BoxOptions& options) {
+Placement place_box(const Problem& problem, Meter& meter, const GridOptions& options) {
     if (auto placed = box_grid(problem, rank_grid(problem, options.grid, "box"), meter))
         return *std::move(placed);
     fail_to_fit();

@@ -7,16 +7,9 @@
 
 namespace topoloom {
 
-struct BoxOptions {
-    Extents grid;
-    void visit(auto& field) {
-        field("grid", grid, "cells of the ranks' grid along every axis; none: recognized");
-    }
-};
-
 /// Cuts the grid into one box for every slot, all equal to within a layer, in the shape of the least surface in bytes;
 /// box i, row-major, on slot i of the allocation. What block-distributed arrays do. O(ranks log ranks).
-[[nodiscard]] Placement place_box(const Problem& problem, Meter& meter, const BoxOptions& options);
+[[nodiscard]] Placement place_box(const Problem& problem, Meter& meter, const GridOptions& options);
 
 /// The same for a grid that is known already; none where the ranks do not fit.
 [[nodiscard]] std::optional<Placement> box_grid(const Problem& problem, const RankGrid& grid, Meter& meter);

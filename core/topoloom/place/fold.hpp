@@ -7,12 +7,11 @@
 
 namespace topoloom {
 
-struct FoldOptions {
-    Extents grid;
+struct FoldOptions : GridOptions {
     Extents boxes;
     std::uint32_t reflect = 1;
     void visit(auto& field) {
-        field("grid", grid, "cells of the ranks' grid along every axis; none: recognized");
+        GridOptions::visit(field);
         field("boxes", boxes,
               "shared slots: boxes along every axis, one a slot; none: those of fewest hop-bytes");
         field("reflect", reflect, Choices{"no", "yes"},

@@ -21,7 +21,7 @@ std::uint32_t hash(const Extents& at) {
 
 }  // namespace
 
-Placement place_hashed(const Problem& problem, Meter& meter, const HashedOptions& options) {
+Placement place_hashed(const Problem& problem, Meter& meter, const GridOptions& options) {
     const RankGrid grid = rank_grid(problem, options.grid, "hashed");
     meter.spend(problem.rank_count());
     const auto all = problem.allocation().slots();

@@ -13,6 +13,14 @@
 
 namespace topoloom {
 
+/// For mappers that place grids.
+struct GridOptions {
+    Extents grid;
+    void visit(auto& field) {
+        field("grid", grid, "cells of the ranks' grid along every axis; none: recognized");
+    }
+};
+
 /// Ranks in the cells of a grid; cells are numbered row-major, the last axis fastest.
 struct RankGrid {
     Extents extents;

@@ -273,7 +273,7 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
     if (!pattern) return std::nullopt;
     best.try_slots({block.begin(), block.end()});
     if (nothing_to_gain(problem, *pattern))
-        return StructuredPlacement{best.placement(), pattern->text(), true, true};
+        return StructuredPlacement{best.placement(), pattern->text(), true};
     const std::size_t tries =
         std::clamp<std::size_t>(2'000'000 / problem.graph().edge_count(), fewest_tries, 64);
     bool plain = false;
@@ -288,7 +288,7 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
         try_halving(problem, *pattern, tries, best);
         try_lines(problem, *pattern, 2 * tries, best);
     }
-    return StructuredPlacement{best.placement(), pattern->text(), best.optimal(), true, plain};
+    return StructuredPlacement{best.placement(), pattern->text(), best.optimal(), plain};
 }
 
 Placement place_structure(const Problem& problem, Meter& meter) {

@@ -13,7 +13,6 @@ struct StructuredPlacement {
     Placement placement;
     std::string pattern;  // what was recognised, as in `16x16 star grid`
     bool optimal;         // proven: no placement has fewer hop-bytes
-    bool grid = false;    // with axes that rank_grid() finds too
     bool plain =
         false;  // a grid on a machine of the same shape, or in plain boxes: hardly ever to be bettered
 };

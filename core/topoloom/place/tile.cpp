@@ -214,8 +214,11 @@ class Nearest {
 
 }  // namespace
 
-Placement place_tile(const Problem& problem, Meter& meter, const TileOptions& options) {
-    const RankGrid grid = rank_grid(problem, options.grid, "tile");
+Placement place_tile(const Problem& problem, Meter& meter, const GridOptions& options) {
+    return tile_grid(problem, rank_grid(problem, options.grid, "tile"), meter);
+}
+
+Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
     const FilledNodes nodes(problem);
     Nearest nearest(problem, grid, nodes, meter);
     const auto block = problem.allocation().slots().first(problem.rank_count());

@@ -3,15 +3,9 @@
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
+#include "topoloom/place/rank_grid.hpp"
 
 namespace topoloom {
-
-struct TileOptions {
-    Extents grid;
-    void visit(auto& field) {
-        field("grid", grid, "extents of the grid of the ranks, row-major; none: as the pattern shows");
-    }
-};
 
 /// Fills the nodes in the allocation's order, each with as many ranks as block order gives it, such that the fewest
 /// bytes leave their node, and of these ways takes the one with the fewest hop-bytes. It tries tiles where they divide
@@ -24,6 +18,9 @@ struct TileOptions {
 /// unequal messages; Hunold, von Kirchbach, Lehr, Schulz, Träff, Efficient Process-to-Node Mapping Algorithms for
 /// Stencil Computations, CLUSTER 2020.
 /// Throws Error as rank_grid() does.
-[[nodiscard]] Placement place_tile(const Problem& problem, Meter& meter, const TileOptions& options);
+[[nodiscard]] Placement place_tile(const Problem& problem, Meter& meter, const GridOptions& options);
+
+/// The same for a grid that is known already.
+[[nodiscard]] Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
 
 }  // namespace topoloom
