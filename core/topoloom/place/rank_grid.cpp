@@ -83,7 +83,7 @@ class NearestExtents {
         }
     }
     [[nodiscard]] double apart(std::size_t axis) const {
-        return std::abs(std::log(static_cast<double>(now_[axis]) / wanted_[axis]));
+        return std::pow(std::log(static_cast<double>(now_[axis]) / wanted_[axis]), 2);
     }
 
     const Extents& wanted_;

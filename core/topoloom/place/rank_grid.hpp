@@ -42,7 +42,7 @@ struct RankGrid {
 /// The grid that recognize() finds, if there is one. O(edges).
 [[nodiscard]] std::optional<RankGrid> find_rank_grid(const Problem& problem);
 
-/// Extents that hold `cells` cells and are the nearest to those given: the least sum of |log(new / given)|, then the
+/// Extents that hold `cells` cells and are the nearest to those given: the least sum of log(new / given)^2, then the
 /// first in lexicographic order. O(divisors of cells, to the power of axes - 1).
 [[nodiscard]] Extents nearest_extents(const Extents& extents, std::size_t cells);
 

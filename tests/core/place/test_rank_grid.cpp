@@ -66,6 +66,7 @@ TEST_CASE("a grid of another size, and ranks without a grid, are refused with wh
 TEST_CASE("the nearest extents are a factorization") {
     CHECK(nearest_extents({8, 5}, 32) == Extents{8, 4});
     CHECK(nearest_extents({10, 10, 10}, 1024) == Extents{8, 8, 16});
+    CHECK(nearest_extents({7, 9}, 512) == Extents{16, 32});
     CHECK(nearest_extents({3}, 7) == Extents{7});
     CHECK(nearest_extents({4, 4}, 13) == Extents{1, 13});
 }
