@@ -21,12 +21,6 @@ std::optional<std::uint32_t> whole_number(std::string_view text, Range range) {
 
 }  // namespace
 
-std::string extents_text(const Extents& extents) {
-    std::string text;
-    for (const std::uint32_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
-    return text;
-}
-
 std::optional<std::string> OptionReader::take(std::string_view name) {
     known_.emplace_back(name);
     const auto given = values_.find(name);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "topoloom/base/extents.hpp"
+
 namespace topoloom {
 
 /// Least and greatest value of an option.
@@ -31,12 +33,6 @@ struct OptionInfo {
     Choices choices;       // of words; empty: a number
     std::string help;
 };
-
-/// Cells along every axis of a grid, as in 8x8x16; none where the option is not given.
-using Extents = std::vector<std::uint32_t>;
-
-/// The same as text.
-[[nodiscard]] std::string extents_text(const Extents& extents);
 
 using OptionValues = std::map<std::string, std::string, std::less<>>;
 

@@ -5,6 +5,8 @@
 #include <bit>
 #include <numeric>
 
+#include "topoloom/base/extents.hpp"
+
 namespace topoloom {
 
 namespace {
@@ -150,16 +152,7 @@ std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation
 
 std::vector<std::uint32_t> curve_order(Curve curve, std::span<const std::uint32_t> extents) {
     Keys keys(curve, extents);
-    std::size_t cells = 1;
-    for (const std::uint32_t extent : extents) cells *= extent;
-    std::vector<std::uint32_t> at(extents.size(), 0);
-    for (std::size_t cell = 0; cell < cells; ++cell) {
-        keys.add(at);
-        for (std::size_t i = at.size(); i-- > 0;) {
-            if (++at[i] < extents[i]) break;
-            at[i] = 0;
-        }
-    }
+    for_each_cell(extents, [&](const Extents& at) { keys.add(at); });
     return keys.sorted();
 }
 

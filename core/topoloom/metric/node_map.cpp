@@ -46,8 +46,7 @@ std::uint32_t NodeMap::external_links() const {
 }
 
 NodeMap node_map(const Extents& extents, std::span<const std::uint32_t> node_of_cell) {
-    std::uint64_t cells = 1;
-    for (const std::uint32_t extent : extents) cells *= extent;
+    const std::uint64_t cells = cell_count(extents);
     if (extents.empty() || cells != node_of_cell.size()) {
         fail("a grid of ", extents.empty() ? "no axes" : extents_text(extents), " has not the ",
              node_of_cell.size(), " cells that are placed");

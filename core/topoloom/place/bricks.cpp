@@ -58,14 +58,11 @@ std::optional<Patches> recognize_patches(const Problem& problem) {
     std::optional<GridPattern> pattern =
         recognize(patch_graph(graph, peers.front().value), problem.threads());
     if (!pattern) return std::nullopt;
-    Patches patches{{}, std::move(pattern->rank_of_cell)};
-    for (const PatternAxis& axis : pattern->axes) patches.cells.push_back(axis.extent);
-    return patches;
+    return Patches{extents_of(pattern->axes), std::move(pattern->rank_of_cell)};
 }
 
 Patches patches_in(const Problem& problem, const Extents& cells) {
-    std::size_t count = 1;
-    for (const std::uint32_t extent : cells) count = std::min(count * extent, problem.rank_count() + 1);
+    const std::size_t count = cell_count(cells);
     if (count >= problem.rank_count()) {
         fail("bricks: cells of ", extents_text(cells), " leave none of the ", problem.rank_count(),
              " ranks for computes; patches come first, computes follow");

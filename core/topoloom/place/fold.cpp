@@ -73,9 +73,7 @@ void check_boxes(const Problem& problem, const RankGrid& grid, const Extents& bo
         fail("fold: boxes of ", extents_text(boxes), " for ranks in a grid of ", extents_text(grid.extents),
              "; give one number for each of the ", grid.axes(), " axes");
     }
-    double count = 1;
-    for (const std::uint32_t n : boxes) count *= n;
-    if (count != static_cast<double>(slots)) {
+    if (cell_count(boxes) != slots) {
         fail("fold: ", extents_text(boxes), " boxes are not the ", slots,
              " that the slots need; the nearest that are is ", extents_text(nearest_extents(boxes, slots)));
     }

@@ -11,25 +11,6 @@ namespace topoloom {
 
 namespace {
 
-std::uint64_t product(const std::vector<std::uint32_t>& factors) {
-    std::uint64_t all = 1;
-    for (const std::uint32_t factor : factors) all *= factor;
-    return all;
-}
-
-/// Visits the cells of a grid row-major.
-template <class Visit>
-void for_each_cell(const Extents& extents, const Visit& visit) {
-    Extents at(extents.size(), 0);
-    for (std::uint64_t left = product(extents); left > 0; --left) {
-        visit(at);
-        for (std::size_t i = at.size(); i-- > 0;) {
-            if (++at[i] < extents[i]) break;
-            at[i] = 0;
-        }
-    }
-}
-
 class FoldSearch {
    public:
     explicit FoldSearch(const FoldTask& task)
@@ -77,7 +58,7 @@ class FoldSearch {
     };
 
     void list_cuts() {
-        const std::uint64_t count = task_.boxes.empty() ? task_.slots.slots.size() : product(task_.boxes);
+        const std::uint64_t count = task_.boxes.empty() ? task_.slots.slots.size() : cell_count(task_.boxes);
         const std::uint64_t routers = count / task_.slots.slots_per_router;
         const auto add = [&](const Extents& cut) {
             double least = 0;
@@ -107,7 +88,7 @@ class FoldSearch {
                 if (hops < found.hop_bytes) found = {routers, {}, {}, folding, reflection, hops};
             };
             offer(task_.reflect ? Reflection::rows : Reflection::none);
-            if (task_.reflect && folding.nests() && placed_ + axes_ * product(routers) <= most_placed)
+            if (task_.reflect && folding.nests() && placed_ + axes_ * cell_count(routers) <= most_placed)
                 offer(Reflection::nested);
         }
         if (found.hop_bytes < best_.hop_bytes) split_routers(std::move(found));
@@ -132,7 +113,7 @@ class FoldSearch {
             BoxBlocking blocking(own, levels_);
             const std::optional<double> cost = blocking.cost(inside);
             if (!cost) continue;
-            const double all = outside + *cost * static_cast<double>(product(routers));
+            const double all = outside + *cost * static_cast<double>(cell_count(routers));
             if (all >= best_.hop_bytes) continue;
             std::vector<std::uint32_t> cells;
             blocking.list_cells(inside, 0, cells);
@@ -154,13 +135,13 @@ class FoldSearch {
     /// The boxes of one router as a pattern; around only where the router has the whole axis.
     [[nodiscard]] GridPattern pattern_inside(const Extents& routers, const Extents& inside) const {
         GridPattern pattern;
-        for (const Rank box : ids<Rank>(product(inside))) pattern.rank_of_cell.push_back(box);
+        for (const Rank box : ids<Rank>(cell_count(inside))) pattern.rank_of_cell.push_back(box);
         for (std::size_t i = 0; i < axes_; ++i) {
             const bool whole = routers[i] == 1 && planes_[i].around > 0;
             pattern.axes.push_back({inside[i], whole && inside[i] > 2 ? AxisKind::ring : AxisKind::path});
             // Both ways, between all boxes beside a plane; where there are two boxes, they meet on both sides.
             const double meet =
-                static_cast<double>(product(routers) * product(inside)) / routers[i] / inside[i];
+                static_cast<double>(cell_count(routers) * cell_count(inside)) / routers[i] / inside[i];
             const double around = whole && inside[i] == 2 ? planes_[i].around : 0;
             pattern.weight.push_back((planes_[i].between + around) / 2 / meet);
         }
@@ -190,8 +171,8 @@ class FoldSearch {
                 }
                 around += hops_between(at, first);
             });
-            const auto counted = static_cast<double>(product(rows));
-            placed_ += product(rows) * routers[i];
+            const auto counted = static_cast<double>(cell_count(rows));
+            placed_ += cell_count(rows) * routers[i];
             sum += planes_[i].between * static_cast<double>(hops) / counted +
                    planes_[i].around * static_cast<double>(around) / counted;
         }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "topoloom/base/option.hpp"
 #include "topoloom/base/parallel.hpp"
 
 namespace topoloom {
@@ -116,11 +115,13 @@ std::vector<ClassSum> check_cells(const CommGraph& graph, const GridPattern& pat
 
 }  // namespace
 
-std::vector<std::uint32_t> strides_of(std::span<const PatternAxis> axes) {
-    std::vector<std::uint32_t> strides(axes.size(), 1);
-    for (std::size_t i = axes.size(); i-- > 1;) strides[i - 1] = strides[i] * axes[i].extent;
-    return strides;
+Extents extents_of(std::span<const PatternAxis> axes) {
+    Extents extents;
+    for (const PatternAxis& axis : axes) extents.push_back(axis.extent);
+    return extents;
 }
+
+Extents strides_of(std::span<const PatternAxis> axes) { return row_major_strides(extents_of(axes)); }
 
 bool measure(const CommGraph& symmetric, GridPattern& pattern, int threads) {
     const Chunks chunks(symmetric.rank_count(), 4096);
@@ -156,9 +157,8 @@ std::string GridPattern::text() const {
         return std::to_string(axes[0].extent) + " groups of " + std::to_string(axes[1].extent);
     if (shape == StencilShape::star && all([](const PatternAxis& a) { return a.extent == 2; }))
         return "hypercube of " + std::to_string(axes.size()) + " dimensions";
-    Extents extents;
-    for (const PatternAxis& axis : axes) extents.push_back(axis.extent);
-    std::string text = extents_text(extents) + (shape == StencilShape::star ? " star grid" : " box grid");
+    std::string text =
+        extents_text(extents_of(axes)) + (shape == StencilShape::star ? " star grid" : " box grid");
     if (count(AxisKind::ring) > 0 || count(AxisKind::clique) > 0) {
         text += ", axes ";
         for (const PatternAxis& axis : axes) text += "|oc."[static_cast<std::size_t>(axis.kind)];

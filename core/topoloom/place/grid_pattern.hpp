@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "topoloom/base/extents.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 #include "topoloom/pattern/stencil.hpp"
 
@@ -44,7 +45,8 @@ struct GridPattern {
 };
 
 /// Row-major steps: by how many cells one step along an axis moves.
-[[nodiscard]] std::vector<std::uint32_t> strides_of(std::span<const PatternAxis> axes);
+[[nodiscard]] Extents strides_of(std::span<const PatternAxis> axes);
+[[nodiscard]] Extents extents_of(std::span<const PatternAxis> axes);
 
 /// Whether the messages of the graph are exactly those of the pattern, each rank with all partners that it should
 /// have and no other. If so, sets weight and uniform. O(edges * log degree), on all cores.

@@ -26,15 +26,11 @@ Placement place_hashed(const Problem& problem, Meter& meter, const GridOptions& 
     meter.spend(problem.rank_count());
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(grid.cells());
-    Extents at(grid.axes(), 0);
-    for (const Rank rank : grid.rank_of_cell) {
+    auto rank = grid.rank_of_cell.begin();
+    for_each_cell(grid.extents, [&](const Extents& at) {
         const std::uint32_t key = at.size() == 1 ? at[0] : (hash(at) + 739) % 1'280'107;
-        slots[rank.value] = all[key % all.size()];
-        for (std::size_t i = at.size(); i-- > 0;) {
-            if (++at[i] < grid.extents[i]) break;
-            at[i] = 0;
-        }
-    }
+        slots[(rank++)->value] = all[key % all.size()];
+    });
     return fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 

@@ -13,12 +13,6 @@ namespace topoloom {
 
 namespace {
 
-Extents strides_of(const Extents& extents) {
-    Extents strides(extents.size(), 1);
-    for (std::size_t i = extents.size(); i-- > 1;) strides[i - 1] = strides[i] * extents[i];
-    return strides;
-}
-
 void list_tiles(const Extents& grid, std::uint64_t cores, Extents& tile, std::vector<Extents>& tiles) {
     const std::size_t axis = tile.size();
     if (axis == grid.size()) {
@@ -44,7 +38,7 @@ struct Box {
 class Walk {
    public:
     Walk(const Extents& grid, std::vector<std::size_t> axes)
-        : stride_(strides_of(grid)), axes_(std::move(axes)) {
+        : stride_(row_major_strides(grid)), axes_(std::move(axes)) {
         cells_.reserve(std::size_t{stride_[0]} * grid[0]);
     }
     void forward(const Box& box) { step(box, 0, 0); }
@@ -116,7 +110,7 @@ void halve(const WeightedGrid& grid, const Extents& stride, Box& box, std::vecto
 
 class Bisection {
    public:
-    explicit Bisection(const WeightedGrid& grid) : grid_(grid), stride_(strides_of(grid.extents)) {}
+    explicit Bisection(const WeightedGrid& grid) : grid_(grid), stride_(row_major_strides(grid.extents)) {}
 
     void split(std::span<std::uint32_t> cells, std::span<const std::uint32_t> sizes) const {
         if (sizes.size() < 2 || cells.size() < 2) return;
@@ -232,7 +226,7 @@ std::vector<std::uint32_t> strip_order(const Extents& grid, const std::vector<st
     Walk through(count, across);
     through.back_and_forth({Extents(grid.size(), 0), count}, false);
     bool backward = false;
-    const Extents stride = strides_of(count);
+    const Extents stride = row_major_strides(count);
     for (const std::uint32_t strip : std::move(through).cells()) {
         Box box{Extents(grid.size(), 0), grid};
         for (std::size_t i = 0; i < grid.size(); ++i) {
@@ -249,7 +243,7 @@ std::vector<std::uint32_t> strip_order(const Extents& grid, const std::vector<st
 std::vector<std::uint32_t> halving_order(const WeightedGrid& grid) {
     std::vector<std::uint32_t> cells;
     Box box{Extents(grid.extents.size(), 0), grid.extents};
-    halve(grid, strides_of(grid.extents), box, cells);
+    halve(grid, row_major_strides(grid.extents), box, cells);
     return cells;
 }
 

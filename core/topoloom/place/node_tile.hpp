@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "topoloom/base/option.hpp"
+#include "topoloom/base/extents.hpp"
 
 namespace topoloom {
 

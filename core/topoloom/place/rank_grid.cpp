@@ -12,15 +12,6 @@ namespace topoloom {
 
 namespace {
 
-std::size_t volume(const Extents& extents) {
-    std::size_t cells = 1;
-    for (const std::uint32_t extent : extents) {
-        if (cells > std::numeric_limits<std::uint32_t>::max() / extent) return 0;  // more than ids can name
-        cells *= extent;
-    }
-    return cells;
-}
-
 /// Sorts the bytes of every edge by the axis along which its ends are neighbors.
 void add_bytes(const CommGraph& graph, RankGrid& grid) {
     const std::size_t axes = grid.axes();
@@ -102,7 +93,7 @@ std::optional<RankGrid> find_rank_grid(const Problem& problem) {
     std::optional<GridPattern> pattern = recognize(problem.symmetric(), problem.threads());
     if (!pattern) return std::nullopt;
     RankGrid grid;
-    for (const PatternAxis& axis : pattern->axes) grid.extents.push_back(axis.extent);
+    grid.extents = extents_of(pattern->axes);
     grid.rank_of_cell = std::move(pattern->rank_of_cell);
     add_bytes(problem.graph(), grid);
     return grid;
@@ -116,7 +107,7 @@ RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_v
         fail(mapper, ": the ranks form no grid that is recognized; say which, as in ", mapper,
              "(grid=", extents_text(nearest_extents({side, side}, ranks)), ")");
     }
-    if (volume(extents) != ranks) {
+    if (cell_count(extents) != ranks) {
         fail(mapper, ": a grid of ", extents_text(extents), " has not the ", ranks,
              " cells that the ranks need; the nearest that has is ",
              extents_text(nearest_extents(extents, ranks)));

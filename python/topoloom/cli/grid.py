@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -86,10 +87,7 @@ def command(
     )
     placed = load_placement(placement)
     slots = placed.placement.slots
-    cells = 1
-    for extent in extents:
-        cells *= extent
-    if cells != len(slots):
+    if prod(extents) != len(slots):
         near = "x".join(map(str, nearest_extents(extents, len(slots))))
         raise Error(
             f"a grid of {grid} has not the {len(slots)} cells of the ranks that "

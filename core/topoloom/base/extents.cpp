@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/base/extents.hpp"
+
+namespace topoloom {
+
+std::string extents_text(const Extents& extents) {
+    std::string text;
+    for (const std::uint32_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
+    return text;
+}
+
+}  // namespace topoloom
