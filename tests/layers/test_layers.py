@@ -21,6 +21,7 @@ MAY_INCLUDE = {
     "metric": {"base", "pattern", "machine"},
     "bound": {"base", "pattern", "machine", "metric"},
     "place": {"base", "pattern", "machine", "metric", "bound"},
+    "schedule": {"base", "pattern", "machine", "metric"},
 }
 SOURCES = (".cpp", ".hpp", ".c", ".h", ".py", ".f90", ".sh", ".toml", ".txt", ".yml")
 FOREIGN = re.compile(r"#\s*include\s*[<\"](mpi\.h|Python\.h|nanobind/|numpy/)")

@@ -73,4 +73,34 @@ void OptionReader::finish() const {
     throw Error(unknown_name("option of " + owner_, values_.begin()->first, known_));
 }
 
+std::vector<std::string_view> split_outside_parentheses(std::string_view text, std::string_view separators) {
+    std::vector<std::string_view> parts;
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at <= text.size(); ++at) {
+        const char c = at < text.size() ? text[at] : separators.front();
+        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+        if (depth > 0 && at < text.size()) continue;
+        if (separators.find(c) == std::string_view::npos) continue;
+        parts.push_back(text.substr(begin, at - begin));
+        begin = at + 1;
+    }
+    return parts;
+}
+
+NamedOptions read_named_options(std::string_view kind, std::string_view text) {
+    const std::size_t open = text.find('(');
+    NamedOptions named{text.substr(0, open), {}};
+    if (open == std::string_view::npos) return named;
+    if (text.back() != ')') fail(kind, " '", text, "': expected ')' at the end");
+    for (const std::string_view option :
+         split_outside_parentheses(text.substr(open + 1, text.size() - open - 2), ",;")) {
+        const std::size_t equals = option.find('=');
+        if (equals == std::string_view::npos) fail(kind, " '", text, "': expected options as name=value");
+        const bool fresh = named.options.emplace(option.substr(0, equals), option.substr(equals + 1)).second;
+        if (!fresh) fail(kind, " '", text, "': option ", option.substr(0, equals), " is given twice");
+    }
+    return named;
+}
+
 }  // namespace topoloom

@@ -75,6 +75,19 @@ class OptionReader {
     std::vector<std::string> known_;
 };
 
+/// What a text such as anneal(sweeps=4;restarts=2) names, and its options.
+struct NamedOptions {
+    std::string_view name;
+    OptionValues options;
+};
+
+/// Parts of a text between any of the separators, except those within parentheses.
+[[nodiscard]] std::vector<std::string_view> split_outside_parentheses(std::string_view text,
+                                                                      std::string_view separators);
+
+/// Throws Error that begins with `kind` unless the text is a name alone, or with options in parentheses, divided by , or ;.
+[[nodiscard]] NamedOptions read_named_options(std::string_view kind, std::string_view text);
+
 /// The options of an algorithm, read from texts.
 template <class Options>
 [[nodiscard]] Options read_options(std::string_view owner, const OptionValues& values) {

@@ -23,38 +23,15 @@ const MapperEntry& find_mapper(std::string_view name) {
     throw Error(unknown_name("mapper", name, names));
 }
 
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-    std::vector<std::string_view> parts;
-    int depth = 0;
-    std::size_t begin = 0;
-    for (std::size_t at = 0; at <= text.size(); ++at) {
-        const char c = at < text.size() ? text[at] : separators.front();
-        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-        if (depth > 0 && at < text.size()) continue;
-        if (separators.find(c) == std::string_view::npos) continue;
-        parts.push_back(text.substr(begin, at - begin));
-        begin = at + 1;
-    }
-    return parts;
-}
-
 Stage read_stage(std::string_view text) {
-    const std::size_t open = text.find('(');
-    Stage stage{&find_mapper(text.substr(0, open)), {}};
-    if (open == std::string_view::npos) return stage;
-    if (text.back() != ')') fail("mapper '", text, "': expected ')' at the end");
-    for (const std::string_view option : split(text.substr(open + 1, text.size() - open - 2), ",;")) {
-        const std::size_t equals = option.find('=');
-        if (equals == std::string_view::npos) fail("mapper '", text, "': expected options as name=value");
-        const bool fresh = stage.options.emplace(option.substr(0, equals), option.substr(equals + 1)).second;
-        if (!fresh) fail("mapper '", text, "': option ", option.substr(0, equals), " is given twice");
-    }
-    return stage;
+    NamedOptions named = read_named_options("mapper", text);
+    return {&find_mapper(named.name), std::move(named.options)};
 }
 
 std::vector<Stage> read_chain(std::string_view chain) {
     std::vector<Stage> stages;
-    for (const std::string_view part : split(chain, ",+")) stages.push_back(read_stage(part));
+    for (const std::string_view part : split_outside_parentheses(chain, ",+"))
+        stages.push_back(read_stage(part));
     for (std::size_t i = 0; i < stages.size(); ++i) {
         const MapperEntry& mapper = *stages[i].mapper;
         if (i == 0 && !mapper.constructs()) {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/schedule/collective.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::array<std::string_view, 9> names{"broadcast",      "reduce",     "scatter",
+                                                "gather",         "all-gather", "all-reduce",
+                                                "reduce-scatter", "all-to-all", "barrier"};
+
+}  // namespace
+
+std::string_view operation_name(Operation operation) { return names[static_cast<std::size_t>(operation)]; }
+
+Operation parse_operation(std::string_view name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<Operation>(found - names.begin());
+    std::string all;
+    for (const std::string_view known : names) all += (all.empty() ? "" : ", ") + std::string(known);
+    fail("no collective '", name, "'; there are: ", all);
+}
+
+Collective::Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank root, std::uint64_t pieces)
+    : operation_(operation), ranks_(ranks), bytes_(bytes), root_(root), pieces_(pieces) {
+    constexpr std::int64_t most = std::int64_t{1} << 62;
+    const std::string_view name = operation_name(operation);
+    if (ranks == 0 || ranks >= std::size_t{1} << 31) {
+        fail(name, ": ", ranks, " ranks; there must be 1 to 2147483647");
+    }
+    if (bytes.value < 0) fail(name, ": ", bytes.value, " bytes; there must be 0 or more");
+    if (bytes.value > most / static_cast<std::int64_t>(ranks)) {
+        fail(name, ": ", bytes.value, " bytes for each of ", ranks,
+             " ranks are more than 2^62; scale them down");
+    }
+    if (operation == Operation::barrier && bytes.value > 0) fail("barrier: it carries no bytes");
+    if (root.value >= ranks)
+        fail(name, ": the root ", root.value, " is not a rank; ranks are 0 to ", ranks - 1);
+    const bool in_pieces = operation == Operation::broadcast || operation == Operation::reduce ||
+                           operation == Operation::all_reduce;
+    if (pieces == 0 || (pieces > 1 && (!in_pieces || pieces > std::uint64_t{1} << 31))) {
+        fail(name, ": it can't be cut in ", pieces, " pieces");
+    }
+}
+
+bool Collective::reduces() const {
+    return operation_ == Operation::reduce || operation_ == Operation::all_reduce ||
+           operation_ == Operation::reduce_scatter || operation_ == Operation::barrier;
+}
+
+std::uint64_t Collective::block_count() const {
+    switch (operation_) {
+        case Operation::broadcast:
+        case Operation::reduce:
+        case Operation::all_reduce:
+            return pieces_;
+        case Operation::barrier:
+            return 1;
+        case Operation::all_to_all:
+            return std::uint64_t{ranks_} * ranks_;
+        default:
+            return ranks_;
+    }
+}
+
+bool Collective::has_at_first(Rank rank, std::uint64_t block) const {
+    switch (operation_) {
+        case Operation::broadcast:
+        case Operation::scatter:
+            return rank == root_;
+        case Operation::gather:
+        case Operation::all_gather:
+            return rank.value == block;
+        case Operation::all_to_all:
+            return rank.value == block / ranks_;
+        default:
+            return true;
+    }
+}
+
+bool Collective::has_at_last(Rank rank, std::uint64_t block) const {
+    switch (operation_) {
+        case Operation::reduce:
+        case Operation::gather:
+            return rank == root_;
+        case Operation::scatter:
+        case Operation::reduce_scatter:
+            return rank.value == block;
+        case Operation::all_to_all:
+            return rank.value == block % ranks_;
+        default:
+            return true;
+    }
+}
+
+}  // namespace topoloom

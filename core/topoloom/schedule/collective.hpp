@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a collective promises: which blocks of data ranks have at first, and which they have at last.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/unit.hpp"
+
+namespace topoloom {
+
+/// As in MPI. An all-to-all is personalised: a block of its own for every pair.
+enum class Operation {
+    broadcast,
+    reduce,
+    scatter,
+    gather,
+    all_gather,
+    all_reduce,
+    reduce_scatter,
+    all_to_all,
+    barrier,
+};
+
+/// As on the command line: all-gather.
+[[nodiscard]] std::string_view operation_name(Operation operation);
+/// Throws Error for what is no operation, and names those that are.
+[[nodiscard]] Operation parse_operation(std::string_view name);
+
+/// Data in numbered blocks.
+///   broadcast, reduce, all-reduce     `bytes` in all, cut in `pieces` that differ by one byte at most: block b is a piece
+///   scatter, gather, all-gather       `bytes` a rank: block b goes to or comes from rank b
+///   reduce-scatter                    `bytes` a rank: block b is summed up on rank b
+///   all-to-all                        `bytes` a pair: block o * ranks + t goes from rank o to rank t
+///   barrier                           one block without bytes, to which all ranks add, some of them twice
+class Collective {
+   public:
+    /// Throws Error for no ranks or 2^31 and more, bytes < 0, more than 2^62 bytes on one rank, bytes in a barrier, a root
+    /// that is no rank, and pieces where there is nothing to cut, none of them, or more than 2^31.
+    Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank root = Rank{0},
+               std::uint64_t pieces = 1);
+
+    [[nodiscard]] Operation operation() const { return operation_; }
+    [[nodiscard]] std::size_t ranks() const { return ranks_; }
+    [[nodiscard]] Bytes bytes() const { return bytes_; }
+    [[nodiscard]] Rank root() const { return root_; }
+    [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
+
+    /// Whether ranks add to the same block, instead of having a whole one.
+    [[nodiscard]] bool reduces() const;
+    [[nodiscard]] std::uint64_t block_count() const;
+    /// Of so many blocks from the first on.
+    [[nodiscard]] Bytes bytes_of(std::uint64_t first, std::uint64_t count = 1) const {
+        if (pieces_ == 1) return bytes_ * static_cast<std::int64_t>(count);
+        return piece_begin(first + count) - piece_begin(first);
+    }
+    /// Whether the rank has the block, or its share of it, before the first round; and the whole block after the last.
+    [[nodiscard]] bool has_at_first(Rank rank, std::uint64_t block) const;
+    [[nodiscard]] bool has_at_last(Rank rank, std::uint64_t block) const;
+
+    /// Ranks are counted from the root on: position 0 is the root.
+    [[nodiscard]] std::uint32_t position(Rank rank) const {
+        return shifted(rank, ranks_ - root_.value).value;
+    }
+    [[nodiscard]] Rank at(std::size_t position) const { return shifted(root_, position); }
+    /// The rank so many further, round the end; by < 2^32.
+    [[nodiscard]] Rank shifted(Rank rank, std::size_t by) const {
+        const std::size_t to = rank.value + by;
+        return Rank{to < ranks_ ? to : to < 2 * ranks_ ? to - ranks_ : to % ranks_};
+    }
+
+   private:
+    [[nodiscard]] Bytes piece_begin(std::uint64_t piece) const {
+        const auto count = static_cast<std::int64_t>(pieces_);
+        const auto at = static_cast<std::int64_t>(piece);
+        const std::int64_t longer = bytes_.value % count;
+        return Bytes{bytes_.value / count * at + (at < longer ? at : longer)};
+    }
+
+    Operation operation_;
+    std::size_t ranks_;
+    Bytes bytes_;
+    Rank root_;
+    std::uint64_t pieces_;
+};
+
+}  // namespace topoloom

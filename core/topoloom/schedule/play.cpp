@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/schedule/play.hpp"
+
+#include <algorithm>
+
+namespace topoloom {
+
+Play::Play(const Collective& collective)
+    : collective_(collective),
+      width_(collective.reduces() ? collective.ranks() : 1),
+      shares_(collective.ranks() * collective.block_count() * width_) {
+    for (const Rank rank : ids<Rank>(collective.ranks())) {
+        for (std::uint64_t block = 0; block < collective.block_count(); ++block) {
+            if (collective.has_at_first(rank, block))
+                shares_[at(rank, block) + (collective.reduces() ? rank.value : 0)] = true;
+        }
+    }
+}
+
+bool Play::has_any(Rank rank, std::uint64_t block) const {
+    const auto begin = shares_.begin() + static_cast<std::ptrdiff_t>(at(rank, block));
+    const auto end = begin + static_cast<std::ptrdiff_t>(width_);
+    return std::find(begin, end, true) != end;
+}
+
+bool Play::has_all(Rank rank, std::uint64_t block) const {
+    const auto begin = shares_.begin() + static_cast<std::ptrdiff_t>(at(rank, block));
+    const auto end = begin + static_cast<std::ptrdiff_t>(width_);
+    return std::find(begin, end, false) == end;
+}
+
+void Play::fault(std::uint64_t round, const PlayedMessage& message, std::uint64_t block,
+                 const char* what) const {
+    fail(operation_name(collective_.operation()), " of ", collective_.ranks(), " ranks, round ", round,
+         ": rank ", message.from.value, " sends block ", block, " to rank ", message.to.value, ", ", what);
+}
+
+void Play::take(std::uint64_t round, Transfer transfer, const PlayedMessage& message, std::uint64_t block,
+                std::span<const char> with) {
+    const std::size_t there = at(message.to, block);
+    bool common = false, lost = false, fresh = false;
+    for (std::size_t k = 0; k < width_; ++k) {
+        common = common || (shares_[there + k] && with[k]);
+        lost = lost || (shares_[there + k] && !with[k]);
+        fresh = fresh || (!shares_[there + k] && with[k]);
+    }
+    if (transfer == Transfer::combine) {
+        if (common && collective_.operation() != Operation::barrier)
+            fault(round, message, block, "which has a part of it already");
+    } else {
+        if (lost) fault(round, message, block, "which would lose a part of its own");
+        if (!fresh) fault(round, message, block, "which has it already");
+    }
+    for (std::size_t k = 0; k < width_; ++k) shares_[there + k] = shares_[there + k] || with[k];
+}
+
+void Play::play(std::uint64_t round, Transfer transfer, std::span<const PlayedMessage> messages) {
+    std::vector<char> carried;  // shares, as they were before the round
+    for (const PlayedMessage& message : messages) {
+        Bytes bytes;
+        for (const std::uint64_t block : message.blocks) {
+            if (block >= collective_.block_count()) fault(round, message, block, "which there is not");
+            if (!has_any(message.from, block)) fault(round, message, block, "which it has not");
+            const std::size_t here = at(message.from, block);
+            for (std::size_t k = 0; k < width_; ++k) carried.push_back(shares_[here + k] ? 1 : 0);
+            bytes += collective_.bytes_of(block);
+        }
+        if (bytes != message.bytes) {
+            fail("round ", round, ": the message from rank ", message.from.value, " to rank ",
+                 message.to.value, " is of ", message.bytes.value, " bytes, but its blocks are of ",
+                 bytes.value);
+        }
+    }
+    if (transfer == Transfer::move) {
+        for (const PlayedMessage& message : messages) {
+            for (const std::uint64_t block : message.blocks) {
+                if (!has_any(message.from, block)) fault(round, message, block, "and to another rank, too");
+                for (std::size_t k = 0; k < width_; ++k) shares_[at(message.from, block) + k] = false;
+            }
+        }
+    }
+    std::span<const char> rest = carried;
+    for (const PlayedMessage& message : messages) {
+        for (const std::uint64_t block : message.blocks) {
+            take(round, transfer, message, block, rest.first(width_));
+            rest = rest.subspan(width_);
+        }
+    }
+}
+
+void Play::finish() const {
+    for (const Rank rank : ids<Rank>(collective_.ranks())) {
+        for (std::uint64_t block = 0; block < collective_.block_count(); ++block) {
+            const bool promised = collective_.has_at_last(rank, block);
+            const bool wrong =
+                promised ? !has_all(rank, block) : !collective_.reduces() && has_any(rank, block);
+            if (wrong) {
+                fail(operation_name(collective_.operation()), " of ", collective_.ranks(),
+                     " ranks: in the end rank ", rank.value,
+                     promised ? " has not all of block " : " still has block ", block);
+            }
+        }
+    }
+}
+
+}  // namespace topoloom

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A collective as rounds of messages, described and never stored.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "topoloom/schedule/collective.hpp"
+
+namespace topoloom {
+
+/// What becomes of the blocks of a message. All messages of a round are of one kind and carry what their senders had
+/// before the round.
+///   copy     the sender keeps them; the receiver had none of them, or no more than a share
+///   move     the sender has them no more
+///   combine  the receiver adds the sender's share to its own: the sum of disjoint sets of ranks
+enum class Transfer { copy, move, combine };
+
+/// Every function is O(1) or O(what it visits), allocates nothing, and throws nothing.
+///   rounds()                          0 for one rank
+///   sends(rank, round, visit)         calls visit(peer, bytes) for each message that the rank sends in that round: at most
+///                                     one to a peer, none to itself
+///   receives(rank, round, visit)      the same of those that it receives
+///   blocks(from, to, round, visit)    calls visit(block) for each block of that message, whose bytes are theirs
+///   busiest(round, visit)             calls visit(rank) for some ranks, one at least; whatever messages cost, so long as
+///                                     longer ones cost no less, the costliest to send in that round are those of one of them
+template <class S>
+concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*message)(Rank, Bytes),
+                            void (*block)(std::uint64_t), void (*who)(Rank)) {
+    { s.collective() } -> std::convertible_to<const Collective&>;
+    { s.rounds() } -> std::convertible_to<std::uint64_t>;
+    { s.transfer(round) } -> std::same_as<Transfer>;
+    s.sends(rank, round, message);
+    s.receives(rank, round, message);
+    s.blocks(rank, rank, round, block);
+    s.busiest(round, who);
+};
+
+}  // namespace topoloom

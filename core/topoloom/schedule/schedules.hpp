@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The schedules that there are: adding one is a file, a line in the variant, and a line in registry.cpp.
+#pragma once
+
+#include <variant>
+
+#include "topoloom/schedule/binomial.hpp"
+
+namespace topoloom {
+
+using AnySchedule = std::variant<Binomial>;
+
+/// Calls use(schedule) with the schedule itself: dispatches once, at the door.
+template <class Use>
+decltype(auto) with_schedule(const AnySchedule& schedule, const Use& use) {
+    return std::visit(use, schedule);
+}
+
+}  // namespace topoloom
