@@ -5,10 +5,13 @@
 #include <variant>
 
 #include "topoloom/schedule/binomial.hpp"
+#include "topoloom/schedule/combining_mesh.hpp"
+#include "topoloom/schedule/direct.hpp"
+#include "topoloom/schedule/hypercube.hpp"
 
 namespace topoloom {
 
-using AnySchedule = std::variant<Binomial>;
+using AnySchedule = std::variant<Binomial, CombiningMesh, Hypercube, Direct>;
 
 /// Calls use(schedule) with the schedule itself: dispatches once, at the door.
 template <class Use>
