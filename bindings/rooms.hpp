@@ -14,6 +14,8 @@ void bind_process_grid(nanobind::module_& m);
 void bind_bound(nanobind::module_& m);
 void bind_place(nanobind::module_& m);
 void bind_qap(nanobind::module_& m);
+void bind_schedules_combining(nanobind::module_& m);
+void bind_schedules_orders(nanobind::module_& m);
 void bind_wiring(nanobind::module_& m);
 
 }  // namespace topoloom::python
