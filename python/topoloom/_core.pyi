@@ -635,7 +635,7 @@ def find_cost_groups(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, 
     Groups of processes by the seconds of messages from each, by row, to each.
     """
 
-def binomial_order(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], method: "std::basic_string_view<char, std::char_traits<char> >", *, root: int = 0, channels: int = 1, seed: int = 1) -> list[int]:
+def binomial_order(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], method: str, *, root: int = 0, channels: int = 1, seed: int = 1) -> list[int]:
     """
     The process on every position of a binomial tree. Methods: standard, fastest-edge-first, channel-aware, random.
     """
@@ -643,4 +643,9 @@ def binomial_order(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, No
 def binomial_scatter_steps(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], *, channels: int = 1) -> list[float]:
     """
     Seconds of every step of a binomial scatter of one block to each, where costs are of a block.
+    """
+
+def grid_line_messages(extents: Sequence[int], operation: str, bytes: int, *, root: int = 0) -> list[list[tuple[int, int, int]]]:
+    """
+    By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along binomial trees of all lines of an axis at once, axis after axis, from or to the same position of every line.
     """

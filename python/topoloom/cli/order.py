@@ -79,6 +79,7 @@ def command(
     from topoloom.formats.costs import load_costs
 
     at_least("--channels", channels, 1)
+    at_least("--seed", seed, 0)
     matrix = load_costs(costs)
     if not 0 <= root < len(matrix):
         raise Error(f"--root {root} is none of the processes 0 to {len(matrix) - 1}")
