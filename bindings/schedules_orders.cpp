@@ -86,7 +86,7 @@ void bind_schedules_orders(nb::module_& m) {
     m.def(
         "grid_line_messages",
         [](const Extents& extents, std::string_view operation, std::int64_t bytes, std::uint32_t root) {
-            if (extents.empty() || cell_count(extents) >= std::uint64_t{1} << 31)
+            if (extents.empty() || cell_count(extents) == 0 || cell_count(extents) >= std::uint64_t{1} << 31)
                 fail("a grid of ", extents_text(extents), " ranks; there must be 1 to 2147483647");
             const Operation does = parse_operation(operation);
             if (does != Operation::broadcast && does != Operation::reduce && does != Operation::scatter &&

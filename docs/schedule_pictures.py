@@ -58,7 +58,7 @@ def dot(
     """Draw a process, or a hole where one might be."""
     edge = "#999999" if hole else "white"
     face = "white" if hole else color
-    style = {"marker": "o", "markersize": 15, "markeredgecolor": edge}
+    style: Any = {"marker": "o", "markersize": 15, "markeredgecolor": edge}
     panel.plot(*at, markerfacecolor=face, linestyle="none", zorder=3, **style)
     light = "white" if color in (AFTER, BEFORE) else "#222222"
     panel.text(*at, text, ha="center", va="center", fontsize=8, color=light, zorder=4)
@@ -91,7 +91,7 @@ def draw_combining(file: Path) -> None:
                 to = topoloom.virtual_mesh_receivers(RANKS, 2, sender)[phase]
                 for receiver in to:
                     away = phase == 0 and receiver // SIDE != sender // SIDE
-                    style = {"color": BEFORE, "linestyle": "--"} if away else {}
+                    style: Any = {"color": BEFORE, "linestyle": "--"} if away else {}
                     arrow(panel, at(sender), at(receiver), -0.25, **style)
             panel.set(xlim=(-0.6, 3.6), ylim=(-0.6, 3.8), aspect="equal")
             panel.axis("off")
@@ -126,7 +126,7 @@ def draw_orders(file: Path) -> None:
                 for start in range(0, len(order), 2 * half):
                     ends = order[start], order[start + half]
                     slow = SOCKETS[ends[0]] != SOCKETS[ends[1]]
-                    style = {"color": BEFORE, "linestyle": "--"} if slow else {}
+                    style: Any = {"color": BEFORE, "linestyle": "--"} if slow else {}
                     pair = places[start], places[start + half]
                     arrow(panel, *pair, 0.0, lw=0.6 + 0.6 * half, **style)
             for place, process in zip(places, order, strict=True):

@@ -43,3 +43,19 @@ def test_arguments_that_cannot_be_are_refused() -> None:
 def test_holes_are_stood_in_for() -> None:
     rounds = topoloom.virtual_mesh_receivers(14, 2, 12)
     assert rounds == [[13, 2, 3], [0, 4, 8]]
+
+
+def test_lines_of_a_grid_broadcast_one_axis_after_the_other() -> None:
+    rounds = topoloom.grid_line_messages([2, 3], "broadcast", 8, root=1)
+    assert rounds[0] == [(3, 0, 8), (4, 1, 8), (5, 2, 8)]
+    assert [sorted(messages) for messages in rounds[1:]] == [
+        [(1, 0, 8), (4, 3, 8)],
+        [(1, 2, 8), (4, 5, 8)],
+    ]
+    with pytest.raises(topoloom.Error, match="they do no barrier"):
+        topoloom.grid_line_messages([2, 3], "barrier", 0)
+    with pytest.raises(topoloom.Error, match="root 2 is not a rank"):
+        topoloom.grid_line_messages([2, 3], "broadcast", 8, root=2)
+    for extents in ([], [0, 2], [2**31 - 1, 2**31 - 1]):
+        with pytest.raises(topoloom.Error, match="grid of"):
+            topoloom.grid_line_messages(extents, "broadcast", 8)
