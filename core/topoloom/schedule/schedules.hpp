@@ -5,10 +5,29 @@
 #include <variant>
 
 #include "topoloom/schedule/binomial.hpp"
+#include "topoloom/schedule/bruck.hpp"
+#include "topoloom/schedule/chain.hpp"
+#include "topoloom/schedule/direct.hpp"
+#include "topoloom/schedule/dissemination.hpp"
+#include "topoloom/schedule/halving.hpp"
+#include "topoloom/schedule/neighbor_exchange.hpp"
+#include "topoloom/schedule/recursive_doubling.hpp"
+#include "topoloom/schedule/ring.hpp"
 
 namespace topoloom {
 
-using AnySchedule = std::variant<Binomial>;
+using AnySchedule = std::variant<   //
+    Binomial,                       //
+    Chain,                          //
+    Ring,                           //
+    RecursiveDoubling,              //
+    Halving,                        //
+    Bruck,                          //
+    NeighborExchange,               //
+    Dissemination,                  //
+    Direct<DirectOrder::cyclic>,    //
+    Direct<DirectOrder::pairwise>,  //
+    Direct<DirectOrder::at_once>>;
 
 /// Calls use(schedule) with the schedule itself: dispatches once, at the door.
 template <class Use>
