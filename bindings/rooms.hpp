@@ -15,6 +15,7 @@ void bind_process_grid(nanobind::module_& m);
 void bind_bound(nanobind::module_& m);
 void bind_place(nanobind::module_& m);
 void bind_qap(nanobind::module_& m);
+void bind_schedule(nanobind::module_& m);
 void bind_wiring(nanobind::module_& m);
 
 }  // namespace topoloom::python

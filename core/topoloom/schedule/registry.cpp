@@ -37,6 +37,11 @@ AnySchedule chain(const Call& call, std::string_view name, const OptionValues& v
     return Chain(promise(call, (bytes + options.segment - 1) / options.segment));
 }
 
+AnySchedule scatter_all_gather(const Call& call, std::string_view name, const OptionValues& values) {
+    (void)read_options<NoOptions>(name, values);
+    return ScatterAllGather(promise(call, call.ranks));
+}
+
 AnySchedule ring(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
     return Ring(promise(call, call.operation == all_reduce ? call.ranks : 1));
@@ -66,6 +71,12 @@ const std::vector<ScheduleEntry>& schedules() {
          {},
          {},
          list_options<ChainOptions>},
+        {"scatter-all-gather",
+         {broadcast, reduce},
+         "in pieces: scattered along a tree, then round a ring; a reduction backwards",
+         "Barnett et al. 1994; Thakur et al. 2005",
+         "(ceil(log2 P) + P - 1) alpha + 2 (P - 1) / P m beta",
+         scatter_all_gather},
         {"ring",
          {all_gather, reduce_scatter, all_reduce},
          "one block a round to the next rank",

@@ -13,12 +13,14 @@
 #include "topoloom/schedule/neighbor_exchange.hpp"
 #include "topoloom/schedule/recursive_doubling.hpp"
 #include "topoloom/schedule/ring.hpp"
+#include "topoloom/schedule/scatter_all_gather.hpp"
 
 namespace topoloom {
 
 using AnySchedule = std::variant<   //
     Binomial,                       //
     Chain,                          //
+    ScatterAllGather,               //
     Ring,                           //
     RecursiveDoubling,              //
     Halving,                        //

@@ -66,6 +66,8 @@ TEST_CASE("costs are those of the formulas in the table") {
         CHECK(time_of(Operation::broadcast, 10, 8192 * bytes, "chain(segment=4096)") ==
               doctest::Approx(bytes == 0 ? 9 * alpha : (8 + 2 * m) * (alpha + 4096 * beta)));
     }
+    CHECK(time_of(Operation::reduce, 1024, 4096 * 1024, "scatter-all-gather") ==
+          doctest::Approx(1033 * alpha + 2 * 1023 * 4096 * beta));
     CHECK(time_of(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
 }
 
