@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Schedule and order of ranks together: each is bettered for the other, by turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from topoloom._core import (
+    Allocation,
+    CommGraph,
+    NetworkModel,
+    Placement,
+    Schedule,
+    place,
+)
+from topoloom.phases import add_phases
+from topoloom.schedules.choose import Call, Ranked, Sites, cost_of, rank_schedules
+
+#: With more different rounds than this the ranks are placed for all messages at once.
+MOST_PHASES = 64
+#: How often both are bettered at most; it seldom goes on after the second time.
+MOST_TURNS = 4
+
+
+class Turn(NamedTuple):
+    """What one step brought: a better schedule, or a better order."""
+
+    what: str  # "schedule" or "order"
+    schedule: str
+    seconds: float
+
+
+class Together(NamedTuple):
+    """The best pair that was found, and the way there."""
+
+    best: Ranked
+    placement: Placement
+    turns: list[Turn]
+
+
+def optimize_together(
+    call: Call,
+    allocation: Allocation,
+    model: NetworkModel | None,
+    seed: int = 1,
+    threads: int = 0,
+    progress: Callable[[int], bool] | None = None,
+) -> Together:
+    """Choose a schedule for block order, an order for it, a schedule for that, ...
+
+    An order is kept only where the schedule's time falls, so no turn is a step back. It
+    ends when neither gets better, or when ``progress(work)`` answers False.
+
+    Raises
+    ------
+    topoloom.Error
+        If there are more ranks than slots.
+    """
+    placement, _ = place(_silent(call.ranks), allocation, "block")
+    turns: list[Turn] = []
+    best: Ranked | None = None
+    going = True
+
+    def watched(work: int) -> bool:
+        nonlocal going
+        going = progress is None or progress(work)
+        return going
+
+    for _ in range(MOST_TURNS):
+        ranked = rank_schedules(call, model, Sites(allocation, placement), (), threads)[
+            0
+        ]
+        if best is not None and ranked.cost.time >= best.cost.time:
+            break
+        best = ranked
+        turns.append(Turn("schedule", best.name, best.cost.time))
+        order = _order_for(call, best.name, allocation, seed, threads, watched)
+        cost = cost_of(call, best.name, model, Sites(allocation, order), threads)
+        if cost.time >= best.cost.time:
+            break
+        best, placement = Ranked(best.name, cost), order
+        turns.append(Turn("order", best.name, cost.time))
+        if not going:
+            break
+    assert best is not None
+    return Together(best, placement, turns)
+
+
+def _order_for(
+    call: Call,
+    name: str,
+    allocation: Allocation,
+    seed: int,
+    threads: int,
+    progress: Callable[[int], bool],
+) -> Placement:
+    phases = different_rounds(call.schedule(name))
+    graph = add_phases(phases) if phases else _silent(call.ranks)
+    placement, _ = place(
+        graph,
+        allocation,
+        "auto",
+        seed=seed,
+        threads=threads,
+        objective="time",
+        phases=phases if 1 < len(phases) <= MOST_PHASES else [],
+        progress=progress,
+    )
+    return placement
+
+
+def different_rounds(schedule: Schedule) -> list[CommGraph]:
+    """Give the rounds as graphs; those of the same messages once, with bytes of all."""
+    bytes_by_round: dict[bytes, list[int]] = {}
+    for number in range(schedule.rounds):
+        source, target, size = schedule.messages(number)
+        key = source.tobytes() + target.tobytes()
+        bytes_by_round.setdefault(key, []).append(number)
+    phases = []
+    for numbers in bytes_by_round.values():
+        source, target, size = schedule.messages(numbers[0])
+        total = np.sum([schedule.messages(number)[2] for number in numbers], axis=0)
+        phases.append(
+            CommGraph.from_edges(schedule.ranks, source, target, total.astype(np.int64))
+        )
+    return phases
+
+
+def _silent(ranks: int) -> CommGraph:
+    nobody = np.zeros(0, np.uint32)
+    return CommGraph.from_edges(ranks, nobody, nobody, np.zeros(0, np.int64))
