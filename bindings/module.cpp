@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_pattern(m);
     topoloom::python::bind_machine(m);
     topoloom::python::bind_metric(m);
+    topoloom::python::bind_network_model(m);
     topoloom::python::bind_process_grid(m);
     topoloom::python::bind_bound(m);
     topoloom::python::bind_place(m);

@@ -320,6 +320,135 @@ def allocation_shape(allocation: Allocation, threads: int = 0) -> AllocationShap
 def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottest: int = 10, threads: int = 0) -> Judgement:
     """Measures a placement in one pass over the messages."""
 
+class MessageCosts:
+    """What a message costs beside its line, in seconds and seconds a byte."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def latency(self) -> float:
+        """L: how much later than its turn a message alone arrives."""
+
+    @latency.setter
+    def latency(self, arg: float, /) -> None: ...
+
+    @property
+    def send_cpu(self) -> float: ...
+
+    @send_cpu.setter
+    def send_cpu(self, arg: float, /) -> None: ...
+
+    @property
+    def send_cpu_per_byte(self) -> float: ...
+
+    @send_cpu_per_byte.setter
+    def send_cpu_per_byte(self, arg: float, /) -> None: ...
+
+    @property
+    def receive_cpu(self) -> float: ...
+
+    @receive_cpu.setter
+    def receive_cpu(self, arg: float, /) -> None: ...
+
+    @property
+    def receive_cpu_per_byte(self) -> float: ...
+
+    @receive_cpu_per_byte.setter
+    def receive_cpu_per_byte(self, arg: float, /) -> None: ...
+
+    @property
+    def combine(self) -> float:
+        """Of each message that is put together with others."""
+
+    @combine.setter
+    def combine(self, arg: float, /) -> None: ...
+
+    @property
+    def gamma(self) -> float:
+        """A byte, to copy when messages are combined."""
+
+    @gamma.setter
+    def gamma(self, arg: float, /) -> None: ...
+
+    @property
+    def delta(self) -> float:
+        """A byte, to stage in the network card's memory."""
+
+    @delta.setter
+    def delta(self, arg: float, /) -> None: ...
+
+    @property
+    def beta_em(self) -> float:
+        """A byte sent from there; 0: never sent from there."""
+
+    @beta_em.setter
+    def beta_em(self, arg: float, /) -> None: ...
+
+    @property
+    def node_beta(self) -> float:
+        """
+        A byte of all processes of a node together; 0: they do not slow each other.
+        """
+
+    @node_beta.setter
+    def node_beta(self, arg: float, /) -> None: ...
+
+class NetworkModel:
+    """What messages cost by their size alone, in seconds."""
+
+    @staticmethod
+    def regimes(lines: Sequence[tuple[float, float, int | None]], costs: MessageCosts = ...) -> NetworkModel:
+        """
+        Lines (alpha, beta, most bytes), ascending, the last with None: the size's regime counts.
+        """
+
+    @staticmethod
+    def largest(lines: Sequence[tuple[float, float, int | None]], costs: MessageCosts = ...) -> NetworkModel:
+        """Lines (alpha, beta, None): the largest of all counts."""
+
+    @staticmethod
+    def loggp(L: float, o: float, g: float, G: float, costs: MessageCosts = ...) -> NetworkModel:
+        """
+        From LogGP's parameters in seconds; they set latency, send_cpu and receive_cpu.
+        """
+
+    def time(self, bytes: int, processes: int = 1) -> float:
+        """
+        From one message to the next where each of so many processes of a node sends several.
+        """
+
+    def arrival(self, bytes: int) -> float:
+        """Until a message alone has arrived."""
+
+    def nic_time(self, bytes: int) -> float:
+        """As `time` of one process, from the network card's memory."""
+
+    def cpu(self, bytes: int) -> float:
+        """CPU of both ends."""
+
+    def send_cpu(self, bytes: int) -> float: ...
+
+    def receive_cpu(self, bytes: int) -> float: ...
+
+    def copy(self, bytes: int, messages: float = 0.0) -> float:
+        """To copy so many bytes out of so many messages into one, or back."""
+
+    def stage(self, bytes: int) -> float:
+        """To bring bytes into the network card's memory."""
+
+    @property
+    def lines(self) -> list[tuple[float, float, int | None]]:
+        """As `regimes` and `largest` take them."""
+
+    @property
+    def takes_largest(self) -> bool: ...
+
+    @property
+    def sends_from_nic(self) -> bool: ...
+
+    @property
+    def costs(self) -> MessageCosts: ...
+
 class GridLinks:
     """Hockney's model between and inside nodes, in seconds."""
 
