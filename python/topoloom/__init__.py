@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         GridLinks,
         Judgement,
         Machine,
+        MessageCosts,
+        NetworkModel,
         NodeMap,
         Placement,
         all_to_all,
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
         load_machine,
         load_machine_and_allocation,
     )
+    from topoloom.model.named import load_model
     from topoloom.phases import load_phases
 
 _HOME = {
@@ -76,6 +79,8 @@ _HOME = {
             "GridLinks",
             "Judgement",
             "Machine",
+            "MessageCosts",
+            "NetworkModel",
             "NodeMap",
             "Placement",
             "all_to_all",
@@ -114,6 +119,7 @@ _HOME = {
     "describe_machine": "topoloom.machine_file",
     "load_machine": "topoloom.machine_file",
     "load_machine_and_allocation": "topoloom.machine_file",
+    "load_model": "topoloom.model.named",
     "load_phases": "topoloom.phases",
     "__version__": "topoloom.version",
 }
@@ -129,6 +135,8 @@ __all__ = [
     "GridLinks",
     "Judgement",
     "Machine",
+    "MessageCosts",
+    "NetworkModel",
     "NodeMap",
     "Placement",
     "PlacementFile",
@@ -147,6 +155,7 @@ __all__ = [
     "load_graph",
     "load_machine",
     "load_machine_and_allocation",
+    "load_model",
     "load_phases",
     "load_placement",
     "mappers",

@@ -52,9 +52,10 @@ class NetworkModel {
     [[nodiscard]] double time(Bytes size) const {
         return seconds(size, [](const CostLine& line) { return line.beta; });
     }
-    /// The same while so many processes of the node send: what they inject together may take longer than a line.
+    /// The same while so many processes of the node send: what they inject together may take longer than a line. A
+    /// line is what one process gets.
     [[nodiscard]] double time(Bytes size, std::uint32_t processes) const {
-        const double shared = processes * costs_.node_beta;
+        const double shared = processes > 1 ? processes * costs_.node_beta : 0;
         return seconds(size, [shared](const CostLine& line) { return std::max(line.beta, shared); });
     }
     /// Until a message alone has arrived.
