@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-to-all and reduce-scatter without detours: every block goes straight to its rank.
+// All-to-all, all-gather and reduce-scatter without detours: every block goes straight to its rank.
 #pragma once
 
 #include <bit>
@@ -26,7 +26,9 @@ class Direct {
         return (order == DirectOrder::pairwise ? std::bit_ceil(ranks) : ranks) - 1;
     }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return collective_.operation() == Operation::all_to_all ? Transfer::move : Transfer::combine;
+        return collective_.operation() == Operation::all_to_all   ? Transfer::move
+               : collective_.operation() == Operation::all_gather ? Transfer::copy
+                                                                  : Transfer::combine;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -38,6 +40,7 @@ class Direct {
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t, const Visit& visit) const {
+        if (collective_.operation() == Operation::all_gather) return visit(std::uint64_t{from.value});
         const bool personal = collective_.operation() == Operation::all_to_all;
         visit((personal ? std::uint64_t{from.value} * collective_.ranks() : 0) + to.value);
     }

@@ -52,6 +52,21 @@ AnySchedule halving(const Call& call, std::string_view name, const OptionValues&
     return Halving(promise(call, call.operation == all_reduce ? Halving::pieces(call.ranks) : 1));
 }
 
+struct RelayOptions {
+    std::uint32_t k = 8;
+    std::uint32_t barrier = 0;
+    void visit(auto& field) {
+        field("k", k, {1, 1U << 30}, "ranks round every stop; fewer where that has to be");
+        field("barrier", barrier, Choices{"message", "stop"}, "what ranks wait after");
+    }
+};
+
+template <RelayOrder order>
+AnySchedule relay(const Call& call, std::string_view name, const OptionValues& values) {
+    const auto options = read_options<RelayOptions>(name, values);
+    return Relay<order>(promise(call), options.k, options.barrier == 1);
+}
+
 }  // namespace
 
 const std::vector<ScheduleEntry>& schedules() {
@@ -116,23 +131,41 @@ const std::vector<ScheduleEntry>& schedules() {
          "ceil(log2 P) alpha",
          plain<Dissemination>},
         {"cyclic",
-         {all_to_all, reduce_scatter},
+         {all_to_all, all_gather, reduce_scatter},
          "in round i straight to the rank i further",
          "Kumar 2005, eq. 4.2",
          "(P - 1) (alpha + m beta)",
          plain<Direct<DirectOrder::cyclic>>},
         {"pairwise",
-         {all_to_all, reduce_scatter},
-         "in round i straight to and from rank r xor i",
+         {all_to_all, all_gather, reduce_scatter},
+         "in round i straight to and from rank r xor i: prefix send",
          "Kumar 2005, eq. 4.1",
          "(2^ceil(log2 P) - 1) (alpha + m beta)",
          plain<Direct<DirectOrder::pairwise>>},
         {"at-once",
-         {all_to_all, reduce_scatter},
+         {all_to_all, all_gather, reduce_scatter},
          "straight to all ranks, without waiting between",
          "Kumar 2005, eq. 3.1",
          "(P - 1) (alpha + m beta)",
          plain<Direct<DirectOrder::at_once>>},
+        {"k-prefix",
+         {all_gather},
+         "blocks travel in hops of k ranks, round every stop to the ranks r xor 1, ..., k - 1",
+         "Kumar 2005, eq. 4.5",
+         "(P - 1) (alpha + m beta); out of the card's memory: (P - 1) (alpha + m beta_em) + P / k m delta",
+         relay<RelayOrder::prefix>,
+         {},
+         {},
+         list_options<RelayOptions>},
+        {"k-shift",
+         {all_gather},
+         "blocks travel in hops of k ranks, round every stop to the nearest k - 1",
+         "Kumar 2005, eq. 4.6",
+         "(P - 1) (alpha + m beta); out of the card's memory: (P - 1) (alpha + m beta_em) + P / k m delta",
+         relay<RelayOrder::shift>,
+         {},
+         {},
+         list_options<RelayOptions>},
     };
     return table;
 }

@@ -12,6 +12,7 @@
 #include "topoloom/schedule/halving.hpp"
 #include "topoloom/schedule/neighbor_exchange.hpp"
 #include "topoloom/schedule/recursive_doubling.hpp"
+#include "topoloom/schedule/relay.hpp"
 #include "topoloom/schedule/ring.hpp"
 #include "topoloom/schedule/scatter_all_gather.hpp"
 
@@ -29,7 +30,9 @@ using AnySchedule = std::variant<   //
     Dissemination,                  //
     Direct<DirectOrder::cyclic>,    //
     Direct<DirectOrder::pairwise>,  //
-    Direct<DirectOrder::at_once>>;
+    Direct<DirectOrder::at_once>,   //
+    Relay<RelayOrder::prefix>,      //
+    Relay<RelayOrder::shift>>;
 
 /// Calls use(schedule) with the schedule itself: dispatches once, at the door.
 template <class Use>
