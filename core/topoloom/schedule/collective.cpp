@@ -12,9 +12,17 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> names{"broadcast",      "reduce",     "scatter",
-                                                "gather",         "all-gather", "all-reduce",
-                                                "reduce-scatter", "all-to-all", "barrier"};
+constexpr std::array<std::string_view, 11> names{"broadcast",
+                                                 "reduce",
+                                                 "scatter",
+                                                 "gather",
+                                                 "all-gather",
+                                                 "all-reduce",
+                                                 "reduce-scatter",
+                                                 "all-to-all",
+                                                 "barrier",
+                                                 "many-to-many",
+                                                 "many-to-many-multicast"};
 
 }  // namespace
 
@@ -43,11 +51,28 @@ Collective::Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank
     if (operation == Operation::barrier && bytes.value > 0) fail("barrier: it carries no bytes");
     if (root.value >= ranks)
         fail(name, ": the root ", root.value, " is not a rank; ranks are 0 to ", ranks - 1);
+    if (operation == Operation::many_to_many || operation == Operation::many_to_many_multicast)
+        fail(name, ": it needs a demand: who wants whose data");
     const bool in_pieces = operation == Operation::broadcast || operation == Operation::reduce ||
                            operation == Operation::all_reduce;
     if (pieces == 0 || (pieces > 1 && (!in_pieces || pieces > std::uint64_t{1} << 31))) {
         fail(name, ": it can't be cut in ", pieces, " pieces");
     }
+}
+
+Collective::Collective(Operation operation, std::shared_ptr<const Demand> demand)
+    : operation_(operation), ranks_(demand->ranks()), root_(0), pieces_(1), demand_(std::move(demand)) {
+    if (operation != Operation::many_to_many && operation != Operation::many_to_many_multicast)
+        fail(operation_name(operation), ": only a many-to-many has a demand");
+}
+
+Bytes Collective::demanded_bytes(std::uint64_t first, std::uint64_t count) const {
+    Bytes sum;
+    for (std::uint64_t block = first; block < first + count; ++block) {
+        sum += personalised() ? demand_->bytes(Rank{block / ranks_}, Rank{block % ranks_})
+                              : demand_->most_bytes(Rank{block});
+    }
+    return sum;
 }
 
 bool Collective::reduces() const {
@@ -64,6 +89,7 @@ std::uint64_t Collective::block_count() const {
         case Operation::barrier:
             return 1;
         case Operation::all_to_all:
+        case Operation::many_to_many:
             return std::uint64_t{ranks_} * ranks_;
         default:
             return ranks_;
@@ -77,9 +103,12 @@ bool Collective::has_at_first(Rank rank, std::uint64_t block) const {
             return rank == root_;
         case Operation::gather:
         case Operation::all_gather:
+        case Operation::many_to_many_multicast:
             return rank.value == block;
         case Operation::all_to_all:
             return rank.value == block / ranks_;
+        case Operation::many_to_many:
+            return rank.value == block / ranks_ && wants(rank, Rank{block % ranks_});
         default:
             return true;
     }
@@ -95,6 +124,10 @@ bool Collective::has_at_last(Rank rank, std::uint64_t block) const {
             return rank.value == block;
         case Operation::all_to_all:
             return rank.value == block % ranks_;
+        case Operation::many_to_many:
+            return rank.value == block % ranks_ && wants(Rank{block / ranks_}, rank);
+        case Operation::many_to_many_multicast:
+            return rank.value == block || wants(Rank{block}, rank);
         default:
             return true;
     }

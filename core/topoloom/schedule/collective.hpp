@@ -4,14 +4,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
+#include "topoloom/schedule/demand.hpp"
 
 namespace topoloom {
 
-/// As in MPI. An all-to-all is personalised: a block of its own for every pair.
+/// As in MPI. An all-to-all is personalised: a block of its own for every pair. Many-to-many is an all-to-all, and its
+/// multicast an all-gather, among those who want it.
 enum class Operation {
     broadcast,
     reduce,
@@ -22,6 +25,8 @@ enum class Operation {
     reduce_scatter,
     all_to_all,
     barrier,
+    many_to_many,
+    many_to_many_multicast,
 };
 
 /// As on the command line: all-gather.
@@ -34,6 +39,8 @@ enum class Operation {
 ///   scatter, gather, all-gather       `bytes` a rank: block b goes to or comes from rank b
 ///   reduce-scatter                    `bytes` a rank: block b is summed up on rank b
 ///   all-to-all                        `bytes` a pair: block o * ranks + t goes from rank o to rank t
+///   many-to-many                      the same of the pairs of a demand, and its bytes
+///   many-to-many-multicast            block b goes from rank b to all who want it; others may have it as well
 ///   barrier                           one block without bytes, to which all ranks add, some of them twice
 class Collective {
    public:
@@ -41,18 +48,35 @@ class Collective {
     /// that is no rank, and pieces where there is nothing to cut, none of them, or more than 2^31.
     Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank root = Rank{0},
                std::uint64_t pieces = 1);
+    /// Many-to-many or its multicast. Throws Error for another operation.
+    Collective(Operation operation, std::shared_ptr<const Demand> demand);
 
     [[nodiscard]] Operation operation() const { return operation_; }
     [[nodiscard]] std::size_t ranks() const { return ranks_; }
     [[nodiscard]] Bytes bytes() const { return bytes_; }
     [[nodiscard]] Rank root() const { return root_; }
     [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
+    /// Null unless it is a many-to-many.
+    [[nodiscard]] const Demand* demand() const { return demand_.get(); }
 
     /// Whether ranks add to the same block, instead of having a whole one.
     [[nodiscard]] bool reduces() const;
+    /// Whether ranks may end with more than is promised.
+    [[nodiscard]] bool leaves_more() const {
+        return reduces() || operation_ == Operation::many_to_many_multicast;
+    }
+    /// Whether there is a block for every pair of ranks.
+    [[nodiscard]] bool personalised() const {
+        return operation_ == Operation::all_to_all || operation_ == Operation::many_to_many;
+    }
+    /// Whether data go from the one rank to the other, where all have data of their own.
+    [[nodiscard]] bool wants(Rank origin, Rank target) const {
+        return demand_ == nullptr || demand_->wants(origin, target);
+    }
     [[nodiscard]] std::uint64_t block_count() const;
     /// Of so many blocks from the first on.
     [[nodiscard]] Bytes bytes_of(std::uint64_t first, std::uint64_t count = 1) const {
+        if (demand_ != nullptr) return demanded_bytes(first, count);
         if (pieces_ == 1) return bytes_ * static_cast<std::int64_t>(count);
         return piece_begin(first + count) - piece_begin(first);
     }
@@ -72,6 +96,7 @@ class Collective {
     }
 
    private:
+    [[nodiscard]] Bytes demanded_bytes(std::uint64_t first, std::uint64_t count) const;
     [[nodiscard]] Bytes piece_begin(std::uint64_t piece) const {
         const auto count = static_cast<std::int64_t>(pieces_);
         const auto at = static_cast<std::int64_t>(piece);
@@ -84,6 +109,7 @@ class Collective {
     Bytes bytes_;
     Rank root_;
     std::uint64_t pieces_;
+    std::shared_ptr<const Demand> demand_;
 };
 
 }  // namespace topoloom

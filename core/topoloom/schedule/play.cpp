@@ -5,19 +5,36 @@
 
 namespace topoloom {
 
+namespace {
+
+/// Calls visit(block) for each that a rank may have at first, or at last, by what the collective promises.
+template <class Visit>
+void each_own_block(const Collective& collective, Rank rank, bool last, const Visit& visit) {
+    const std::uint64_t ranks = collective.ranks();
+    if (!collective.personalised()) {
+        for (std::uint64_t block = 0; block < collective.block_count(); ++block) visit(block);
+    } else {
+        for (std::uint64_t peer = 0; peer < ranks; ++peer)
+            visit(last ? peer * ranks + rank.value : rank.value * ranks + peer);
+    }
+}
+
+}  // namespace
+
 Play::Play(const Collective& collective)
     : collective_(collective),
       width_(collective.reduces() ? collective.ranks() : 1),
       shares_(collective.ranks() * collective.block_count() * width_) {
     for (const Rank rank : ids<Rank>(collective.ranks())) {
-        for (std::uint64_t block = 0; block < collective.block_count(); ++block) {
+        each_own_block(collective, rank, false, [&](std::uint64_t block) {
             if (collective.has_at_first(rank, block))
                 shares_[at(rank, block) + (collective.reduces() ? rank.value : 0)] = true;
-        }
+        });
     }
 }
 
 bool Play::has_any(Rank rank, std::uint64_t block) const {
+    if (width_ == 1) return shares_[at(rank, block)];
     const auto begin = shares_.begin() + static_cast<std::ptrdiff_t>(at(rank, block));
     const auto end = begin + static_cast<std::ptrdiff_t>(width_);
     return std::find(begin, end, true) != end;
@@ -89,16 +106,24 @@ void Play::play(std::uint64_t round, Transfer transfer, std::span<const PlayedMe
 }
 
 void Play::finish() const {
+    const auto wrong = [&](Rank rank, std::uint64_t block, const char* what) {
+        fail(operation_name(collective_.operation()), " of ", collective_.ranks(), " ranks: in the end rank ",
+             rank.value, what, block);
+    };
     for (const Rank rank : ids<Rank>(collective_.ranks())) {
+        std::ptrdiff_t promised = 0;
+        each_own_block(collective_, rank, true, [&](std::uint64_t block) {
+            if (!collective_.has_at_last(rank, block)) return;
+            if (!has_all(rank, block)) wrong(rank, block, " has not all of block ");
+            ++promised;
+        });
+        if (collective_.leaves_more()) continue;
+        const auto begin = shares_.begin() + static_cast<std::ptrdiff_t>(at(rank, 0));
+        const auto end = begin + static_cast<std::ptrdiff_t>(collective_.block_count());
+        if (std::count(begin, end, true) == promised) continue;
         for (std::uint64_t block = 0; block < collective_.block_count(); ++block) {
-            const bool promised = collective_.has_at_last(rank, block);
-            const bool wrong =
-                promised ? !has_all(rank, block) : !collective_.reduces() && has_any(rank, block);
-            if (wrong) {
-                fail(operation_name(collective_.operation()), " of ", collective_.ranks(),
-                     " ranks: in the end rank ", rank.value,
-                     promised ? " has not all of block " : " still has block ", block);
-            }
+            if (!collective_.has_at_last(rank, block) && has_any(rank, block))
+                wrong(rank, block, " still has block ");
         }
     }
 }

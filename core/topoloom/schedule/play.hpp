@@ -27,7 +27,7 @@ class Play {
     /// Throws Error for a message that carries what its sender has not, or what its receiver has already, or other bytes
     /// than those of its blocks.
     void play(std::uint64_t round, Transfer transfer, std::span<const PlayedMessage> messages);
-    /// Throws Error if a rank has less than is promised, or, where nothing is added up, anything else.
+    /// Throws Error if a rank has less than is promised, or, where it may not, anything else.
     void finish() const;
 
    private:

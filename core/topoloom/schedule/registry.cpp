@@ -13,14 +13,15 @@ namespace {
 using enum Operation;
 
 Collective promise(const Call& call, std::uint64_t pieces = 1) {
-    return {call.operation, call.ranks, call.bytes, call.root, pieces};
+    return call.demand ? Collective(call.operation, call.demand)
+                       : Collective(call.operation, call.ranks, call.bytes, call.root, pieces);
 }
 
 /// A schedule that has nothing to choose.
-template <class S>
+template <class S, auto... arguments>
 AnySchedule plain(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
-    return S(promise(call));
+    return S(promise(call), arguments...);
 }
 
 struct ChainOptions {
@@ -65,6 +66,17 @@ template <RelayOrder order>
 AnySchedule relay(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<RelayOptions>(name, values);
     return Relay<order>(promise(call), options.k, options.barrier == 1);
+}
+
+struct DirectDimensions {
+    std::uint32_t direct = 3;
+    void visit(auto& field) {
+        field("direct", direct, Range{0, 30}, "dimensions in which ranks send to all others at once");
+    }
+};
+
+AnySchedule hypercube_direct(const Call& call, std::string_view name, const OptionValues& values) {
+    return Hypercube(promise(call), read_options<DirectDimensions>(name, values).direct);
 }
 
 }  // namespace
@@ -166,6 +178,41 @@ const std::vector<ScheduleEntry>& schedules() {
          {},
          {},
          list_options<RelayOptions>},
+        {"mesh",
+         {all_to_all, all_gather, many_to_many, many_to_many_multicast},
+         "messages combined along rows, then columns, of a virtual square",
+         "Kumar 2005, sec. 3.1",
+         "all-to-all 2 (sqrt(P) - 1) (alpha + sqrt(P) m beta); all-gather 2 (sqrt(P) - 1) alpha + (P - 1) m "
+         "beta",
+         plain<CombiningMesh, 2>},
+        {"grid",
+         {all_to_all, all_gather, many_to_many, many_to_many_multicast},
+         "messages combined along the three axes of a virtual cube",
+         "Kumar 2005, sec. 3.1",
+         "all-to-all 3 (cbrt(P) - 1) (alpha + P^(2/3) m beta); all-gather 3 (cbrt(P) - 1) alpha + (P - 1) m "
+         "beta",
+         plain<CombiningMesh, 3>},
+        {"hypercube",
+         {all_to_all, many_to_many, many_to_many_multicast},
+         "messages combined in an exchange along every dimension of a virtual hypercube",
+         "Kumar 2005, sec. 3.1",
+         "all-to-all log2 P (alpha + P/2 m (beta + gamma))",
+         plain<Hypercube>},
+        {"hypercube-direct",
+         {all_gather, many_to_many_multicast},
+         "the same, but with messages to all others in the last dimensions",
+         "Kumar 2005, sec. 3.2",
+         "(log2 P - d) alpha + (P/2^d - 1) m (beta + gamma) + (2^d - 1) (alpha + P/2^d m beta)",
+         hypercube_direct,
+         "",
+         {},
+         list_options<DirectDimensions>},
+        {"direct",
+         {many_to_many, many_to_many_multicast},
+         "a message for everyone who wants one",
+         "",
+         "degree (alpha + m beta)",
+         plain<ManyToManyDirect>},
     };
     return table;
 }

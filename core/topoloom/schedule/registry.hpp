@@ -2,6 +2,7 @@
 // Schedules by name.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ struct Call {
     std::size_t ranks;
     Bytes bytes;  // as in Collective
     Rank root{0};
+    std::shared_ptr<const Demand> demand = nullptr;  // of a many-to-many, whose bytes it gives
 };
 
 /// One line of the registry.

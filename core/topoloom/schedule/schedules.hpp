@@ -7,9 +7,12 @@
 #include "topoloom/schedule/binomial.hpp"
 #include "topoloom/schedule/bruck.hpp"
 #include "topoloom/schedule/chain.hpp"
+#include "topoloom/schedule/combining_mesh.hpp"
 #include "topoloom/schedule/direct.hpp"
 #include "topoloom/schedule/dissemination.hpp"
 #include "topoloom/schedule/halving.hpp"
+#include "topoloom/schedule/hypercube.hpp"
+#include "topoloom/schedule/many_to_many_direct.hpp"
 #include "topoloom/schedule/neighbor_exchange.hpp"
 #include "topoloom/schedule/recursive_doubling.hpp"
 #include "topoloom/schedule/relay.hpp"
@@ -32,7 +35,10 @@ using AnySchedule = std::variant<   //
     Direct<DirectOrder::pairwise>,  //
     Direct<DirectOrder::at_once>,   //
     Relay<RelayOrder::prefix>,      //
-    Relay<RelayOrder::shift>>;
+    Relay<RelayOrder::shift>,       //
+    CombiningMesh,                  //
+    Hypercube,                      //
+    ManyToManyDirect>;
 
 /// Calls use(schedule) with the schedule itself: dispatches once, at the door.
 template <class Use>

@@ -17,6 +17,25 @@ bool is_rooted(Operation operation) {
     return operation == broadcast || operation == reduce || operation == scatter || operation == gather;
 }
 
+bool is_many(Operation operation) {
+    return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
+}
+
+/// A regular one, and one of uneven sizes, in which some ranks want nothing and some data are wanted by nobody.
+std::vector<std::shared_ptr<const Demand>> demands(std::size_t ranks, Bytes bytes) {
+    Rng rng(ranks);
+    const auto any = [&] { return Rank{rng.below(static_cast<std::uint32_t>(ranks))}; };
+    std::vector<Rank> from, to;
+    std::vector<Bytes> sizes;
+    for (std::size_t i = 0; i < 2 * ranks; ++i) {
+        from.push_back(any());
+        to.push_back(any());
+        sizes.push_back(bytes + Bytes{static_cast<std::int64_t>(rng.below(100))});
+    }
+    return {std::make_shared<Demand>(ranks, std::min<std::size_t>(ranks - 1, 1 + ranks / 3), bytes),
+            std::make_shared<Demand>(CommGraph::from_edges(ranks, from, to, sizes))};
+}
+
 template <class Use>
 void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
     for (const ScheduleEntry& entry : schedules()) {
@@ -27,7 +46,12 @@ void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
             const Bytes carried = operation == Operation::barrier ? Bytes{0} : bytes;
-            with_schedule(make_schedule({operation, ranks, carried, root}, entry.name), use);
+            if (!is_many(operation)) {
+                with_schedule(make_schedule({operation, ranks, carried, root}, entry.name), use);
+                continue;
+            }
+            for (const auto& demand : demands(ranks, bytes))
+                with_schedule(make_schedule({operation, ranks, bytes, root, demand}, entry.name), use);
         }
     }
 }

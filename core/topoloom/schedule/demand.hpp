@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who wants whose data in a many-to-many, and how much of them.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+/// Either regular, and then it needs no memory, or a graph. Nobody wants data of its own.
+class Demand {
+   public:
+    /// Each of the next `degree` ranks, round the end, wants `bytes` of a rank. Throws Error for no ranks, a degree of so
+    /// many ranks or more, bytes < 0, and more than 2^62 bytes on a rank.
+    Demand(std::size_t ranks, std::size_t degree, Bytes bytes);
+    /// Where edge u -> v has b bytes, v wants b bytes of u. Throws Error for no ranks. Memory: the graph twice.
+    explicit Demand(CommGraph graph);
+
+    [[nodiscard]] std::size_t ranks() const { return ranks_; }
+    [[nodiscard]] bool wants(Rank origin, Rank target) const {
+        return regular() ? steps(origin, target) <= degree_ : edge(origin, target) != nullptr;
+    }
+    /// 0 where it is not wanted.
+    [[nodiscard]] Bytes bytes(Rank origin, Rank target) const;
+    /// Of the longest message of an origin: what all its targets get in a multicast.
+    [[nodiscard]] Bytes most_bytes(Rank origin) const {
+        return regular() ? bytes_ : most_bytes_[origin.value];
+    }
+    /// Calls visit(target) or visit(origin) for each.
+    template <class Visit>
+    void each_target(Rank origin, const Visit& visit) const {
+        if (!regular()) return each_peer(targets_, origin, visit);
+        for (std::size_t i = 1; i <= degree_; ++i) visit(Rank{(origin.value + i) % ranks_});
+    }
+    template <class Visit>
+    void each_origin(Rank target, const Visit& visit) const {
+        if (!regular()) return each_peer(origins_, target, visit);
+        for (std::size_t i = 1; i <= degree_; ++i) visit(Rank{(target.value + ranks_ - i) % ranks_});
+    }
+
+   private:
+    [[nodiscard]] bool regular() const { return most_bytes_.empty(); }
+    /// From the origin forward to the target; a rank is all of them away from itself.
+    [[nodiscard]] std::size_t steps(Rank origin, Rank target) const {
+        return target > origin ? target.value - origin.value : target.value + ranks_ - origin.value;
+    }
+    [[nodiscard]] const Bytes* edge(Rank origin, Rank target) const;
+    template <class Visit>
+    static void each_peer(const CommGraph& graph, Rank rank, const Visit& visit) {
+        for (const Rank peer : graph.peers(rank)) visit(peer);
+    }
+
+    std::size_t ranks_;
+    std::size_t degree_ = 0;
+    Bytes bytes_;
+    CommGraph targets_;
+    CommGraph origins_;
+    std::vector<Bytes> most_bytes_;
+};
+
+}  // namespace topoloom

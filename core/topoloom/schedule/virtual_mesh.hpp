@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Any number of ranks as a mesh of two or three axes, which need not be full.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "topoloom/base/divisor.hpp"
+#include "topoloom/base/id.hpp"
+
+namespace topoloom {
+
+/// Ranks in rows along x, rows in planes along y, planes along z; two axes are x and z, with planes of one row. Only the
+/// last plane may have holes, at its end, unless it is the only one. Data go along x, then y, then z:
+///
+///     12 13            12 has data for column 2, whose cell in its row is a hole. It sends them to row (its own
+///      8  9 10 11      column) mod (full rows) = 0 of that column: to rank 2.
+///      4  5  6  7
+///      0  1  2  3
+///
+/// In general a cell with coordinate c along an axis leaves what is for a hole to the cell of the hole's line along z
+/// with z = c mod (planes - 1). Source: Kumar 2005, sec. 3.1.3; with the sender's coordinate as in its example, not
+/// the target's as in its formula, which would load one rank with all of them.
+class VirtualMesh {
+   public:
+    using Cell = std::array<std::uint32_t, 3>;
+
+    /// The smallest square or cube that takes the ranks, less the planes that stay empty.
+    VirtualMesh(std::size_t ranks, int axes);
+
+    [[nodiscard]] std::uint32_t extent(int axis) const { return extent_[static_cast<std::size_t>(axis)]; }
+    /// Axes along which there are more cells than one.
+    [[nodiscard]] std::uint64_t rounds() const {
+        return extent_[0] == 1 ? 0 : extent_[2] == 1 ? 1 : extent_[1] == 1 ? 2 : 3;
+    }
+    [[nodiscard]] int axis(std::uint64_t round) const {
+        return round == 0 ? 0 : round == 1 && extent_[1] > 1 ? 1 : 2;
+    }
+    [[nodiscard]] Rank rank(const Cell& cell) const {
+        return Rank{cell[0] + extent_[0] * (cell[1] + extent_[1] * cell[2])};
+    }
+    [[nodiscard]] Cell cell(Rank rank) const {
+        const std::uint32_t row = by_row_.quotient(rank.value);
+        const std::uint32_t z = by_plane_.quotient(row);
+        return {rank.value - row * extent_[0], row - z * extent_[1], z};
+    }
+    [[nodiscard]] bool has(const Cell& cell) const {
+        return cell[2] + 1 < extent_[2] || cell[1] < full_rows_ || (cell[1] == full_rows_ && cell[0] < rest_);
+    }
+
+    /// How many cells that has from which phase `axis` may bring data along: those whose data for lines through a
+    /// cell have met in it before. O(1).
+    [[nodiscard]] std::uint64_t origin_count(const Cell& cell, int axis) const;
+    /// Calls visit(cell) for each of them.
+    template <class Visit>
+    void each_origin(const Cell& cell, int axis, const Visit& visit) const {
+        if (axis == 0) return visit(cell);
+        if (axis == 1) return each_sender(cell, 0, visit);
+        each_sender(cell, 1, [&](const Cell& sender) { each_sender(sender, 0, visit); });
+    }
+    /// Cells for which data go to a cell in phase `axis`: those that agree with it up to this axis. O(1).
+    [[nodiscard]] std::uint64_t target_count(const Cell& cell, int axis) const {
+        const std::uint64_t full = extent_[2] - 1;
+        if (axis == 0) return full * extent_[1] + full_rows_ + (cell[0] < rest_ ? 1 : 0);
+        return axis == 1 ? full + (has({cell[0], cell[1], extent_[2] - 1}) ? 1 : 0) : 1;
+    }
+    template <class Visit>
+    void each_target(const Cell& cell, int axis, const Visit& visit) const {
+        Cell at = cell;
+        for (at[2] = axis < 2 ? 0 : cell[2]; at[2] < (axis < 2 ? extent_[2] : cell[2] + 1); ++at[2]) {
+            for (at[1] = axis < 1 ? 0 : cell[1]; at[1] < (axis < 1 ? extent_[1] : cell[1] + 1); ++at[1]) {
+                if (has(at)) visit(at);
+            }
+        }
+    }
+
+    /// Calls visit(receiver, cell that it stands for) for each to which a cell sends in phase `axis`.
+    template <class Visit>
+    void each_receiver(const Cell& cell, int axis, const Visit& visit) const {
+        const auto along = static_cast<std::size_t>(axis);
+        const std::uint32_t instead = extent_[2] > 1 ? cell[along] % (extent_[2] - 1) : 0;
+        Cell line = cell;
+        for (line[along] = 0; line[along] < extent_[along]; ++line[along]) {
+            if (line[along] == cell[along]) continue;
+            if (has(line)) {
+                visit(line, line);
+            } else if (axis < 2) {
+                visit(Cell{line[0], line[1], instead}, line);
+            }
+        }
+    }
+    /// Calls visit(sender) for each that sends to a cell in phase `axis`, and for itself.
+    template <class Visit>
+    void each_sender(const Cell& cell, int axis, const Visit& visit) const {
+        const auto along = static_cast<std::size_t>(axis);
+        Cell at = cell;
+        for (at[along] = 0; at[along] < extent_[along] && has(at); ++at[along]) visit(at);
+        at = {cell[0], cell[1], extent_[2] - 1};
+        if (axis == 2 || has(at)) return;
+        for (at[along] = cell[2]; at[along] < extent_[along] && has(at); at[along] += extent_[2] - 1)
+            visit(at);
+    }
+    /// Of those cells that have most to send in any phase, some are among these.
+    template <class Visit>
+    void each_busiest(const Visit& visit) const {
+        for (const std::uint32_t x : {0U, extent_[0] - 1}) {
+            for (const std::uint32_t y : {0U, full_rows_, extent_[1] - 1}) {
+                if (has({x, y, 0})) visit(Cell{x, y, 0});
+            }
+        }
+    }
+
+   private:
+    /// How many of 0 .. below-1 are a plane's number mod (planes - 1).
+    [[nodiscard]] std::uint32_t instead_count(std::uint32_t below, std::uint32_t z) const {
+        return below > z ? (below - z - 1) / (extent_[2] - 1) + 1 : 0;
+    }
+
+    Cell extent_{1, 1, 1};
+    std::uint32_t full_rows_ = 1;  // of the last plane
+    std::uint32_t rest_ = 0;       // cells of the row after them
+    Divisor by_row_;
+    Divisor by_plane_;
+};
+
+}  // namespace topoloom
