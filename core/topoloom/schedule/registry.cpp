@@ -76,7 +76,7 @@ struct DirectDimensions {
 };
 
 AnySchedule hypercube_direct(const Call& call, std::string_view name, const OptionValues& values) {
-    return Hypercube(promise(call), read_options<DirectDimensions>(name, values).direct);
+    return CombiningHypercube(promise(call), read_options<DirectDimensions>(name, values).direct);
 }
 
 }  // namespace
@@ -197,7 +197,7 @@ const std::vector<ScheduleEntry>& schedules() {
          "messages combined in an exchange along every dimension of a virtual hypercube",
          "Kumar 2005, sec. 3.1",
          "all-to-all log2 P (alpha + P/2 m (beta + gamma))",
-         plain<Hypercube>},
+         plain<CombiningHypercube>},
         {"hypercube-direct",
          {all_gather, many_to_many_multicast},
          "the same, but with messages to all others in the last dimensions",

@@ -7,11 +7,11 @@
 #include "topoloom/schedule/binomial.hpp"
 #include "topoloom/schedule/bruck.hpp"
 #include "topoloom/schedule/chain.hpp"
+#include "topoloom/schedule/combining_hypercube.hpp"
 #include "topoloom/schedule/combining_mesh.hpp"
 #include "topoloom/schedule/direct.hpp"
 #include "topoloom/schedule/dissemination.hpp"
 #include "topoloom/schedule/halving.hpp"
-#include "topoloom/schedule/hypercube.hpp"
 #include "topoloom/schedule/many_to_many_direct.hpp"
 #include "topoloom/schedule/neighbor_exchange.hpp"
 #include "topoloom/schedule/recursive_doubling.hpp"
@@ -37,7 +37,7 @@ using AnySchedule = std::variant<   //
     Relay<RelayOrder::prefix>,      //
     Relay<RelayOrder::shift>,       //
     CombiningMesh,                  //
-    Hypercube,                      //
+    CombiningHypercube,             //
     ManyToManyDirect>;
 
 /// Calls use(schedule) with the schedule itself: dispatches once, at the door.
