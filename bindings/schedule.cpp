@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collective schedules for Python.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 
-#include <tuple>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "arrays.hpp"
@@ -99,16 +101,29 @@ void bind_schedule(nb::module_& m) {
         .def(
             "__init__",
             [](AnySchedule* schedule, std::string_view name, std::string_view operation, std::size_t ranks,
-               std::int64_t bytes, std::uint32_t root) {
-                new (schedule) AnySchedule(
-                    make_schedule({parse_operation(operation), ranks, Bytes{bytes}, Rank{root}}, name));
+               std::int64_t bytes, std::uint32_t root, std::optional<std::size_t> degree) {
+                std::shared_ptr<const Demand> demand;
+                if (degree) demand = std::make_shared<Demand>(ranks, *degree, Bytes{bytes});
+                new (schedule) AnySchedule(make_schedule(
+                    {parse_operation(operation), ranks, Bytes{bytes}, Rank{root}, demand}, name));
             },
-            "name"_a, "operation"_a, "ranks"_a, "bytes"_a, "root"_a = 0,
+            "name"_a, "operation"_a, "ranks"_a, "bytes"_a, "root"_a = 0, "degree"_a = nb::none(),
             "name is one of schedules(), with options as in chain(segment=4096). bytes are those of the "
             "whole\n"
             "vector (broadcast, reduce, all-reduce), of a rank (scatter, gather, all-gather, reduce-scatter) "
             "or\n"
-            "of a pair (all-to-all).")
+            "of a pair (all-to-all). A many-to-many has a degree: to how many of the next ranks each sends.")
+        .def_static(
+            "many_to_many",
+            [](std::string_view name, const CommGraph& demand, bool multicast) {
+                const Operation operation =
+                    multicast ? Operation::many_to_many_multicast : Operation::many_to_many;
+                return make_schedule(
+                    {operation, demand.rank_count(), Bytes{0}, Rank{0}, std::make_shared<Demand>(demand)},
+                    name);
+            },
+            "name"_a, "demand"_a, "multicast"_a = false,
+            "Who wants how many bytes of whom, as a communication graph.")
         .def_prop_ro("operation",
                      [](const AnySchedule& s) { return operation_name(collective(s).operation()); })
         .def_prop_ro("ranks", [](const AnySchedule& s) { return collective(s).ranks(); })

@@ -506,6 +506,86 @@ def nearest_extents(extents: Sequence[int], cells: int) -> list[int]:
     Extents of a grid of so many cells that are the nearest to those given.
     """
 
+class ScheduleCost:
+    """What a schedule costs."""
+
+    @property
+    def time(self) -> float:
+        """Seconds, summed over the rounds."""
+
+    @property
+    def cpu(self) -> float:
+        """Seconds that the busiest rank of every round sends and copies."""
+
+    @property
+    def congestion(self) -> float:
+        """
+        Seconds that the busiest link of every round needs; 0 without a machine.
+        """
+
+    @property
+    def rounds(self) -> int: ...
+
+    @property
+    def messages(self) -> int:
+        """Of a rank that sends the most in every round."""
+
+    @property
+    def bytes(self) -> int:
+        """Of the same rank."""
+
+class Schedule:
+    """A collective as rounds of messages, described and never stored."""
+
+    def __init__(self, name: str, operation: str, ranks: int, bytes: int, root: int = 0, degree: int | None = None) -> None:
+        """
+        name is one of schedules(), with options as in chain(segment=4096). bytes are those of the whole
+        vector (broadcast, reduce, all-reduce), of a rank (scatter, gather, all-gather, reduce-scatter) or
+        of a pair (all-to-all). A many-to-many has a degree: to how many of the next ranks each sends.
+        """
+
+    @staticmethod
+    def many_to_many(name: str, demand: CommGraph, multicast: bool = False) -> Schedule:
+        """Who wants how many bytes of whom, as a communication graph."""
+
+    @property
+    def operation(self) -> str: ...
+
+    @property
+    def ranks(self) -> int: ...
+
+    @property
+    def rounds(self) -> int: ...
+
+    def messages(self, round: int) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+        """Senders, receivers and bytes of the messages of a round."""
+
+    def blocks(self, round: int, source: int, target: int) -> list[int]:
+        """Blocks of data that a message carries."""
+
+    def check(self) -> None:
+        """
+        Plays the schedule; raises Error unless every rank ends with exactly what is promised.
+        """
+
+    def pattern(self, threads: int = 0) -> CommGraph:
+        """All messages as one communication graph."""
+
+    def phase(self, round: int) -> CommGraph:
+        """The messages of one round as a communication graph."""
+
+    def cost(self, model: NetworkModel) -> ScheduleCost:
+        """What its messages cost alone."""
+
+    def cost_on(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None, threads: int = 0) -> ScheduleCost:
+        """
+        What it costs on the links under a placement; without a model, with the machine's own start-up time
+        and port bandwidth.
+        """
+
+def schedules() -> list[dict[str, object]]:
+    """All schedules with their operations and options."""
+
 class Bounds:
     """What no placement can be better than, and what proves it."""
 

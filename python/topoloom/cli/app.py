@@ -40,6 +40,7 @@ VERBS = {
     "bound": Verb("prove how good any placement can be at most"),
     "joint": Verb("place several jobs together, least in each other's way"),
     "axes": Verb("lay the parallelism axes of AI training on a machine"),
+    "collective": Verb("rank the schedules of a collective by what they cost"),
     "compare": Verb("try several mappers and print one table"),
     "export": Verb("write a placement for mpirun, srun and other launchers"),
     "run": Verb("record, map, and launch a program with its placement", True),

@@ -63,3 +63,19 @@ AXIS_ORDERS = ("jax", "megatron", "ranks")
 def axis_orders(incomplete: str) -> list[str]:
     """Complete the formats of `topoloom axes --to`."""
     return _starting(incomplete, AXIS_ORDERS)
+
+
+def operations(incomplete: str) -> list[str]:
+    """Names of collectives."""
+    from topoloom.schedules.choose import operations
+
+    return _starting(incomplete, operations())
+
+
+def schedules(incomplete: str) -> list[str]:
+    """Names of schedules, also behind a plus."""
+    from topoloom._core import schedules
+
+    cut = incomplete.rfind("+") + 1
+    names = [str(entry["name"]) for entry in schedules()]
+    return _starting(incomplete, [incomplete[:cut] + name for name in names])

@@ -55,16 +55,21 @@ class Call(NamedTuple):
         all-gather, reduce-scatter) or of a pair (all-to-all).
     root
         For broadcast, reduce, scatter and gather.
+    degree
+        For many-to-many: to how many of the next ranks each rank sends.
     """
 
     operation: str
     ranks: int
     bytes: int
     root: int = 0
+    degree: int | None = None
 
     def schedule(self, name: str) -> Schedule:
         """Make the schedule of that name."""
-        return Schedule(name, self.operation, self.ranks, self.bytes, self.root)
+        return Schedule(
+            name, self.operation, self.ranks, self.bytes, self.root, self.degree
+        )
 
 
 class Sites(NamedTuple):
