@@ -37,6 +37,7 @@ VERBS = {
     "map": Verb("place the ranks on the allocated slots"),
     "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
     "grid": Verb("tell what lines of a process grid cost their nodes"),
+    "model": Verb("model what messages cost by their size; fit it to measured times"),
     "bound": Verb("prove how good any placement can be at most"),
     "joint": Verb("place several jobs together, least in each other's way"),
     "axes": Verb("lay the parallelism axes of AI training on a machine"),

@@ -34,6 +34,17 @@ def patterns(incomplete: str) -> list[str]:
     return _starting(incomplete, [*PATTERNS, "import"])
 
 
+def model_words(incomplete: str) -> list[str]:
+    """Complete verbs of `topoloom model`, network models, and files here."""
+    from pathlib import Path
+
+    from topoloom.cli.model import OPTIONS
+    from topoloom.model.named import model_names
+
+    files = [str(path) for path in Path().glob("*") if path.suffix in (".toml", ".csv")]
+    return _starting(incomplete, [*OPTIONS, *model_names(), *files])
+
+
 def kinds(incomplete: str) -> list[str]:
     """Kinds of things that `topoloom list` lists."""
     from topoloom.cli.list import KINDS

@@ -27,7 +27,7 @@ from topoloom._core import Error, MessageCosts, NetworkModel
 from topoloom.files import write_text
 from topoloom.formats.toml_document import HEAD, check_head, read_toml, toml_text
 from topoloom.formats.toml_values import entry, quantity, refuse_unknown, typed
-from topoloom.units import parse_bandwidth, parse_bytes, parse_latency
+from topoloom.units import format_bandwidth, parse_bandwidth, parse_bytes, parse_latency
 
 Number = TypeVar("Number", int, float)
 
@@ -85,7 +85,7 @@ def read_model_toml(path: str | Path) -> ModelFile:
 
 
 def write_model_toml(path: str | Path, file: ModelFile) -> None:
-    """Write a model; `read_model_toml` makes the same of it, to six digits."""
+    """Write a model; `read_model_toml` makes the same of it, to a few digits."""
     model = file.model
     head = {"format": FORMAT, "version": VERSION}
     about = {k: text for k in _ABOUT if (text := getattr(file, k))}
@@ -97,13 +97,19 @@ def write_model_toml(path: str | Path, file: ModelFile) -> None:
     ]
     keys = {**head, **about, kind: lines}
     text = "".join(f"{key} = {toml_text(value)}\n" for key, value in keys.items())
-    costs = {k: time_text(v) for k in COSTS if (v := getattr(model.costs, k))}
-    if model.costs.node_beta:
-        costs[NODE_BANDWIDTH] = f"{1 / model.costs.node_beta:.6g} B/s"
+    costs = cost_texts(model.costs)
     if costs:
         text += "\n[costs]\n"
         text += "".join(f"{key} = {toml_text(value)}\n" for key, value in costs.items())
     write_text(path, text)
+
+
+def cost_texts(costs: MessageCosts) -> dict[str, str]:
+    """Write the costs that are not 0, by their keys in a file."""
+    texts = {k: time_text(v) for k in COSTS if (v := getattr(costs, k))}
+    if costs.node_beta:
+        texts[NODE_BANDWIDTH] = format_bandwidth(1 / costs.node_beta)
+    return texts
 
 
 def time_text(seconds: float, digits: int = 6) -> str:
