@@ -90,3 +90,10 @@ def schedules(incomplete: str) -> list[str]:
     cut = incomplete.rfind("+") + 1
     names = [str(entry["name"]) for entry in schedules()]
     return _starting(incomplete, [incomplete[:cut] + name for name in names])
+
+
+def models(incomplete: str) -> list[str]:
+    """Names of network models that ship with Topoloom."""
+    from topoloom.model.named import model_names
+
+    return _starting(incomplete, model_names())

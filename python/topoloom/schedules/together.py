@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoloom._core import (
     Allocation,
@@ -18,6 +19,9 @@ from topoloom._core import (
 )
 from topoloom.phases import add_phases
 from topoloom.schedules.choose import Call, Ranked, Sites, cost_of, rank_schedules
+
+Ranks = NDArray[np.uint32]
+Bytes = NDArray[np.int64]
 
 #: With more different rounds than this the ranks are placed for all messages at once.
 MOST_PHASES = 64
@@ -114,19 +118,17 @@ def _order_for(
 
 def different_rounds(schedule: Schedule) -> list[CommGraph]:
     """Give the rounds as graphs; those of the same messages once, with bytes of all."""
-    bytes_by_round: dict[bytes, list[int]] = {}
+    rounds: dict[bytes, tuple[Ranks, Ranks, Bytes]] = {}
     for number in range(schedule.rounds):
         source, target, size = schedule.messages(number)
         key = source.tobytes() + target.tobytes()
-        bytes_by_round.setdefault(key, []).append(number)
-    phases = []
-    for numbers in bytes_by_round.values():
-        source, target, size = schedule.messages(numbers[0])
-        total = np.sum([schedule.messages(number)[2] for number in numbers], axis=0)
-        phases.append(
-            CommGraph.from_edges(schedule.ranks, source, target, total.astype(np.int64))
-        )
-    return phases
+        if key in rounds:
+            size = size + rounds[key][2]
+        rounds[key] = source, target, size
+    return [
+        CommGraph.from_edges(schedule.ranks, source, target, size)
+        for source, target, size in rounds.values()
+    ]
 
 
 def _silent(ranks: int) -> CommGraph:
