@@ -145,7 +145,7 @@ def test_alpha_and_beta_of_a_split_fit_are_those_of_karlsson() -> None:
 
 @pytest.mark.parametrize(
     ("milliseconds", "channels"),
-    [  # round trips of 8 MB, L. Karlsson 2012, tables 3.6, 3.5 and 3.7
+    [  # round trips of 8 MB, C. Karlsson 2012, tables 3.6, 3.5 and 3.7
         ((13.024, 14.091, 16.515, 16.236, 21.842, 24.909, 31.29, 38.273), 3),
         ((12.536, 22.324, 29.36, 41.863), 1),
         ((136.9, 203.3, 257.1, 334.2), 1),

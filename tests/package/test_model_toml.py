@@ -17,6 +17,7 @@ from topoloom.formats.model_toml import (
 from topoloom.model.named import model_names
 from topoloom.units import parse_latency
 
+ROOT = Path(__file__).resolve().parents[2]
 HEAD = 'format = "topoloom-model"\nversion = 1\n'
 LINE = '{ alpha = "1 us", beta = "1 ns" }'
 SIZES = (0, 1, 64, 288, 289, 2048, 2049, 2500, 65536, 2**30)
@@ -41,6 +42,14 @@ def test_every_model_says_where_it_is_from_and_survives_a_copy(
             assert found == pytest.approx(expected, rel=1e-5)
         expected = file.model.time(size, 64)
         assert copy.model.time(size, 64) == pytest.approx(expected, rel=1e-3)
+
+
+def test_the_page_of_models_lists_them_as_their_files_do() -> None:
+    page = (ROOT / "docs" / "how-to" / "network-models.md").read_text()
+    for name in model_names():
+        file = load_model(name)
+        row = f"| `{name}` | {file.summary} | {file.source} | {file.date} |"
+        assert row in page
 
 
 def test_loggp_is_read_with_the_costs_that_it_leaves_open(tmp_path: Path) -> None:

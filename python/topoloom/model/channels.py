@@ -29,7 +29,7 @@ class PairCurve:
         """That over what one pair exchanged, rounded.
 
         A single channel carries half as much again with several pairs as with one, and
-        c channels carry c times as much (L. Karlsson 2012, sec. 3.7); so below 1.75
+        c channels carry c times as much (C. Karlsson 2012, sec. 3.7); so below 1.75
         there is one.
         """
         times = self.node_bandwidth / float(self.totals[0])

