@@ -35,7 +35,7 @@ def command(
         typer.Option(
             "--split",
             metavar="SIZE",
-            help="Of fit: one line, alpha from messages up to this size, beta from others.",
+            help="Of fit: one line, alpha from sizes up to this one, beta from others.",
         ),
     ] = None,
     amounts: Annotated[
@@ -177,9 +177,10 @@ def _predict(
 
     if amounts is None:
         raise Error("predict times of which sizes? Name them: --bytes 76,1KiB,64KiB")
-    at_least("--processes-per-node", processes or 1, 1)
+    count = 1 if processes is None else processes
+    at_least("--processes-per-node", count, 1)
     file = load_model(what)
-    model, count = file.model, processes or 1
+    model = file.model
     times = {
         size: model.time(size, count) for size in map(parse_bytes, amounts.split(","))
     }

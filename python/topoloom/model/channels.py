@@ -21,17 +21,19 @@ class PairCurve:
 
     @property
     def node_bandwidth(self) -> float:
-        """What many pairs reach: the median of the upper half of the curve."""
-        return float(np.median(self.totals[self.pairs > self.pairs[-1] / 2]))
+        """The most that any number of pairs exchanged."""
+        return float(self.totals.max())
 
     @property
     def channels(self) -> int:
-        """That of many pairs over that of one, rounded, but 1 or more.
+        """That over what one pair exchanged, rounded.
 
-        L. Karlsson (2012, sec. 3.7) reads the same off the curve: a single channel
-        still carries half as much again, c channels c times as much.
+        A single channel carries half as much again with several pairs as with one, and
+        c channels carry c times as much (C. Karlsson 2012, sec. 3.7); so below 1.75
+        there is one.
         """
-        return max(1, round(self.node_bandwidth / float(self.totals[0])))
+        times = self.node_bandwidth / float(self.totals[0])
+        return 1 if times < 1.75 else round(times)
 
 
 def pair_curve(pairs: ArrayLike, times: ArrayLike, size: int) -> PairCurve:

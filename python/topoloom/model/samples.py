@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +14,10 @@ from topoloom.files import MOST_BYTES, named, read_text
 from topoloom.units import parse_bytes, parse_latency
 
 Values = NDArray[np.float64]
+
+#: What is taken for a message: seconds, and bytes.
+SHORTEST, LONGEST = 1e-15, 1e9
+LARGEST = 2**52
 
 
 def read_pings(path: str | Path) -> tuple[Values, Values]:
@@ -30,7 +33,7 @@ def read_pings(path: str | Path) -> tuple[Values, Values]:
     OSError
         If the file cannot be read.
     """
-    return _read_columns(path, "size", parse_bytes)
+    return _read_columns(path, "size", _size)
 
 
 def read_pairs(path: str | Path) -> tuple[Values, Values]:
@@ -41,44 +44,51 @@ def read_pairs(path: str | Path) -> tuple[Values, Values]:
 def _read_columns(
     path: str | Path, first: str, parse: Callable[[str], float]
 ) -> tuple[Values, Values]:
-    text = read_text(path, most=MOST_BYTES)
     found: list[tuple[float, float]] = []
-    columns: list[int] | None = None
+    columns: tuple[int, int] | None = None
     with named(path):
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(read_text(path, MOST_BYTES).splitlines(), 1):
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
-            fields = [field.strip() for field in next(csv.reader([line]))]
+            fields = [field.strip() for field in line.split(",")]
             try:
                 if columns is None:
-                    columns = [_column(fields, name) for name in (first, "time")]
-                    continue
-                if len(fields) <= max(columns):
+                    columns = _columns(fields, first)
+                elif len(fields) <= max(columns):
                     raise Error(f"there is no {first} and time in '{line.strip()}'")
-                value, time = (
-                    parse(fields[columns[0]]),
-                    parse_latency(fields[columns[1]]),
-                )
-                if time <= 0:
-                    raise Error(f"time must be above 0, not '{fields[columns[1]]}'")
+                else:
+                    value, time = (fields[column] for column in columns)
+                    found.append((parse(value), _time(time)))
             except Error as error:
                 raise Error(f"line {number}: {error}") from None
-            found.append((value, time))
         if not found:
-            raise Error(
-                f"no measured times; a header {first},time and lines are needed"
-            )
+            raise Error(f"no measured times; write {first},time and such lines below")
     both = np.array(found)
     return both[:, 0], both[:, 1]
 
 
-def _column(header: list[str], name: str) -> int:
-    if name not in header:
-        raise Error(f"the header must name a column '{name}', as in {name},...")
-    return header.index(name)
+def _columns(header: list[str], first: str) -> tuple[int, int]:
+    if first not in header or "time" not in header:
+        found = ",".join(header)
+        raise Error(f"the header must name columns {first} and time, but is '{found}'")
+    return header.index(first), header.index("time")
+
+
+def _time(text: str) -> float:
+    time = parse_latency(text)
+    if not SHORTEST <= time <= LONGEST:
+        raise Error(f"no message takes '{text}'")
+    return time
+
+
+def _size(text: str) -> int:
+    size = parse_bytes(text)
+    if size > LARGEST:
+        raise Error(f"no message has '{text}'")
+    return size
 
 
 def _count(text: str) -> int:
-    if not text.isdigit() or int(text) == 0:
+    if not text.isdecimal() or len(text) > 9 or int(text) == 0:
         raise Error(f"pairs must be a whole number, 1 or more, not '{text}'")
     return int(text)

@@ -43,22 +43,23 @@ TEST_CASE("a size takes the line of its regime, whose last size belongs to it") 
 
 TEST_CASE("the largest of lines bends where they cross") {
     for (const std::int64_t bytes : {0, 1, 2499, 2500, 2501, 1 << 20}) {
-        const double m = static_cast<double>(bytes);
+        const auto m = static_cast<double>(bytes);
         CHECK(myrinet().time(Bytes{bytes}) ==
               doctest::Approx(std::max(9.2e-6 + m * 2.6e-9, 5.7e-6 + m * 4e-9)));
     }
 }
 
 TEST_CASE("LogGP gives the times of its authors for a message alone and for many") {
-    const double L = 5e-6, o = 2e-6, g = 3e-6, G = 1e-9;
-    const NetworkModel model = NetworkModel::loggp(L, o, g, G);
+    const double latency = 5e-6, overhead = 2e-6, gap = 3e-6, byte_gap = 1e-9;
+    const NetworkModel model = NetworkModel::loggp(latency, overhead, gap, byte_gap);
     for (const std::int64_t bytes : {1, 100, 1 << 20}) {
-        const double rest = static_cast<double>(bytes - 1) * G;
-        CHECK(model.arrival(Bytes{bytes}) == doctest::Approx(L + 2 * o + rest));
-        CHECK(model.time(Bytes{bytes}) == doctest::Approx(g + rest));
-        CHECK(model.cpu(Bytes{bytes}) == doctest::Approx(2 * o));
+        const double rest = static_cast<double>(bytes - 1) * byte_gap;
+        CHECK(model.arrival(Bytes{bytes}) == doctest::Approx(latency + 2 * overhead + rest));
+        CHECK(model.time(Bytes{bytes}) == doctest::Approx(gap + rest));
+        CHECK(model.cpu(Bytes{bytes}) == doctest::Approx(2 * overhead));
     }
-    CHECK(NetworkModel::loggp(L, 4e-6, g, G).time(Bytes{1}) == doctest::Approx(4e-6));  // o holds it up
+    const NetworkModel busy = NetworkModel::loggp(latency, 4e-6, gap, byte_gap);
+    CHECK(busy.time(Bytes{1}) == doctest::Approx(4e-6));  // the CPU holds it up
 }
 
 TEST_CASE("processes of a node share what it injects, and do not where nothing is said of it") {
