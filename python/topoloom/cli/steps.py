@@ -219,7 +219,8 @@ def _print(
                 cells += [str(meetings.places), format_count(meetings.most)]
         rows.append(cells)
     title = f"{steps}, {document['ranks']} ranks on {machine.name}"
-    print_table(columns, rows, title=title)
+    print_facts([], title)
+    print_table(columns, rows)
     facts = []
     if len(found) > MOST_LISTED:
         free = [number for number, fact in enumerate(found, 1) if not fact.meets]

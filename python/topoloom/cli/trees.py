@@ -59,7 +59,8 @@ def command(
     least-loaded  fat trees: up by the parent with the fewest trees through it
     disjoint      tori: two trees for every axis, without a common link; each carries
                   its share of the message
-    most a link   messages through the busiest link, where each root sends one
+    most a link   messages through the busiest link between switches or routers, where
+                  each root sends one
     most a switch trees through the busiest switch, or router
 
     \b
@@ -132,20 +133,23 @@ def _facts(machine: Machine, kind: str, multicasts: Any) -> dict[str, Any]:
     trees = spanning_trees(machine, kind, multicasts)
     share = len(multicasts) / len(trees)
     on_link, on_vertex = tree_loads(machine, trees)
-    switches = on_vertex[machine.node_count :] if _is_fat_tree(machine) else on_vertex
+    # The links of a fat tree's nodes carry what is sent to them, whatever the tree.
+    first = machine.node_count if _kinds(machine) == FAT_TREE_KINDS else 0
+    between = [
+        load
+        for link, load in enumerate(on_link)
+        if min(machine.link_ends(link)) >= first
+    ]
+    switches = on_vertex[first:]
     return {
         "trees": len(trees),
         "links_a_tree": sum(len(tree.links) for tree in trees) / len(trees),
         "depth": max(_depth(machine, tree) for tree in trees),
-        "most_a_link": max(on_link, default=0) * share,
+        "most_a_link": max(between, default=0) * share,
         "most_a_switch": max(switches, default=0),
         "loads_of_links": on_link,
         "loads_of_switches": switches,
     }
-
-
-def _is_fat_tree(machine: Machine) -> bool:
-    return _kinds(machine) == FAT_TREE_KINDS
 
 
 def _depth(machine: Machine, tree: SpanningTree) -> int:
@@ -157,7 +161,7 @@ def _depth(machine: Machine, tree: SpanningTree) -> int:
 
 
 def _print(machine: Machine, document: dict[str, Any]) -> None:
-    from topoloom.cli.console import print_table
+    from topoloom.cli.console import print_facts, print_table
     from topoloom.units import format_count
 
     rows = [
@@ -177,4 +181,5 @@ def _print(machine: Machine, document: dict[str, Any]) -> None:
         f"on {machine.name}"
     )
     columns = ["", "trees", "links", "depth", "most a link", "most a switch"]
-    print_table(columns, rows, title=title)
+    print_facts([], title)
+    print_table(columns, rows)
