@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_bound(m);
     topoloom::python::bind_place(m);
     topoloom::python::bind_axes(m);
+    topoloom::python::bind_fat_trees(m);
     topoloom::python::bind_qap(m);
     topoloom::python::bind_wiring(m);
 }

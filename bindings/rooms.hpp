@@ -7,6 +7,7 @@
 namespace topoloom::python {
 
 void bind_axes(nanobind::module_& m);
+void bind_fat_trees(nanobind::module_& m);
 void bind_pattern(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);
 void bind_metric(nanobind::module_& m);

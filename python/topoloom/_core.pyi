@@ -739,6 +739,78 @@ def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence
 def mesh_phases(extents: Sequence[int], traffic: tuple[Sequence[int], str, int]) -> list[CommGraph]:
     """The phases of one traffic of a mesh, whose first axis is the fastest."""
 
+class Step:
+    """Messages between ranks that are sent at once."""
+
+    def __init__(self, messages: Sequence[tuple[int, int]]) -> None:
+        """(from, to) of each."""
+
+    @staticmethod
+    def shift(ranks: int, by: int) -> Step:
+        """Rank r sends to r + by, round the end."""
+
+    @staticmethod
+    def prefix(ranks: int, by: int) -> Step:
+        """Rank r sends to r xor by, if there is such a rank."""
+
+    @staticmethod
+    def blocks(ranks: int, block_to: Sequence[int]) -> Step:
+        """Equal blocks of ranks send to each other, keeping their order."""
+
+    @staticmethod
+    def of_schedule(schedule: str, ranks: int, operation: str = 'all-gather') -> list[Step]:
+        """The different rounds of a schedule such as k-shift(k=8), in order."""
+
+    @property
+    def messages(self) -> list[tuple[int, int]]: ...
+
+    @property
+    def rounds(self) -> int:
+        """In so many of which it is taken."""
+
+class Meetings:
+    """Where messages that are sent at once meet."""
+
+    @property
+    def places(self) -> int:
+        """Links, or subtrees above which such links may be."""
+
+    @property
+    def most(self) -> float:
+        """Messages on one link, at worst."""
+
+def meetings_any_ascent(machine: Machine, step: Step, node_of_rank: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> Meetings:
+    """Where messages may meet on a fat tree, whichever ways they climb."""
+
+def meetings_on_routes(machine: Machine, step: Step, node_of_rank: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> Meetings:
+    """Where messages meet on the routes of the machine."""
+
+def find_free_order(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], steps: Sequence[Step], work: int = 10000000, seed: int = 1) -> tuple[list[int], int, bool]:
+    """
+    (nodes by rank, rounds in which messages may meet, whether no order has fewer).
+    """
+
+def with_gaps(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> list[int | None]:
+    """Nodes at positions between which exchanges p xor j meet nowhere."""
+
+class SpanningTree:
+    """Links that lead from a root to members of a group."""
+
+    @property
+    def root(self) -> int: ...
+
+    @property
+    def links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """Each behind the one that leads to its beginning."""
+
+def spanning_trees(machine: Machine, kind: str, multicasts: Sequence[tuple[int, Sequence[int]]]) -> list[SpanningTree]:
+    """
+    Trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any machine, or all 'disjoint' ones of a torus.
+    """
+
+def tree_loads(machine: Machine, trees: Sequence[SpanningTree]) -> tuple[list[int], list[int]]:
+    """Trees through every link, and every switch, router or node."""
+
 def solve_qap(a: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, target: int | None = None) -> tuple[list[int], int, int]:
     """
     Minimizes the sum of a[i, j] * b[p[i], p[j]]; returns (p, value, work done).

@@ -38,6 +38,8 @@ VERBS = {
     "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
     "grid": Verb("tell what lines of a process grid cost their nodes"),
     "model": Verb("model what messages cost by their size; fit it to measured times"),
+    "steps": Verb("tell in which steps of a schedule messages meet on links"),
+    "trees": Verb("build multicast trees in switches, and tell their loads"),
     "bound": Verb("prove how good any placement can be at most"),
     "joint": Verb("place several jobs together, least in each other's way"),
     "axes": Verb("lay the parallelism axes of AI training on a machine"),

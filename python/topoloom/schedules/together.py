@@ -25,6 +25,10 @@ Bytes = NDArray[np.int64]
 
 #: With more different rounds than this the ranks are placed for all messages at once.
 MOST_PHASES = 64
+#: With more peers than this a rank talks to nearly all: only curves are tried.
+MOST_PEERS = 128
+#: Candidates of a search, for each rank; seconds at a thousand ranks.
+WORK = 100
 #: How often both are bettered at most; it seldom goes on after the second time.
 MOST_TURNS = 4
 
@@ -81,8 +85,14 @@ def optimize_together(
             break
         best = ranked
         turns.append(Turn("schedule", best.name, best.cost.time))
-        order = _order_for(call, best.name, allocation, seed, threads, watched)
-        cost = cost_of(call, best.name, model, Sites(allocation, order), threads)
+        orders = _orders_for(call, best.name, allocation, seed, threads, watched)
+        costs = [
+            cost_of(call, best.name, model, Sites(allocation, order), threads)
+            for order in orders
+        ]
+        cost, order = min(
+            zip(costs, orders, strict=True), key=lambda pair: pair[0].time
+        )
         if cost.time >= best.cost.time:
             break
         best, placement = Ranked(best.name, cost), order
@@ -93,27 +103,39 @@ def optimize_together(
     return Together(best, placement, turns)
 
 
-def _order_for(
+def _orders_for(
     call: Call,
     name: str,
     allocation: Allocation,
     seed: int,
     threads: int,
     progress: Callable[[int], bool],
-) -> Placement:
-    phases = different_rounds(call.schedule(name))
+) -> list[Placement]:
+    """Order the ranks along a curve, for few hop-bytes, and for little time."""
+    schedule = call.schedule(name)
+    phases = different_rounds(schedule)
     graph = add_phases(phases) if phases else _silent(call.ranks)
-    placement, _ = place(
-        graph,
-        allocation,
-        "auto",
-        seed=seed,
-        threads=threads,
-        objective="time",
-        phases=phases if 1 < len(phases) <= MOST_PHASES else [],
-        progress=progress,
-    )
-    return placement
+
+    def placed(mapper: str, objective: str = "hop-bytes") -> Placement:
+        few = objective != "hop-bytes" and 1 < len(phases) <= MOST_PHASES
+        placement, _ = place(
+            graph,
+            allocation,
+            mapper,
+            seed=seed,
+            threads=threads,
+            work=WORK * call.ranks,
+            objective=objective,
+            phases=phases if few else [],
+            progress=progress,
+        )
+        return placement
+
+    orders = [placed("hilbert")]
+    if graph.edge_count <= MOST_PEERS * call.ranks:
+        orders.append(placed("auto(effort=fast)"))
+        orders.append(placed("auto(effort=fast),congestion", "time"))
+    return orders
 
 
 def different_rounds(schedule: Schedule) -> list[CommGraph]:
