@@ -20,4 +20,6 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_fat_trees(m);
     topoloom::python::bind_qap(m);
     topoloom::python::bind_wiring(m);
+    topoloom::python::bind_schedules_combining(m);
+    topoloom::python::bind_schedules_orders(m);
 }

@@ -865,3 +865,63 @@ class Bisection:
         """Whether the two are the same."""
 
 def bisect_machine(machine: Machine, seed: int = 1) -> Bisection: ...
+
+class CombiningCosts:
+    """Seconds a message and a byte."""
+
+    def __init__(self, *, alpha: float = 0.0, beta: float = 0.0, gamma: float = 0.0, beta_em: float = 0.0, delta: float = 0.0) -> None:
+        """
+        Of a message; of a byte sent, copied, sent from memory of the NIC, and copied there.
+        """
+
+def all_to_all_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
+    """
+    Seconds of an all-to-all of so many bytes a pair. Strategies: direct, mesh, grid, hypercube.
+    """
+
+def all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
+    """The same of an all-gather of so many bytes a rank."""
+
+def nic_all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, direct: int = 0) -> float:
+    """
+    The same, sent from memory of the NIC; the last `direct` dimensions of a hypercube are one round.
+    """
+
+def many_to_many_time(strategy: str, ranks: int, degree: float, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
+    """Seconds of a many-to-many of so many bytes to each of `degree` ranks."""
+
+def virtual_mesh_receivers(ranks: int, axes: int, rank: int) -> list[list[int]]:
+    """
+    By round: to whom a rank of a virtual mesh of 2 or 3 axes sends, holes stood in for.
+    """
+
+class CostGroups:
+    """Processes that are nearer to each other than to others."""
+
+    @property
+    def of(self) -> list[int]:
+        """The group of every process, numbered by their lowest ones."""
+
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def t(self) -> list[float]:
+        """
+        Of every group: Student's t of what comes in against what stays inside.
+        """
+
+def find_cost_groups(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> CostGroups:
+    """
+    Groups of processes by the seconds of messages from each, by row, to each.
+    """
+
+def binomial_order(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], method: "std::basic_string_view<char, std::char_traits<char> >", *, root: int = 0, channels: int = 1, seed: int = 1) -> list[int]:
+    """
+    The process on every position of a binomial tree. Methods: standard, fastest-edge-first, channel-aware, random.
+    """
+
+def binomial_scatter_steps(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], *, channels: int = 1) -> list[float]:
+    """
+    Seconds of every step of a binomial scatter of one block to each, where costs are of a block.
+    """

@@ -6,33 +6,40 @@
 
 namespace topoloom {
 
-/// Calls visit(block) for each block that one of the targets wants of one of the origins; each_origin(visit) and
-/// each_target(visit) name them. O(origins * targets).
-template <class Origins, class Targets, class Visit>
-void combined_blocks(const Collective& collective, const Origins& each_origin, const Targets& each_target,
+/// Calls visit(block) for each block that one of the targets wants of another rank, one of the origins: each_origin(visit)
+/// names them. O(origins * targets).
+template <class Origins, class Visit>
+void combined_blocks(const Collective& collective, const Origins& each_origin, const EveryNth& targets,
                      const Visit& visit) {
-    const bool personalised = collective.personalised();
+    const std::size_t ranks = collective.ranks();
     each_origin([&](Rank origin) {
         bool wanted = false;
-        each_target([&](Rank target) {
-            if (!collective.wants(origin, target)) return;
+        for (std::size_t target = targets.first; target < ranks; target += targets.step) {
+            if (target == origin.value || !collective.wants(origin, Rank{target})) continue;
             wanted = true;
-            if (personalised) visit(std::uint64_t{origin.value} * collective.ranks() + target.value);
-        });
-        if (wanted && !personalised) visit(std::uint64_t{origin.value});
+            if (collective.personalised()) visit(std::uint64_t{origin.value} * ranks + target);
+        }
+        if (wanted && !collective.personalised()) visit(std::uint64_t{origin.value});
     });
 }
 
 /// Bytes of these blocks. O(1) where everyone wants everything, from how many origins and targets there are.
-template <class Origins, class Targets>
-Bytes combined_bytes(const Collective& collective, std::uint64_t origins, std::uint64_t targets,
-                     const Origins& each_origin, const Targets& each_target) {
-    if (collective.demand() == nullptr)
-        return collective.bytes() *
-               static_cast<std::int64_t>(collective.personalised() ? origins * targets : origins);
+template <class Origins>
+Bytes combined_bytes(const Collective& collective, std::uint64_t origin_count, std::uint64_t target_count,
+                     const Origins& each_origin, const EveryNth& targets) {
+    const Demand* demand = collective.demand();
+    if (demand == nullptr) {
+        return collective.bytes() * static_cast<std::int64_t>(collective.personalised()
+                                                                  ? origin_count * target_count
+                                                                  : origin_count);
+    }
     Bytes sum;
-    combined_blocks(collective, each_origin, each_target,
-                    [&](std::uint64_t block) { sum += collective.bytes_of(block); });
+    each_origin([&](Rank origin) {
+        const Demand::Wanted wanted = demand->wanted(origin, targets);
+        sum += collective.personalised() ? wanted.bytes
+               : wanted.by > 0           ? demand->most_bytes(origin)
+                                         : Bytes{0};
+    });
     return sum;
 }
 

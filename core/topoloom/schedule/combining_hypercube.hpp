@@ -41,7 +41,7 @@ class CombiningHypercube {
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        combined_blocks(collective_, origins(from, to, round), targets(to, round), visit);
+        combined_blocks(collective_, origins(from, round), targets(to, round), visit);
     }
     /// Those with the most ranks outside on their side, or on the other. What is wanted may be anywhere.
     template <class Visit>
@@ -93,49 +93,30 @@ class CombiningHypercube {
         }
     }
 
-    /// How many ranks outside hand their data to first, first + step, ... or get theirs from them.
-    [[nodiscard]] std::uint64_t outside_count(std::size_t first, std::size_t count, std::size_t step) const {
-        return first >= outside() ? 0 : std::min<std::uint64_t>(count, (outside() - 1 - first) / step + 1);
+    /// Inside, a rank has after `dimension(round)` exchanges what it and those before that differ in these dimensions had ...
+    [[nodiscard]] std::size_t first_origin(Rank from, std::uint64_t round) const {
+        return from.value >> dimension(round) << dimension(round);
     }
-    template <class Visit>
-    void each_with_outside(std::size_t first, std::size_t count, std::size_t step, const Visit& visit) const {
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::size_t at = first + i * step;
-            visit(Rank{at});
-            if (at < outside()) visit(Rank{at + inside()});
-        }
-    }
-
-    /// Between the first round and the last a rank has what it and those that differ in dimensions exchanged had, ...
-    [[nodiscard]] auto origins(Rank from, Rank to, std::uint64_t round) const {
-        return [this, from, to, round](const auto& visit) {
+    [[nodiscard]] auto origins(Rank from, std::uint64_t round) const {
+        return [this, from, round](const auto& visit) {
             if (is_first(round)) return visit(from);
-            if (is_last(round)) {
-                for (const Rank rank : ids<Rank>(collective_.ranks())) {
-                    if (rank != to) visit(rank);
-                }
-                return;
+            const std::size_t begin = is_last(round) ? 0 : first_origin(from, round);
+            const std::size_t count = is_last(round) ? inside() : std::size_t{1} << dimension(round);
+            for (std::size_t at = begin; at < begin + count; ++at) {
+                visit(Rank{at});
+                if (at < outside()) visit(Rank{at + inside()});
             }
-            const std::size_t step = std::size_t{1} << dimension(round);
-            each_with_outside(from.value / step * step, step, 1, visit);
         };
     }
-    /// ... for those that agree with it in these; it sends on what is for those that agree with the receiver in one more.
-    [[nodiscard]] auto targets(Rank to, std::uint64_t round) const {
-        return [this, to, round](const auto& visit) {
-            if (is_first(round)) {
-                for (const Rank rank : ids<Rank>(collective_.ranks())) {
-                    if (rank.value != to.value + inside()) visit(rank);
-                }
-                return;
-            }
-            if (is_last(round)) return visit(to);
-            const std::size_t step = agreeing(round);
-            each_with_outside(to.value % step, inside() / step, step, visit);
-        };
+    /// ... for those that agree with it in these, and sends on what is for those that agree with the receiver in one more.
+    [[nodiscard]] std::uint64_t agreeing(std::uint64_t round) const {
+        return is_direct(round) ? dimensions_ : dimension(round) + 1;
     }
-    [[nodiscard]] std::size_t agreeing(std::uint64_t round) const {
-        return is_direct(round) ? inside() : std::size_t{2} << dimension(round);
+    [[nodiscard]] EveryNth targets(Rank to, std::uint64_t round) const {
+        if (is_first(round)) return {0, 1};
+        if (is_last(round)) return {to.value, collective_.ranks()};
+        const std::size_t step = std::size_t{1} << agreeing(round);
+        return {to.value & (step - 1), step};
     }
     [[nodiscard]] Bytes bytes(Rank from, Rank to, std::uint64_t round) const {
         std::uint64_t origin_count = 1;
@@ -145,12 +126,12 @@ class CombiningHypercube {
         } else if (is_last(round)) {
             origin_count = collective_.ranks() - 1;
         } else {
-            const std::size_t step = std::size_t{1} << dimension(round);
-            origin_count = step + outside_count(from.value / step * step, step, 1);
-            const std::size_t apart = agreeing(round);
-            target_count = inside() / apart + outside_count(to.value % apart, inside() / apart, apart);
+            const std::size_t count = std::size_t{1} << dimension(round);
+            origin_count =
+                count + std::min(count, outside() - std::min(outside(), first_origin(from, round)));
+            target_count = ((collective_.ranks() - 1 - targets(to, round).first) >> agreeing(round)) + 1;
         }
-        return combined_bytes(collective_, origin_count, target_count, origins(from, to, round),
+        return combined_bytes(collective_, origin_count, target_count, origins(from, round),
                               targets(to, round));
     }
 

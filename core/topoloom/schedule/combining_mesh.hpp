@@ -10,7 +10,7 @@ namespace topoloom {
 
 /// A round goes along an axis: to every other cell of its line a rank sends all that it has for the ranks behind that cell,
 /// even if that is nothing. With P = s^2 and m bytes a pair 2 (s - 1) messages of s m bytes a rank instead of P - 1 of
-/// m: cheaper for m < alpha / beta. Sends are O(1) a message; those of a many-to-many O(pairs of ranks that it may serve).
+/// m: cheaper for m < alpha / beta. Sends are O(1) a message; those of a many-to-many O(origins that it may carry data of).
 /// From memory of the NIC, copied to first at delta a byte and sent at beta_em, a multicast takes
 ///   2 axes   2 sqrt(P) alpha + P m beta_em + sqrt(P) m delta      [3.14]
 ///   3 axes   3 cbrt(P) alpha + P m beta_em + P^(2/3) m delta      [3.15]
@@ -45,7 +45,8 @@ class CombiningMesh {
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
         const int axis = mesh_.axis(round);
-        combined_blocks(collective_, origins(mesh_.cell(from), axis), targets(mesh_.cell(to), axis), visit);
+        combined_blocks(collective_, origins(mesh_.cell(from), axis), mesh_.targets(mesh_.cell(to), axis),
+                        visit);
     }
     /// What is wanted may be anywhere.
     template <class Visit>
@@ -63,15 +64,10 @@ class CombiningMesh {
             mesh_.each_origin(from, axis, [&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
         };
     }
-    [[nodiscard]] auto targets(const VirtualMesh::Cell& line, int axis) const {
-        return [this, line, axis](const auto& visit) {
-            mesh_.each_target(line, axis, [&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
-        };
-    }
     [[nodiscard]] Bytes bytes(const VirtualMesh::Cell& from, std::uint64_t origin_count,
                               const VirtualMesh::Cell& line, int axis) const {
         return combined_bytes(collective_, origin_count, mesh_.target_count(line, axis), origins(from, axis),
-                              targets(line, axis));
+                              mesh_.targets(line, axis));
     }
 
     Collective collective_;

@@ -44,4 +44,22 @@ Bytes Demand::bytes(Rank origin, Rank target) const {
     return found == nullptr ? Bytes{0} : *found;
 }
 
+Demand::Wanted Demand::wanted(Rank origin, const EveryNth& targets) const {
+    Wanted found;
+    if (regular()) {
+        const std::size_t end = origin.value + degree_ + 1;  // round the end, perhaps
+        found.by = targets.below(std::min(end, ranks_)) - targets.below(origin.value + 1) +
+                   (end > ranks_ ? targets.below(end - ranks_) : 0);
+        found.bytes = bytes_ * static_cast<std::int64_t>(found.by);
+        return found;
+    }
+    const std::span<const Rank> peers = targets_.peers(origin);
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        if (!targets.has(peers[i].value)) continue;
+        found.bytes += targets_.bytes(origin)[i];
+        ++found.by;
+    }
+    return found;
+}
+
 }  // namespace topoloom

@@ -9,6 +9,18 @@
 
 namespace topoloom {
 
+/// The ranks first, first + step, ...
+struct EveryNth {
+    std::size_t first;
+    std::size_t step;
+
+    /// How many of them are less.
+    [[nodiscard]] std::size_t below(std::size_t rank) const {
+        return rank > first ? (rank - 1 - first) / step + 1 : 0;
+    }
+    [[nodiscard]] bool has(std::size_t rank) const { return rank >= first && (rank - first) % step == 0; }
+};
+
 /// Either regular, and then it needs no memory, or a graph. Nobody wants data of its own.
 class Demand {
    public:
@@ -24,6 +36,12 @@ class Demand {
     }
     /// 0 where it is not wanted.
     [[nodiscard]] Bytes bytes(Rank origin, Rank target) const;
+    /// What these want of an origin, and how many of them. O(1) if regular, else O(degree).
+    struct Wanted {
+        Bytes bytes;
+        std::size_t by = 0;
+    };
+    [[nodiscard]] Wanted wanted(Rank origin, const EveryNth& targets) const;
     /// Of the longest message of an origin: what all its targets get in a multicast.
     [[nodiscard]] Bytes most_bytes(Rank origin) const {
         return regular() ? bytes_ : most_bytes_[origin.value];

@@ -7,6 +7,7 @@
 
 #include "topoloom/base/divisor.hpp"
 #include "topoloom/base/id.hpp"
+#include "topoloom/schedule/demand.hpp"
 
 namespace topoloom {
 
@@ -64,14 +65,12 @@ class VirtualMesh {
         if (axis == 0) return full * extent_[1] + full_rows_ + (cell[0] < rest_ ? 1 : 0);
         return axis == 1 ? full + (has({cell[0], cell[1], extent_[2] - 1}) ? 1 : 0) : 1;
     }
-    template <class Visit>
-    void each_target(const Cell& cell, int axis, const Visit& visit) const {
-        Cell at = cell;
-        for (at[2] = axis < 2 ? 0 : cell[2]; at[2] < (axis < 2 ? extent_[2] : cell[2] + 1); ++at[2]) {
-            for (at[1] = axis < 1 ? 0 : cell[1]; at[1] < (axis < 1 ? extent_[1] : cell[1] + 1); ++at[1]) {
-                if (has(at)) visit(at);
-            }
-        }
+    [[nodiscard]] EveryNth targets(const Cell& cell, int axis) const {
+        if (axis == 0) return {cell[0], extent_[0]};
+        const std::size_t row = std::size_t{cell[1]} * extent_[0];
+        const std::size_t plane = std::size_t{extent_[0]} * extent_[1];
+        return axis == 1 ? EveryNth{row + cell[0], plane}
+                         : EveryNth{plane * cell[2] + row + cell[0], plane * extent_[2]};
     }
 
     /// Calls visit(receiver, cell that it stands for) for each to which a cell sends in phase `axis`.

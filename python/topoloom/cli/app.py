@@ -40,6 +40,7 @@ VERBS = {
     "model": Verb("model what messages cost by their size; fit it to measured times"),
     "steps": Verb("tell in which steps of a schedule messages meet on links"),
     "trees": Verb("build multicast trees in switches, and tell their loads"),
+    "order": Verb("order the processes of a node for binomial trees"),
     "bound": Verb("prove how good any placement can be at most"),
     "joint": Verb("place several jobs together, least in each other's way"),
     "axes": Verb("lay the parallelism axes of AI training on a machine"),

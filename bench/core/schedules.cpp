@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every schedule: messages enumerated a second on one core, of 4,096 ranks, and what costing a million ranks takes.
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include "topoloom/schedule/registry.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+Call call_of(Operation operation, std::size_t ranks) {
+    const Bytes bytes{operation == Operation::barrier ? 0 : 64};
+    const bool many = operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
+    return {operation, ranks, bytes, Rank{0}, many ? std::make_shared<Demand>(ranks, 16, bytes) : nullptr};
+}
+
+void enumerate(benchmark::State& state, const std::string& name, Operation operation) {
+    const AnySchedule any = make_schedule(call_of(operation, 4096), name);
+    std::int64_t messages = 0;
+    for (auto _ : state) {
+        with_schedule(any, [&](const auto& schedule) {
+            std::int64_t bytes = 0;
+            for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
+                for (const Rank rank : ids<Rank>(4096)) {
+                    schedule.sends(rank, round, [&](Rank to, Bytes size) {
+                        bytes += size.value + to.value;
+                        ++messages;
+                    });
+                }
+            }
+            benchmark::DoNotOptimize(bytes);
+        });
+    }
+    state.SetItemsProcessed(messages);
+}
+
+/// Seconds of a collective: the sum of the longest sends of every round.
+void cost(benchmark::State& state, const std::string& name, Operation operation) {
+    const AnySchedule any = make_schedule(call_of(operation, 1'000'000), name);
+    for (auto _ : state) {
+        with_schedule(any, [&](const auto& schedule) {
+            double seconds = 0;
+            for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
+                double longest = 0;
+                schedule.busiest(round, [&](Rank rank) {
+                    double now = 0;
+                    schedule.sends(rank, round, [&](Rank, Bytes size) {
+                        now += 1e-6 + 1e-10 * static_cast<double>(size.value);
+                    });
+                    longest = std::max(longest, now);
+                });
+                seconds += longest;
+            }
+            benchmark::DoNotOptimize(seconds);
+        });
+    }
+}
+
+const int registered = [] {
+    for (const ScheduleEntry& entry : schedules()) {
+        for (const Operation operation : entry.operations) {
+            const std::string name(entry.name);
+            const std::string what = name + "/" + std::string(operation_name(operation));
+            if (entry.applies(4096)) {
+                benchmark::RegisterBenchmark(("enumerate/" + what).c_str(), [=](benchmark::State& state) {
+                    enumerate(state, name, operation);
+                })->Unit(benchmark::kMillisecond);
+            }
+            // What is wanted may be anywhere: the busiest of a many-to-many is sought among all.
+            const bool many = call_of(operation, 4096).demand != nullptr;
+            if (entry.applies(1'000'000) && !many) {
+                benchmark::RegisterBenchmark(("cost/" + what).c_str(), [=](benchmark::State& state) {
+                    cost(state, name, operation);
+                })->Unit(benchmark::kMillisecond);
+            }
+        }
+    }
+    return 0;
+}();
+
+}  // namespace

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Combining for Python: predicted times in closed form, and who sends to whom round the holes of a virtual mesh.
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+
+#include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/schedule/combining_cost.hpp"
+#include "topoloom/schedule/virtual_mesh.hpp"
+
+namespace topoloom::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+Combining strategy_of(std::string_view name) {
+    constexpr std::array<std::string_view, 4> names{"direct", "mesh", "grid", "hypercube"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == name) return static_cast<Combining>(i);
+    }
+    throw Error(unknown_name("strategy", std::string(name), {names.begin(), names.end()}));
+}
+
+Reading reading_of(bool printed) { return printed ? Reading::printed : Reading::counted; }
+
+VirtualMesh mesh_of(std::size_t ranks, int axes) {
+    if (ranks == 0 || ranks >= std::size_t{1} << 31) fail(ranks, " ranks; there must be 1 to 2147483647");
+    if (axes != 2 && axes != 3) fail("a virtual mesh of ", axes, " axes; there are 2 or 3");
+    return {ranks, axes};
+}
+
+}  // namespace
+
+void bind_schedules_combining(nb::module_& m) {
+    nb::class_<CombiningCosts>(m, "CombiningCosts", "Seconds a message and a byte.")
+        .def(
+            "__init__",
+            [](CombiningCosts* costs, double alpha, double beta, double gamma, double beta_em, double delta) {
+                new (costs) CombiningCosts{alpha, beta, gamma, beta_em, delta};
+            },
+            nb::kw_only(), "alpha"_a = 0.0, "beta"_a = 0.0, "gamma"_a = 0.0, "beta_em"_a = 0.0,
+            "delta"_a = 0.0,
+            "Of a message; of a byte sent, copied, sent from memory of the NIC, and copied there.");
+    m.def(
+        "all_to_all_time",
+        [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
+           bool printed) {
+            return all_to_all_time(strategy_of(strategy), ranks, bytes, costs, reading_of(printed));
+        },
+        "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
+        "Seconds of an all-to-all of so many bytes a pair. Strategies: direct, mesh, grid, hypercube.");
+    m.def(
+        "all_gather_time",
+        [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
+           bool printed) {
+            return all_gather_time(strategy_of(strategy), ranks, bytes, costs, reading_of(printed));
+        },
+        "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
+        "The same of an all-gather of so many bytes a rank.");
+    m.def(
+        "nic_all_gather_time",
+        [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
+           unsigned direct) {
+            return nic_all_gather_time(strategy_of(strategy), ranks, bytes, costs, direct);
+        },
+        "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "direct"_a = 0,
+        "The same, sent from memory of the NIC; the last `direct` dimensions of a hypercube are one round.");
+    m.def(
+        "many_to_many_time",
+        [](std::string_view strategy, std::size_t ranks, double degree, double bytes,
+           const CombiningCosts& costs, bool printed) {
+            return many_to_many_time(strategy_of(strategy), ranks, degree, bytes, costs, reading_of(printed));
+        },
+        "strategy"_a, "ranks"_a, "degree"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
+        "Seconds of a many-to-many of so many bytes to each of `degree` ranks.");
+    m.def(
+        "virtual_mesh_receivers",
+        [](std::size_t ranks, int axes, std::uint32_t rank) {
+            const VirtualMesh mesh = mesh_of(ranks, axes);
+            if (rank >= ranks) fail("rank ", rank, " is none of 0 to ", ranks - 1);
+            std::vector<std::vector<std::uint32_t>> receivers(mesh.rounds());
+            for (std::uint64_t round = 0; round < mesh.rounds(); ++round) {
+                mesh.each_receiver(mesh.cell(Rank{rank}), mesh.axis(round),
+                                   [&](const VirtualMesh::Cell& to, const VirtualMesh::Cell&) {
+                                       receivers[round].push_back(mesh.rank(to).value);
+                                   });
+            }
+            return receivers;
+        },
+        "ranks"_a, "axes"_a, "rank"_a,
+        "By round: to whom a rank of a virtual mesh of 2 or 3 axes sends, holes stood in for.");
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Binomial orders for Python: groups of a cost matrix, orders, times of a scatter.
+#include <array>
+
+#include "arrays.hpp"
+#include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/schedule/binomial_order.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+using Costs = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+CostMatrix matrix_of(const Costs& costs) {
+    if (costs.shape(0) != costs.shape(1))
+        fail("costs are of ", costs.shape(0), " by ", costs.shape(1),
+             " processes; give as many rows as columns");
+    return {costs.shape(0), {costs.data(), costs.data() + costs.size()}};
+}
+
+BinomialOrder order_of(std::string_view name) {
+    constexpr std::array<std::string_view, 4> names{"standard", "fastest-edge-first", "channel-aware",
+                                                    "random"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == name) return static_cast<BinomialOrder>(i);
+    }
+    throw Error(unknown_name("order", std::string(name), {names.begin(), names.end()}));
+}
+
+}  // namespace
+
+void bind_schedules_orders(nb::module_& m) {
+    nb::class_<CostGroups>(m, "CostGroups", "Processes that are nearer to each other than to others.")
+        .def_ro("of", &CostGroups::of, "The group of every process, numbered by their lowest ones.")
+        .def_ro("count", &CostGroups::count)
+        .def_ro("t", &CostGroups::t,
+                "Of every group: Student's t of what comes in against what stays inside.");
+    m.def(
+        "find_cost_groups", [](const Costs& costs) { return find_cost_groups(matrix_of(costs)); }, "costs"_a,
+        "Groups of processes by the seconds of messages from each, by row, to each.");
+    m.def(
+        "binomial_order",
+        [](const Costs& costs, std::string_view method, std::uint32_t root, std::uint32_t channels,
+           std::uint64_t seed) {
+            std::vector<std::uint32_t> order;
+            for (const Rank process :
+                 binomial_order(matrix_of(costs), order_of(method), Rank{root}, channels, seed))
+                order.push_back(process.value);
+            return order;
+        },
+        "costs"_a, "method"_a, nb::kw_only(), "root"_a = 0, "channels"_a = 1, "seed"_a = 1,
+        "The process on every position of a binomial tree. Methods: standard, fastest-edge-first, "
+        "channel-aware, "
+        "random.");
+    m.def(
+        "binomial_scatter_steps",
+        [](const Costs& costs, const Ids& order, std::uint32_t channels) {
+            const CostMatrix matrix = matrix_of(costs);
+            return binomial_scatter_steps(matrix, find_cost_groups(matrix), elements<Rank>(order), channels);
+        },
+        "costs"_a, "order"_a, nb::kw_only(), "channels"_a = 1,
+        "Seconds of every step of a binomial scatter of one block to each, where costs are of a block.");
+}
+
+}  // namespace topoloom::python

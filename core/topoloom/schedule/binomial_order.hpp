@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which process takes which position of a binomial tree, where messages between some of them are faster than between
+// others.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+
+namespace topoloom {
+
+/// Seconds of a message from every process to every other, row by row of senders.
+class CostMatrix {
+   public:
+    /// Throws Error for no processes, other than size * size costs, and costs that are not finite and >= 0.
+    CostMatrix(std::size_t size, std::vector<double> seconds);
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] double operator()(Rank from, Rank to) const {
+        return seconds_[from.value * size_ + to.value];
+    }
+
+   private:
+    std::size_t size_;
+    std::vector<double> seconds_;
+};
+
+/// Processes that are nearer to each other than to others.
+struct CostGroups {
+    std::vector<std::uint32_t> of;  // of every process; numbered from 0 on, by their lowest processes
+    std::uint32_t count = 1;
+    /// Of every group: Student's t of messages into it from outside against those inside it; none for one group.
+    std::vector<double> t;
+};
+
+/// Splits the costs in two classes of least variance, groups who are within the faster one, and lets processes change to the
+/// group that they are nearest to. One group unless each has two processes and its t is 5 or more. O(size^2 log size).
+/// Source for the test: C. Karlsson, Optimizing Multi-dimensional MPI Communications on Multi-core Architectures, 2012,
+/// sec. 4.1; it names no way to find the groups.
+[[nodiscard]] CostGroups find_cost_groups(const CostMatrix& costs);
+
+enum class BinomialOrder {
+    standard,            // root, root + 1, ... round the end
+    fastest_edge_first,  // every sender takes the nearest process that is left
+    channel_aware,       // the same, but the farthest in the step in which as many send as there are channels
+    random,              // the root, then any order
+};
+
+/// The process on every position of a binomial tree, the root's first. Lowest processes win ties. Where `channels` is no
+/// power of two, the one below counts; where more than send in the last step, that one does. Throws Error for a root that
+/// is no process, and no channels. O(size^2). Source: Karlsson 2012, A 4.7 to 4.9, with positions for processes and the
+/// bounds of loops put right.
+[[nodiscard]] std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, Rank root,
+                                               std::uint32_t channels, std::uint64_t seed);
+
+/// Seconds of every step of a binomial scatter of one block to each process, where costs are of a block. In step s position
+/// r, which 2^(L-s) divides, sends the upper half of its blocks to r + 2^(L-s-1). Messages within a group, or between two
+/// groups, share `channels`: they take as long as the longest, or their sum over the channels. Throws Error unless the order
+/// has every process once, and for no channels. Source: Karlsson 2012, A 4.6 and T 4.6.
+[[nodiscard]] std::vector<double> binomial_scatter_steps(const CostMatrix& costs, const CostGroups& groups,
+                                                         std::span<const Rank> order, std::uint32_t channels);
+
+}  // namespace topoloom

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What combining costs, in closed form: no schedule needs to be walked through.
+#pragma once
+
+#include <cstddef>
+
+namespace topoloom {
+
+/// Seconds a message and a byte.
+struct CombiningCosts {
+    double alpha = 0;    // a message
+    double beta = 0;     // a byte sent
+    double gamma = 0;    // a byte copied into a message, where that is not pipelined
+    double beta_em = 0;  // a byte sent from memory of the NIC
+    double delta = 0;    // a byte copied there
+};
+
+enum class Combining { direct, mesh, grid, hypercube };
+
+/// Where the source's equation is not what the algorithm does.
+enum class Reading { counted, printed };
+
+/// Seconds of an all-to-all of m bytes a pair, between P ranks: [3.1], [3.2] and with holes [3.4], [3.6] and with holes
+/// [3.8], [3.10] and with holes [3.12]. As printed [3.12] has (1 + 1) log P messages a rank; it sends floor(log P) + 2, and
+/// of bytes P a round and P - 1 in the first and the last. Throws Error for no ranks.
+/// Source, also below: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005.
+[[nodiscard]] double all_to_all_time(Combining strategy, std::size_t ranks, double bytes,
+                                     const CombiningCosts& costs, Reading reading = Reading::counted);
+
+/// The same of an all-gather of m bytes a rank: [3.1], [3.3] and [3.5], [3.7] and [3.9], [3.11] and [3.13], the last counted
+/// likewise.
+[[nodiscard]] double all_gather_time(Combining strategy, std::size_t ranks, double bytes,
+                                     const CombiningCosts& costs, Reading reading = Reading::counted);
+
+/// An all-gather that sends from memory of the NIC: [3.14] for a mesh, [3.15] for a grid, [3.16] for a hypercube whose last
+/// `direct` dimensions are one round; without its last term, which can't be read. Throws Error for other strategies.
+[[nodiscard]] double nic_all_gather_time(Combining strategy, std::size_t ranks, double bytes,
+                                         const CombiningCosts& costs, unsigned direct = 0);
+
+/// A many-to-many of m bytes to each of `degree` ranks: [3.17] to [3.20]. As printed [3.19] sends all data in every
+/// round, where half are on the right side already.
+[[nodiscard]] double many_to_many_time(Combining strategy, std::size_t ranks, double degree, double bytes,
+                                       const CombiningCosts& costs, Reading reading = Reading::counted);
+
+/// The same m bytes to each of them: [3.21] to [3.24].
+[[nodiscard]] double many_to_many_multicast_time(Combining strategy, std::size_t ranks, double degree,
+                                                 double bytes, const CombiningCosts& costs);
+
+}  // namespace topoloom

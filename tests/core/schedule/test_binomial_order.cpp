@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/schedule/binomial_order.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using enum BinomialOrder;
+
+/// Costs within groups and between them, spread by so much.
+CostMatrix grouped(const std::vector<std::uint32_t>& group, double inside, double between,
+                   double spread = 0) {
+    Rng rng(3);
+    std::vector<double> seconds;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+        for (std::size_t j = 0; j < group.size(); ++j)
+            seconds.push_back(i == j ? 0
+                                     : (group[i] == group[j] ? inside : between) + spread * rng.uniform());
+    }
+    return {group.size(), seconds};
+}
+
+/// Two quad-cores, numbered as on the cluster RA, and as one after the other.
+const std::vector<std::uint32_t> mixed{0, 1, 0, 0, 1, 0, 1, 1};
+const std::vector<std::uint32_t> halves{0, 0, 0, 0, 1, 1, 1, 1};
+
+std::vector<std::uint32_t> order_of(const CostMatrix& costs, BinomialOrder order, std::uint32_t channels = 2,
+                                    Rank root = Rank{0}) {
+    std::vector<std::uint32_t> found;
+    for (const Rank process : binomial_order(costs, order, root, channels, 1)) found.push_back(process.value);
+    return found;
+}
+
+double scatter_time(const CostMatrix& costs, BinomialOrder order, std::uint32_t channels) {
+    const auto placed = binomial_order(costs, order, Rank{0}, channels, 1);
+    const auto steps = binomial_scatter_steps(costs, find_cost_groups(costs), placed, channels);
+    return std::accumulate(steps.begin(), steps.end(), 0.0);
+}
+
+}  // namespace
+
+TEST_CASE("the published vectors") {
+    const CostMatrix costs = grouped(mixed, 1, 2);
+    CHECK(order_of(costs, fastest_edge_first) == std::vector{0U, 1U, 3U, 4U, 2U, 6U, 5U, 7U});
+    CHECK(order_of(costs, channel_aware) == std::vector{0U, 3U, 1U, 6U, 2U, 5U, 4U, 7U});
+    CHECK(order_of(costs, standard, 2, Rank{6}) == std::vector{6U, 7U, 0U, 1U, 2U, 3U, 4U, 5U});
+}
+
+TEST_CASE("every order has every process once, the root first, whatever their number") {
+    for (std::uint32_t size = 1; size <= 40; ++size) {
+        std::vector<std::uint32_t> group(size), all(size);
+        for (std::uint32_t i = 0; i < size; ++i) group[i] = i % 3;
+        std::iota(all.begin(), all.end(), 0);
+        const CostMatrix costs = grouped(group, 1, 2, 0.5);
+        for (const BinomialOrder order :
+             {standard, fastest_edge_first, channel_aware, BinomialOrder::random}) {
+            for (const std::uint32_t channels : {1U, 3U, 64U}) {
+                std::vector<std::uint32_t> found = order_of(costs, order, channels, Rank{size / 2});
+                CHECK(found[0] == size / 2);
+                std::sort(found.begin(), found.end());
+                CHECK(found == all);
+            }
+        }
+    }
+}
+
+TEST_CASE("channels bound how many messages of a scatter are as fast as one") {
+    const auto blocks = [](std::size_t size, std::uint32_t channels) {
+        return scatter_time(grouped(std::vector<std::uint32_t>(size, 0), 1, 1), standard, channels);
+    };
+    CHECK(blocks(8, 99) == 7);
+    CHECK(blocks(8, 2) == 8);
+    CHECK(blocks(32, 99) == 31);
+    CHECK(blocks(32, 2) == 48);
+    CHECK(blocks(1, 1) == 0);
+    CHECK(blocks(5, 99) == 1 + 2 + 1);  // position 4 has one block only
+}
+
+TEST_CASE("two quad-cores with two channels: blocks inside and between, as published") {
+    for (const double between : {1.4, 1.6, 100.0}) {
+        CHECK(scatter_time(grouped(halves, 1, between), standard, 2) == doctest::Approx(3 + 4 * between));
+        for (const auto& group : {halves, mixed}) {
+            const CostMatrix costs = grouped(group, 1, between);
+            CHECK(scatter_time(costs, fastest_edge_first, 2) == doctest::Approx(6 + 2 * between));
+            CHECK(scatter_time(costs, channel_aware, 2) == doctest::Approx(5 + 2 * between));
+        }
+    }
+}
+
+TEST_CASE("groups are found through noise, of any number, and not in noise alone") {
+    CHECK(find_cost_groups(grouped(mixed, 30, 32, 0.5)).of == mixed);
+    CHECK(find_cost_groups(grouped(mixed, 30, 32)).of == mixed);
+    std::vector<std::uint32_t> three(30);
+    for (std::uint32_t i = 0; i < 30; ++i) three[i] = i % 3;
+    const CostGroups found = find_cost_groups(grouped(three, 40, 45, 3));
+    CHECK(found.of == three);
+    CHECK(found.count == 3);
+    CHECK(*std::min_element(found.t.begin(), found.t.end()) > 5);
+    for (const std::size_t size : {1U, 2U, 3U, 4U, 5U, 8U, 30U}) {
+        const CostGroups none = find_cost_groups(grouped(std::vector<std::uint32_t>(size, 0), 30, 30, 1));
+        CHECK(none.count == 1);
+        CHECK(none.t.empty());
+    }
+}
+
+TEST_CASE("costs and orders that can't be are refused") {
+    CHECK_THROWS_WITH(CostMatrix(2, {0, 1, 1}), "3 costs between 2 processes; give 4");
+    CHECK_THROWS_WITH(CostMatrix(2, {0, -1, 1, 0}),
+                      "the cost from process 0 to 1 is -1; it must be finite and not negative");
+    CHECK_THROWS_AS(CostMatrix(1, {std::numeric_limits<double>::quiet_NaN()}), Error);
+    CHECK_THROWS_AS(CostMatrix(0, {}), Error);
+    const CostMatrix costs = grouped(mixed, 1, 2);
+    CHECK_THROWS_WITH((void)binomial_order(costs, standard, Rank{8}, 1, 1),
+                      "the root 8 is not a process; they are 0 to 7");
+    CHECK_THROWS_WITH((void)binomial_order(costs, standard, Rank{0}, 0, 1),
+                      "0 channels; there must be 1 or more");
+    const std::vector<Rank> twice(8, Rank{1});
+    CHECK_THROWS_WITH((void)binomial_scatter_steps(costs, find_cost_groups(costs), twice, 1),
+                      "an order of 8 processes has each of them once, not 1 twice");
+}

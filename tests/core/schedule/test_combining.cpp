@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Combining: where data go round holes of the mesh, and what that costs beside the published equations.
+#include <doctest.h>
+
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "topoloom/schedule/combining_cost.hpp"
+#include "topoloom/schedule/registry.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+AnySchedule combining(std::string_view name, Operation operation, std::size_t ranks) {
+    return make_schedule({operation, ranks, Bytes{1}}, name);
+}
+
+std::vector<std::uint32_t> receivers(std::string_view name, std::size_t ranks, Rank rank,
+                                     std::uint64_t round) {
+    std::vector<std::uint32_t> to;
+    with_schedule(combining(name, Operation::all_to_all, ranks), [&](const auto& schedule) {
+        schedule.sends(rank, round, [&](Rank peer, Bytes) { to.push_back(peer.value); });
+    });
+    return to;
+}
+
+/// Messages in all that come to a rank because another cell is a hole: from another line than its own.
+std::size_t most_extra_messages(std::size_t ranks, int axes) {
+    const VirtualMesh mesh(ranks, axes);
+    std::size_t most = 0;
+    for (const Rank rank : ids<Rank>(ranks)) {
+        const VirtualMesh::Cell cell = mesh.cell(rank);
+        std::size_t extra = 0;
+        for (std::uint64_t round = 0; round < mesh.rounds(); ++round) {
+            const int axis = mesh.axis(round);
+            mesh.each_sender(cell, axis, [&](const VirtualMesh::Cell& from) {
+                extra += axis != 2 && from[2] != cell[2] ? 1 : 0;
+            });
+        }
+        most = std::max(most, extra);
+    }
+    return most;
+}
+
+struct Counted {
+    double messages = 0, bytes = 0, copied = 0;
+};
+
+/// Of the busiest rank of every round, with one byte a block.
+Counted counted(const AnySchedule& any) {
+    return with_schedule(any, [](const auto& schedule) {
+        Counted all;
+        for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
+            Counted most;
+            schedule.busiest(round, [&](Rank rank) {
+                Counted now;
+                schedule.sends(rank, round, [&](Rank, Bytes bytes) {
+                    now.messages += 1;
+                    now.bytes += static_cast<double>(bytes.value);
+                });
+                if constexpr (requires { schedule.copied(rank, round); })
+                    now.copied = static_cast<double>(schedule.copied(rank, round).value);
+                most = {std::max(most.messages, now.messages), std::max(most.bytes, now.bytes),
+                        std::max(most.copied, now.copied)};
+            });
+            all = {all.messages + most.messages, all.bytes + most.bytes, all.copied + most.copied};
+        }
+        return all;
+    });
+}
+
+Counted counted(std::string_view name, Operation operation, std::size_t ranks) {
+    return counted(combining(name, operation, ranks));
+}
+
+bool is_power(std::size_t ranks, int of) {
+    const auto root = std::lround(std::pow(static_cast<double>(ranks), 1.0 / of));
+    return static_cast<std::size_t>(of == 2 ? root * root : root * root * root) == ranks;
+}
+
+constexpr CombiningCosts message{.alpha = 1};
+constexpr CombiningCosts byte{.beta = 1};
+constexpr CombiningCosts copy{.gamma = 1};
+
+}  // namespace
+
+TEST_CASE("what is for a hole goes to the cell of its column in the row of the sender's own column") {
+    CHECK(receivers("mesh", 14, Rank{12}, 0) == std::vector{13U, 2U, 3U});
+    CHECK(receivers("mesh", 14, Rank{13}, 0) == std::vector{12U, 6U, 7U});
+    CHECK(receivers("grid", 23, Rank{20}, 1) == std::vector{5U, 8U});
+}
+
+TEST_CASE("holes bring a rank few messages more: 2 at most on 2 axes, 4 on 3") {
+    for (std::size_t ranks = 2; ranks <= 1500; ++ranks) {
+        const auto side = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(ranks))));
+        CAPTURE(ranks);
+        const std::size_t extra = most_extra_messages(ranks, 2);
+        CHECK(extra <= 2);
+        CHECK((extra == 2) == (ranks == side * (side - 1) - 1));
+        CHECK(most_extra_messages(ranks, 3) <= (ranks == 30 ? 5 : ranks == 31 ? 6 : 4));
+    }
+}
+
+TEST_CASE(
+    "the counted schedule costs what the equations say, or less, or little more where there are holes") {
+    using enum Operation;
+    const auto messages = [](const auto& time, Combining strategy, std::size_t ranks) {
+        return time(strategy, ranks, 1.0, message, Reading::counted);
+    };
+    const auto bytes = [](const auto& time, Combining strategy, std::size_t ranks) {
+        return time(strategy, ranks, 1.0, byte, Reading::counted);
+    };
+    for (std::size_t ranks = 2; ranks <= 300; ++ranks) {
+        CAPTURE(ranks);
+        const double side = std::ceil(std::sqrt(static_cast<double>(ranks)));
+        const double edge = std::ceil(std::cbrt(static_cast<double>(ranks)) - 1e-9);
+        Counted found = counted("mesh", all_to_all, ranks);
+        const double more = is_power(ranks, 2) ? 0 : 1;
+        CHECK(found.messages <= messages(all_to_all_time, Combining::mesh, ranks));
+        CHECK(found.messages >= messages(all_to_all_time, Combining::mesh, ranks) - more);
+        CHECK(found.bytes <= bytes(all_to_all_time, Combining::mesh, ranks));
+        CHECK(found.bytes >= bytes(all_to_all_time, Combining::mesh, ranks) - more * 2 * side);
+        found = counted("mesh", all_gather, ranks);
+        CHECK(std::abs(found.bytes - bytes(all_gather_time, Combining::mesh, ranks)) <= more * side);
+
+        found = counted("grid", all_to_all, ranks);
+        const double holes = is_power(ranks, 3) ? 0 : 1;
+        CHECK(found.messages <= messages(all_to_all_time, Combining::grid, ranks));
+        CHECK(found.messages >= messages(all_to_all_time, Combining::grid, ranks) - holes * 5);
+        CHECK(found.bytes <= bytes(all_to_all_time, Combining::grid, ranks));
+        CHECK(found.bytes >= bytes(all_to_all_time, Combining::grid, ranks) - holes * 5 * edge * edge);
+        found = counted("grid", all_gather, ranks);
+        CHECK(std::abs(found.bytes - bytes(all_gather_time, Combining::grid, ranks)) <=
+              holes * (edge * edge + 1));
+
+        found = counted("hypercube", all_to_all, ranks);
+        const bool full = (ranks & (ranks - 1)) == 0;
+        CHECK(found.messages == messages(all_to_all_time, Combining::hypercube, ranks));
+        CHECK(found.copied == found.bytes);
+        CHECK(copy.gamma * all_to_all_time(Combining::hypercube, ranks, 1, copy) ==
+              bytes(all_to_all_time, Combining::hypercube, ranks));
+        const double part = found.bytes / bytes(all_to_all_time, Combining::hypercube, ranks);
+        CHECK(part >= (full ? 1 : 0.78));
+        CHECK(part <= (full ? 1 : 1.13));
+        found = counted("hypercube-direct(direct=0)", all_gather, ranks);
+        CHECK(found.messages == messages(all_gather_time, Combining::hypercube, ranks));
+        CHECK(found.bytes <= bytes(all_gather_time, Combining::hypercube, ranks));
+        CHECK(found.bytes >= (full ? 1 : 0.5) * bytes(all_gather_time, Combining::hypercube, ranks));
+    }
+}
+
+TEST_CASE("sending directly in the last d dimensions takes 2^d - 1 - d messages more and copies less") {
+    for (const auto& [name, more] :
+         {std::pair("hypercube-direct(direct=2)", 1.0), {"hypercube-direct", 4.0}}) {
+        const Counted pure = counted("hypercube-direct(direct=0)", Operation::all_gather, 64);
+        const Counted found = counted(name, Operation::all_gather, 64);
+        CHECK(found.messages == pure.messages + more);
+        CHECK(found.bytes == pure.bytes);
+        CHECK(found.copied < pure.copied);
+        const auto direct = more == 1 ? 2U : 3U;
+        CHECK(found.messages == nic_all_gather_time(Combining::hypercube, 64, 1, message, direct));
+        CHECK(found.copied == nic_all_gather_time(Combining::hypercube, 64, 1, copy, direct));
+    }
+}
+
+TEST_CASE("direct messages and a mesh cost the same at alpha / beta bytes, for every square") {
+    const CombiningCosts costs{.alpha = 11e-6, .beta = 8e-9};
+    for (const std::size_t side : {2U, 5U, 16U, 32U}) {
+        const std::size_t ranks = side * side;
+        CHECK(all_to_all_time(Combining::direct, ranks, 1375, costs) ==
+              doctest::Approx(all_to_all_time(Combining::mesh, ranks, 1375, costs)));
+        CHECK(all_to_all_time(Combining::direct, ranks, 1376, costs) <
+              all_to_all_time(Combining::mesh, ranks, 1376, costs));
+    }
+}
+
+TEST_CASE("among 2048 ranks the best strategy of a many-to-many turns with the degree and the size") {
+    const auto best = [](double degree, double bytes, const CombiningCosts& costs) {
+        Combining found = Combining::direct;
+        for (const Combining other : {Combining::mesh, Combining::grid}) {
+            if (many_to_many_time(other, 2048, degree, bytes, costs) <
+                many_to_many_time(found, 2048, degree, bytes, costs))
+                found = other;
+        }
+        return found;
+    };
+    const CombiningCosts small{.alpha = 11e-6, .beta = 8e-9};
+    const CombiningCosts large{.alpha = 16e-6, .beta = 5e-9};
+    CHECK(best(32, 76, small) == Combining::direct);
+    CHECK(best(64, 76, small) == Combining::grid);
+    CHECK(best(512, 76, small) == Combining::grid);
+    CHECK(best(64, 476, large) == Combining::grid);
+    CHECK(best(352, 476, large) == Combining::grid);
+    CHECK(best(353, 476, large) == Combining::mesh);
+    CHECK(best(1024, 476, large) == Combining::mesh);
+    CHECK(many_to_many_time(Combining::hypercube, 2048, 2048, 8, byte) ==
+          doctest::Approx(all_to_all_time(Combining::hypercube, 2048, 8, byte)));
+    CHECK(many_to_many_time(Combining::hypercube, 2048, 64, 8, byte, Reading::printed) ==
+          2 * many_to_many_time(Combining::hypercube, 2048, 64, 8, byte));
+}
+
+TEST_CASE(
+    "a many-to-many keeps the messages of the all-to-all, and its bytes a rank are those of the demand") {
+    const auto demand = std::make_shared<Demand>(64, 16, Bytes{1});
+    for (const std::string_view name : {"mesh", "grid", "hypercube"}) {
+        const Counted all = counted(name, Operation::all_to_all, 64);
+        const Counted many =
+            counted(make_schedule({Operation::many_to_many, 64, Bytes{1}, Rank{0}, demand}, name));
+        CHECK(many.messages == all.messages);
+        CHECK(many.bytes <= many_to_many_time(name == "mesh"   ? Combining::mesh
+                                              : name == "grid" ? Combining::grid
+                                                               : Combining::hypercube,
+                                              64, 16, 1, byte, Reading::printed));
+    }
+}
+
+TEST_CASE("a million ranks cost no memory, and a round no more than its messages") {
+    using enum Operation;
+    for (const std::string_view name : {"mesh", "grid", "hypercube"})
+        CHECK(counted(name, all_to_all, 1'000'000).bytes > 1'000'000);
+    CHECK(counted("mesh", all_to_all, 1'000'000).bytes == 2.0 * 999 * 1000);
+}
+
+TEST_CASE("a demand that can't be met is refused") {
+    CHECK_THROWS_WITH(Demand(4, 4, Bytes{1}),
+                      "many-to-many: 4 partners of each of 4 ranks; there are 0 to 3");
+    CHECK_THROWS_WITH(Demand(4, 1, Bytes{-1}),
+                      "many-to-many: -1 bytes a pair; there must be 0 or more, at most 2^62 a rank");
+    CHECK_THROWS_WITH(Collective(Operation::many_to_many, 4, Bytes{1}),
+                      "many-to-many: it needs a demand: who wants whose data");
+    CHECK_THROWS_WITH((void)all_to_all_time(Combining::mesh, 0, 1, message),
+                      "combining: no ranks; there must be 1 or more");
+}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom order`: processes of a node in the order of binomial trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+#: Two quad-cores, whose processes are 0, 2, 3, 5 and 1, 4, 6, 7.
+SOCKET = [0, 1, 0, 0, 1, 0, 1, 1]
+
+
+@pytest.fixture
+def measured(topoloom: Command) -> Command:
+    rows = (
+        ", ".join(
+            "0" if a == b else "1e-6" if SOCKET[a] == SOCKET[b] else "2e-6"
+            for b in range(8)
+        )
+        for a in range(8)
+    )
+    Path("costs.csv").write_text("# seconds\n" + "\n".join(rows) + "\n")
+    return topoloom
+
+
+def test_the_published_orders_come_out_and_are_written(measured: Command) -> None:
+    words = ["order", "costs.csv", "--channels", 2, "-o", "order.txt", "--json"]
+    found = measured(*words).json
+    assert found["order"] == [0, 3, 1, 6, 2, 5, 4, 7]
+    assert found["groups"] == SOCKET
+    assert found["scatter_s"] == pytest.approx(9e-6)
+    assert len(found["scatter_steps_s"]) == 3
+    assert Path("order.txt").read_text().split() == list("03162547")
+    words[2:4] = ["--method", "fastest-edge-first", "--channels", 2]
+    assert measured(*words).json["order"] == [0, 1, 3, 4, 2, 6, 5, 7]
+
+
+def test_people_get_a_table(measured: Command) -> None:
+    printed = measured("order", "costs.csv", "--channels", 2)
+    assert (printed.status, printed.err) == (0, "")
+    assert "order   0 3 1 6 2 5 4 7" in printed.out
+    assert "group 1 1 4 6 7" in printed.out
+    assert "scatter" in printed.out
+
+
+def test_one_process_has_nothing_to_order(topoloom: Command) -> None:
+    Path("one.csv").write_text("0\n")
+    printed = topoloom("order", "one.csv")
+    assert (printed.status, printed.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("0 1\n1 0\n1 1\n", "bad.csv:3: a row more than the 2 columns"),
+        ("0 1\n1\n", "bad.csv:2: 1 costs, the row before has 2"),
+        ("0 1\n", "bad.csv: 1 rows of 2 costs"),
+        ("0 1\n\n-1 0\n", "bad.csv:3: a cost of -1"),
+        ("0 nan\n1 0\n", "bad.csv:1: a cost of nan"),
+        ("0 x\n1 0\n", "bad.csv:1: 'x' is no number"),
+        ("# nothing\n", "bad.csv: no costs"),
+    ],
+)
+def test_matrices_that_are_none_are_refused_by_line(
+    topoloom: Command, text: str, what: str
+) -> None:
+    Path("bad.csv").write_text(text)
+    refused = topoloom("order", "bad.csv")
+    assert refused.status == 2
+    assert what in refused.err
+    assert refused.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--root", "8"], "--root 8 is none of the processes 0 to 7"),
+        (["--channels", "0"], "--channels"),
+        (["--method", "quickest"], "fastest-edge-first"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(
+    measured: Command, words: list[str], what: str
+) -> None:
+    refused = measured("order", "costs.csv", *words)
+    assert refused.status == 2
+    assert what in refused.err
+    assert refused.err.count("\n") == 1
