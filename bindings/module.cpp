@@ -11,10 +11,13 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_pattern(m);
     topoloom::python::bind_machine(m);
     topoloom::python::bind_metric(m);
+    topoloom::python::bind_network_model(m);
     topoloom::python::bind_process_grid(m);
+    topoloom::python::bind_schedule(m);
     topoloom::python::bind_bound(m);
     topoloom::python::bind_place(m);
     topoloom::python::bind_axes(m);
+    topoloom::python::bind_fat_trees(m);
     topoloom::python::bind_qap(m);
     topoloom::python::bind_wiring(m);
     topoloom::python::bind_schedules_combining(m);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "arrays.hpp"
+#include "option_list.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/choose_nodes.hpp"
@@ -102,19 +103,7 @@ nb::list list_mappers() {
         one["summary"] = entry.summary;
         one["source"] = entry.source;
         one["needs"] = entry.needs;
-        nb::list options;
-        for (const OptionInfo& option : entry.options()) {
-            nb::dict described;
-            described["name"] = option.name.c_str();
-            described["default"] = option.standard.c_str();
-            described["range"] = nb::make_tuple(option.range.low, option.range.high);
-            nb::list choices;
-            for (const std::string& choice : option.choices) choices.append(choice.c_str());
-            described["choices"] = choices;
-            described["help"] = option.help.c_str();
-            options.append(described);
-        }
-        one["options"] = options;
+        one["options"] = option_list(entry.options());
         list.append(one);
     }
     return list;

@@ -7,13 +7,16 @@
 namespace topoloom::python {
 
 void bind_axes(nanobind::module_& m);
-void bind_pattern(nanobind::module_& m);
+void bind_bound(nanobind::module_& m);
+void bind_fat_trees(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);
 void bind_metric(nanobind::module_& m);
-void bind_process_grid(nanobind::module_& m);
-void bind_bound(nanobind::module_& m);
+void bind_network_model(nanobind::module_& m);
+void bind_pattern(nanobind::module_& m);
 void bind_place(nanobind::module_& m);
+void bind_process_grid(nanobind::module_& m);
 void bind_qap(nanobind::module_& m);
+void bind_schedule(nanobind::module_& m);
 void bind_schedules_combining(nanobind::module_& m);
 void bind_schedules_orders(nanobind::module_& m);
 void bind_wiring(nanobind::module_& m);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the pictures of the pages on collectives.
+"""Draws the pictures of the pages on schedules on fat trees and on multicast trees.
 
-Usage: ``python docs/schedule_pictures.py docs/collectives`` writes `combining.svg`,
-`binomial-orders.svg` and `grid-lines.svg` there.
+Usage: ``python docs/schedule_pictures.py docs`` writes `contention-free.svg` and
+`multicast-trees.svg` there.
 """
 
 from __future__ import annotations
@@ -11,153 +11,175 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 import topoloom
-from topoloom.figure.style import AFTER, BEFORE, QUIET, SETTINGS
+from topoloom.figure.style import AFTER, BEFORE, SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-#: Ranks of the small case, and the side of its square.
-RANKS = 14
-SIDE = 4
-#: A grid whose lines are shown round by round.
-GRID = (4, 6)
-#: Two quad-cores; the socket of every process.
-SOCKETS = (0, 1, 0, 0, 1, 0, 1, 1)
-#: Times of all-to-all of so many ranks, with the constants of QsNet.
-MANY = 1024
-ALPHA, BETA = 11e-6, 8e-9
-COSTS = topoloom.CombiningCosts(alpha=ALPHA, beta=BETA, gamma=2e-9)
-LINES = {"direct": "-", "mesh": "--", "grid": "-.", "hypercube": ":"}
-
-Point = tuple[float, float]
+FAT_TREE = "fattree:4:4"
+SCHEDULE = "k-shift(k=4)"
+#: Without this one, 15 nodes are left.
+MISSING = 5
+TORUS = (4, 4)
+#: How far a node of the next switch is from its neighbor.
+GAP = 0.8
 
 
 @contextmanager
-def page(file: Path, columns: int, **options: Any) -> Iterator[Any]:
-    """Open panels side by side; draw them into the file."""
+def page(file: Path, height: float) -> Iterator[Figure]:
+    """Open a picture; write it to the file."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     with pyplot.rc_context(SETTINGS):
-        picture, panels = pyplot.subplots(1, columns, layout="constrained", **options)
-        yield panels
+        picture = pyplot.figure(figsize=(9.0, height), layout="constrained")
+        yield picture
+        for panel in picture.axes:
+            panel.axis("off")
         picture.savefig(file, facecolor="w", metadata={"Date": None})
         pyplot.close(picture)
 
 
-def dot(
-    panel: Axes, at: Point, text: str, color: str = QUIET, hole: bool = False
+def across(node: int) -> float:
+    """Where a node of the fat tree is drawn."""
+    return node + GAP * (node // 4)
+
+
+def draw_steps(file: Path) -> None:
+    """Draw each step of k-shift: senders above, receivers below."""
+    machine = topoloom.Machine(FAT_TREE)
+    whole = list(range(machine.node_count))
+    ragged = [node for node in whole if node != MISSING]
+    with page(file, 3.6) as picture:
+        rows = picture.subplots(2, 4)
+        for row, nodes in zip(rows, (whole, ragged), strict=True):
+            steps = topoloom.Step.of_schedule(SCHEDULE, len(nodes))
+            for panel, step in zip(row, steps, strict=True):
+                draw_step(panel, machine, step, nodes)
+
+
+def draw_step(
+    panel: Axes, machine: topoloom.Machine, step: topoloom.Step, nodes: list[int]
 ) -> None:
-    """Draw a process, or a hole where one might be."""
-    edge = "#999999" if hole else "white"
-    face = "white" if hole else color
-    style: Any = {"marker": "o", "markersize": 15, "markeredgecolor": edge}
-    panel.plot(*at, markerfacecolor=face, linestyle="none", zorder=3, **style)
-    light = "white" if color in (AFTER, BEFORE) else "#222222"
-    panel.text(*at, text, ha="center", va="center", fontsize=8, color=light, zorder=4)
+    """Color messages that enter a switch from two switches."""
+    sources: dict[int, set[int]] = {}
+    messages = [(nodes[a], nodes[b]) for a, b in step.messages]
+    for source, target in messages:
+        if source // 4 != target // 4:
+            sources.setdefault(target // 4, set()).add(source // 4)
+    for source, target in messages:
+        crosses = source // 4 != target // 4
+        meets = crosses and len(sources[target // 4]) > 1
+        panel.plot(
+            [across(source), across(target)],
+            [1, 0],
+            "--" if meets else "-",
+            color=BEFORE if meets else AFTER if crosses else "#cccccc",
+            linewidth=1.4 if meets else 0.8,
+        )
+    for there, fill in ((True, "#333333"), (False, "white")):
+        xs = [across(node) for node in range(16) if (node in nodes) == there]
+        for y in (0, 1):
+            panel.plot(xs, [y] * len(xs), "o", ms=3.4, mfc=fill, mec="#333333", mew=0.6)
+    for switch in range(4):
+        ends = [across(4 * switch) - 0.3, across(4 * switch + 3) + 0.3]
+        for edge in (-0.12, 1.12):
+            panel.plot(ends, [edge, edge], color="#333333", linewidth=2.2)
+    by = (step.messages[0][1] - step.messages[0][0]) % len(nodes)
+    name = f"+{by}" if 2 * by < len(nodes) else f"\N{MINUS SIGN}{len(nodes) - by}"
+    found = topoloom.meetings_any_ascent(machine, step, nodes)
+    panel.set_title(f"{name}: {'messages meet' if found.places else 'free'}")
+    panel.set_ylim(-0.3, 1.3)
 
 
-def arrow(panel: Axes, start: Point, end: Point, bend: float, **style: Any) -> None:
-    """Draw a message."""
-    how = {"arrowstyle": "-|>", "shrinkA": 8, "shrinkB": 8, "lw": 1.2, "color": AFTER}
-    how |= {"connectionstyle": f"arc3,rad={bend}", **style}
-    panel.annotate("", end, start, arrowprops=how, zorder=2)
+def draw_trees(file: Path) -> None:
+    """Draw the loads of many trees on a fat tree, and the disjoint ones of a torus."""
+    with page(file, 4.4) as picture:
+        (above,), (below,) = picture.subfigures(2, 1, squeeze=False)
+        machine = topoloom.Machine(FAT_TREE)
+        everyone = list(range(16))
+        for panel, kind in zip(
+            above.subplots(1, 2), ("last", "least-loaded"), strict=True
+        ):
+            trees = topoloom.spanning_trees(
+                machine, kind, [(root, everyone) for root in everyone]
+            )
+            draw_loads(panel, machine, topoloom.tree_loads(machine, trees))
+            panel.set_title(f"16 trees, {kind} parents")
+        torus = topoloom.Machine("torus:" + "x".join(map(str, TORUS)))
+        trees = topoloom.spanning_trees(torus, "disjoint", [(0, everyone)])
+        for number, (panel, tree) in enumerate(
+            zip(below.subplots(1, len(trees)), trees, strict=True), 1
+        ):
+            draw_on_torus(panel, torus, tree)
+            panel.set_title(f"disjoint tree {number} of a torus")
 
 
-def draw_combining(file: Path) -> None:
-    """Draw both phases round the holes of 14 ranks, and what strategies take."""
-
-    def at(rank: int) -> Point:
-        row, column = divmod(rank, SIDE)
-        return float(column), float(row)
-
-    widths = {"width_ratios": [1, 1, 1.35]}
-    with page(file, 3, figsize=(9.0, 2.9), gridspec_kw=widths) as panels:
-        for phase, senders in enumerate(((12, 13), (2,))):
-            panel = panels[phase]
-            for rank in range(SIDE * SIDE):
-                hole = rank >= RANKS
-                text = "" if hole else str(rank)
-                color = AFTER if rank in senders else QUIET
-                dot(panel, at(rank), text, color, hole)
-            for sender in senders:
-                to = topoloom.virtual_mesh_receivers(RANKS, 2, sender)[phase]
-                for receiver in to:
-                    away = phase == 0 and receiver // SIDE != sender // SIDE
-                    style: Any = {"color": BEFORE, "linestyle": "--"} if away else {}
-                    arrow(panel, at(sender), at(receiver), -0.25, **style)
-            panel.set(xlim=(-0.6, 3.6), ylim=(-0.6, 3.8), aspect="equal")
-            panel.axis("off")
-        panels[0].set_title("phase 1: for every column")
-        panels[1].set_title("phase 2: along the column")
-        draw_times(panels[2])
+def draw_loads(
+    panel: Axes, machine: topoloom.Machine, loads: tuple[list[int], list[int]]
+) -> None:
+    """Draw cables as wide as the trees that go up and down through them."""
+    place = {node: (across(node), 0.0) for node in range(16)}
+    for switch in range(4):
+        place[16 + switch] = (across(4 * switch) + 1.5, 1.0)
+        place[20 + switch] = (across(4 * switch) + 1.5, 2.4)
+    for link in range(0, machine.link_count, 2):
+        child, parent = machine.link_ends(link)
+        if child < 16:
+            width, color = 0.6, "#bbbbbb"
+        else:
+            trees = loads[0][link] + loads[0][link + 1]
+            width, color = 0.3 + trees / 4, AFTER if trees else "#bbbbbb"
+        xs, ys = zip(place[child], place[parent], strict=True)
+        panel.plot(xs, ys, color=color, linewidth=width, solid_capstyle="round")
+    for vertex, (x, y) in place.items():
+        mark = "o" if vertex < 16 else "s"
+        panel.plot(x, y, mark, color="#333333", ms=3.4 if vertex < 16 else 9, zorder=3)
+        if vertex >= 20:
+            panel.text(
+                x, y + 0.28, f"{loads[1][vertex]} trees", ha="center", fontsize=8
+            )
+    panel.set(ylim=(-0.3, 3.1))
 
 
-def draw_times(panel: Axes) -> None:
-    """Draw the time of every strategy over the size of a message."""
-    sizes = np.geomspace(8, 65536, 60)
-    for name, line in LINES.items():
-        times = [topoloom.all_to_all_time(name, MANY, size, COSTS) for size in sizes]
-        color = AFTER if name == "direct" else BEFORE if name == "mesh" else "#555555"
-        panel.loglog(sizes, times, line, color=color, linewidth=1.4, label=name)
-    panel.axvline(ALPHA / BETA, color=QUIET, linewidth=0.8, zorder=0)
-    panel.set(xlabel="bytes a pair", ylabel="seconds", title=f"{MANY:,} ranks")
-    panel.legend(frameon=False, fontsize=8)
-
-
-def draw_orders(file: Path) -> None:
-    """Draw the trees of three orders on two sockets."""
-    same = np.equal.outer(SOCKETS, SOCKETS)
-    costs = np.where(same, 1.0, 2.0)
-    methods = ("standard", "fastest-edge-first", "channel-aware")
-    with page(file, len(methods), figsize=(9.0, 2.3)) as panels:
-        for panel, method in zip(panels, methods, strict=True):
-            order = topoloom.binomial_order(costs, method, channels=2)
-            steps = topoloom.binomial_scatter_steps(costs, order, channels=2)
-            places = [(float(i), -1.6 * i.bit_count()) for i in range(len(order))]
-            for half in (4, 2, 1):
-                for start in range(0, len(order), 2 * half):
-                    ends = order[start], order[start + half]
-                    slow = SOCKETS[ends[0]] != SOCKETS[ends[1]]
-                    style: Any = {"color": BEFORE, "linestyle": "--"} if slow else {}
-                    pair = places[start], places[start + half]
-                    arrow(panel, *pair, 0.0, lw=0.6 + 0.6 * half, **style)
-            for place, process in zip(places, order, strict=True):
-                color = AFTER if SOCKETS[process] == 0 else BEFORE
-                dot(panel, place, str(process), color)
-            panel.set_title(f"{method}: {sum(steps):g}")
-            panel.set(xlim=(-0.6, 7.6), ylim=(-5.6, 0.8))
-            panel.axis("off")
-
-
-def draw_lines(file: Path) -> None:
-    """Draw a broadcast along all lines of a grid, round by round."""
-    rounds = topoloom.grid_line_messages(list(GRID), "broadcast", 1)
-    columns = GRID[1]
-    with page(file, len(rounds), figsize=(9.0, 1.6)) as panels:
-        for number, (panel, messages) in enumerate(zip(panels, rounds, strict=True), 1):
-            for rank in range(GRID[0] * columns):
-                row, column = divmod(rank, columns)
-                panel.plot(column, -row, "o", color=QUIET, markersize=6, zorder=3)
-            for sender, receiver, _ in messages:
-                ends = (divmod(rank, columns) for rank in (sender, receiver))
-                start, end = ((float(column), -float(row)) for row, column in ends)
-                style = {"shrinkA": 3, "shrinkB": 3, "mutation_scale": 7}
-                arrow(panel, start, end, -0.3, **style)
-            panel.set_title(f"round {number}")
-            panel.set(xlim=(-0.7, columns - 0.3), ylim=(-3.8, 0.9), aspect="equal")
-            panel.axis("off")
+def draw_on_torus(
+    panel: Axes, torus: topoloom.Machine, tree: topoloom.SpanningTree
+) -> None:
+    """Draw a tree; links round the end come in from outside."""
+    for link in tree.links.tolist():
+        start, end = (torus.coordinates(at) for at in torus.link_ends(link))
+        step = [
+            (b - a + 1) % extent - 1
+            for a, b, extent in zip(start, end, TORUS, strict=True)
+        ]
+        length = (
+            1.0 if [b - s for b, s in zip(end, step, strict=True)] == start else 0.6
+        )
+        panel.annotate(
+            "",
+            xy=(end[1], end[0]),
+            xytext=(end[1] - length * step[1], end[0] - length * step[0]),
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": AFTER,
+                "shrinkA": 1,
+                "shrinkB": 3,
+            },
+        )
+    for node in range(torus.node_count):
+        y, x = torus.coordinates(node)
+        color = BEFORE if node == tree.root else "#333333"
+        panel.plot(x, y, "o", color=color, ms=6 if node == tree.root else 3.4, zorder=3)
+    panel.set(xlim=(-0.8, TORUS[1] - 0.2), ylim=(TORUS[0] - 0.2, -0.8), aspect="equal")
 
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    draw_combining(folder / "combining.svg")
-    draw_orders(folder / "binomial-orders.svg")
-    draw_lines(folder / "grid-lines.svg")
+    draw_steps(folder / "contention-free.svg")
+    draw_trees(folder / "multicast-trees.svg")

@@ -320,6 +320,135 @@ def allocation_shape(allocation: Allocation, threads: int = 0) -> AllocationShap
 def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottest: int = 10, threads: int = 0) -> Judgement:
     """Measures a placement in one pass over the messages."""
 
+class MessageCosts:
+    """What a message costs beside its line, in seconds and seconds a byte."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def latency(self) -> float:
+        """L: how much later than its turn a message alone arrives."""
+
+    @latency.setter
+    def latency(self, arg: float, /) -> None: ...
+
+    @property
+    def send_cpu(self) -> float: ...
+
+    @send_cpu.setter
+    def send_cpu(self, arg: float, /) -> None: ...
+
+    @property
+    def send_cpu_per_byte(self) -> float: ...
+
+    @send_cpu_per_byte.setter
+    def send_cpu_per_byte(self, arg: float, /) -> None: ...
+
+    @property
+    def receive_cpu(self) -> float: ...
+
+    @receive_cpu.setter
+    def receive_cpu(self, arg: float, /) -> None: ...
+
+    @property
+    def receive_cpu_per_byte(self) -> float: ...
+
+    @receive_cpu_per_byte.setter
+    def receive_cpu_per_byte(self, arg: float, /) -> None: ...
+
+    @property
+    def combine(self) -> float:
+        """Of each message that is put together with others."""
+
+    @combine.setter
+    def combine(self, arg: float, /) -> None: ...
+
+    @property
+    def gamma(self) -> float:
+        """A byte, to copy when messages are combined."""
+
+    @gamma.setter
+    def gamma(self, arg: float, /) -> None: ...
+
+    @property
+    def delta(self) -> float:
+        """A byte, to stage in the network card's memory."""
+
+    @delta.setter
+    def delta(self, arg: float, /) -> None: ...
+
+    @property
+    def beta_em(self) -> float:
+        """A byte sent from there; 0: never sent from there."""
+
+    @beta_em.setter
+    def beta_em(self, arg: float, /) -> None: ...
+
+    @property
+    def node_beta(self) -> float:
+        """
+        A byte of all processes of a node together; 0: they do not slow each other.
+        """
+
+    @node_beta.setter
+    def node_beta(self, arg: float, /) -> None: ...
+
+class NetworkModel:
+    """What messages cost by their size alone, in seconds."""
+
+    @staticmethod
+    def regimes(lines: Sequence[tuple[float, float, int | None]], costs: MessageCosts = ...) -> NetworkModel:
+        """
+        Lines (alpha, beta, most bytes), ascending, the last with None: the size's regime counts.
+        """
+
+    @staticmethod
+    def largest(lines: Sequence[tuple[float, float, int | None]], costs: MessageCosts = ...) -> NetworkModel:
+        """Lines (alpha, beta, None): the largest of all counts."""
+
+    @staticmethod
+    def loggp(L: float, o: float, g: float, G: float, costs: MessageCosts = ...) -> NetworkModel:
+        """
+        From LogGP's parameters in seconds; they set latency, send_cpu and receive_cpu.
+        """
+
+    def time(self, bytes: int, processes: int = 1) -> float:
+        """
+        From one message to the next where each of so many processes of a node sends several.
+        """
+
+    def arrival(self, bytes: int) -> float:
+        """Until a message alone has arrived."""
+
+    def nic_time(self, bytes: int) -> float:
+        """As `time` of one process, from the network card's memory."""
+
+    def cpu(self, bytes: int) -> float:
+        """CPU of both ends."""
+
+    def send_cpu(self, bytes: int) -> float: ...
+
+    def receive_cpu(self, bytes: int) -> float: ...
+
+    def copy(self, bytes: int, messages: float = 0.0) -> float:
+        """To copy so many bytes out of so many messages into one, or back."""
+
+    def stage(self, bytes: int) -> float:
+        """To bring bytes into the network card's memory."""
+
+    @property
+    def lines(self) -> list[tuple[float, float, int | None]]:
+        """As `regimes` and `largest` take them."""
+
+    @property
+    def takes_largest(self) -> bool: ...
+
+    @property
+    def sends_from_nic(self) -> bool: ...
+
+    @property
+    def costs(self) -> MessageCosts: ...
+
 class GridLinks:
     """Hockney's model between and inside nodes, in seconds."""
 
@@ -376,6 +505,86 @@ def nearest_extents(extents: Sequence[int], cells: int) -> list[int]:
     """
     Extents of a grid of so many cells that are the nearest to those given.
     """
+
+class ScheduleCost:
+    """What a schedule costs."""
+
+    @property
+    def time(self) -> float:
+        """Seconds, summed over the rounds."""
+
+    @property
+    def cpu(self) -> float:
+        """Seconds that the busiest rank of every round sends and copies."""
+
+    @property
+    def congestion(self) -> float:
+        """
+        Seconds that the busiest link of every round needs; 0 without a machine.
+        """
+
+    @property
+    def rounds(self) -> int: ...
+
+    @property
+    def messages(self) -> int:
+        """Of a rank that sends the most in every round."""
+
+    @property
+    def bytes(self) -> int:
+        """Of the same rank."""
+
+class Schedule:
+    """A collective as rounds of messages, described and never stored."""
+
+    def __init__(self, name: str, operation: str, ranks: int, bytes: int, root: int = 0, degree: int | None = None) -> None:
+        """
+        name is one of schedules(), with options as in chain(segment=4096). bytes are those of the whole
+        vector (broadcast, reduce, all-reduce), of a rank (scatter, gather, all-gather, reduce-scatter) or
+        of a pair (all-to-all). A many-to-many has a degree: to how many of the next ranks each sends.
+        """
+
+    @staticmethod
+    def many_to_many(name: str, demand: CommGraph, multicast: bool = False) -> Schedule:
+        """Who wants how many bytes of whom, as a communication graph."""
+
+    @property
+    def operation(self) -> str: ...
+
+    @property
+    def ranks(self) -> int: ...
+
+    @property
+    def rounds(self) -> int: ...
+
+    def messages(self, round: int) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+        """Senders, receivers and bytes of the messages of a round."""
+
+    def blocks(self, round: int, source: int, target: int) -> list[int]:
+        """Blocks of data that a message carries."""
+
+    def check(self) -> None:
+        """
+        Plays the schedule; raises Error unless every rank ends with exactly what is promised.
+        """
+
+    def pattern(self, threads: int = 0) -> CommGraph:
+        """All messages as one communication graph."""
+
+    def phase(self, round: int) -> CommGraph:
+        """The messages of one round as a communication graph."""
+
+    def cost(self, model: NetworkModel) -> ScheduleCost:
+        """What its messages cost alone."""
+
+    def cost_on(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None, threads: int = 0) -> ScheduleCost:
+        """
+        What it costs on the links under a placement; without a model, with the machine's own start-up time
+        and port bandwidth.
+        """
+
+def schedules() -> list[dict[str, object]]:
+    """All schedules with their operations and options."""
 
 class Bounds:
     """What no placement can be better than, and what proves it."""
@@ -529,6 +738,78 @@ def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence
 
 def mesh_phases(extents: Sequence[int], traffic: tuple[Sequence[int], str, int]) -> list[CommGraph]:
     """The phases of one traffic of a mesh, whose first axis is the fastest."""
+
+class Step:
+    """Messages between ranks that are sent at once."""
+
+    def __init__(self, messages: Sequence[tuple[int, int]]) -> None:
+        """(from, to) of each."""
+
+    @staticmethod
+    def shift(ranks: int, by: int) -> Step:
+        """Rank r sends to r + by, round the end."""
+
+    @staticmethod
+    def prefix(ranks: int, by: int) -> Step:
+        """Rank r sends to r xor by, if there is such a rank."""
+
+    @staticmethod
+    def blocks(ranks: int, block_to: Sequence[int]) -> Step:
+        """Equal blocks of ranks send to each other, keeping their order."""
+
+    @staticmethod
+    def of_schedule(schedule: str, ranks: int, operation: str = 'all-gather') -> list[Step]:
+        """The different rounds of a schedule such as k-shift(k=8), in order."""
+
+    @property
+    def messages(self) -> list[tuple[int, int]]: ...
+
+    @property
+    def rounds(self) -> int:
+        """In so many of which it is taken."""
+
+class Meetings:
+    """Where messages that are sent at once meet."""
+
+    @property
+    def places(self) -> int:
+        """Links, or subtrees above which such links may be."""
+
+    @property
+    def most(self) -> float:
+        """Messages on one link, at worst."""
+
+def meetings_any_ascent(machine: Machine, step: Step, node_of_rank: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> Meetings:
+    """Where messages may meet on a fat tree, whichever ways they climb."""
+
+def meetings_on_routes(machine: Machine, step: Step, node_of_rank: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> Meetings:
+    """Where messages meet on the routes of the machine."""
+
+def find_free_order(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], steps: Sequence[Step], work: int = 10000000, seed: int = 1) -> tuple[list[int], int, bool]:
+    """
+    (nodes by rank, rounds in which messages may meet, whether no order has fewer).
+    """
+
+def with_gaps(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> list[int | None]:
+    """Nodes at positions between which exchanges p xor j meet nowhere."""
+
+class SpanningTree:
+    """Links that lead from a root to members of a group."""
+
+    @property
+    def root(self) -> int: ...
+
+    @property
+    def links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """Each behind the one that leads to its beginning."""
+
+def spanning_trees(machine: Machine, kind: str, multicasts: Sequence[tuple[int, Sequence[int]]]) -> list[SpanningTree]:
+    """
+    Trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any machine, or all 'disjoint' ones of a torus.
+    """
+
+def tree_loads(machine: Machine, trees: Sequence[SpanningTree]) -> tuple[list[int], list[int]]:
+    """Trees through every link, and every switch, router or node."""
 
 def solve_qap(a: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, target: int | None = None) -> tuple[list[int], int, int]:
     """

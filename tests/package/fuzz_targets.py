@@ -15,12 +15,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from test_discover_every import SAMPLES
 
-from topoloom import Error, Machine, _core, load_allocation
+from topoloom import Error, Machine, _core, load_allocation, load_model
 from topoloom.discover.importers import IMPORTERS
 from topoloom.formats.machine_toml import read_machine_toml
 from topoloom.hostlist import compress_hostlist, expand_hostlist
+from topoloom.model.fit import fit_model
+from topoloom.model.samples import read_pings
 
 #: CPU time that a text may take; wall time says more of what else runs
 SECONDS = 2.0
@@ -51,6 +54,18 @@ METIS = (
     "% a ring\n4 4 1\n2 1 4 2\n1 1 3 1\n2 1 4 1\n3 1 1 2\n",
     "3 2 011 1\n5 2 1\n6 1 1 3 1\n7 2 1\n",
     "2 1\n2\n1\n",
+)
+MODELS = (
+    'format = "topoloom-model"\nversion = 1\nname = "a"\nregimes = [\n'
+    '{ most = "2 KiB", alpha = "2 us", beta = "0.1 ns" },\n'
+    '{ alpha = "3 us", beta = "0.04 ns" },\n]\n[costs]\nlatency = "1 us"\n'
+    'send_cpu = "0.5 us"\ngamma = "1 ns"\nnode_bandwidth = "50 GB/s"\n',
+    'format = "topoloom-model"\nversion = 1\n'
+    'loggp = { L = "5 us", o = "2 us", g = "3 us", G = "1 ns" }\n',
+)
+PINGS = (
+    "# a\nsize,time\n1,1 us\n64,1.1 us\n1KiB,1200 ns\n65536,5e-6\n1MiB,60 us\n",
+    "time,size,rate\n1us,1,2\n1.5us,1,2\n2 us,8,3\n3 us,16,9\n",
 )
 ALLOCATIONS = (
     "# job\nn[03-05,07]\nn1,n2\n",
@@ -88,6 +103,20 @@ def _toml(text: str) -> None:
         Machine(read_machine_toml(Path(file.name))[0].text)
 
 
+def _model(text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        assert load_model(Path(file.name)).model.time(64) >= 0
+
+
+def _pings(text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        assert np.isfinite(fit_model(*read_pings(file.name)).errors).all()
+
+
 def _allocation(text: str) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
         file.write(text)
@@ -114,6 +143,8 @@ TARGETS = {
     "short-text": Target(lambda text: Machine(text) and None, SHORT_TEXTS, True),
     "toml": Target(_toml, TOML),
     "metis": Target(lambda text: _core.read_metis(text.encode()) and None, METIS, True),
+    "model": Target(_model, MODELS),
+    "pings": Target(_pings, PINGS),
     "allocation": Target(_allocation, ALLOCATIONS),
     "host-list": Target(_host_list, HOST_LISTS),
 }

@@ -52,6 +52,8 @@ def test_lines_of_a_grid_broadcast_one_axis_after_the_other() -> None:
         [(1, 0, 8), (4, 3, 8)],
         [(1, 2, 8), (4, 5, 8)],
     ]
+    chain = topoloom.grid_line_messages([1, 3], "broadcast", 8, pieces=2)
+    assert chain == [[(0, 1, 4)], [(0, 1, 4), (1, 2, 4)], [(1, 2, 4)]]
     with pytest.raises(topoloom.Error, match="they do no barrier"):
         topoloom.grid_line_messages([2, 3], "barrier", 0)
     with pytest.raises(topoloom.Error, match="root 2 is not a rank"):

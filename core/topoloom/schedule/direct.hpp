@@ -1,45 +1,70 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many-to-many, personalised or multicast, with a message of its own for each who wants one.
+// All-to-all, all-gather and reduce-scatter without detours: every block goes straight to its rank.
 #pragma once
+
+#include <bit>
 
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
 
-/// One round, in which a rank sends to all who want its data: degree (alpha + m beta).
+/// cyclic    in round i rank r sends to r + i + 1
+/// pairwise  in round i ranks r and r xor i + 1 exchange; where the number of ranks is no power of two, some have no partner
+/// at_once   one round: every rank sends to r + 1, r + 2, ... and waits for nothing between
+enum class DirectOrder { cyclic, pairwise, at_once };
+
+/// Source: Kumar 2005, eq. 3.1, 4.1 and 4.2; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005.
+template <DirectOrder order>
 class Direct {
    public:
-    explicit Direct(Collective collective) : collective_(std::move(collective)) {}
+    explicit Direct(const Collective& collective) : collective_(collective) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
-    [[nodiscard]] std::uint64_t rounds() const { return collective_.ranks() > 1 ? 1 : 0; }
+    [[nodiscard]] std::uint64_t rounds() const {
+        const std::size_t ranks = collective_.ranks();
+        if constexpr (order == DirectOrder::at_once) return ranks > 1 ? 1 : 0;
+        return (order == DirectOrder::pairwise ? std::bit_ceil(ranks) : ranks) - 1;
+    }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return collective_.personalised() ? Transfer::move : Transfer::copy;
+        return collective_.operation() == Operation::all_to_all   ? Transfer::move
+               : collective_.operation() == Operation::all_gather ? Transfer::copy
+                                                                  : Transfer::combine;
     }
     template <class Visit>
-    void sends(Rank rank, std::uint64_t, const Visit& visit) const {
-        collective_.demand()->each_target(rank,
-                                          [&](Rank to) { visit(to, collective_.bytes_of(block(rank, to))); });
+    void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
+        each_peer(rank, round, true, visit);
     }
     template <class Visit>
-    void receives(Rank rank, std::uint64_t, const Visit& visit) const {
-        collective_.demand()->each_origin(
-            rank, [&](Rank from) { visit(from, collective_.bytes_of(block(from, rank))); });
+    void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
+        each_peer(rank, round, false, visit);
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t, const Visit& visit) const {
-        visit(block(from, to));
+        if (collective_.operation() == Operation::all_gather) return visit(std::uint64_t{from.value});
+        const bool personal = collective_.operation() == Operation::all_to_all;
+        visit((personal ? std::uint64_t{from.value} * collective_.ranks() : 0) + to.value);
     }
+    /// The partner of the rank that lacks the highest bit is that bit, which is a rank.
     template <class Visit>
-    void busiest(std::uint64_t, const Visit& visit) const {
-        const std::size_t unlike = collective_.demand()->regular() ? 1 : collective_.ranks();
-        for (const Rank rank : ids<Rank>(unlike)) visit(rank);
+    void busiest(std::uint64_t round, const Visit& visit) const {
+        visit(Rank{order == DirectOrder::pairwise ? (round + 1) ^ std::bit_floor(round + 1) : 0});
     }
 
    private:
-    [[nodiscard]] std::uint64_t block(Rank from, Rank to) const {
-        return collective_.personalised() ? std::uint64_t{from.value} * collective_.ranks() + to.value
-                                          : from.value;
+    template <class Visit>
+    void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
+        const std::size_t ranks = collective_.ranks();
+        const auto beside = [&](std::size_t by) {
+            visit(collective_.shifted(rank, sending ? by : ranks - by), collective_.bytes());
+        };
+        if constexpr (order == DirectOrder::pairwise) {
+            const std::size_t peer = rank.value ^ (round + 1);
+            if (peer < ranks) visit(Rank{peer}, collective_.bytes());
+        } else if constexpr (order == DirectOrder::cyclic) {
+            beside(round + 1);
+        } else {
+            for (std::size_t by = 1; by < ranks; ++by) beside(by);
+        }
     }
 
     Collective collective_;

@@ -21,29 +21,22 @@ void each_own_block(const Collective& collective, Rank rank, bool last, const Vi
 
 }  // namespace
 
-Play::Play(const Collective& collective)
-    : collective_(collective),
-      width_(collective.reduces() ? collective.ranks() : 1),
-      shares_(collective.ranks() * collective.block_count() * width_) {
+Play::Play(const Collective& collective) : collective_(collective) {
+    const std::size_t who = collective.reduces() ? collective.ranks() : 1;
+    for (std::size_t left = who; left > 0; left -= std::min<std::size_t>(left, 64))
+        whole_.push_back(left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1);
+    shares_.resize(collective.ranks() * collective.block_count() * whole_.size());
     for (const Rank rank : ids<Rank>(collective.ranks())) {
+        const std::size_t whose = collective.reduces() ? rank.value : 0;
         each_own_block(collective, rank, false, [&](std::uint64_t block) {
             if (collective.has_at_first(rank, block))
-                shares_[at(rank, block) + (collective.reduces() ? rank.value : 0)] = true;
+                shares_[at(rank, block) + whose / 64] |= std::uint64_t{1} << (whose % 64);
         });
     }
 }
 
 bool Play::has_any(Rank rank, std::uint64_t block) const {
-    if (width_ == 1) return shares_[at(rank, block)];
-    const auto begin = shares_.begin() + static_cast<std::ptrdiff_t>(at(rank, block));
-    const auto end = begin + static_cast<std::ptrdiff_t>(width_);
-    return std::find(begin, end, true) != end;
-}
-
-bool Play::has_all(Rank rank, std::uint64_t block) const {
-    const auto begin = shares_.begin() + static_cast<std::ptrdiff_t>(at(rank, block));
-    const auto end = begin + static_cast<std::ptrdiff_t>(width_);
-    return std::find(begin, end, false) == end;
+    return std::ranges::any_of(shares(rank, block), [](std::uint64_t word) { return word != 0; });
 }
 
 void Play::fault(std::uint64_t round, const PlayedMessage& message, std::uint64_t block,
@@ -53,33 +46,33 @@ void Play::fault(std::uint64_t round, const PlayedMessage& message, std::uint64_
 }
 
 void Play::take(std::uint64_t round, Transfer transfer, const PlayedMessage& message, std::uint64_t block,
-                std::span<const char> with) {
-    const std::size_t there = at(message.to, block);
-    bool common = false, lost = false, fresh = false;
-    for (std::size_t k = 0; k < width_; ++k) {
-        common = common || (shares_[there + k] && with[k]);
-        lost = lost || (shares_[there + k] && !with[k]);
-        fresh = fresh || (!shares_[there + k] && with[k]);
+                std::span<const std::uint64_t> with) {
+    std::uint64_t* there = &shares_[at(message.to, block)];
+    std::uint64_t common = 0, lost = 0, fresh = 0;
+    for (std::size_t k = 0; k < with.size(); ++k) {
+        common |= there[k] & with[k];
+        lost |= there[k] & ~with[k];
+        fresh |= ~there[k] & with[k];
     }
     if (transfer == Transfer::combine) {
-        if (common && collective_.operation() != Operation::barrier)
+        if (common != 0 && collective_.operation() != Operation::barrier)
             fault(round, message, block, "which has a part of it already");
     } else {
-        if (lost) fault(round, message, block, "which would lose a part of its own");
-        if (!fresh) fault(round, message, block, "which has it already");
+        if (lost != 0) fault(round, message, block, "which would lose a part of its own");
+        if (fresh == 0) fault(round, message, block, "which has it already");
     }
-    for (std::size_t k = 0; k < width_; ++k) shares_[there + k] = shares_[there + k] || with[k];
+    for (std::size_t k = 0; k < with.size(); ++k) there[k] |= with[k];
 }
 
 void Play::play(std::uint64_t round, Transfer transfer, std::span<const PlayedMessage> messages) {
-    std::vector<char> carried;  // shares, as they were before the round
+    std::vector<std::uint64_t> carried;  // shares, as they were before the round
     for (const PlayedMessage& message : messages) {
         Bytes bytes;
         for (const std::uint64_t block : message.blocks) {
             if (block >= collective_.block_count()) fault(round, message, block, "which there is not");
             if (!has_any(message.from, block)) fault(round, message, block, "which it has not");
-            const std::size_t here = at(message.from, block);
-            for (std::size_t k = 0; k < width_; ++k) carried.push_back(shares_[here + k] ? 1 : 0);
+            const auto own = shares(message.from, block);
+            carried.insert(carried.end(), own.begin(), own.end());
             bytes += collective_.bytes_of(block);
         }
         if (bytes != message.bytes) {
@@ -92,15 +85,15 @@ void Play::play(std::uint64_t round, Transfer transfer, std::span<const PlayedMe
         for (const PlayedMessage& message : messages) {
             for (const std::uint64_t block : message.blocks) {
                 if (!has_any(message.from, block)) fault(round, message, block, "and to another rank, too");
-                for (std::size_t k = 0; k < width_; ++k) shares_[at(message.from, block) + k] = false;
+                std::fill_n(&shares_[at(message.from, block)], whole_.size(), 0);
             }
         }
     }
-    std::span<const char> rest = carried;
+    std::span<const std::uint64_t> rest = carried;
     for (const PlayedMessage& message : messages) {
         for (const std::uint64_t block : message.blocks) {
-            take(round, transfer, message, block, rest.first(width_));
-            rest = rest.subspan(width_);
+            take(round, transfer, message, block, rest.first(whole_.size()));
+            rest = rest.subspan(whole_.size());
         }
     }
 }

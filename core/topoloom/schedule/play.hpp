@@ -2,6 +2,7 @@
 // Proves a schedule by playing it: every block travels, and in the end every rank has what the collective promises.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -19,7 +20,7 @@ struct PlayedMessage {
     std::vector<std::uint64_t> blocks;
 };
 
-/// Who has which blocks. Memory: one bit for every rank and block, and for every rank again where ranks add to a block.
+/// Who has which blocks. Memory: a word for every rank and block, or where ranks add to blocks, a bit for each of them.
 class Play {
    public:
     explicit Play(const Collective& collective);
@@ -33,18 +34,23 @@ class Play {
    private:
     /// Where the shares of a block on a rank begin.
     [[nodiscard]] std::size_t at(Rank rank, std::uint64_t block) const {
-        return (rank.value * collective_.block_count() + block) * width_;
+        return (rank.value * collective_.block_count() + block) * whole_.size();
+    }
+    [[nodiscard]] std::span<const std::uint64_t> shares(Rank rank, std::uint64_t block) const {
+        return {shares_.data() + at(rank, block), whole_.size()};
     }
     [[nodiscard]] bool has_any(Rank rank, std::uint64_t block) const;
-    [[nodiscard]] bool has_all(Rank rank, std::uint64_t block) const;
+    [[nodiscard]] bool has_all(Rank rank, std::uint64_t block) const {
+        return std::ranges::equal(shares(rank, block), whole_);
+    }
     void take(std::uint64_t round, Transfer transfer, const PlayedMessage& message, std::uint64_t block,
-              std::span<const char> with);
+              std::span<const std::uint64_t> with);
     [[noreturn]] void fault(std::uint64_t round, const PlayedMessage& message, std::uint64_t block,
                             const char* what) const;
 
     Collective collective_;
-    std::size_t width_;         // of whom a rank may have the share of a block; 1 where nobody adds
-    std::vector<bool> shares_;  // by rank, block and whose it is
+    std::vector<std::uint64_t> whole_;   // a block: whose shares there are, bit by bit; one where nobody adds
+    std::vector<std::uint64_t> shares_;  // by rank and block
 };
 
 /// Throws Error that names round, ranks and block unless the schedule does exactly what its collective promises, and its

@@ -29,11 +29,12 @@ struct ScheduleEntry {
     std::string_view source;  // paper and section; empty for folklore
     std::string_view cost;    // for P ranks and m bytes: alpha, beta and gamma as in the docs
     AnySchedule (*make)(const Call& call, std::string_view name, const OptionValues&);
-    std::string_view ranks = "";  // which numbers of them; empty: any
-    bool (*applies)(std::size_t ranks) = [](std::size_t) { return true; };  // as that says
+    std::string_view ranks = "";                   // which numbers of them; empty: any
+    bool (*applies)(std::size_t ranks) = nullptr;  // as that says
     std::vector<OptionInfo> (*options)() = list_options<NoOptions>;
 
     [[nodiscard]] bool does(Operation operation) const;
+    [[nodiscard]] bool is_for(std::size_t count) const { return applies == nullptr || applies(count); }
 };
 
 /// All schedules, in the order in which they are shown.

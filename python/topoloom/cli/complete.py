@@ -34,6 +34,17 @@ def patterns(incomplete: str) -> list[str]:
     return _starting(incomplete, [*PATTERNS, "import"])
 
 
+def model_words(incomplete: str) -> list[str]:
+    """Complete verbs of `topoloom model`, network models, and files here."""
+    from pathlib import Path
+
+    from topoloom.cli.model import OPTIONS
+    from topoloom.model.named import model_names
+
+    files = [str(path) for path in Path().glob("*") if path.suffix in (".toml", ".csv")]
+    return _starting(incomplete, [*OPTIONS, *model_names(), *files])
+
+
 def kinds(incomplete: str) -> list[str]:
     """Kinds of things that `topoloom list` lists."""
     from topoloom.cli.list import KINDS
@@ -63,3 +74,26 @@ AXIS_ORDERS = ("jax", "megatron", "ranks")
 def axis_orders(incomplete: str) -> list[str]:
     """Complete the formats of `topoloom axes --to`."""
     return _starting(incomplete, AXIS_ORDERS)
+
+
+def operations(incomplete: str) -> list[str]:
+    """Names of collectives."""
+    from topoloom.schedules.choose import operations
+
+    return _starting(incomplete, operations())
+
+
+def schedules(incomplete: str) -> list[str]:
+    """Names of schedules, also behind a plus."""
+    from topoloom._core import schedules
+
+    cut = incomplete.rfind("+") + 1
+    names = [str(entry["name"]) for entry in schedules()]
+    return _starting(incomplete, [incomplete[:cut] + name for name in names])
+
+
+def models(incomplete: str) -> list[str]:
+    """Names of network models that ship with Topoloom."""
+    from topoloom.model.named import model_names
+
+    return _starting(incomplete, model_names())

@@ -23,16 +23,14 @@ source and a date::
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
 from topoloom.discover.described import Described
-from topoloom.files import MOST_BYTES, read_text
 from topoloom.formats.allocation_toml import read_allocation_tables
 from topoloom.formats.node_toml import read_node
+from topoloom.formats.toml_document import HEAD, check_head, read_toml
 from topoloom.formats.toml_values import entry, refuse_unknown
 from topoloom.formats.topology_keys import read_down, read_topology
 from topoloom.hostlist import expand_hostlist
@@ -41,7 +39,6 @@ from topoloom.node_parts import NO_PARTS
 FORMAT = "topoloom-machine"
 VERSION = 1
 _MOST_HOSTS = 4_000_000
-_HEAD = ("format", "version")
 _ABOUT = ("name", "summary", "source", "date")
 
 
@@ -55,10 +52,7 @@ def read_machine_toml(path: str | Path) -> tuple[Described, dict[str, str]]:
     OSError
         If the file cannot be read.
     """
-    text = read_text(path, most=MOST_BYTES)
-    if not text.strip():
-        raise Error(f"{path}: the file is empty")
-    document = _parse(path, text)
+    document = read_toml(path)
     try:
         return _described(document, Path(path).parent), {
             key: entry(document, key, str, key) for key in _ABOUT if key in document
@@ -67,42 +61,9 @@ def read_machine_toml(path: str | Path) -> tuple[Described, dict[str, str]]:
         raise Error(f"{path}: {error}") from None
 
 
-def _parse(path: str | Path, text: str) -> dict[str, Any]:
-    try:
-        tomllib = importlib.import_module(
-            "tomllib" if sys.version_info >= (3, 11) else "tomli"
-        )
-    except ModuleNotFoundError:
-        raise Error(
-            f"{path}: reading TOML on Python 3.10 needs tomli; "
-            "install it with: pip install tomli"
-        ) from None
-    try:
-        document: dict[str, Any] = tomllib.loads(text)
-        return document
-    except tomllib.TOMLDecodeError as error:
-        what, _, where = str(error).partition(" (at line ")
-        line = where.partition(",")[0]
-        place = f"{path}:{line}" if line.isdigit() else str(path)
-        raise Error(f"{place}: not TOML: {what}") from None
-    except ValueError:  # Python's own limit; other errors of values are decoding errors
-        raise Error(
-            f"{path}: not TOML that can be read: a number is too long"
-        ) from None
-    except RecursionError:
-        raise Error(f"{path}: not TOML that can be read: nested too deeply") from None
-
-
 def _described(document: dict[str, Any], folder: Path) -> Described:
-    if document.get("format") != FORMAT:
-        found = document.get("format")
-        raise Error(f'format is {found!r}, expected "{FORMAT}"')
-    if document.get("version") != VERSION:
-        raise Error(
-            f"{FORMAT} version {document.get('version')}, "
-            f"but this Topoloom reads version {VERSION}"
-        )
-    known = (*_HEAD, *_ABOUT, "topology", "down", "node", "allocation")
+    check_head(document, FORMAT, VERSION)
+    known = (*HEAD, *_ABOUT, "topology", "down", "node", "allocation")
     refuse_unknown(document, known, "")
     topology = entry(document, "topology", dict, "[topology]")
     text = read_topology(topology, folder)

@@ -39,7 +39,7 @@ std::vector<std::shared_ptr<const Demand>> demands(std::size_t ranks, Bytes byte
 template <class Use>
 void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
     for (const ScheduleEntry& entry : schedules()) {
-        if (!entry.applies(ranks)) continue;
+        if (!entry.is_for(ranks)) continue;
         for (const Operation operation : entry.operations) {
             if (root.value > 0 && !is_rooted(operation)) continue;
             CAPTURE(entry.name);

@@ -17,9 +17,9 @@ namespace topoloom {
 /// NIC, with P' = P / 2^direct, a multicast takes                                                           [3.16]
 ///   (log P - direct) alpha + (P' - 1) m (beta + gamma) + (2^direct - 1)(alpha + P' m beta_em) + P' m delta
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
-class Hypercube {
+class CombiningHypercube {
    public:
-    explicit Hypercube(Collective collective, std::uint32_t direct = 0)
+    explicit CombiningHypercube(Collective collective, std::uint32_t direct = 0)
         : collective_(std::move(collective)),
           dimensions_(static_cast<std::uint32_t>(std::bit_width(collective_.ranks())) - 1),
           direct_(std::min(direct, dimensions_)) {}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether messages of a permutation meet on a fat tree: of 4,096 nodes within 10 ms.
+#include <array>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/schedule/contention_free.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+constexpr std::array trees{"fattree:4:4:4:4:4:4", "fattree:16:16:16", "fattree:64:64"};
+
+std::vector<NodeMessage> permutation(std::size_t nodes, bool random) {
+    std::vector<Node> targets(ids<Node>(nodes).begin(), ids<Node>(nodes).end());
+    if (random) Rng(1).shuffle(std::span(targets));
+    std::vector<NodeMessage> messages;
+    for (const Node node : ids<Node>(nodes))
+        messages.push_back({node, random ? targets[node.value] : Node{(node.value + 16) % nodes}});
+    return messages;
+}
+
+void set_up(benchmark::State& state, const char* text) {
+    state.SetLabel(std::string(text) + (state.range(1) == 1 ? ", random" : ", shift by 16"));
+}
+
+void any_ascent(benchmark::State& state) {
+    const char* const text = trees[static_cast<std::size_t>(state.range(0))];
+    set_up(state, text);
+    const Machine machine = make_machine(text);
+    AnyAscent ascent(std::get<FatTree>(machine.topology()));
+    const auto messages = permutation(machine.node_count(), state.range(1) == 1);
+    for (auto _ : state) benchmark::DoNotOptimize(ascent.meetings(messages).places);
+}
+
+void on_routes(benchmark::State& state) {
+    const char* const text = trees[static_cast<std::size_t>(state.range(0))];
+    set_up(state, text);
+    const Machine machine = make_machine(text);
+    const auto messages = permutation(machine.node_count(), state.range(1) == 1);
+    for (auto _ : state) benchmark::DoNotOptimize(meetings_on_routes(machine, messages).places);
+}
+
+BENCHMARK(any_ascent)->ArgsProduct({{0, 1, 2}, {0, 1}})->Unit(benchmark::kMillisecond);
+BENCHMARK(on_routes)->ArgsProduct({{0, 1, 2}, {0, 1}})->Unit(benchmark::kMillisecond);
+
+}  // namespace

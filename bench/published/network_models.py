@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times of messages: Kumar 2005, chapter 2, and Karlsson 2012, chapter 3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from published.table import Ours
+from topoloom.model.channels import pair_curve
+from topoloom.model.fit import Fit, fit_model, fit_split, medians
+from topoloom.model.named import load_model
+
+KUMAR, KARLSSON = "Kumar 2005", "Karlsson 2012"
+Times = tuple[float, ...]
+PRINTED = "of the round trip as it is printed"
+
+#: Microseconds a message of 16 B, 64 B, ..., 256 KB, among 128 of them.
+MULTI_PING: dict[str, Times] = {
+    "Table 2.7 (QsNet multi-ping, two-way)": (
+        9.8,
+        11.6,
+        13.6,
+        21.4,
+        44.4,
+        139,
+        532,
+        2109,
+    ),
+    "Table 2.12 (Myrinet one-way multi-ping)": (
+        5.7,
+        5.7,
+        6,
+        6.7,
+        17.2,
+        66.7,
+        263,
+        1053,
+    ),
+    "Table 2.13 (Myrinet two-way multi-ping)": (
+        9.4,
+        9.2,
+        9.7,
+        11.4,
+        25.4,
+        71.8,
+        269,
+        1063,
+    ),
+    "Table 2.17 (Infiniband multi-ping one-way)": (4, 4, 4.1, 5.3, 9.8, 27.5, 101, 401),
+    "Table 2.18 (Infiniband multi-ping two-way)": (
+        4.8,
+        5.1,
+        6.9,
+        9.7,
+        19,
+        52.4,
+        207,
+        961,
+    ),
+}
+PINGED = [16 * 4**i for i in range(8)]
+#: The tables that models of the thesis are for.
+MODELS = {
+    "Table 2.7 (QsNet multi-ping, two-way)": "qsnet",
+    "Table 2.13 (Myrinet two-way multi-ping)": "myrinet",
+}
+
+#: Round trips of 1 kB, 2 kB, ..., 16 MB in microseconds, and bytes of its MB.
+ROUND_TRIPS: dict[str, tuple[str, int, dict[str, str]]] = {
+    "RA": (
+        "Table 3.1 (RA)",
+        10**6,
+        {
+            "inter": "17.31 22.7 27.23 52.38 77.99 89.67 140 240 460 860 1720 3520 "
+            "7860 16410 32610",
+            "intra": "10.78 8.82 18.12 22.51 41.13 74.43 130 230 450 870 1690 3350 "
+            "6650 13230 26440",
+        },
+    ),
+    "Alamode": (
+        "Table 3.2 (Alamode)",
+        2**20,
+        {
+            "inter": "56.92 75.88 110 190 330 620 1390 2350 4570 9090 18040 35760 "
+            "71620 143200 281800",
+            "intra": "4.86 7.62 12.04 20.87 38.42 82.67 130 230 450 980 1730 3740 8100 "
+            "16030 31930",
+        },
+    ),
+}
+SPLIT = 64 * 1024
+#: Round trips of 8 MB in milliseconds while 1, 2, ... pairs exchange.
+PAIRS: dict[str, tuple[str, dict[str, str]]] = {
+    "Alamode": (
+        "Table 3.8 (Alamode total bandwidth)",
+        {"external": "136.9 203.3 257.1 334.2", "internal": "13.702 19.074"},
+    ),
+    "RA": (
+        "Table 3.9 (RA total bandwidth)",
+        {
+            "external": "13.024 14.091 16.515 16.236 21.842 24.909 31.29 38.273",
+            "internal": "12.536 22.324 29.36 41.863",
+        },
+    ),
+    "Jaguar": (
+        "Table 3.10 (Jaguar total bandwidth)",
+        {
+            "external": "9.7116 10.475 17.78 24.346 32.112 34.533 41.201 41.65 43.057 "
+            "46.91 48.103 55.741",
+            "internal": "7.5703 12.853 13.816 14.883 18.028 17.098",
+        },
+    ),
+}
+PAIR_BYTES = 8 * 1024**2
+
+
+def rows() -> Iterator[Ours]:
+    """Compute what we know of both chapters."""
+    yield from multi_pings()
+    yield from parameters()
+    yield from regressions()
+    yield from pair_bandwidths()
+
+
+def multi_pings() -> Iterator[Ours]:
+    """Divide sizes by times, and predict those for which there is a model."""
+    for table, times in MULTI_PING.items():
+        for size, time in zip(PINGED, times, strict=True):
+            yield Ours(KUMAR, table, str(size), "bandwidth", size / time)
+    for table, name in MODELS.items():
+        model = load_model(name).model
+        fit = Fit(model, *medians(PINGED, np.array(MULTI_PING[table]) / 1e6))
+        for size, error in zip(PINGED, fit.errors, strict=True):
+            predicted = model.time(size) * 1e6
+            note = f"the model of the text: {100 * error:+.1f} %"
+            yield Ours(KUMAR, table, str(size), "time per message", predicted, note)
+
+
+def parameters() -> Iterator[Ours]:
+    """Take the constants of the text from our models, and fit them ourselves."""
+
+    def value(row: str, ours: float | str, note: str = "") -> Ours:
+        return Ours(KUMAR, "in text: 2.4 model parameters", row, "value", ours, note)
+
+    (alpha, beta, _), (_, middle, _), _ = load_model("qsnet").model.lines
+    yield value("PCI bandwidth slope QsNet", 1e-6 / beta)
+    yield value("QsNet mid regime bandwidth", 1e-6 / middle)
+    first, second = load_model("myrinet").model.lines
+    crossing = (first[0] - second[0]) / (second[1] - first[1])
+    yield value("Myrinet line crossing", crossing)
+
+    fits = {name: _fitted(table) for table, name in MODELS.items()}
+    worst = {name: 100 * abs(fit.errors).max() for name, fit in fits.items()}
+    alpha, beta, _ = fits["qsnet"].model.lines[-1]
+    note = (
+        f"of the long messages in our fit, which errs by {worst['qsnet']:.0f} % at most"
+    )
+    yield value("QsNet alpha, m<288 B or m>2 KB", 1e6 * alpha, note)
+    yield value("QsNet beta, m<288 B or m>2 KB", 1e9 * beta, note)
+    note = f"our fit has two regimes and errs by {worst['myrinet']:.1f} % at most"
+    for name, (alpha, beta, _) in zip("AB", fits["myrinet"].model.lines, strict=True):
+        line = f"{1e6 * alpha:.1f} us + {1e9 * beta:.1f} ns/B"
+        yield value(f"Myrinet line {name}", line, note)
+
+
+def _fitted(table: str) -> Fit:
+    return fit_model(PINGED, np.array(MULTI_PING[table]) / 1e6)
+
+
+def regressions() -> Iterator[Ours]:
+    """Divide sizes by round trips, and fit alpha and beta to them."""
+    sizes = [1024 << i for i in range(15)]
+    for table, megabyte, ways in ROUND_TRIPS.values():
+        for way, printed in ways.items():
+            for size, trip in zip(sizes, numbers(printed), strict=True):
+                row = f"{size >> 10}kB" if size < 1 << 20 else f"{size >> 20}MB"
+                rate = 2 * size / trip / megabyte * 1e6
+                yield Ours(KARLSSON, table, row, f"{way} throughput", rate, PRINTED)
+    slips = {
+        ("Alamode", "alpha_I"): "printed 9.68; the round trips of table 3.2 give 2.68",
+        ("Alamode", "1/beta_E"): PRINTED,
+    }
+    for machine, (_, _, ways) in ROUND_TRIPS.items():
+        for side, way in (("E", "inter"), ("I", "intra")):
+            one_way = np.array(numbers(ways[way])) / 2e6
+            alpha, beta, _ = fit_split(sizes, one_way, SPLIT).model.lines[0]
+            for column, ours in (
+                (f"alpha_{side}", 1e6 * alpha),
+                (f"1/beta_{side}", 1e-6 / beta),
+            ):
+                note = slips.get((machine, column), "")
+                yield Ours(
+                    KARLSSON, "Table 3.4 (regression)", machine, column, ours, note
+                )
+
+
+def pair_bandwidths() -> Iterator[Ours]:
+    """Add up what pairs exchange at once; the mean of up to four pairs."""
+    curves = {
+        (machine, side): pair_curve(
+            range(1, len(numbers(printed)) + 1),
+            np.array(numbers(printed)) / 2e3,
+            PAIR_BYTES,
+        )
+        for machine, (_, sides) in PAIRS.items()
+        for side, printed in sides.items()
+    }
+    swapped = "rows 2 and 3 are swapped in print"
+    for (machine, side), curve in curves.items():
+        for pairs, total in enumerate(curve.totals / 1e6, start=1):
+            swap = (machine, side) == ("Alamode", "external") and pairs in (2, 3)
+            row, note = f"{pairs}<->{pairs}", swapped if swap else PRINTED
+            yield Ours(KARLSSON, PAIRS[machine][0], row, side, float(total), note)
+    table = "Table 3.11 (multi-pair)"
+    slips = {("RA", "internal"): "printed 1529.7; the mean of table 3.9 is 1539.7"}
+    for (machine, side), curve in curves.items():
+        column = f"total 1/beta_{side[0].upper()}"
+        ours: float | str = float(np.mean(curve.totals[:4])) / 1e6
+        if (machine, side) == ("Jaguar", "internal"):
+            slope, start = np.polyfit(curve.pairs, curve.totals / 1e6, 1)
+            ours = f"{start:.0f}+{slope:.0f}*p/2"
+        note = slips.get((machine, side), "")
+        yield Ours(KARLSSON, table, machine, column, ours, note)
+
+
+def numbers(printed: str) -> list[float]:
+    """Read what a column shows."""
+    return [float(word) for word in printed.split()]

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Steps of schedules on networks, orders of nodes, and multicast trees for Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "arrays.hpp"
+#include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/schedule/free_order.hpp"
+#include "topoloom/schedule/registry.hpp"
+#include "topoloom/schedule/spanning_trees.hpp"
+#include "topoloom/schedule/steps.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+using Pair = std::pair<std::uint32_t, std::uint32_t>;
+using Roots = std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>>;
+
+const FatTree& fat_tree_of(const Machine& machine, const char* what) {
+    const auto* const tree = std::get_if<FatTree>(&machine.topology());
+    if (tree == nullptr)
+        fail(what, " are for whole fat trees, as fattree:16:16, not for '", machine.text(), "'");
+    return *tree;
+}
+
+RepeatedStep step_of(const std::vector<Pair>& messages) {
+    RepeatedStep step{{}, 1};
+    for (const auto& [from, to] : messages) step.step.push_back({Rank{from}, Rank{to}});
+    return step;
+}
+
+std::vector<Multicast> multicasts_of(const Roots& roots) {
+    std::vector<Multicast> multicasts;
+    for (const auto& [root, members] : roots)
+        multicasts.push_back({Node{root}, {members.begin(), members.end()}});
+    return multicasts;
+}
+
+std::vector<SpanningTree> trees_of(const Machine& machine, std::string_view kind, const Roots& roots) {
+    const std::vector<Multicast> multicasts = multicasts_of(roots);
+    if (kind == "least-loaded" || kind == "last")
+        return switch_trees(fat_tree_of(machine, "trees by parents"), multicasts,
+                            kind == "last" ? ParentChoice::last : ParentChoice::least_loaded);
+    std::vector<SpanningTree> trees;
+    for (const Multicast& multicast : multicasts) {
+        if (kind == "routes") {
+            trees.push_back(route_tree(machine, multicast));
+        } else if (const auto* const torus = std::get_if<Torus>(&machine.topology()); kind != "disjoint") {
+            fail("no trees '", kind, "'; there are least-loaded, last, routes and disjoint");
+        } else if (torus == nullptr) {
+            fail("disjoint trees are for whole tori and meshes, not for '", machine.text(), "'");
+        } else {
+            const auto disjoint = disjoint_trees(*torus, multicast);
+            trees.insert(trees.end(), disjoint.begin(), disjoint.end());
+        }
+    }
+    return trees;
+}
+
+void bind_steps(nb::module_& m) {
+    nb::class_<RepeatedStep>(m, "Step", "Messages between ranks that are sent at once.")
+        .def(
+            "__init__",
+            [](RepeatedStep* self, const std::vector<Pair>& messages) {
+                new (self) RepeatedStep(step_of(messages));
+            },
+            "messages"_a, "(from, to) of each.")
+        .def_static(
+            "shift", [](std::size_t ranks, std::size_t by) { return RepeatedStep{shift_step(ranks, by), 1}; },
+            "ranks"_a, "by"_a, "Rank r sends to r + by, round the end.")
+        .def_static(
+            "prefix",
+            [](std::size_t ranks, std::size_t by) { return RepeatedStep{prefix_step(ranks, by), 1}; },
+            "ranks"_a, "by"_a, "Rank r sends to r xor by, if there is such a rank.")
+        .def_static(
+            "blocks",
+            [](std::size_t ranks, const std::vector<std::uint32_t>& block_to) {
+                return RepeatedStep{block_step(ranks, block_to), 1};
+            },
+            "ranks"_a, "block_to"_a, "Equal blocks of ranks send to each other, keeping their order.")
+        .def_static(
+            "of_schedule",
+            [](std::string_view schedule, std::size_t ranks, std::string_view operation) {
+                return steps_of(
+                    make_schedule({parse_operation(operation), ranks, Bytes{0}, Rank{0}}, schedule));
+            },
+            "schedule"_a, "ranks"_a, "operation"_a = "all-gather",
+            "The different rounds of a schedule such as k-shift(k=8), in order.")
+        .def_prop_ro("messages",
+                     [](const RepeatedStep& s) {
+                         std::vector<Pair> messages;
+                         for (const auto [from, to] : s.step) messages.emplace_back(from.value, to.value);
+                         return messages;
+                     })
+        .def_ro("rounds", &RepeatedStep::rounds, "In so many of which it is taken.");
+
+    nb::class_<Meetings>(m, "Meetings", "Where messages that are sent at once meet.")
+        .def_ro("places", &Meetings::places, "Links, or subtrees above which such links may be.")
+        .def_ro("most", &Meetings::most, "Messages on one link, at worst.");
+    m.def(
+        "meetings_any_ascent",
+        [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
+            AnyAscent ascent(fat_tree_of(machine, "free ways up"));
+            return ascent.meetings(between_nodes(step.step, elements<Node>(nodes)));
+        },
+        "machine"_a, "step"_a, "node_of_rank"_a,
+        "Where messages may meet on a fat tree, whichever ways they climb.");
+    m.def(
+        "meetings_on_routes",
+        [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
+            return meetings_on_routes(machine, between_nodes(step.step, elements<Node>(nodes)));
+        },
+        "machine"_a, "step"_a, "node_of_rank"_a, "Where messages meet on the routes of the machine.");
+    m.def(
+        "find_free_order",
+        [](const Machine& machine, const Ids& nodes, const std::vector<RepeatedStep>& steps,
+           std::uint64_t work, std::uint64_t seed) {
+            const FreeOrder found = find_free_order(fat_tree_of(machine, "orders without contention"),
+                                                    elements<Node>(nodes), steps, work, seed);
+            std::vector<std::uint32_t> order;
+            for (const Node node : found.node_of_rank) order.push_back(node.value);
+            return std::tuple(order, found.rounds, found.proven);
+        },
+        "machine"_a, "nodes"_a, "steps"_a, "work"_a = 10'000'000, "seed"_a = 1,
+        nb::call_guard<nb::gil_scoped_release>(),
+        "(nodes by rank, rounds in which messages may meet, whether no order has fewer).");
+    m.def(
+        "with_gaps",
+        [](const Machine& machine, const Ids& nodes) {
+            std::vector<std::optional<std::uint32_t>> positions;
+            for (const Node node : with_gaps(fat_tree_of(machine, "gaps"), elements<Node>(nodes)))
+                positions.push_back(node == no_node ? std::nullopt : std::optional(node.value));
+            return positions;
+        },
+        "machine"_a, "nodes"_a, "Nodes at positions between which exchanges p xor j meet nowhere.");
+}
+
+}  // namespace
+
+void bind_fat_trees(nb::module_& m) {
+    bind_steps(m);
+    nb::class_<SpanningTree>(m, "SpanningTree", "Links that lead from a root to members of a group.")
+        .def_prop_ro("root", [](const SpanningTree& tree) { return tree.root.value; })
+        .def_prop_ro(
+            "links",
+            [](nb::handle_t<SpanningTree> tree) {
+                return view(std::span<const Link>(nb::cast<const SpanningTree&>(tree).links), tree);
+            },
+            "Each behind the one that leads to its beginning.");
+    m.def("spanning_trees", &trees_of, "machine"_a, "kind"_a, "multicasts"_a,
+          nb::call_guard<nb::gil_scoped_release>(),
+          "Trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any "
+          "machine, or all 'disjoint' ones of a torus.");
+    m.def(
+        "tree_loads",
+        [](const Machine& machine, const std::vector<SpanningTree>& trees) {
+            TreeLoads loads = tree_loads(machine, trees);
+            return std::pair(std::move(loads.on_link), std::move(loads.on_vertex));
+        },
+        "machine"_a, "trees"_a, "Trees through every link, and every switch, router or node.");
+}
+
+}  // namespace topoloom::python

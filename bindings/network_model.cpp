@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Network models for Python: what messages cost by their size.
+#include "topoloom/metric/network_model.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <tuple>
+
+#include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+
+namespace topoloom::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using Line = std::tuple<double, double, std::optional<std::int64_t>>;  // alpha, beta, most bytes
+
+std::vector<CostLine> cost_lines(const std::vector<Line>& lines) {
+    std::vector<CostLine> all;
+    for (const auto& [alpha, beta, most] : lines)
+        all.push_back({alpha, beta, most.value_or(CostLine{}.most)});
+    return all;
+}
+
+std::vector<Line> plain_lines(const NetworkModel& model) {
+    std::vector<Line> all;
+    for (const auto& [alpha, beta, most] : model.lines())
+        all.emplace_back(alpha, beta, most == CostLine{}.most ? std::nullopt : std::optional(most));
+    return all;
+}
+
+Bytes size_of(std::int64_t bytes) {
+    if (bytes < 0) fail("a message has 0 bytes or more, not ", bytes);
+    return Bytes{bytes};
+}
+
+/// A query of the model by the size of a message.
+template <double (NetworkModel::*Query)(Bytes) const>
+double at(const NetworkModel& model, std::int64_t bytes) {
+    return (model.*Query)(size_of(bytes));
+}
+
+void bind_costs(nb::module_& m) {
+    nb::class_<MessageCosts>(m, "MessageCosts",
+                             "What a message costs beside its line, in seconds and seconds a byte.")
+        .def(nb::init<>())
+        .def_rw("latency", &MessageCosts::latency, "L: how much later than its turn a message alone arrives.")
+        .def_rw("send_cpu", &MessageCosts::send_cpu)
+        .def_rw("send_cpu_per_byte", &MessageCosts::send_cpu_per_byte)
+        .def_rw("receive_cpu", &MessageCosts::receive_cpu)
+        .def_rw("receive_cpu_per_byte", &MessageCosts::receive_cpu_per_byte)
+        .def_rw("combine", &MessageCosts::combine, "Of each message that is put together with others.")
+        .def_rw("gamma", &MessageCosts::gamma, "A byte, to copy when messages are combined.")
+        .def_rw("delta", &MessageCosts::delta, "A byte, to stage in the network card's memory.")
+        .def_rw("beta_em", &MessageCosts::beta_em, "A byte sent from there; 0: never sent from there.")
+        .def_rw("node_beta", &MessageCosts::node_beta,
+                "A byte of all processes of a node together; 0: they do not slow each other.");
+}
+
+}  // namespace
+
+void bind_network_model(nb::module_& m) {
+    bind_costs(m);
+    nb::class_<NetworkModel>(m, "NetworkModel", "What messages cost by their size alone, in seconds.")
+        .def_static(
+            "regimes",
+            [](const std::vector<Line>& lines, const MessageCosts& costs) {
+                return NetworkModel::regimes(cost_lines(lines), costs);
+            },
+            "lines"_a, "costs"_a = MessageCosts{},
+            "Lines (alpha, beta, most bytes), ascending, the last with None: the size's regime counts.")
+        .def_static(
+            "largest",
+            [](const std::vector<Line>& lines, const MessageCosts& costs) {
+                return NetworkModel::largest(cost_lines(lines), costs);
+            },
+            "lines"_a, "costs"_a = MessageCosts{}, "Lines (alpha, beta, None): the largest of all counts.")
+        .def_static("loggp", &NetworkModel::loggp, "L"_a, "o"_a, "g"_a, "G"_a, "costs"_a = MessageCosts{},
+                    "From LogGP's parameters in seconds; they set latency, send_cpu and receive_cpu.")
+        .def(
+            "time",
+            [](const NetworkModel& model, std::int64_t bytes, std::uint32_t processes) {
+                if (processes == 0) fail("a node sends with 1 process or more, not 0");
+                return model.time(size_of(bytes), processes);
+            },
+            "bytes"_a, "processes"_a = 1,
+            "From one message to the next where each of so many processes of a node sends several.")
+        .def("arrival", &at<&NetworkModel::arrival>, "bytes"_a, "Until a message alone has arrived.")
+        .def("nic_time", &at<&NetworkModel::nic_time>, "bytes"_a,
+             "As `time` of one process, from the network card's memory.")
+        .def("cpu", &at<&NetworkModel::cpu>, "bytes"_a, "CPU of both ends.")
+        .def("send_cpu", &at<&NetworkModel::send_cpu>, "bytes"_a)
+        .def("receive_cpu", &at<&NetworkModel::receive_cpu>, "bytes"_a)
+        .def(
+            "copy",
+            [](const NetworkModel& model, std::int64_t bytes, double messages) {
+                return model.copy(size_of(bytes), messages);
+            },
+            "bytes"_a, "messages"_a = 0.0, "To copy so many bytes out of so many messages into one, or back.")
+        .def("stage", &at<&NetworkModel::stage>, "bytes"_a, "To bring bytes into the network card's memory.")
+        .def_prop_ro("lines", &plain_lines, "As `regimes` and `largest` take them.")
+        .def_prop_ro("takes_largest", &NetworkModel::takes_largest)
+        .def_prop_ro("sends_from_nic", &NetworkModel::sends_from_nic)
+        .def_prop_ro("costs", [](const NetworkModel& model) { return model.costs(); });
+}
+
+}  // namespace topoloom::python

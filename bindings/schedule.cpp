@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collective schedules for Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "arrays.hpp"
+#include "option_list.hpp"
+#include "rooms.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/place/problem.hpp"
+#include "topoloom/schedule/cost.hpp"
+#include "topoloom/schedule/messages.hpp"
+#include "topoloom/schedule/play.hpp"
+#include "topoloom/schedule/registry.hpp"
+
+NB_MAKE_OPAQUE(topoloom::AnySchedule)
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+const Collective& collective(const AnySchedule& schedule) {
+    return with_schedule(schedule, [](const auto& s) -> const Collective& { return s.collective(); });
+}
+
+std::uint64_t rounds(const AnySchedule& schedule) {
+    return with_schedule(schedule, [](const auto& s) { return std::uint64_t{s.rounds()}; });
+}
+
+void check_round(const AnySchedule& schedule, std::uint64_t round) {
+    if (round >= rounds(schedule)) fail("no round ", round, "; there are ", rounds(schedule));
+}
+
+template <class T>
+nb::object array_of(const std::vector<SentMessage>& messages, T SentMessage::* member) {
+    using Number = typename Plain<T>::type;
+    auto* numbers = new std::vector<Number>;
+    nb::capsule owner(numbers, [](void* p) noexcept { delete static_cast<std::vector<Number>*>(p); });
+    for (const SentMessage& message : messages) numbers->push_back((message.*member).value);
+    return nb::cast(nb::ndarray<nb::numpy, Number, nb::ndim<1>>(numbers->data(), {numbers->size()}, owner));
+}
+
+nb::tuple messages_of(const AnySchedule& schedule, std::uint64_t round) {
+    check_round(schedule, round);
+    std::vector<SentMessage> messages;
+    list_messages(schedule, round, messages);
+    return nb::make_tuple(array_of(messages, &SentMessage::from), array_of(messages, &SentMessage::to),
+                          array_of(messages, &SentMessage::bytes));
+}
+
+nb::list blocks_of(const AnySchedule& schedule, std::uint64_t round, std::uint32_t from, std::uint32_t to) {
+    check_round(schedule, round);
+    nb::list blocks;
+    with_schedule(schedule, [&](const auto& s) {
+        bool sent = false;
+        if (from < s.collective().ranks())
+            s.sends(Rank{from}, round, [&](Rank peer, Bytes) { sent = sent || peer == Rank{to}; });
+        if (!sent) fail("rank ", from, " sends nothing to rank ", to, " in round ", round);
+        s.blocks(Rank{from}, Rank{to}, round, [&](std::uint64_t block) { blocks.append(block); });
+    });
+    return blocks;
+}
+
+nb::list list_schedules() {
+    nb::list list;
+    for (const ScheduleEntry& entry : schedules()) {
+        nb::dict one;
+        one["name"] = entry.name;
+        nb::list operations;
+        for (const Operation operation : entry.operations) operations.append(operation_name(operation));
+        one["operations"] = operations;
+        one["summary"] = entry.summary;
+        one["source"] = entry.source;
+        one["cost"] = entry.cost;
+        one["ranks"] = entry.ranks;
+        one["options"] = option_list(entry.options());
+        list.append(one);
+    }
+    return list;
+}
+
+}  // namespace
+
+void bind_schedule(nb::module_& m) {
+    nb::class_<ScheduleCost>(m, "ScheduleCost", "What a schedule costs.")
+        .def_ro("time", &ScheduleCost::time, "Seconds, summed over the rounds.")
+        .def_ro("cpu", &ScheduleCost::cpu, "Seconds that the busiest rank of every round sends and copies.")
+        .def_ro("congestion", &ScheduleCost::congestion,
+                "Seconds that the busiest link of every round needs; 0 without a machine.")
+        .def_ro("rounds", &ScheduleCost::rounds)
+        .def_ro("messages", &ScheduleCost::messages, "Of a rank that sends the most in every round.")
+        .def_prop_ro("bytes", [](const ScheduleCost& c) { return c.bytes.value; }, "Of the same rank.");
+
+    nb::class_<AnySchedule>(m, "Schedule", "A collective as rounds of messages, described and never stored.")
+        .def(
+            "__init__",
+            [](AnySchedule* schedule, std::string_view name, std::string_view operation, std::size_t ranks,
+               std::int64_t bytes, std::uint32_t root, std::optional<std::size_t> degree) {
+                std::shared_ptr<const Demand> demand;
+                if (degree) demand = std::make_shared<Demand>(ranks, *degree, Bytes{bytes});
+                new (schedule) AnySchedule(make_schedule(
+                    {parse_operation(operation), ranks, Bytes{bytes}, Rank{root}, demand}, name));
+            },
+            "name"_a, "operation"_a, "ranks"_a, "bytes"_a, "root"_a = 0, "degree"_a = nb::none(),
+            "name is one of schedules(), with options as in chain(segment=4096). bytes are those of the "
+            "whole\n"
+            "vector (broadcast, reduce, all-reduce), of a rank (scatter, gather, all-gather, reduce-scatter) "
+            "or\n"
+            "of a pair (all-to-all). A many-to-many has a degree: to how many of the next ranks each sends.")
+        .def_static(
+            "many_to_many",
+            [](std::string_view name, const CommGraph& demand, bool multicast) {
+                const Operation operation =
+                    multicast ? Operation::many_to_many_multicast : Operation::many_to_many;
+                return make_schedule(
+                    {operation, demand.rank_count(), Bytes{0}, Rank{0}, std::make_shared<Demand>(demand)},
+                    name);
+            },
+            "name"_a, "demand"_a, "multicast"_a = false,
+            "Who wants how many bytes of whom, as a communication graph.")
+        .def_prop_ro("operation",
+                     [](const AnySchedule& s) { return operation_name(collective(s).operation()); })
+        .def_prop_ro("ranks", [](const AnySchedule& s) { return collective(s).ranks(); })
+        .def_prop_ro("rounds", &rounds)
+        .def("messages", &messages_of, "round"_a,
+             nb::sig("def messages(self, round: int) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]"),
+             "Senders, receivers and bytes of the messages of a round.")
+        .def("blocks", &blocks_of, "round"_a, "source"_a, "target"_a,
+             nb::sig("def blocks(self, round: int, source: int, target: int) -> list[int]"),
+             "Blocks of data that a message carries.")
+        .def(
+            "check",
+            [](const AnySchedule& schedule) {
+                with_schedule(schedule, [](const auto& s) { check_schedule(s); });
+            },
+            nb::call_guard<nb::gil_scoped_release>(),
+            "Plays the schedule; raises Error unless every rank ends with exactly what is promised.")
+        .def("pattern", &pattern, "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
+             "All messages as one communication graph.")
+        .def(
+            "phase",
+            [](const AnySchedule& schedule, std::uint64_t round) {
+                check_round(schedule, round);
+                return phase(schedule, round);
+            },
+            "round"_a, "The messages of one round as a communication graph.")
+        .def(
+            "cost",
+            [](const AnySchedule& schedule, const NetworkModel& model) { return cost(schedule, model); },
+            "model"_a, nb::call_guard<nb::gil_scoped_release>(), "What its messages cost alone.")
+        .def(
+            "cost_on",
+            [](const AnySchedule& schedule, const Allocation& allocation, const Placement& placement,
+               const NetworkModel* model, int threads) {
+                const Machine& machine = allocation.machine();
+                return cost(schedule, model == nullptr ? model_of(machine) : *model, machine,
+                            placement.slots(), threads);
+            },
+            "allocation"_a, "placement"_a, "model"_a = nb::none(), "threads"_a = 0,
+            nb::call_guard<nb::gil_scoped_release>(),
+            "What it costs on the links under a placement; without a model, with the machine's own start-up "
+            "time\n"
+            "and port bandwidth.");
+    m.def("schedules", &list_schedules, "All schedules with their operations and options.",
+          nb::sig("def schedules() -> list[dict[str, object]]"));
+}
+
+}  // namespace topoloom::python

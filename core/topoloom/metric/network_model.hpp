@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What messages cost by their size alone: time, CPU, copies; where they go is the business of the link loads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "topoloom/base/unit.hpp"
+
+namespace topoloom {
+
+/// Seconds for messages of up to `most` bytes: alpha + bytes * beta.
+struct CostLine {
+    double alpha = 0;
+    double beta = 0;
+    std::int64_t most = std::numeric_limits<std::int64_t>::max();
+};
+
+/// What a message costs beside its line, in seconds and, where a name says so or in Greek, seconds a byte.
+struct MessageCosts {
+    double latency = 0;                          // L: how much later than its turn one message alone arrives
+    double send_cpu = 0, send_cpu_per_byte = 0;  // o_s: CPU of the sender
+    double receive_cpu = 0, receive_cpu_per_byte = 0;  // o_r: CPU of the receiver
+    double combine = 0;                                // of each message that is put together with others
+    double gamma = 0;                                  // to copy when messages are combined
+    double delta = 0;                                  // to stage in the network card's memory
+    double beta_em = 0;                                // sent from there; 0: never sent from there
+    double node_beta = 0;  // of all processes of a node together; 0: they do not slow each other
+};
+
+/// A point-to-point model: the line of the size's regime, or the largest of all lines. Immutable, cheap to copy, made
+/// to be called in loops: a query takes a few comparisons. Sources: S. Kumar, Optimizing Communication for Massively
+/// Parallel Processing, PhD thesis, UIUC, 2005, ch. 2; A. Alexandrov et al., LogGP, SPAA 1995; W. Gropp, L. Olson,
+/// P. Samfass, Modeling MPI communication performance on SMP nodes, EuroMPI 2016.
+class NetworkModel {
+   public:
+    /// The first line that goes up to the size. Throws Error unless `most` ascends, the last line has no limit, and
+    /// everything is finite and not negative.
+    [[nodiscard]] static NetworkModel regimes(std::vector<CostLine> lines, const MessageCosts& costs = {});
+    /// The largest of lines without limits, as where stages work side by side and the slowest of them counts.
+    [[nodiscard]] static NetworkModel largest(std::vector<CostLine> lines, const MessageCosts& costs = {});
+    /// From latency L, overhead o of each end, gap g between messages and gap G between bytes, in seconds. A message
+    /// alone then takes L + 2 o + (bytes - 1) G, one among several max(g, o) + (bytes - 1) G. Throws Error where a
+    /// message alone would take less than one among several, or a byte more than a message. Sets latency, send_cpu
+    /// and receive_cpu of the costs.
+    [[nodiscard]] static NetworkModel loggp(double L, double o, double g, double G, MessageCosts costs = {});
+
+    /// Seconds from one message to the next where a process sends several.
+    [[nodiscard]] double time(Bytes size) const {
+        return seconds(size, [](const CostLine& line) { return line.beta; });
+    }
+    /// The same while so many processes of the node send: what they inject together may take longer than a line. A
+    /// line is what one process gets.
+    [[nodiscard]] double time(Bytes size, std::uint32_t processes) const {
+        const double shared = processes > 1 ? processes * costs_.node_beta : 0;
+        return seconds(size, [shared](const CostLine& line) { return std::max(line.beta, shared); });
+    }
+    /// Until a message alone has arrived.
+    [[nodiscard]] double arrival(Bytes size) const { return costs_.latency + time(size); }
+    [[nodiscard]] bool sends_from_nic() const { return costs_.beta_em > 0; }
+    /// As `time`, sent from the memory of the network card. Throws Error unless it sends from there.
+    [[nodiscard]] double nic_time(Bytes size) const;
+
+    /// CPU seconds of both ends.
+    [[nodiscard]] double cpu(Bytes size) const { return send_cpu(size) + receive_cpu(size); }
+    [[nodiscard]] double send_cpu(Bytes size) const {
+        return costs_.send_cpu + static_cast<double>(size.value) * costs_.send_cpu_per_byte;
+    }
+    [[nodiscard]] double receive_cpu(Bytes size) const {
+        return costs_.receive_cpu + static_cast<double>(size.value) * costs_.receive_cpu_per_byte;
+    }
+    /// To copy so many bytes out of so many messages into one, or back.
+    [[nodiscard]] double copy(Bytes size, double messages = 0) const {
+        return messages * costs_.combine + static_cast<double>(size.value) * costs_.gamma;
+    }
+    /// To bring so many bytes into the memory of the network card.
+    [[nodiscard]] double stage(Bytes size) const { return static_cast<double>(size.value) * costs_.delta; }
+
+    [[nodiscard]] const std::vector<CostLine>& lines() const { return lines_; }
+    [[nodiscard]] bool takes_largest() const { return largest_; }
+    [[nodiscard]] const MessageCosts& costs() const { return costs_; }
+
+   private:
+    NetworkModel(std::vector<CostLine> lines, const MessageCosts& costs, bool largest);
+
+    template <class Beta>
+    [[nodiscard]] double seconds(Bytes size, Beta beta) const {
+        const auto at = [&](const CostLine& line) {
+            return line.alpha + static_cast<double>(size.value) * beta(line);
+        };
+        if (!largest_) {
+            std::size_t i = 0;
+            while (lines_[i].most < size.value) ++i;  // the last line has no limit
+            return at(lines_[i]);
+        }
+        double most = 0;
+        for (const CostLine& line : lines_) most = std::max(most, at(line));
+        return most;
+    }
+
+    std::vector<CostLine> lines_;
+    MessageCosts costs_;
+    bool largest_;
+};
+
+}  // namespace topoloom

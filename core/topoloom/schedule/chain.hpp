@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Broadcast, reduce, scatter and gather along a chain, block after block.
+#pragma once
+
+#include <algorithm>
+
+#include "topoloom/schedule/schedule.hpp"
+
+namespace topoloom {
+
+/// Positions count from the root. In every round each position hands on what it got in the round before: away from the
+/// root for broadcast and scatter, where the farthest goes first, and towards it for reduce and gather.
+class Chain {
+   public:
+    explicit Chain(const Collective& collective) : collective_(collective) {}
+
+    [[nodiscard]] const Collective& collective() const { return collective_; }
+    [[nodiscard]] std::uint64_t rounds() const {
+        const std::uint64_t links = collective_.ranks() - 1;
+        return links == 0 || dealt() ? links : links - 1 + collective_.pieces();
+    }
+    [[nodiscard]] Transfer transfer(std::uint64_t) const {
+        return dealt()                                           ? Transfer::move
+               : collective_.operation() == Operation::broadcast ? Transfer::copy
+                                                                 : Transfer::combine;
+    }
+    template <class Visit>
+    void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
+        const std::uint64_t position = collective_.position(rank);
+        if (!outward())
+            return over_link(position, round, collective_.at(position + collective_.ranks() - 1), visit);
+        if (position + 1 < collective_.ranks())
+            over_link(position + 1, round, collective_.at(position + 1), visit);
+    }
+    template <class Visit>
+    void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
+        const std::uint64_t position = collective_.position(rank);
+        if (outward())
+            return over_link(position, round, collective_.at(position + collective_.ranks() - 1), visit);
+        if (position + 1 < collective_.ranks())
+            over_link(position + 1, round, collective_.at(position + 1), visit);
+    }
+    template <class Visit>
+    void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
+        const std::uint64_t item = round - start(collective_.position(outward() ? to : from));
+        if (!dealt()) return visit(item);
+        const std::uint64_t whose =
+            outward() ? collective_.ranks() - 1 - item : collective_.position(from) + item;
+        visit(std::uint64_t{collective_.at(whose).value});
+    }
+    /// The first pieces are the longest.
+    template <class Visit>
+    void busiest(std::uint64_t round, const Visit& visit) const {
+        const std::uint64_t last = collective_.ranks() - 1;
+        const std::uint64_t links =
+            dealt() ? 0 : std::min(round, last - 1);  // that the first item has behind it
+        visit(collective_.at(outward() ? links : dealt() ? 1 : last - links));
+    }
+
+   private:
+    [[nodiscard]] bool outward() const {
+        return collective_.operation() == Operation::broadcast ||
+               collective_.operation() == Operation::scatter;
+    }
+    [[nodiscard]] bool dealt() const {
+        return collective_.operation() == Operation::scatter || collective_.operation() == Operation::gather;
+    }
+    /// Link p joins positions p - 1 and p. The round in which its first item passes.
+    [[nodiscard]] std::uint64_t start(std::uint64_t link) const {
+        if (outward()) return link - 1;
+        return dealt() ? 0 : collective_.ranks() - 1 - link;
+    }
+    template <class Visit>
+    void over_link(std::uint64_t link, std::uint64_t round, Rank peer, const Visit& visit) const {
+        if (link == 0 || round < start(link)) return;
+        const std::uint64_t item = round - start(link);
+        const std::uint64_t items = dealt() ? collective_.ranks() - link : collective_.pieces();
+        if (item < items) visit(peer, dealt() ? collective_.bytes() : collective_.bytes_of(item));
+    }
+
+    Collective collective_;
+};
+
+}  // namespace topoloom

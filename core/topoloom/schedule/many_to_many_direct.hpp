@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Many-to-many, personalised or multicast, with a message of its own for each who wants one.
+#pragma once
+
+#include "topoloom/schedule/schedule.hpp"
+
+namespace topoloom {
+
+/// One round, in which a rank sends to all who want its data: degree (alpha + m beta).
+class ManyToManyDirect {
+   public:
+    explicit ManyToManyDirect(Collective collective) : collective_(std::move(collective)) {}
+
+    [[nodiscard]] const Collective& collective() const { return collective_; }
+    [[nodiscard]] std::uint64_t rounds() const { return collective_.ranks() > 1 ? 1 : 0; }
+    [[nodiscard]] Transfer transfer(std::uint64_t) const {
+        return collective_.personalised() ? Transfer::move : Transfer::copy;
+    }
+    template <class Visit>
+    void sends(Rank rank, std::uint64_t, const Visit& visit) const {
+        collective_.demand()->each_target(rank,
+                                          [&](Rank to) { visit(to, collective_.bytes_of(block(rank, to))); });
+    }
+    template <class Visit>
+    void receives(Rank rank, std::uint64_t, const Visit& visit) const {
+        collective_.demand()->each_origin(
+            rank, [&](Rank from) { visit(from, collective_.bytes_of(block(from, rank))); });
+    }
+    template <class Visit>
+    void blocks(Rank from, Rank to, std::uint64_t, const Visit& visit) const {
+        visit(block(from, to));
+    }
+    template <class Visit>
+    void busiest(std::uint64_t, const Visit& visit) const {
+        const std::size_t unlike = collective_.demand()->regular() ? 1 : collective_.ranks();
+        for (const Rank rank : ids<Rank>(unlike)) visit(rank);
+    }
+
+   private:
+    [[nodiscard]] std::uint64_t block(Rank from, Rank to) const {
+        return collective_.personalised() ? std::uint64_t{from.value} * collective_.ranks() + to.value
+                                          : from.value;
+    }
+
+    Collective collective_;
+};
+
+}  // namespace topoloom

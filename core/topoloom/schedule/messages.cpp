@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/schedule/messages.hpp"
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+void list_messages(const AnySchedule& schedule, std::uint64_t round, std::vector<SentMessage>& messages) {
+    messages.clear();
+    with_schedule(schedule, [&](const auto& s) {
+        for (const Rank from : ids<Rank>(s.collective().ranks())) {
+            s.sends(from, round, [&](Rank to, Bytes bytes) { messages.push_back({from, to, bytes}); });
+        }
+    });
+}
+
+Bytes copied(const AnySchedule& schedule, Rank rank, std::uint64_t round) {
+    return with_schedule(schedule, [&](const auto& s) {
+        if constexpr (requires { s.copied(rank, round); }) return s.copied(rank, round);
+        return Bytes{0};
+    });
+}
+
+CommGraph pattern(const AnySchedule& schedule, int threads) {
+    return with_schedule(schedule, [&](const auto& s) {
+        const auto emit = [&](Rank from, const auto& add) {
+            for (std::uint64_t round = 0; round < s.rounds(); ++round)
+                s.sends(from, round, [&](Rank to, Bytes bytes) { add(Edge{to, bytes}); });
+        };
+        return CommGraph::from_rows(s.collective().ranks(), emit, {}, threads);
+    });
+}
+
+CommGraph phase(const AnySchedule& schedule, std::uint64_t round, int threads) {
+    return with_schedule(schedule, [&](const auto& s) {
+        const auto emit = [&](Rank from, const auto& add) {
+            s.sends(from, round, [&](Rank to, Bytes bytes) { add(Edge{to, bytes}); });
+        };
+        return CommGraph::from_rows(s.collective().ranks(), emit, {}, threads);
+    });
+}
+
+}  // namespace topoloom

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All-gather by relays: a block travels in hops of k ranks and is handed out to the ranks round every stop.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "topoloom/schedule/schedule.hpp"
+
+namespace topoloom {
+
+/// Whom a rank r hands the block to that it has got last, before that goes to r + k.
+///   prefix  r xor 1, ..., r xor k - 1, where k is a power of two that divides the ranks
+///   shift   r - ceil((k - 1) / 2), ..., r - 1 and r + 1, ..., r + floor((k - 1) / 2); at the last stop just those ranks
+///           that have not got the block at the first one
+enum class RelayOrder { prefix, shift };
+
+/// A round is a message of every rank, or all those of a stop. Every block is copied into the network card's memory once
+/// a stop, if it is sent from there. Source: Kumar 2005, eq. 4.5 and 4.6; for k = 1 the ring of eq. 4.3.
+template <RelayOrder order>
+class Relay {
+   public:
+    /// With the largest k that is allowed, up to `hop`.
+    Relay(const Collective& collective, std::size_t hop, bool rounds_are_stops)
+        : collective_(collective), rounds_are_stops_(rounds_are_stops) {
+        const std::size_t ranks = collective.ranks();
+        k_ = order == RelayOrder::prefix ? std::min(std::bit_floor(hop), ranks & (~ranks + 1))
+                                         : std::min(hop, ranks);
+        before_ = order == RelayOrder::prefix ? 0 : k_ / 2;
+        stops_ = (ranks + k_ - 1) / k_;
+    }
+
+    [[nodiscard]] const Collective& collective() const { return collective_; }
+    [[nodiscard]] std::uint64_t rounds() const {
+        const std::uint64_t messages = collective_.ranks() - 1;
+        return rounds_are_stops_ && messages > 0 ? stops_ : messages;
+    }
+    [[nodiscard]] Transfer transfer(std::uint64_t) const { return Transfer::copy; }
+    template <class Visit>
+    void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
+        each_peer(rank, round, true, visit);
+    }
+    template <class Visit>
+    void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
+        each_peer(rank, round, false, visit);
+    }
+    template <class Visit>
+    void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
+        const std::uint64_t stop = rounds_are_stops_ ? round : stop_of(round);
+        visit(std::uint64_t{collective_.shifted(from, collective_.ranks() - stop * k_).value});
+    }
+    template <class Visit>
+    void busiest(std::uint64_t, const Visit& visit) const {
+        visit(Rank{0});
+    }
+
+   private:
+    /// The first message of a stop. The last stop may have the block already: nobody sends it there, then.
+    [[nodiscard]] std::uint64_t begin(std::uint64_t stop) const {
+        if (stop == stops_) return collective_.ranks() - 1;
+        const bool had_it = stop + 1 == stops_ && collective_.ranks() - stop * k_ <= before_;
+        return stop * k_ - (had_it ? 1 : 0);
+    }
+    [[nodiscard]] std::uint64_t stop_of(std::uint64_t message) const {
+        return message >= begin(stops_ - 1) ? stops_ - 1 : message / k_;
+    }
+    template <class Visit>
+    void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
+        const std::uint64_t stop = rounds_are_stops_ ? round : stop_of(round);
+        const std::uint64_t first = rounds_are_stops_ ? begin(stop) : round;
+        const std::uint64_t end = rounds_are_stops_ ? begin(stop + 1) : round + 1;
+        for (std::uint64_t i = first - begin(stop); i < end - begin(stop); ++i)
+            visit(peer(rank, i, sending), collective_.bytes());
+    }
+    [[nodiscard]] Rank peer(Rank rank, std::uint64_t message, bool sending) const {
+        const std::size_t ranks = collective_.ranks();
+        if (order == RelayOrder::prefix && message + 1 < k_) return Rank{rank.value ^ (message + 1)};
+        const std::size_t ahead = message + 1 == k_   ? k_
+                                  : message < before_ ? ranks - before_ + message
+                                                      : message - before_ + 1;
+        return collective_.shifted(rank, sending ? ahead : ranks - ahead % ranks);
+    }
+
+    Collective collective_;
+    bool rounds_are_stops_;
+    std::size_t k_;
+    std::size_t before_;  // ranks before a stop that get the block there
+    std::size_t stops_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All-gather, reduce-scatter and all-reduce round a ring.
+#pragma once
+
+#include "topoloom/schedule/schedule.hpp"
+
+namespace topoloom {
+
+/// Every rank sends one block to the next rank in every round. Summing: in round t rank r sends its share of block
+/// r - 1 - t, so that it has all of block r after ranks - 1 rounds; then, or at once where nothing is summed, in round t
+/// block r - t. An all-reduce needs one piece for each rank. Source: P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce
+/// algorithms for clusters of workstations, JPDC 69(2), 2009.
+class Ring {
+   public:
+    explicit Ring(const Collective& collective) : collective_(collective) {}
+
+    [[nodiscard]] const Collective& collective() const { return collective_; }
+    [[nodiscard]] std::uint64_t rounds() const {
+        return (collective_.ranks() - 1) * (collective_.operation() == Operation::all_reduce ? 2 : 1);
+    }
+    [[nodiscard]] Transfer transfer(std::uint64_t round) const {
+        return sums(round) ? Transfer::combine : Transfer::copy;
+    }
+    template <class Visit>
+    void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
+        visit(collective_.shifted(rank, 1), collective_.bytes_of(block(rank, round)));
+    }
+    template <class Visit>
+    void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
+        const Rank from = collective_.shifted(rank, collective_.ranks() - 1);
+        visit(from, collective_.bytes_of(block(from, round)));
+    }
+    template <class Visit>
+    void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
+        visit(std::uint64_t{block(from, round)});
+    }
+    /// The first pieces are the longest.
+    template <class Visit>
+    void busiest(std::uint64_t round, const Visit& visit) const {
+        visit(collective_.shifted(Rank{0}, sums(round) ? round + 1 : step(round)));
+    }
+
+   private:
+    [[nodiscard]] bool sums(std::uint64_t round) const {
+        return collective_.operation() != Operation::all_gather && round < collective_.ranks() - 1;
+    }
+    /// Round of the all-gather.
+    [[nodiscard]] std::uint64_t step(std::uint64_t round) const {
+        return collective_.operation() == Operation::all_reduce ? round - (collective_.ranks() - 1) : round;
+    }
+    [[nodiscard]] std::uint32_t block(Rank rank, std::uint64_t round) const {
+        const std::uint64_t back = sums(round) ? round + 1 : step(round);
+        return collective_.shifted(rank, collective_.ranks() - back).value;
+    }
+
+    Collective collective_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom collective`: which schedule of a collective is the fastest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoloom.cli import complete
+from topoloom.cli.collective_output import (
+    Setting,
+    document_of,
+    print_ranked,
+    write_decisions,
+    write_pattern,
+    write_placement,
+)
+from topoloom.cli.options import (
+    Allocate,
+    AllocationText,
+    AsJson,
+    Fragments,
+    MaybeMachineText,
+    Seed,
+    Threads,
+    figure_option,
+    output_option,
+)
+
+if TYPE_CHECKING:
+    from topoloom.schedules.choose import Call
+    from topoloom.schedules.together import Together
+
+
+def command(
+    operation: Annotated[
+        str,
+        typer.Argument(
+            metavar="OPERATION",
+            help="alltoall, allgather, allreduce, bcast, ..., barrier, many-to-many.",
+            autocompletion=complete.operations,
+        ),
+    ],
+    ranks: Annotated[int, typer.Option("--ranks", "-n", metavar="N", help="How many.")],
+    amount: Annotated[
+        str,
+        typer.Option(
+            "--bytes",
+            metavar="SIZE",
+            help="Of a pair (all-to-all, many-to-many), of a rank (gather, scatter, "
+            "all-gather, reduce-scatter), or of the whole vector.",
+        ),
+    ] = "1KiB",
+    root: Annotated[
+        int, typer.Option("--root", metavar="R", help="Where there is one.")
+    ] = 0,
+    degree: Annotated[
+        int | None,
+        typer.Option(
+            "--degree",
+            metavar="D",
+            help="Of many-to-many: each rank sends to the D next ones.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="What a message costs: a name from 'topoloom model list' or a file "
+            "of 'topoloom model fit'. Default: what the machine says of itself.",
+            autocompletion=complete.models,
+        ),
+    ] = None,
+    machine: MaybeMachineText = None,
+    allocation: AllocationText = None,
+    allocate: Allocate = None,
+    fragments: Fragments = None,
+    placement: Annotated[
+        Path | None,
+        typer.Option(
+            "--placement",
+            metavar="FILE",
+            help="Instead of --machine: where 'topoloom map' has put the ranks.",
+        ),
+    ] = None,
+    schedule: Annotated[
+        str | None,
+        typer.Option(
+            "--schedule",
+            metavar="NAME[+NAME]",
+            help="Only these, with options as in 'chain(segment=4096)'. Default: all.",
+            autocompletion=complete.schedules,
+        ),
+    ] = None,
+    order: Annotated[
+        bool,
+        typer.Option(
+            "--order",
+            help="Order the ranks for the best schedule, choose again, and so on; -o "
+            "writes the placement.",
+        ),
+    ] = False,
+    output: Annotated[
+        Path | None, output_option("With --order: write the placement.")
+    ] = None,
+    pattern: Annotated[
+        Path | None,
+        output_option(
+            "Write the messages of the best schedule as .npz, round by round.",
+            "--pattern",
+        ),
+    ] = None,
+    decisions: Annotated[
+        Path | None,
+        output_option(
+            "Write which schedule is best from which size on, to the byte, as JSON.",
+            "--decisions",
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None, figure_option("Draw the times of all schedules: .svg, .png, .pdf.")
+    ] = None,
+    over: Annotated[
+        str,
+        typer.Option("--over", help="What the figure runs over: bytes, ranks, degree."),
+    ] = "bytes",
+    seed: Seed = 1,
+    threads: Threads = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Rank all schedules of a collective by what they cost.
+
+    A schedule sends in rounds. By its messages alone a round takes as long as the rank
+    with the most to send; on a machine also as long as the busiest link or port.
+
+    \b
+    time        seconds of all rounds
+    CPU         seconds that the busiest rank sends, receives and copies; models say
+                what that takes, machines do not
+    congestion  seconds that the busiest link of every round needs
+
+    \b
+    Examples:
+      topoloom collective alltoall --ranks 1024 --bytes 76 --model qsnet
+      topoloom collective allgather -n 512 --bytes 4KiB --machine torus:8x8x8
+      topoloom collective alltoall -n 256 --bytes 64 -m fattree:16:16 \\
+          --order -o x.json
+      topoloom collective allreduce -n 1024 --model hdr --decisions table.json
+      topoloom collective many-to-many -n 2048 --bytes 76 --degree 64 \\
+          --model qsnet --figure over-degree.svg --over degree
+    """
+    from topoloom import Error
+    from topoloom.cli.console import print_json
+    from topoloom.cli.problem import at_least
+    from topoloom.schedules.choose import rank_schedules, usual_schedule
+    from topoloom.units import parse_bytes
+
+    at_least("--threads", threads, 0)
+    call = _read_call(operation, ranks, parse_bytes(amount), root, degree)
+    if (output is not None) > order:
+        raise Error("-o writes the placement that --order finds; add --order")
+    names = _split(schedule) if schedule is not None else []
+    from topoloom.cli.problem import Where
+
+    setting = _read_setting(
+        call, model, machine, Where(allocation, allocate, fragments, seed), placement
+    )
+    together = None
+    if order:
+        together = _order(call, setting, seed, threads)
+        setting = setting._replace(
+            sites=setting.sites._replace(placement=together.placement)
+        )
+    ranked = rank_schedules(call, setting.model, setting.sites, names, threads)
+    if pattern is not None:
+        write_pattern(pattern, call, ranked[0].name)
+    if output is not None and together is not None:
+        write_placement(output, call, setting, together)
+    table = None
+    if decisions is not None:
+        table = write_decisions(decisions, call, setting, threads)
+    if figure is not None:
+        from topoloom.figure.schedules import draw_schedules
+
+        draw_schedules(figure, call, setting.model, setting.sites, over, threads)
+    usual = usual_schedule(call)
+    if as_json:
+        print_json(document_of(call, setting, ranked, usual, together, table))
+        return
+    written = [p for p in (output, pattern, decisions, figure) if p is not None]
+    print_ranked(call, setting, ranked, usual, together, written)
+
+
+def _read_call(
+    operation: str, ranks: int, size: int, root: int, degree: int | None
+) -> Call:
+    from topoloom import Error
+    from topoloom.cli.problem import at_least
+    from topoloom.schedules.choose import Call, read_operation
+
+    at_least("--ranks", ranks, 1)
+    at_least("--root", root, 0)
+    name = read_operation(operation)
+    many = name.startswith("many-to-many")
+    if many and degree is None:
+        raise Error(
+            f"{name} needs --degree: to how many of the next ranks each rank sends"
+        )
+    if degree is not None:
+        at_least("--degree", degree, 1)
+        if not many:
+            raise Error(f"--degree is for many-to-many, not for {name}")
+    return Call(name, ranks, 0 if name == "barrier" else size, root, degree)
+
+
+def _split(text: str) -> list[str]:
+    return [name for name in text.split("+") if name]
+
+
+def _read_setting(
+    call: Call, model: str | None, machine: str | None, where: Any, placement: Any
+) -> Setting:
+    from topoloom import Error
+    from topoloom.model.named import load_model
+
+    found = load_model(model).model if model is not None else None
+    if machine is not None and placement is not None:
+        raise Error("--machine and --placement exclude each other; the file has both")
+    if machine is None and placement is None:
+        if found is None:
+            raise Error(
+                "what a message costs is not known; name a --model (see 'topoloom "
+                "model list') or a --machine"
+            )
+        return Setting(found, None, model or "", "")
+    given = "of the machine" if model is None else model
+    if placement is not None:
+        return _placed(call, found, given, placement)
+    return _on_machine(call, found, given, machine or "", where)
+
+
+def _placed(call: Call, model: Any, name: str, placement: Path) -> Setting:
+    from topoloom import Error, load_placement
+    from topoloom.schedules.choose import Sites
+
+    file = load_placement(placement)
+    if len(file.placement.slots) != call.ranks:
+        raise Error(
+            f"{placement} places {len(file.placement.slots)} ranks, not {call.ranks}; "
+            f"say --ranks {len(file.placement.slots)}"
+        )
+    sites = Sites(file.allocation, file.placement)
+    return Setting(
+        model, sites, name, file.allocation.machine.text, file.hosts, file.node
+    )
+
+
+def _on_machine(call: Call, model: Any, name: str, machine: str, where: Any) -> Setting:
+    from topoloom import CommGraph
+    from topoloom.cli.problem import check_fit, choose_allocation, launcher_default
+    from topoloom.machine_file import load_described
+    from topoloom.schedules.choose import Sites
+
+    the_machine, described = load_described(machine)
+    given = choose_allocation(the_machine, described, where)
+    silent = CommGraph.from_edges(call.ranks, [], [], [])
+    check_fit(silent, given.allocation, f"the {call.operation}")
+    sites = Sites(given.allocation, launcher_default(silent, given.allocation))
+    return Setting(model, sites, name, the_machine.text, given.hosts, described.node)
+
+
+def _order(call: Call, setting: Setting, seed: int, threads: int) -> Together:
+    from topoloom import Error
+    from topoloom.cli.console import watching
+    from topoloom.cli.search import Search
+    from topoloom.schedules.together import optimize_together
+
+    if setting.sites is None:
+        raise Error("--order places ranks on a machine; name one with --machine")
+    with watching("ordering", Search(seed, None, None, threads)) as watch:
+        return optimize_together(
+            call, setting.sites.allocation, setting.model, seed, threads, watch
+        )

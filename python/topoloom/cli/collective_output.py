@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `topoloom collective` prints and writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from topoloom.schedules.choose import Call, Ranked
+    from topoloom.schedules.together import Together
+
+
+class Setting(NamedTuple):
+    """What messages cost, where the ranks are, and how that is called."""
+
+    model: Any
+    sites: Any
+    model_name: str
+    machine_name: str
+    hosts: Any = None
+    node: Any = None
+
+
+def write_pattern(path: Path, call: Call, name: str) -> None:
+    """Write the rounds of a schedule as a pattern with phases."""
+    from topoloom import Error, save_graph
+    from topoloom.phases import phase_array
+
+    schedule = call.schedule(name)
+    if call.ranks * schedule.rounds > 1 << 25:
+        raise Error(
+            f"{name} has {schedule.rounds} rounds of up to {call.ranks} messages, more "
+            "than --pattern writes; take fewer ranks, or another --schedule"
+        )
+    phases = [schedule.phase(number) for number in range(schedule.rounds)]
+    save_graph(path, schedule.pattern(), {"phases": phase_array(phases)})
+
+
+def write_placement(
+    path: Path, call: Call, setting: Setting, together: Together
+) -> None:
+    """Write the order that was found as a placement."""
+    from topoloom import PlacementFile, judge, save_placement
+    from topoloom.cli.problem import measures
+
+    graph = call.schedule(together.best.name).pattern()
+    judged = judge(graph, setting.sites.allocation, together.placement)
+    result = PlacementFile(
+        machine=setting.sites.allocation.machine,
+        allocation=setting.sites.allocation,
+        placement=together.placement,
+        hosts=setting.hosts,
+        node=setting.node,
+        objective="time",
+        values={**measures(judged), "objective": together.best.cost.time},
+        mapper="collective",
+    )
+    save_placement(path, result)
+
+
+def write_decisions(
+    path: Path, call: Call, setting: Setting, threads: int
+) -> dict[str, Any]:
+    """Write the decision table, of all powers of two up to the ranks if it can."""
+    import json
+
+    from topoloom.files import replacing
+    from topoloom.schedules.decisions import decide, decision_table
+
+    calls = [call]
+    if setting.sites is None:
+        powers = [1 << k for k in range(1, call.ranks.bit_length())]
+        smaller = [p for p in powers if p < call.ranks and call.root < p]
+        calls = [call._replace(ranks=p) for p in smaller] + calls
+    found = [
+        decision
+        for one in calls
+        for decision in decide(one, setting.model, setting.sites, threads=threads)
+    ]
+    table = decision_table(
+        call.operation, found, setting.model_name, setting.machine_name
+    )
+    with replacing(path) as stream:
+        stream.write((json.dumps(table, indent=1) + "\n").encode())
+    return table
+
+
+def document_of(
+    call: Call,
+    setting: Setting,
+    ranked: list[Ranked],
+    usual: str | None,
+    together: Together | None,
+    table: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Make what ``--json`` prints."""
+    document: dict[str, Any] = {
+        **call._asdict(),
+        "model": setting.model_name,
+        "machine": setting.machine_name or None,
+        "usual": usual,
+        "schedules": [{"name": one.name, **_numbers(one)} for one in ranked],
+    }
+    if together is not None:
+        document["turns"] = [turn._asdict() for turn in together.turns]
+    if table is not None:
+        document["decisions"] = table["decisions"]
+    return document
+
+
+def _numbers(one: Ranked) -> dict[str, Any]:
+    cost = one.cost
+    names = ("time", "cpu", "congestion", "rounds", "messages", "bytes")
+    return {name: getattr(cost, name) for name in names}
+
+
+def print_ranked(
+    call: Call,
+    setting: Setting,
+    ranked: list[Ranked],
+    usual: str | None,
+    together: Together | None,
+    written: list[Path],
+) -> None:
+    """Print the table, the fastest first, and what ordering brought."""
+    from topoloom.cli.console import print_facts, print_table
+    from topoloom.units import format_bytes, format_count
+
+    on = f" on {setting.machine_name}" if setting.machine_name else ""
+    size = "" if call.operation == "barrier" else f" of {format_bytes(call.bytes)}"
+    title = f"{call.operation}{size} among {call.ranks:,} ranks{on}"
+    facts = [("messages cost", setting.model_name)]
+    if together is not None:
+        facts += [
+            (f"{turn.what} {number}", f"{turn.schedule}, {_seconds(turn.seconds)}")
+            for number, turn in enumerate(together.turns, 1)
+        ]
+    print_facts(facts, title)
+    columns = ["schedule", "", "rounds", "messages", "bytes", "time", "CPU"]
+    rows = []
+    for one in ranked:
+        cost = one.cost
+        mark = "MPI's usual" if one.name.partition("(")[0] == usual else ""
+        row = [one.name, mark, format_count(cost.rounds), format_count(cost.messages)]
+        row += [format_bytes(cost.bytes), _seconds(cost.time), _seconds(cost.cpu)]
+        if setting.sites is not None:
+            row.append(_seconds(cost.congestion))
+        rows.append(row)
+    if setting.sites is not None:
+        columns.append("congestion")
+    print_table(columns, rows, best=0, left=2)
+    print_facts([("written", str(path)) for path in written])
+
+
+def _seconds(seconds: float) -> str:
+    for unit, factor in (("s", 1.0), ("ms", 1e3)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"

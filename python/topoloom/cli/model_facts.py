@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the verbs of `topoloom model` tell of a model, for people and programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topoloom import NetworkModel
+    from topoloom.formats.model_toml import ModelFile
+
+
+def document(file: ModelFile) -> dict[str, Any]:
+    """Return all of a model, in seconds and bytes."""
+    from topoloom.formats.model_toml import COSTS
+
+    costs = file.model.costs
+    return {
+        "summary": file.summary,
+        "source": file.source,
+        "date": file.date,
+        "largest" if file.model.takes_largest else "regimes": [
+            {"most_bytes": most, "alpha_s": alpha, "beta_s_per_byte": beta}
+            for alpha, beta, most in file.model.lines
+        ],
+        "costs_s": {key: getattr(costs, key) for key in (*COSTS, "node_beta")},
+    }
+
+
+def print_lines(model: NetworkModel) -> None:
+    """Print the lines, each with the bandwidth that it comes to."""
+    from topoloom.cli.console import print_table
+    from topoloom.formats.model_toml import time_text
+    from topoloom.units import format_bandwidth
+
+    rows = []
+    below = 0
+    for alpha, beta, most in model.lines:
+        sizes = f"{below:,} to {most:,}" if most is not None else f"{below:,} and more"
+        rate = format_bandwidth(1 / beta) if beta else ""
+        name = "the largest of" if model.takes_largest else sizes
+        rows.append((name, time_text(alpha, 4), time_text(beta, 4), rate))
+        below = 0 if most is None else most + 1
+    print_table(["bytes", "alpha", "beta", "1 / beta"], rows)

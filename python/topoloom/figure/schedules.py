@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times of all schedules of a collective over sizes, ranks or degrees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topoloom._core import Error
+from topoloom.figure.page import page
+from topoloom.figure.style import AFTER
+
+if TYPE_CHECKING:
+    from topoloom._core import NetworkModel
+    from topoloom.schedules.choose import Call, Sites
+
+#: Markers, so that no meaning hangs on color alone.
+_MARKERS = "os^vDPX*<>hp"
+
+
+def points_over(call: Call, over: str) -> list[Call]:
+    """Vary a call in powers of two: its bytes up to 1 MiB, its ranks or its degree.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is nothing to vary.
+    """
+    if over == "bytes":
+        return [call._replace(bytes=1 << k) for k in range(21)]
+    if over == "ranks":
+        most = max(call.root + 1, (call.degree or 0) + 1, 2)
+        powers = [1 << k for k in range(1, call.ranks.bit_length())]
+        return [call._replace(ranks=p) for p in powers if p >= most]
+    if over == "degree" and call.degree is not None:
+        powers = [1 << k for k in range(call.ranks.bit_length())]
+        return [call._replace(degree=p) for p in powers if p < call.ranks]
+    raise Error(f"a figure runs over bytes, ranks, or a --degree, not over '{over}'")
+
+
+def draw_schedules(
+    path: str | Path,
+    call: Call,
+    model: NetworkModel | None,
+    sites: Sites | None,
+    over: str = "bytes",
+    threads: int = 0,
+) -> None:
+    """Draw one line a schedule, and under them which is the fastest where.
+
+    Raises
+    ------
+    topoloom.Error
+        If the figure can't be drawn, or `over` is none of bytes, ranks and degree.
+    OSError
+        If the file cannot be written.
+    """
+    from topoloom.schedules.choose import rank_schedules
+
+    if over == "ranks" and sites is not None:
+        raise Error("a figure over ranks needs a --model and no machine")
+    points = points_over(call, over)
+    times: dict[str, dict[int, float]] = {}
+    best: list[str] = []
+    for index, point in enumerate(points):
+        ranked = rank_schedules(point, model, sites, (), threads)
+        best.append(ranked[0].name.partition("(")[0])
+        for one in ranked:
+            name = one.name.partition("(")[0]
+            times.setdefault(name, {})[index] = one.cost.time
+    at = [getattr(point, over) for point in points]
+    with page(path, (7.2, 4.6)) as figure:
+        axes, band = figure.subplots(
+            2, 1, sharex=True, gridspec_kw={"height_ratios": [12, 1], "hspace": 0.08}
+        )
+        _draw_lines(axes, at, times)
+        _draw_band(band, at, best)
+        band.set_xlabel(_label(call, over))
+        figure.subplots_adjust(left=0.1, right=0.74, top=0.93, bottom=0.12)
+        axes.set_title(_title(call, over), loc="left")
+
+
+def _draw_lines(axes: Any, at: list[int], times: dict[str, dict[int, float]]) -> None:
+    import matplotlib
+
+    colors = matplotlib.colormaps["viridis"](np.linspace(0, 0.85, len(times)))
+    order = sorted(times, key=lambda name: -list(times[name].values())[-1])
+    for number, name in enumerate(order):
+        axes.plot(
+            [at[i] for i in times[name]],
+            list(times[name].values()),
+            label=name,
+            color=colors[number],
+            marker=_MARKERS[number % len(_MARKERS)],
+            markersize=3.5,
+            linewidth=1.1,
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_ylabel("seconds")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8)
+
+
+def _draw_band(band: Any, at: list[int], best: list[str]) -> None:
+    """Write the fastest under the stretch where it is; shades take turns."""
+    start = 0
+    turn = 0
+    edges = [at[0] / 2**0.5, *(a * 2**0.5 for a in at)]
+    for i in range(1, len(best) + 1):
+        if i < len(best) and best[i] == best[start]:
+            continue
+        band.axvspan(edges[start], edges[i], color=AFTER, alpha=(0.12, 0.28)[turn])
+        middle = (edges[start] * edges[i]) ** 0.5
+        if i - start > len(best) / 12:
+            band.text(middle, 0.5, best[start], ha="center", va="center", fontsize=7)
+        start, turn = i, 1 - turn
+    band.set_yticks([])
+    band.set_ylabel("fastest", rotation=0, ha="right", va="center")
+    band.set_ylim(0, 1)
+
+
+def _label(call: Call, over: str) -> str:
+    if over == "ranks":
+        return "ranks"
+    if over == "degree":
+        return "ranks to which each rank sends"
+    whole = call.operation in ("broadcast", "reduce", "all-reduce")
+    return "bytes" if whole else "bytes of a block"
+
+
+def _title(call: Call, over: str) -> str:
+    parts = [call.operation]
+    if over != "bytes":
+        parts.append(f"{call.bytes:,} B")
+    if over != "ranks":
+        parts.append(f"{call.ranks:,} ranks")
+    if over != "degree" and call.degree is not None:
+        parts.append(f"degree {call.degree}")
+    return ", ".join(parts)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Network models: files of them, those that ship, and fits to measured times."""

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Network models by name, or from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topoloom._core import Error
+from topoloom.files import exists
+from topoloom.formats.model_toml import ModelFile, read_model_toml
+from topoloom.nearest import nearest
+from topoloom.resources import shipped
+
+
+def load_model(text: str | Path) -> ModelFile:
+    """Read a network model.
+
+    Parameters
+    ----------
+    text
+        A name from `model_names`, or the path of a TOML file.
+
+    Raises
+    ------
+    topoloom.Error
+        If it is neither, or the file is wrong.
+    OSError
+        If the file cannot be read.
+    """
+    path, name = Path(text), str(text)
+    files = _files()
+    if name in files:
+        return read_model_toml(files[name])
+    if path.suffix or path.name != name or exists(path):
+        return read_model_toml(path)
+    raise Error(
+        f"no model '{name}'{nearest(name, files)}; there are: {', '.join(files)}; "
+        "or name a file that 'topoloom model fit' wrote"
+    )
+
+
+def model_names() -> list[str]:
+    """Name the models that ship with Topoloom."""
+    return list(_files())
+
+
+def _files() -> dict[str, Path]:
+    files = {path.stem: path for path in shipped("models").glob("*.toml")}
+    return dict(sorted(files.items()))

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All schedules of a collective, by what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from topoloom._core import (
+    Allocation,
+    Error,
+    NetworkModel,
+    Placement,
+    Schedule,
+    ScheduleCost,
+    schedules,
+)
+from topoloom.collectives import rule_for
+from topoloom.nearest import unknown_name
+
+#: MPI's names of collectives, where they are not ours without hyphens.
+_OTHER_NAMES = {"bcast": "broadcast"}
+
+#: Values of options that are tried, by schedule.
+_VARIANTS: dict[str, tuple[str, tuple[int, ...]]] = {
+    "chain": ("segment", (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)),
+}
+
+#: Our name of what MPICH calls an algorithm.
+_OUR_NAME = {
+    "dissemination": "dissemination",
+    "binomial": "binomial",
+    "scatter + recursive doubling": "scatter-all-gather",
+    "scatter + ring": "scatter-all-gather",
+    "recursive doubling": "recursive-doubling",
+    "Rabenseifner": "halving",
+    "Bruck": "bruck",
+    "ring": "ring",
+    "recursive halving": "halving",
+}
+
+
+class Call(NamedTuple):
+    """What is asked of a collective.
+
+    Attributes
+    ----------
+    operation
+        A name from `operations`.
+    ranks
+        Of the communicator.
+    bytes
+        Of the whole vector (broadcast, reduce, all-reduce), of a rank (scatter, gather,
+        all-gather, reduce-scatter) or of a pair (all-to-all).
+    root
+        For broadcast, reduce, scatter and gather.
+    degree
+        For many-to-many: to how many of the next ranks each rank sends.
+    """
+
+    operation: str
+    ranks: int
+    bytes: int
+    root: int = 0
+    degree: int | None = None
+
+    def schedule(self, name: str) -> Schedule:
+        """Make the schedule of that name."""
+        return Schedule(
+            name, self.operation, self.ranks, self.bytes, self.root, self.degree
+        )
+
+
+class Sites(NamedTuple):
+    """Where the ranks are."""
+
+    allocation: Allocation
+    placement: Placement
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A schedule and its cost."""
+
+    name: str
+    cost: ScheduleCost
+
+
+def operations() -> list[str]:
+    """Name the collectives that have schedules."""
+    return list(dict.fromkeys(o for entry in schedules() for o in _done_by(entry)))
+
+
+def read_operation(text: str) -> str:
+    """Find the collective that a user means: MPI's spelling will do.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is none.
+    """
+    known = {name.replace("-", ""): name for name in operations()} | _OTHER_NAMES
+    plain = text.lower().replace("-", "").replace("_", "").removeprefix("mpi")
+    if plain not in known:
+        raise Error(unknown_name("collective", text, known.values()))
+    return known[plain]
+
+
+def schedule_names(call: Call) -> Iterator[str]:
+    """Name the schedules that can do it, with the values of options worth a try."""
+    for entry in schedules():
+        if call.operation not in _done_by(entry):
+            continue
+        name = str(entry["name"])
+        try:
+            call._replace(bytes=0).schedule(name)
+        except Error:  # not for so many ranks
+            continue
+        option, values = _VARIANTS.get(name, ("", ()))
+        fit = [value for value in values if value < call.bytes]
+        if fit and call.operation in ("broadcast", "reduce"):
+            yield from (f"{name}({option}={value})" for value in fit)
+        else:
+            yield name
+
+
+def cost_of(
+    call: Call,
+    name: str,
+    model: NetworkModel | None,
+    sites: Sites | None = None,
+    threads: int = 0,
+) -> ScheduleCost:
+    """Tell what a schedule costs: on the links where there are sites.
+
+    Without a model the machine's own start-up time and port bandwidth count.
+    """
+    schedule = call.schedule(name)
+    if sites is not None:
+        return schedule.cost_on(sites.allocation, sites.placement, model, threads)
+    if model is None:
+        raise Error("what a message costs is not known; name a model or a machine")
+    return schedule.cost(model)
+
+
+def rank_schedules(
+    call: Call,
+    model: NetworkModel | None,
+    sites: Sites | None = None,
+    names: Sequence[str] = (),
+    threads: int = 0,
+) -> list[Ranked]:
+    """Cost the schedules that can do it; the fastest comes first.
+
+    Parameters
+    ----------
+    call
+        What is asked.
+    model
+        What a message costs; with sites None means what the machine says.
+    sites
+        Where the ranks are, so that links count.
+    names
+        Only these, with options as in ``chain(segment=4096)``; all by default, each
+        with the best values of its options.
+    threads
+        0 means all cores.
+
+    Raises
+    ------
+    topoloom.Error
+        For names that are wrong, and where nothing says what a message costs.
+    """
+    found: dict[str, Ranked] = {}
+    for name in names or schedule_names(call):
+        cost = cost_of(call, name, model, sites, threads)
+        key = name if names else name.partition("(")[0]
+        if key not in found or cost.time < found[key].cost.time:
+            found[key] = Ranked(name, cost)
+    return sorted(found.values(), key=lambda one: one.cost.time)
+
+
+def usual_schedule(call: Call) -> str | None:
+    """Name what MPICH uses by default; None for what we have no schedule of."""
+    plain = {"broadcast": "bcast", "reduce-scatter": "reduce_scatter"}
+    operation = plain.get(call.operation, call.operation.replace("-", ""))
+    whole = call.operation == "reduce-scatter"
+    amount = call.bytes * call.ranks if whole else call.bytes
+    rule = rule_for(operation, call.ranks, amount).name
+    if call.operation == "reduce" and rule == "Rabenseifner":
+        return "scatter-all-gather"
+    if rule == "pairwise":
+        small = call.operation == "all-to-all" and call.bytes <= 32768
+        return "at-once" if small else "pairwise"
+    return _OUR_NAME.get(rule)
+
+
+def _done_by(entry: dict[str, Any]) -> list[str]:
+    return [str(operation) for operation in entry["operations"]]

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which schedule is best for which size: crossovers, and a table for a runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from topoloom._core import NetworkModel
+from topoloom.schedules.choose import Call, Sites, rank_schedules
+
+#: The largest message that is looked at, unless told.
+MOST_BYTES = 1 << 24
+
+
+class Decision(NamedTuple):
+    """From this size on, until the next decision, this schedule is the fastest."""
+
+    ranks: int
+    bytes: int
+    schedule: str
+
+
+def decide(
+    call: Call,
+    model: NetworkModel | None,
+    sites: Sites | None = None,
+    most: int = MOST_BYTES,
+    threads: int = 0,
+) -> list[Decision]:
+    """Find where the best schedule changes, to the byte, as the size grows from 1.
+
+    Sizes are powers of two at first; between two with different schedules the place is
+    found by halving. A schedule that is best only between two powers may be missed.
+    """
+
+    def best(size: int) -> str:
+        ranked = rank_schedules(call._replace(bytes=size), model, sites, (), threads)
+        return ranked[0].name
+
+    def changes(low: int, before: str, high: int, after: str) -> Iterator[Decision]:
+        if before == after:
+            return
+        if high - low == 1:
+            yield Decision(call.ranks, high, after)
+            return
+        middle = (low + high) // 2
+        between = best(middle)
+        yield from changes(low, before, middle, between)
+        yield from changes(middle, between, high, after)
+
+    found = [Decision(call.ranks, 1, best(1))]
+    size = 1
+    while size < most:
+        larger = min(2 * size, most)
+        found += changes(size, found[-1].schedule, larger, best(larger))
+        size = larger
+    return found
+
+
+def decision_table(
+    operation: str, decisions: Sequence[Decision], model: str, machine: str
+) -> dict[str, Any]:
+    """Make the document that a runtime reads: the last line that is small enough holds.
+
+    A line's key is the number of ranks and the bytes from which on it holds.
+    """
+    return {
+        "format": "topoloom-decisions",
+        "version": 1,
+        "operation": operation,
+        "model": model,
+        "machine": machine,
+        "decisions": [decision._asdict() for decision in decisions],
+    }

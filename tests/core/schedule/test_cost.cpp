@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/schedule/cost.hpp"
+#include "topoloom/schedule/messages.hpp"
+#include "topoloom/schedule/registry.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+constexpr double alpha = 2e-6, beta = 1e-9, gamma_s = 3e-10;
+
+NetworkModel hockney() {
+    MessageCosts costs;
+    costs.gamma = gamma_s;
+    return NetworkModel::regimes({{alpha, beta}}, costs);
+}
+
+double time_of(Operation operation, std::size_t ranks, std::int64_t bytes, const char* name) {
+    return cost(make_schedule({operation, ranks, Bytes{bytes}}, name), hockney()).time;
+}
+
+std::vector<Slot> first_slots(std::size_t count) {
+    const ids<Slot> all(count);
+    return {all.begin(), all.end()};
+}
+
+}  // namespace
+
+TEST_CASE("costs are those of the formulas in the table") {
+    for (const std::int64_t bytes : {0, 1, 76, 4096, 1 << 20}) {
+        const auto m = static_cast<double>(bytes);
+        for (const std::size_t ranks : {2U, 4U, 8U, 64U, 1024U}) {
+            const auto p = static_cast<double>(ranks);
+            const double log = std::log2(p);
+            const auto is = [](double seconds) { return doctest::Approx(seconds).epsilon(1e-12); };
+            using enum Operation;
+            CHECK(time_of(broadcast, ranks, bytes, "binomial") == is(log * (alpha + m * beta)));
+            CHECK(time_of(scatter, ranks, bytes, "binomial") == is(log * alpha + (p - 1) * m * beta));
+            CHECK(time_of(gather, ranks, bytes, "chain") == is((p - 1) * (alpha + m * beta)));
+            CHECK(time_of(all_gather, ranks, bytes, "ring") == is((p - 1) * (alpha + m * beta)));
+            CHECK(time_of(all_gather, ranks, bytes, "recursive-doubling") ==
+                  is(log * alpha + (p - 1) * m * beta));
+            CHECK(time_of(all_gather, ranks, bytes, "bruck") == is(log * alpha + (p - 1) * m * beta));
+            CHECK(time_of(all_gather, ranks, bytes, "neighbor-exchange") ==
+                  is(p / 2 * alpha + (p - 1) * m * beta));
+            CHECK(time_of(all_reduce, ranks, bytes, "recursive-doubling") == is(log * (alpha + m * beta)));
+            CHECK(time_of(reduce_scatter, ranks, bytes, "halving") == is(log * alpha + (p - 1) * m * beta));
+            CHECK(time_of(all_to_all, ranks, bytes, "cyclic") == is((p - 1) * (alpha + m * beta)));
+            CHECK(time_of(all_to_all, ranks, bytes, "pairwise") == is((p - 1) * (alpha + m * beta)));
+            CHECK(time_of(all_to_all, ranks, bytes, "at-once") == is((p - 1) * (alpha + m * beta)));
+            CHECK(time_of(all_to_all, ranks, bytes, "bruck") ==
+                  is(log * (alpha + p / 2 * m * (beta + gamma_s))));
+        }
+        CHECK(time_of(Operation::all_reduce, 1024, 1024 * bytes, "ring") ==
+              doctest::Approx(2 * 1023 * (alpha + m * beta)));
+        CHECK(time_of(Operation::all_reduce, 1024, 1024 * bytes, "halving") ==
+              doctest::Approx(20 * alpha + 2 * 1023 * m * beta));
+        CHECK(time_of(Operation::broadcast, 10, 8192 * bytes, "chain(segment=4096)") ==
+              doctest::Approx(bytes == 0 ? 9 * alpha : (8 + 2 * m) * (alpha + 4096 * beta)));
+    }
+    CHECK(time_of(Operation::reduce, 1024, 4096 * 1024, "scatter-all-gather") ==
+          doctest::Approx(1033 * alpha + 2 * 1023 * 4096 * beta));
+    CHECK(time_of(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
+}
+
+TEST_CASE("under a placement, rounds cost what phases of a pattern cost") {
+    Rng rng(3);
+    for (const std::string network :
+         {"torus:4x4x3,bandwidth=2GB/s,latency=1us", "fattree:4:4:4", "dragonfly:3x4,nodes=4"}) {
+        CAPTURE(network);
+        const Machine machine = make_machine(network + "+node:1,bandwidth=5GB/s,startup=1us");
+        const std::size_t ranks = 41;
+        std::vector<Slot> slots = first_slots(machine.slot_count());
+        rng.shuffle(std::span(slots));
+        slots.resize(ranks);
+        for (const auto& [operation, name] : {std::pair(Operation::all_gather, "ring"),
+                                              {Operation::all_gather, "bruck"},
+                                              {Operation::all_reduce, "halving"},
+                                              {Operation::broadcast, "binomial"},
+                                              {Operation::all_to_all, "cyclic"}}) {
+            CAPTURE(name);
+            const AnySchedule schedule = make_schedule({operation, ranks, Bytes{3000}}, name);
+            const ScheduleCost found = cost(schedule, model_of(machine), machine, slots, 2);
+            std::vector<CommGraph> phases;
+            for (std::uint64_t round = 0; round < found.rounds; ++round)
+                phases.push_back(phase(schedule, round));
+            Goal goal{parse_objective("time"), {}};
+            for (const CommGraph& graph : phases) goal.phases.push_back(&graph);
+            const auto measures = objective_measures(machine, goal, slots);
+            CHECK(found.time == doctest::Approx(measures[static_cast<std::size_t>(Aim::time)]));
+            CHECK(found.congestion == doctest::Approx(measures[static_cast<std::size_t>(Aim::congestion)]));
+        }
+    }
+}
+
+TEST_CASE("a schedule on links costs no less than alone, and rounds add up whatever the threads") {
+    const Machine machine = make_machine("torus:6x6");
+    const std::vector<Slot> slots = first_slots(36);
+    for (const ScheduleEntry& entry : schedules()) {
+        CAPTURE(entry.name);
+        for (const Operation operation : entry.operations) {
+            if (operation == Operation::many_to_many || operation == Operation::many_to_many_multicast)
+                continue;
+            const Bytes bytes{operation == Operation::barrier ? 0 : 900};
+            const AnySchedule schedule = make_schedule({operation, 36, bytes}, entry.name);
+            const ScheduleCost one = cost(schedule, hockney(), machine, slots, 1);
+            CHECK(one.time >= cost(schedule, hockney()).time * (1 - 1e-12));
+            CHECK(cost(schedule, hockney(), machine, slots, 3).time == one.time);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/schedule/free_order.hpp"
+#include "topoloom/schedule/registry.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+FatTree k_ary(std::uint32_t k, std::size_t levels) {
+    return FatTree(
+        {.arity = std::vector(levels, k), .up = {}, .parallel = {}, .bandwidth = {}, .latency = {}});
+}
+
+std::vector<Node> random_nodes(Rng& rng, std::size_t of, std::size_t count) {
+    std::vector<std::uint32_t> all(of);
+    std::iota(all.begin(), all.end(), 0U);
+    rng.shuffle(std::span(all));
+    return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+std::vector<RepeatedStep> shifts(std::size_t ranks, std::initializer_list<std::size_t> by) {
+    std::vector<RepeatedStep> steps;
+    for (const std::size_t shift : by) steps.push_back({shift_step(ranks, shift % ranks), 1});
+    return steps;
+}
+
+std::vector<RepeatedStep> prefixes(std::size_t ranks) {
+    std::vector<RepeatedStep> steps;
+    for (std::size_t by = 1; by < ranks; ++by) steps.push_back({prefix_step(ranks, by), by});
+    return steps;
+}
+
+std::uint64_t least_of_all_orders(const FatTree& tree, std::vector<Node> nodes,
+                                  std::span<const RepeatedStep> steps) {
+    std::ranges::sort(nodes);
+    std::uint64_t least = meeting_rounds(tree, steps, nodes);
+    while (std::ranges::next_permutation(nodes).found)
+        least = std::min(least, meeting_rounds(tree, steps, nodes));
+    return least;
+}
+
+}  // namespace
+
+TEST_CASE("on ragged sets of nodes the fewest rounds are found, and it says so") {
+    Rng rng(11);
+    for (int i = 0; i < 18; ++i) {
+        const FatTree tree = i % 2 == 0 ? k_ary(2, 3 + static_cast<std::size_t>(i % 3)) : k_ary(3, 2);
+        const std::size_t ranks = 3 + rng.below(i < 16 ? 4 : 5);
+        const auto nodes = random_nodes(rng, tree.node_count(), ranks);
+        const auto steps = i % 3 == 0 ? prefixes(ranks) : shifts(ranks, {1, 2, ranks - 2, 3});
+        const FreeOrder found = find_free_order(tree, nodes, steps);
+        CHECK(found.proven);
+        CHECK(found.rounds == meeting_rounds(tree, steps, found.node_of_rank));
+        CHECK(std::ranges::is_permutation(found.node_of_rank, nodes));
+        CHECK(found.rounds == least_of_all_orders(tree, nodes, steps));
+    }
+}
+
+TEST_CASE("messages round a ring meet nowhere in the order of the tree, whatever nodes there are") {
+    Rng rng(13);
+    const FatTree tree = k_ary(4, 4);
+    for (const std::size_t ranks : {5U, 60U, 200U}) {
+        const auto nodes = random_nodes(rng, 256, ranks);
+        const FreeOrder found = find_free_order(tree, nodes, shifts(ranks, {1, ranks - 1}));
+        CHECK(found.rounds == 0);
+        CHECK(found.proven);
+    }
+}
+
+TEST_CASE("the order that is found is never worse than the given one") {
+    Rng rng(17);
+    const FatTree tree = k_ary(4, 3);
+    const auto nodes = random_nodes(rng, 64, 40);
+    const auto steps = steps_of(make_schedule({Operation::all_gather, 40, Bytes{1}}, "k-shift"));
+    const FreeOrder found = find_free_order(tree, nodes, steps, 2'000'000);
+    CHECK(found.rounds < meeting_rounds(tree, steps, nodes));
+    CHECK(found.rounds == find_free_order(tree, nodes, steps, 2'000'000).rounds);
+}
+
+TEST_CASE("with gaps exchanges with position p xor j meet nowhere") {
+    Rng rng(19);
+    for (const FatTree& tree : {k_ary(4, 3), k_ary(3, 4), k_ary(6, 2)}) {
+        const auto nodes = random_nodes(rng, tree.node_count(), tree.node_count() * 3 / 4);
+        const std::vector<Node> positions = with_gaps(tree, nodes);
+        CHECK(std::ranges::count(positions, no_node) + std::ssize(nodes) == std::ssize(positions));
+        CHECK(meeting_rounds(tree, prefixes(std::bit_ceil(positions.size())), positions) == 0);
+    }
+    const std::vector<Node> full{Node{0}, Node{1}, Node{2}, Node{3}};
+    CHECK(with_gaps(k_ary(2, 2), full) == full);
+}
+
+TEST_CASE("nodes that can't be ordered are named") {
+    const FatTree tree = k_ary(2, 2);
+    const auto steps = shifts(2, {1});
+    CHECK_THROWS_WITH((void)find_free_order(tree, std::vector{Node{1}, Node{1}}, steps),
+                      "node 1 stands twice among those to order");
+    CHECK_THROWS_WITH((void)find_free_order(tree, std::vector{Node{1}, Node{4}}, steps),
+                      "node 4 does not exist: the fat tree has 4");
+    CHECK_THROWS_WITH((void)with_gaps(tree, {}), "there are no nodes to order");
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <doctest.h>
+
+#include <vector>
+
+#include "topoloom/schedule/play.hpp"
+#include "topoloom/schedule/registry.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+/// Whom rank 0 sends to, message after message.
+std::vector<std::uint32_t> peers_of_rank_0(std::size_t ranks, std::string_view schedule) {
+    std::vector<std::uint32_t> peers;
+    with_schedule(make_schedule({Operation::all_gather, ranks, Bytes{1}}, schedule), [&](const auto& s) {
+        for (std::uint64_t round = 0; round < s.rounds(); ++round)
+            s.sends(Rank{0}, round, [&](Rank peer, Bytes) { peers.push_back(peer.value); });
+    });
+    return peers;
+}
+
+}  // namespace
+
+TEST_CASE("relays hand every block on, whatever k and wherever they wait") {
+    for (std::size_t ranks = 1; ranks <= 40; ++ranks) {
+        for (const char* k : {"1", "2", "3", "4", "5", "8", "16", "64"}) {
+            for (const char* name : {"k-prefix(k=", "k-shift(k="}) {
+                for (const char* barrier : {";barrier=message)", ";barrier=stop)"}) {
+                    const auto schedule = make_schedule({Operation::all_gather, ranks, Bytes{7}},
+                                                        std::string(name) + k + barrier);
+                    with_schedule(schedule, [](const auto& s) { check_schedule(s); });
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("every rank sends a message to each of k ranks round a stop, and the block on by k") {
+    using Peers = std::vector<std::uint32_t>;
+    CHECK(peers_of_rank_0(8, "k-shift(k=4)") == Peers{6, 7, 1, 4, 6, 7, 1});
+    CHECK(peers_of_rank_0(8, "k-prefix(k=4)") == Peers{1, 2, 3, 4, 1, 2, 3});
+    CHECK(peers_of_rank_0(8, "k-prefix(k=1)") == Peers(7, 1));
+    // Rank 8 of 9 has the block at once: 4 ranks further than rank 4, nobody is left but one.
+    CHECK(peers_of_rank_0(9, "k-shift(k=8)") == Peers{5, 6, 7, 8, 1, 2, 3, 5});
+    CHECK(peers_of_rank_0(6, "k-prefix") == Peers{1, 2, 1, 2, 1});
+}
+
+TEST_CASE("where a stop is a round, there is a round for k messages") {
+    const auto rounds = [](std::string_view text) {
+        return with_schedule(make_schedule({Operation::all_gather, 64, Bytes{1}}, text),
+                             [](const auto& s) { return s.rounds(); });
+    };
+    CHECK(rounds("k-prefix") == 63);
+    CHECK(rounds("k-prefix(barrier=stop)") == 8);
+    CHECK(rounds("k-shift(barrier=stop;k=16)") == 4);
+}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From measured times over a model in a file to times of messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+HEAD = "size,time\n"
+
+
+def write_pings(of: str = "us") -> None:
+    lines = [f"{2**i},{2 + 2**i / 1000} {of}\n" for i in range(20)]
+    Path("pings.csv").write_text(HEAD + "".join(lines))
+
+
+def test_a_fit_predicts_what_was_measured(topoloom: Command) -> None:
+    write_pings()
+    fitted = topoloom("model", "fit", "pings.csv", "-o", "here.toml", "--json").json
+    (line,) = fitted["regimes"]
+    assert line["alpha_s"] == pytest.approx(2e-6)
+    assert line["beta_s_per_byte"] == pytest.approx(1e-9)
+    assert fitted["worst_error"] < 1e-6
+    shown = topoloom("model", "show", "here.toml").out
+    assert "pings.csv, by topoloom model fit" in shown
+    words = ("here.toml", "--bytes", "0,1KiB", "--json")
+    times = topoloom("model", "predict", *words).json["times"]
+    assert [t["seconds"] for t in times] == pytest.approx([2e-6, 3.024e-6])
+
+
+def test_round_trips_are_halved(topoloom: Command) -> None:
+    write_pings()
+    (line,) = topoloom("model", "fit", "pings.csv", "--round-trip", "--json").json[
+        "regimes"
+    ]
+    assert line["alpha_s"] == pytest.approx(1e-6)
+
+
+def test_a_split_makes_one_line(topoloom: Command) -> None:
+    write_pings()
+    words = ("model", "fit", "pings.csv", "--split", "4KiB")
+    assert topoloom(*words, "--json").json["regimes"][0]["alpha_s"] == (
+        pytest.approx(2e-6)
+    )
+    assert "1 GB/s" in topoloom(*words).out
+
+
+def test_every_model_is_listed_and_shown(topoloom: Command) -> None:
+    listed = topoloom("model", "list", "--json").json
+    assert {"qsnet", "myrinet", "slingshot", "tofu-d"} <= {m["name"] for m in listed}
+    for entry in listed:
+        shown = topoloom("model", "show", entry["name"])
+        assert entry["summary"] in shown.out
+        assert entry["name"] in topoloom("model", "list").out
+
+
+def test_processes_of_a_node_slow_each_other(topoloom: Command) -> None:
+    def seconds(*more: object) -> float:
+        words = ("model", "predict", "qsnet", "--bytes", "64KiB", "--json")
+        return float(topoloom(*words, *more).json["times"][0]["seconds"])
+
+    assert seconds("--processes-per-node", 4) > 3 * seconds()
+    assert seconds("--processes-per-node", 1) == seconds()
+
+
+def test_pairs_tell_channels(topoloom: Command) -> None:
+    lines = [f"{pairs},{max(2, pairs)} ms\n" for pairs in range(1, 9)]
+    Path("pairs.csv").write_text("pairs,time\n" + "".join(lines))
+    words = ("model", "channels", "pairs.csv", "--bytes", "1MB", "--round-trip")
+    found = topoloom(*words, "--json").json
+    assert found["channels"] == 2
+    assert found["node_bandwidth"] == pytest.approx(2e9)
+    assert "channels        2" in topoloom(*words).out
+
+
+def test_figures_of_a_fit_and_of_a_model_are_drawn(topoloom: Command) -> None:
+    write_pings()
+    topoloom("model", "fit", "pings.csv", "--figure", "fit.svg")
+    topoloom("model", "show", "myrinet", "--figure", "model.svg")
+    assert Path("fit.svg").read_text().count("<svg") == 1
+    assert Path("model.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["fti", "x"], "no verb of 'topoloom model' 'fti' (did you mean 'fit'?)"),
+        (["list", "x"], "takes no more words"),
+        (["show"], "takes a model"),
+        (["fit"], "takes a CSV file"),
+        (["show", "qsnet", "--bytes", "1"], "show' has no option --bytes"),
+        (["list", "--round-trip"], "list' has no option --round-trip"),
+        (["predict", "qsnet"], "--bytes 76,1KiB,64KiB"),
+        (["predict", "qsnet", "--bytes", "1,x"], "cannot read an amount of bytes 'x'"),
+        (
+            ["predict", "qsnet", "--bytes", "1", "--processes-per-node", "0"],
+            "--processes-per-node must be 1 or more, not 0",
+        ),
+        (["predict", "qsnett", "--bytes", "1"], "did you mean 'qsnet'"),
+        (["show", "x.toml"], "x.toml: No such file"),
+        (["fit", "x.csv"], "x.csv: No such file"),
+        (["fit", "two.csv"], "two.csv: a fit needs 3 sizes or more"),
+        (["fit", "bad.csv"], "bad.csv:2: cannot read a latency 'soon'"),
+        (["fit", "bad.csv", "-o", "nowhere/x.toml"], "there is no directory"),
+        (["channels", "bad.csv"], "--bytes 8MiB"),
+        (["channels", "bad.csv", "--bytes", "1"], "bad.csv:1: the header must name"),
+    ],
+)
+def test_bad_input_is_one_line(
+    topoloom: Command, words: list[str], message: str
+) -> None:
+    Path("two.csv").write_text(HEAD + "1,1us\n2,2us\n")
+    Path("bad.csv").write_text(HEAD + "1,soon\n")
+    outcome = topoloom("model", *words)
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert message in outcome.err
+    assert len(outcome.err.splitlines()) == 1

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom steps` and `topoloom trees`: schedules and multicasts on networks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+TREE = "fattree:4:4:4"
+
+
+def test_shifts_that_meet_nowhere_are_those_of_the_lemma(topoloom: Command) -> None:
+    found = topoloom("steps", "shift", "-m", TREE, "--json").json["steps"]
+    free = [int(fact["step"][1:]) for fact in found if fact["subtrees"] == 0]
+    assert free == [1, 2, 3, 4, 8, 12, 16, 32, 48, 52, 56, 60, 61, 62, 63]
+    assert not any(fact["links"] for fact in found)
+    printed = topoloom("steps", "shift", "-m", TREE)
+    assert (printed.status, printed.err) == (0, "")
+    assert "steps 1-4,8,12,16,32,48,52,56,60-63" in printed.out
+
+
+def test_exchanges_and_quarters_meet_nowhere(topoloom: Command) -> None:
+    for steps, count in (("prefix", 63), ("quarter", 23), ("k-prefix(k=4)", 4)):
+        found = topoloom("steps", steps, "-m", TREE, "--json").json["steps"]
+        assert len(found) == count
+        assert not any(fact["subtrees"] for fact in found)
+
+
+def test_an_order_that_is_found_is_written_and_is_as_good_as_it_says(
+    topoloom: Command,
+) -> None:
+    words = ["steps", "k-shift(k=4)", "-m", TREE]
+    found = topoloom(*words, "--allocate", 9, "--find", "-o", "o.txt", "--json").json
+    given = sum(step["rounds"] for step in found["steps"] if step["subtrees"])
+    assert found["found"]["fewest"]
+    assert found["found"]["rounds"] <= given
+    again = topoloom(*words, "--allocation", "o.txt", "--json").json
+    meet = sum(step["rounds"] for step in again["steps"] if step["subtrees"])
+    assert meet == found["found"]["rounds"]
+
+
+def test_gaps_are_named_for_prefix_sends(topoloom: Command) -> None:
+    words = ["steps", "prefix", "-m", "fattree:4:4", "-a", "n[0-2,4-6]", "--find"]
+    assert topoloom(*words, "--json").json["gaps"] == [0, 1, 2, None, 4, 5, 6]
+    assert "7 positions: in none of 7 rounds" in topoloom(*words).out
+
+
+def test_messages_may_come_from_a_file_on_any_machine(topoloom: Command) -> None:
+    Path("m.txt").write_text("0 2  # first\n\n1 3\n")
+    found = topoloom("steps", "m.txt", "-m", "mesh:4", "--json").json
+    assert found["steps"] == [
+        {"step": "m.txt", "rounds": 1, "links": 1, "most_on_routes": 2}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["nonsense", "-m", TREE], "no all-gather schedule 'nonsense'; there are"),
+        (["quarter", "-m", "fattree:3:5"], "15 ranks can't be cut in 4 equal blocks"),
+        (["shift", "-m", "torus:4x4", "--find"], "are for whole fat trees, as fattree"),
+        (["shift", "-m", TREE, "-o", "x.txt"], "-o writes the order that --find finds"),
+        (["bad.txt", "-m", TREE], "bad.txt:2: expected two ranks of 0 to 63, FROM TO"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    topoloom: Command, words: list[str], complaint: str
+) -> None:
+    Path("bad.txt").write_text("0 1\n1 64\n")
+    refused = topoloom("steps", *words)
+    assert refused.status == 2
+    assert complaint in refused.err
+
+
+def test_least_loaded_parents_take_less_than_the_last(topoloom: Command) -> None:
+    words = ["trees", "-m", "fattree:4:4", "--roots", 16]
+    kinds = topoloom(*words, "--json").json["trees"]
+    assert kinds["last"]["most_a_link"] == 12
+    assert kinds["least-loaded"]["most_a_link"] == 3
+    assert kinds["least-loaded"]["loads_of_switches"][-4:] == [4, 4, 4, 4]
+    assert "least-loaded" in topoloom(*words).out
+
+
+def test_disjoint_trees_share_a_message(topoloom: Command) -> None:
+    kinds = topoloom("trees", "-m", "torus:4x4x4", "--json").json["trees"]
+    assert kinds["disjoint"]["trees"] == 6
+    assert kinds["disjoint"]["most_a_link"] == pytest.approx(1 / 6)
+    assert max(kinds["disjoint"]["loads_of_links"]) == 1
+    some = topoloom("trees", "-m", "mesh:4x4", "--roots", "0,5-6", "--members", 3)
+    assert (some.status, some.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--roots", "65"], "--roots 65: there are 1 to 64"),
+        (["--roots", "3-70"], "is no list of rising numbers below 64"),
+        (["--members", "65"], "--members 65 of 64 nodes; ask for no more"),
+        (["--members", "0"], "--members must be 1 or more"),
+    ],
+)
+def test_trees_that_cannot_be_are_refused(
+    topoloom: Command, words: list[str], complaint: str
+) -> None:
+    refused = topoloom("trees", "-m", TREE, *words)
+    assert refused.status == 2
+    assert complaint in refused.err
