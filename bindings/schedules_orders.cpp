@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binomial orders for Python: groups of a cost matrix, orders, times of a scatter.
+// Binomial orders for Python: groups of a cost matrix, orders, times of a scatter; and collectives along lines of grids.
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 
 #include <array>
 
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/schedule/binomial.hpp"
 #include "topoloom/schedule/binomial_order.hpp"
+#include "topoloom/schedule/chain.hpp"
+#include "topoloom/schedule/grid_lines.hpp"
 
 namespace topoloom::python {
 
@@ -31,6 +35,26 @@ BinomialOrder order_of(std::string_view name) {
         if (names[i] == name) return static_cast<BinomialOrder>(i);
     }
     throw Error(unknown_name("order", std::string(name), {names.begin(), names.end()}));
+}
+
+using Message = std::tuple<std::uint32_t, std::uint32_t, std::int64_t>;
+
+template <class Line>
+std::vector<std::vector<Message>> messages_of(const Extents& extents, Operation operation, Bytes bytes,
+                                              Rank root, std::uint64_t pieces) {
+    std::vector<Line> lines;
+    for (const std::uint32_t extent : extents)
+        lines.emplace_back(Collective(operation, extent, bytes, root, pieces));
+    const GridLines grid(std::move(lines));
+    std::vector<std::vector<Message>> rounds(grid.rounds());
+    for (std::uint64_t round = 0; round < grid.rounds(); ++round) {
+        for (const Rank from : ids<Rank>(grid.ranks())) {
+            grid.sends(from, round, [&](Rank to, Bytes size) {
+                rounds[round].emplace_back(from.value, to.value, size.value);
+            });
+        }
+    }
+    return rounds;
 }
 
 }  // namespace
@@ -66,6 +90,24 @@ void bind_schedules_orders(nb::module_& m) {
         },
         "costs"_a, "order"_a, nb::kw_only(), "channels"_a = 1,
         "Seconds of every step of a binomial scatter of one block to each, where costs are of a block.");
+    m.def(
+        "grid_line_messages",
+        [](const Extents& extents, std::string_view operation, std::int64_t bytes, std::uint32_t root,
+           std::uint64_t pieces) {
+            if (extents.empty() || cell_count(extents) == 0 || cell_count(extents) >= std::uint64_t{1} << 31)
+                fail("a grid of ", extents_text(extents), " ranks; there must be 1 to 2147483647");
+            const Operation does = parse_operation(operation);
+            if (does != Operation::broadcast && does != Operation::reduce && does != Operation::scatter &&
+                does != Operation::gather)
+                fail("lines broadcast, reduce, scatter or gather; they do no ", operation);
+            return pieces == 0 ? messages_of<Binomial>(extents, does, Bytes{bytes}, Rank{root}, 1)
+                               : messages_of<Chain>(extents, does, Bytes{bytes}, Rank{root}, pieces);
+        },
+        "extents"_a, "operation"_a, "bytes"_a, nb::kw_only(), "root"_a = 0, "pieces"_a = 0,
+        "By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along all lines of an axis at "
+        "once, axis "
+        "after axis, from or to the same position of every line: along binomial trees, or down chains in so "
+        "many pieces.");
 }
 
 }  // namespace topoloom::python

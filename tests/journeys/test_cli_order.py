@@ -31,6 +31,7 @@ def measured(topoloom: Command) -> Command:
 def test_the_published_orders_come_out_and_are_written(measured: Command) -> None:
     words = ["order", "costs.csv", "--channels", 2, "-o", "order.txt", "--json"]
     found = measured(*words).json
+    assert found["method"] == "channel-aware"
     assert found["order"] == [0, 3, 1, 6, 2, 5, 4, 7]
     assert found["groups"] == SOCKET
     assert found["scatter_s"] == pytest.approx(9e-6)

@@ -31,6 +31,8 @@ class Demand {
     explicit Demand(CommGraph graph);
 
     [[nodiscard]] std::size_t ranks() const { return ranks_; }
+    /// Not from a graph.
+    [[nodiscard]] bool regular() const { return most_bytes_.empty(); }
     [[nodiscard]] bool wants(Rank origin, Rank target) const {
         return regular() ? steps(origin, target) <= degree_ : edge(origin, target) != nullptr;
     }
@@ -59,7 +61,6 @@ class Demand {
     }
 
    private:
-    [[nodiscard]] bool regular() const { return most_bytes_.empty(); }
     /// From the origin forward to the target; a rank is all of them away from itself.
     [[nodiscard]] std::size_t steps(Rank origin, Rank target) const {
         return target > origin ? target.value - origin.value : target.value + ranks_ - origin.value;

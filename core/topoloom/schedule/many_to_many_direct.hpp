@@ -32,7 +32,8 @@ class ManyToManyDirect {
     }
     template <class Visit>
     void busiest(std::uint64_t, const Visit& visit) const {
-        for (const Rank rank : ids<Rank>(collective_.ranks())) visit(rank);
+        const std::size_t unlike = collective_.demand()->regular() ? 1 : collective_.ranks();
+        for (const Rank rank : ids<Rank>(unlike)) visit(rank);
     }
 
    private:

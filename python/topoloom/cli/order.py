@@ -10,6 +10,9 @@ import typer
 
 from topoloom.cli.options import AsJson, Seed, output_option
 
+#: What is tried when none is named.
+METHODS = ("fastest-edge-first", "channel-aware")
+
 
 def command(
     costs: Annotated[
@@ -20,9 +23,13 @@ def command(
         ),
     ],
     method: Annotated[
-        str,
-        typer.Option("--method", metavar="METHOD", help="One of those below."),
-    ] = "channel-aware",
+        str | None,
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            help="One of those below. Default: the best of all but random.",
+        ),
+    ] = None,
     channels: Annotated[
         int,
         typer.Option(
@@ -72,32 +79,36 @@ def command(
     from topoloom.formats.costs import load_costs
 
     at_least("--channels", channels, 1)
+    at_least("--seed", seed, 0)
     matrix = load_costs(costs)
     if not 0 <= root < len(matrix):
         raise Error(f"--root {root} is none of the processes 0 to {len(matrix) - 1}")
+    shared = min(channels, len(matrix))  # more are as good as one for each
 
-    def ordered(by: str) -> list[int]:
-        return binomial_order(matrix, by, root=root, channels=channels, seed=seed)
-
-    order = ordered(method)
-    steps, standard_steps = (
-        binomial_scatter_steps(matrix, found, channels=channels)
-        for found in (order, ordered("standard"))
-    )
+    methods = ["standard", *([method] if method else METHODS)]
+    orders = {
+        name: binomial_order(matrix, name, root=root, channels=shared, seed=seed)
+        for name in methods
+    }
+    steps = {
+        name: binomial_scatter_steps(matrix, order, channels=shared)
+        for name, order in orders.items()
+    }
+    best = method or min(methods, key=lambda name: sum(steps[name]))
     groups = find_cost_groups(matrix)
     document = {
-        "method": method,
+        "method": best,
         "channels": channels,
         "root": root,
         "groups": groups.of,
-        "order": order,
-        "scatter_s": sum(steps),
-        "scatter_steps_s": steps,
-        "standard_scatter_s": sum(standard_steps),
-        "standard_scatter_steps_s": standard_steps,
+        "order": orders[best],
+        "scatter_s": sum(steps[best]),
+        "scatter_steps_s": steps[best],
+        "standard_scatter_s": sum(steps["standard"]),
+        "standard_scatter_steps_s": steps["standard"],
     }
     if output is not None:
-        write_text(output, "".join(f"{process}\n" for process in order))
+        write_text(output, "".join(f"{process}\n" for process in orders[best]))
     if as_json:
         print_json(document)
     else:

@@ -6,6 +6,7 @@
 
 #include "topoloom/metric/grid_times.hpp"
 #include "topoloom/schedule/binomial.hpp"
+#include "topoloom/schedule/chain.hpp"
 #include "topoloom/schedule/grid_lines.hpp"
 
 using namespace topoloom;
@@ -16,14 +17,18 @@ constexpr std::array operations{Operation::broadcast, Operation::reduce, Operati
                                 Operation::gather};
 
 /// The root of a line along an axis is at min(root, its end).
-GridLines<Binomial> binomial_lines(const Extents& extents, Operation operation, std::uint32_t root = 0) {
-    std::vector<Binomial> lines;
+template <class Line>
+GridLines<Line> lines_of(const Extents& extents, Operation operation, std::uint32_t root = 0,
+                         std::uint64_t pieces = 1) {
+    std::vector<Line> lines;
     for (const std::uint32_t extent : extents)
-        lines.emplace_back(Collective(operation, extent, Bytes{1000}, Rank{std::min(root, extent - 1)}));
+        lines.emplace_back(
+            Collective(operation, extent, Bytes{1000}, Rank{std::min(root, extent - 1)}, pieces));
     return GridLines(std::move(lines));
 }
 
-double counted_time(const GridLines<Binomial>& grid, const GridLinks& links) {
+template <class Line>
+double counted_time(const GridLines<Line>& grid, const GridLinks& links) {
     double time = 0;
     for (std::uint64_t round = 0; round < grid.rounds(); ++round) {
         double most = 0;
@@ -55,7 +60,11 @@ class Astray : public Binomial {
 TEST_CASE("every line of a grid does what its own collective promises, and nothing leaves it") {
     for (const Extents& extents : {Extents{7}, {4, 6}, {5, 1, 3}, {2, 3, 4, 3}}) {
         for (const Operation operation : operations) {
-            for (const std::uint32_t root : {0U, 2U}) check_lines(binomial_lines(extents, operation, root));
+            for (const std::uint32_t root : {0U, 2U}) {
+                check_lines(lines_of<Binomial>(extents, operation, root));
+                const bool cut = operation == Operation::broadcast || operation == Operation::reduce;
+                check_lines(lines_of<Chain>(extents, operation, root, cut ? 7 : 1));
+            }
         }
     }
     const std::vector<Astray> lines(2, Astray(Collective(Operation::broadcast, 4, Bytes{8})));
@@ -63,7 +72,7 @@ TEST_CASE("every line of a grid does what its own collective promises, and nothi
 }
 
 TEST_CASE("lines of an axis follow each other after those of the axis before") {
-    const auto grid = binomial_lines({4, 6}, Operation::broadcast);
+    const auto grid = lines_of<Binomial>({4, 6}, Operation::broadcast);
     CHECK(grid.rounds() == 2 + 3);
     std::vector<std::uint32_t> to;
     const auto note = [&](Rank rank, Bytes) { to.push_back(rank.value); };
@@ -80,9 +89,16 @@ TEST_CASE("one rank a node: the counted messages take what the model of the grid
         std::vector<std::uint32_t> nodes(cell_count(extents));
         std::iota(nodes.begin(), nodes.end(), 0);
         const NodeMap map = node_map(extents, nodes);
+        for (const std::uint64_t pieces : {1U, 8U, 50U}) {
+            const double segment = 1000.0 / static_cast<double>(pieces);
+            for (const auto& [operation, with] :
+                 {std::pair(Operation::broadcast, copying), {Operation::reduce, links}})
+                CHECK(counted_time(lines_of<Chain>(extents, operation, 0, pieces), with) ==
+                      doctest::Approx(pipelined_time(map, with, 1000, segment)));
+        }
         for (std::size_t i = 0; i < operations.size(); ++i) {
             const GridLinks& with = operations[i] == Operation::reduce ? links : copying;
-            CHECK(counted_time(binomial_lines(extents, operations[i]), with) ==
+            CHECK(counted_time(lines_of<Binomial>(extents, operations[i]), with) ==
                   doctest::Approx(binomial_time(map, static_cast<GridCollective>(i), with, 1000)));
         }
     }
