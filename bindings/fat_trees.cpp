@@ -27,13 +27,6 @@ namespace {
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 using Roots = std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>>;
 
-const FatTree& fat_tree_of(const Machine& machine, const char* what) {
-    const auto* const tree = std::get_if<FatTree>(&machine.topology());
-    if (tree == nullptr)
-        fail(what, " are for whole fat trees, as fattree:16:16, not for '", machine.text(), "'");
-    return *tree;
-}
-
 RepeatedStep step_of(const std::vector<Pair>& messages) {
     RepeatedStep step{{}, 1};
     for (const auto& [from, to] : messages) step.step.push_back({Rank{from}, Rank{to}});
@@ -50,7 +43,7 @@ std::vector<Multicast> multicasts_of(const Roots& roots) {
 std::vector<SpanningTree> trees_of(const Machine& machine, std::string_view kind, const Roots& roots) {
     const std::vector<Multicast> multicasts = multicasts_of(roots);
     if (kind == "least-loaded" || kind == "last")
-        return switch_trees(fat_tree_of(machine, "trees by parents"), multicasts,
+        return switch_trees(fat_tree_of(machine), multicasts,
                             kind == "last" ? ParentChoice::last : ParentChoice::least_loaded);
     std::vector<SpanningTree> trees;
     for (const Multicast& multicast : multicasts) {
@@ -111,7 +104,7 @@ void bind_steps(nb::module_& m) {
     m.def(
         "meetings_any_ascent",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
-            AnyAscent ascent(fat_tree_of(machine, "free ways up"));
+            AnyAscent ascent(fat_tree_of(machine));
             return ascent.meetings(between_nodes(step.step, elements<Node>(nodes)));
         },
         "machine"_a, "step"_a, "node_of_rank"_a,
@@ -124,22 +117,24 @@ void bind_steps(nb::module_& m) {
         "machine"_a, "step"_a, "node_of_rank"_a, "Where messages meet on the routes of the machine.");
     m.def(
         "find_free_order",
-        [](const Machine& machine, const Ids& nodes, const std::vector<RepeatedStep>& steps,
+        [](const Machine& machine, const Ids& nodes, const std::vector<RepeatedStep>& steps, bool on_routes,
            std::uint64_t work, std::uint64_t seed) {
-            const FreeOrder found = find_free_order(fat_tree_of(machine, "orders without contention"),
-                                                    elements<Node>(nodes), steps, work, seed);
+            const FreeOrder found =
+                find_free_order(machine, elements<Node>(nodes), steps,
+                                on_routes ? Meeting::on_routes : Meeting::any_ascent, work, seed);
             std::vector<std::uint32_t> order;
             for (const Node node : found.node_of_rank) order.push_back(node.value);
             return std::tuple(order, found.rounds, found.proven);
         },
-        "machine"_a, "nodes"_a, "steps"_a, "work"_a = 10'000'000, "seed"_a = 1,
+        "machine"_a, "nodes"_a, "steps"_a, "on_routes"_a = false, "work"_a = 10'000'000, "seed"_a = 1,
         nb::call_guard<nb::gil_scoped_release>(),
-        "(nodes by rank, rounds in which messages may meet, whether no order has fewer).");
+        "(nodes by rank, rounds in which messages meet, whether no order has fewer): on the routes of any "
+        "machine, or on a fat tree whichever ways they climb.");
     m.def(
         "with_gaps",
         [](const Machine& machine, const Ids& nodes) {
             std::vector<std::optional<std::uint32_t>> positions;
-            for (const Node node : with_gaps(fat_tree_of(machine, "gaps"), elements<Node>(nodes)))
+            for (const Node node : with_gaps(machine, elements<Node>(nodes)))
                 positions.push_back(node == no_node ? std::nullopt : std::optional(node.value));
             return positions;
         },
