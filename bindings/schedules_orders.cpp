@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Binomial orders for Python: groups of a cost matrix, orders, times of a scatter.
+#include <nanobind/stl/string_view.h>
+
 #include <array>
 
 #include "arrays.hpp"

@@ -916,7 +916,7 @@ def find_cost_groups(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, 
     Groups of processes by the seconds of messages from each, by row, to each.
     """
 
-def binomial_order(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], method: "std::basic_string_view<char, std::char_traits<char> >", *, root: int = 0, channels: int = 1, seed: int = 1) -> list[int]:
+def binomial_order(costs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], method: str, *, root: int = 0, channels: int = 1, seed: int = 1) -> list[int]:
     """
     The process on every position of a binomial tree. Methods: standard, fastest-edge-first, channel-aware, random.
     """
