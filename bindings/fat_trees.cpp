@@ -6,6 +6,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -40,22 +42,37 @@ std::vector<Multicast> multicasts_of(const Roots& roots) {
     return multicasts;
 }
 
+std::vector<SpanningTree> disjoint_trees_of(const Machine& machine, const Multicast& multicast) {
+    return with_topology(machine, [&](const auto& network) -> std::vector<SpanningTree> {
+        if constexpr (requires { disjoint_trees(network, multicast); }) {
+            return disjoint_trees(network, multicast);
+        } else {
+            fail("disjoint trees are for whole tori and meshes, not for '", machine.text(), "'");
+        }
+    });
+}
+
+std::vector<std::string_view> tree_kinds(const Machine& machine) {
+    return with_topology(machine, [](const auto& network) -> std::vector<std::string_view> {
+        if constexpr (requires { switch_trees(network, {}); }) return {"routes", "last", "least-loaded"};
+        if constexpr (requires { disjoint_trees(network, {}); }) return {"routes", "disjoint"};
+        return {"routes"};
+    });
+}
+
 std::vector<SpanningTree> trees_of(const Machine& machine, std::string_view kind, const Roots& roots) {
     const std::vector<Multicast> multicasts = multicasts_of(roots);
     if (kind == "least-loaded" || kind == "last")
         return switch_trees(fat_tree_of(machine), multicasts,
                             kind == "last" ? ParentChoice::last : ParentChoice::least_loaded);
+    if (kind != "routes" && kind != "disjoint")
+        fail("no trees '", kind, "'; there are least-loaded, last, routes and disjoint");
     std::vector<SpanningTree> trees;
     for (const Multicast& multicast : multicasts) {
         if (kind == "routes") {
             trees.push_back(route_tree(machine, multicast));
-        } else if (const auto* const torus = std::get_if<Torus>(&machine.topology()); kind != "disjoint") {
-            fail("no trees '", kind, "'; there are least-loaded, last, routes and disjoint");
-        } else if (torus == nullptr) {
-            fail("disjoint trees are for whole tori and meshes, not for '", machine.text(), "'");
         } else {
-            const auto disjoint = disjoint_trees(*torus, multicast);
-            trees.insert(trees.end(), disjoint.begin(), disjoint.end());
+            std::ranges::move(disjoint_trees_of(machine, multicast), std::back_inserter(trees));
         }
     }
     return trees;
@@ -153,6 +170,7 @@ void bind_fat_trees(nb::module_& m) {
                 return view(std::span<const Link>(nb::cast<const SpanningTree&>(tree).links), tree);
             },
             "Each behind the one that leads to its beginning.");
+    m.def("tree_kinds", &tree_kinds, "machine"_a, "The kinds of spanning_trees that a machine has.");
     m.def("spanning_trees", &trees_of, "machine"_a, "kind"_a, "multicasts"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "Trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any "

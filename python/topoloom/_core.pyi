@@ -803,6 +803,9 @@ class SpanningTree:
     def links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
         """Each behind the one that leads to its beginning."""
 
+def tree_kinds(machine: Machine) -> list[str]:
+    """The kinds of spanning_trees that a machine has."""
+
 def spanning_trees(machine: Machine, kind: str, multicasts: Sequence[tuple[int, Sequence[int]]]) -> list[SpanningTree]:
     """
     Trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any machine, or all 'disjoint' ones of a torus.

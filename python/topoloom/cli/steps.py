@@ -155,10 +155,10 @@ class _Judged(NamedTuple):
 
 
 def _judge(machine: Machine, name: str, step: Step, nodes: list[int]) -> _Judged:
-    from topoloom import meetings_any_ascent, meetings_on_routes
+    from topoloom import meetings_any_ascent, meetings_on_routes, tree_kinds
 
-    tree = machine.text.startswith("fattree:") and "+down:" not in machine.text
-    ascent = meetings_any_ascent(machine, step, nodes) if tree else None
+    is_fat_tree = "least-loaded" in tree_kinds(machine)
+    ascent = meetings_any_ascent(machine, step, nodes) if is_fat_tree else None
     return _Judged(name, step.rounds, meetings_on_routes(machine, step, nodes), ascent)
 
 
