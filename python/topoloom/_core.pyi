@@ -731,9 +731,9 @@ class AxisOrder:
     def total(self) -> float:
         """Seconds of all traffic."""
 
-def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence[tuple[Sequence[int], str, int]]) -> tuple[AxisOrder, AxisOrder, AxisOrder]:
+def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence[tuple[Sequence[int], str, int]], progress: Callable[[int], bool] | None = None) -> tuple[AxisOrder, AxisOrder, AxisOrder]:
     """
-    The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes a rank).
+    The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes a rank). `progress` is called now and then with the work done; False ends the search.
     """
 
 def mesh_phases(extents: Sequence[int], traffic: tuple[Sequence[int], str, int]) -> list[CommGraph]:
