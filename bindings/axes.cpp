@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The axes of a mesh of ranks for Python.
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -7,12 +9,14 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <tuple>
 
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/axis_order.hpp"
+#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -64,13 +68,16 @@ void bind_axes(nb::module_& m) {
     m.def(
         "order_axes",
         [](const Allocation& allocation, const std::vector<std::uint32_t>& extents,
-           const std::vector<Traffic>& traffic) {
-            AxisOrders orders = order_axes(allocation, extents, make_traffics(traffic));
+           const std::vector<Traffic>& traffic, const std::optional<Progress>& progress) {
+            Watch watch(progress);
+            const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
+            AxisOrders orders =
+                watch.run([&] { return order_axes(allocation, extents, make_traffics(traffic), budget); });
             return std::tuple(std::move(orders.given), std::move(orders.nested), std::move(orders.best));
         },
-        "allocation"_a, "extents"_a, "traffic"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "allocation"_a, "extents"_a, "traffic"_a, "progress"_a = nb::none(),
         "The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes a "
-        "rank).");
+        "rank). `progress` is called now and then with the work done; False ends the search.");
     m.def(
         "mesh_phases",
         [](const std::vector<std::uint32_t>& extents, const Traffic& traffic) {

@@ -6,6 +6,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -27,13 +29,6 @@ namespace {
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 using Roots = std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>>;
 
-const FatTree& fat_tree_of(const Machine& machine, const char* what) {
-    const auto* const tree = std::get_if<FatTree>(&machine.topology());
-    if (tree == nullptr)
-        fail(what, " are for whole fat trees, as fattree:16:16, not for '", machine.text(), "'");
-    return *tree;
-}
-
 RepeatedStep step_of(const std::vector<Pair>& messages) {
     RepeatedStep step{{}, 1};
     for (const auto& [from, to] : messages) step.step.push_back({Rank{from}, Rank{to}});
@@ -47,22 +42,37 @@ std::vector<Multicast> multicasts_of(const Roots& roots) {
     return multicasts;
 }
 
+std::vector<SpanningTree> disjoint_trees_of(const Machine& machine, const Multicast& multicast) {
+    return with_topology(machine, [&](const auto& network) -> std::vector<SpanningTree> {
+        if constexpr (requires { disjoint_trees(network, multicast); }) {
+            return disjoint_trees(network, multicast);
+        } else {
+            fail("disjoint trees are for whole tori and meshes, not for '", machine.text(), "'");
+        }
+    });
+}
+
+std::vector<std::string_view> tree_kinds(const Machine& machine) {
+    return with_topology(machine, [](const auto& network) -> std::vector<std::string_view> {
+        if constexpr (requires { switch_trees(network, {}); }) return {"routes", "last", "least-loaded"};
+        if constexpr (requires { disjoint_trees(network, {}); }) return {"routes", "disjoint"};
+        return {"routes"};
+    });
+}
+
 std::vector<SpanningTree> trees_of(const Machine& machine, std::string_view kind, const Roots& roots) {
     const std::vector<Multicast> multicasts = multicasts_of(roots);
     if (kind == "least-loaded" || kind == "last")
-        return switch_trees(fat_tree_of(machine, "trees by parents"), multicasts,
+        return switch_trees(fat_tree_of(machine), multicasts,
                             kind == "last" ? ParentChoice::last : ParentChoice::least_loaded);
+    if (kind != "routes" && kind != "disjoint")
+        fail("no trees '", kind, "'; there are least-loaded, last, routes and disjoint");
     std::vector<SpanningTree> trees;
     for (const Multicast& multicast : multicasts) {
         if (kind == "routes") {
             trees.push_back(route_tree(machine, multicast));
-        } else if (const auto* const torus = std::get_if<Torus>(&machine.topology()); kind != "disjoint") {
-            fail("no trees '", kind, "'; there are least-loaded, last, routes and disjoint");
-        } else if (torus == nullptr) {
-            fail("disjoint trees are for whole tori and meshes, not for '", machine.text(), "'");
         } else {
-            const auto disjoint = disjoint_trees(*torus, multicast);
-            trees.insert(trees.end(), disjoint.begin(), disjoint.end());
+            std::ranges::move(disjoint_trees_of(machine, multicast), std::back_inserter(trees));
         }
     }
     return trees;
@@ -111,7 +121,7 @@ void bind_steps(nb::module_& m) {
     m.def(
         "meetings_any_ascent",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
-            AnyAscent ascent(fat_tree_of(machine, "free ways up"));
+            AnyAscent ascent(fat_tree_of(machine));
             return ascent.meetings(between_nodes(step.step, elements<Node>(nodes)));
         },
         "machine"_a, "step"_a, "node_of_rank"_a,
@@ -124,22 +134,24 @@ void bind_steps(nb::module_& m) {
         "machine"_a, "step"_a, "node_of_rank"_a, "Where messages meet on the routes of the machine.");
     m.def(
         "find_free_order",
-        [](const Machine& machine, const Ids& nodes, const std::vector<RepeatedStep>& steps,
+        [](const Machine& machine, const Ids& nodes, const std::vector<RepeatedStep>& steps, bool on_routes,
            std::uint64_t work, std::uint64_t seed) {
-            const FreeOrder found = find_free_order(fat_tree_of(machine, "orders without contention"),
-                                                    elements<Node>(nodes), steps, work, seed);
+            const FreeOrder found =
+                find_free_order(machine, elements<Node>(nodes), steps,
+                                on_routes ? Meeting::on_routes : Meeting::any_ascent, work, seed);
             std::vector<std::uint32_t> order;
             for (const Node node : found.node_of_rank) order.push_back(node.value);
             return std::tuple(order, found.rounds, found.proven);
         },
-        "machine"_a, "nodes"_a, "steps"_a, "work"_a = 10'000'000, "seed"_a = 1,
+        "machine"_a, "nodes"_a, "steps"_a, "on_routes"_a = false, "work"_a = 10'000'000, "seed"_a = 1,
         nb::call_guard<nb::gil_scoped_release>(),
-        "(nodes by rank, rounds in which messages may meet, whether no order has fewer).");
+        "(nodes by rank, rounds in which messages meet, whether no order has fewer): on the routes of any "
+        "machine, or on a fat tree whichever ways they climb.");
     m.def(
         "with_gaps",
         [](const Machine& machine, const Ids& nodes) {
             std::vector<std::optional<std::uint32_t>> positions;
-            for (const Node node : with_gaps(fat_tree_of(machine, "gaps"), elements<Node>(nodes)))
+            for (const Node node : with_gaps(machine, elements<Node>(nodes)))
                 positions.push_back(node == no_node ? std::nullopt : std::optional(node.value));
             return positions;
         },
@@ -158,6 +170,7 @@ void bind_fat_trees(nb::module_& m) {
                 return view(std::span<const Link>(nb::cast<const SpanningTree&>(tree).links), tree);
             },
             "Each behind the one that leads to its beginning.");
+    m.def("tree_kinds", &tree_kinds, "machine"_a, "The kinds of spanning_trees that a machine has.");
     m.def("spanning_trees", &trees_of, "machine"_a, "kind"_a, "multicasts"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "Trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any "

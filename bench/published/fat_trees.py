@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from published.table import Ours
@@ -118,3 +119,8 @@ def switches() -> Iterator[Ours]:
     ends = {end for link in range(tree.link_count) for end in tree.link_ends(link)}
     count = len(ends) - tree.node_count
     yield Ours(SOURCE, SWITCHES, "switches, 256 nodes, 32 ports", "value", count)
+    passed = tree.hops(0, tree.node_count - 1) - 1
+    yield Ours(SOURCE, SWITCHES, "points of contention, 32 ports", "value", passed)
+    # Four units have 8 ports each, the fifth adds up; a tree uses 16 down and one up.
+    effective = math.ceil((16 + 1) / (32 / 4))
+    yield Ours(SOURCE, SWITCHES, "effective combine units", "value", effective)

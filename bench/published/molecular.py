@@ -30,7 +30,8 @@ TORI = {
 #: Half the cutoff wide, so that 8,192 processes have computes enough.
 CELLS = (12, 12, 8)
 NOTE = (
-    "ours: a synthetic system, every compute gets a copy of its own; "
+    "ours: a synthetic system, every compute gets a copy of its own, and the cells "
+    "lie along the axes of the torus; "
     "naive: bricks where all processes are equally far"
 )
 

@@ -731,9 +731,9 @@ class AxisOrder:
     def total(self) -> float:
         """Seconds of all traffic."""
 
-def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence[tuple[Sequence[int], str, int]]) -> tuple[AxisOrder, AxisOrder, AxisOrder]:
+def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence[tuple[Sequence[int], str, int]], progress: Callable[[int], bool] | None = None) -> tuple[AxisOrder, AxisOrder, AxisOrder]:
     """
-    The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes a rank).
+    The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes a rank). `progress` is called now and then with the work done; False ends the search.
     """
 
 def mesh_phases(extents: Sequence[int], traffic: tuple[Sequence[int], str, int]) -> list[CommGraph]:
@@ -785,9 +785,9 @@ def meetings_any_ascent(machine: Machine, step: Step, node_of_rank: Annotated[ND
 def meetings_on_routes(machine: Machine, step: Step, node_of_rank: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> Meetings:
     """Where messages meet on the routes of the machine."""
 
-def find_free_order(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], steps: Sequence[Step], work: int = 10000000, seed: int = 1) -> tuple[list[int], int, bool]:
+def find_free_order(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], steps: Sequence[Step], on_routes: bool = False, work: int = 10000000, seed: int = 1) -> tuple[list[int], int, bool]:
     """
-    (nodes by rank, rounds in which messages may meet, whether no order has fewer).
+    (nodes by rank, rounds in which messages meet, whether no order has fewer): on the routes of any machine, or on a fat tree whichever ways they climb.
     """
 
 def with_gaps(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> list[int | None]:
@@ -802,6 +802,9 @@ class SpanningTree:
     @property
     def links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
         """Each behind the one that leads to its beginning."""
+
+def tree_kinds(machine: Machine) -> list[str]:
+    """The kinds of spanning_trees that a machine has."""
 
 def spanning_trees(machine: Machine, kind: str, multicasts: Sequence[tuple[int, Sequence[int]]]) -> list[SpanningTree]:
     """

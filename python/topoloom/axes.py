@@ -9,7 +9,7 @@ the allocation.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
@@ -194,12 +194,23 @@ def rank_order(mesh: Mapping[str, int]) -> list[str]:
 
 
 def order_axes(
-    allocation: Allocation, mesh: Mapping[str, int], traffic: Sequence[Traffic]
+    allocation: Allocation,
+    mesh: Mapping[str, int],
+    traffic: Sequence[Traffic],
+    progress: Callable[[int], bool] | None = None,
 ) -> MeshOrders:
     """Find the order of a mesh's axes in which its traffic takes least time.
 
     Time is that of the objective ``time``, added up over the traffic, since programs
     do one thing after the other; groups that do the same at once share the links.
+
+    Parameters
+    ----------
+    allocation, mesh, traffic
+        Where, what, and what it sends.
+    progress
+        Called now and then with the messages measured so far; once it returns False
+        the orders are the best so far.
 
     Raises
     ------
@@ -221,7 +232,7 @@ def order_axes(
     names = rank_order(mesh)
     extents = [mesh[name] for name in names]
     orders = _order_axes(
-        allocation, extents, [_numbered(one, names) for one in traffic]
+        allocation, extents, [_numbered(one, names) for one in traffic], progress
     )
     return MeshOrders(mesh, traffic, allocation, *orders)
 

@@ -210,3 +210,24 @@ def test_figures_show_before_and_after(tmp_path: Path) -> None:
     )
     assert compared.returncode == 0, compared.stderr
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_ctrl_c_ends_the_ordering_of_axes_with_the_best_so_far(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [
+            *(TOPOLOOM, "axes", "--machine", "rails:8:128:4", "--to", "megatron"),
+            *("--mesh", "tp=4,cp=4,ep=8,dp=8,pp=4"),
+            *("--traffic", "tp=1GB,cp=1GB,ep=4GB,dp=1GB,pp=1GB,dp+ep=500MB"),
+        ],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and not searches(process.pid):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    order, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert errors == "topoloom: interrupted; this is the best order so far\n"
+    assert sorted(order.strip().split("-")) == ["cp", "dp", "ep", "pp", "tp"]

@@ -245,3 +245,32 @@ def test_an_imbalance_changes_nothing_where_slots_are_enough(
     allowed = place(topoloom, *words, "--imbalance", 0.5)
     assert allowed["placement"] == alone["placement"]
     assert "shared" not in allowed
+
+
+def test_mappers_for_shared_slots_are_compared(topoloom: Command) -> None:
+    write_mesh([1 + i % 3 for i in range(RANKS)])
+    words = ["compare", "g.graph", "-m", TORUS, "--imbalance", "0.1"]
+    found = topoloom(*words, "--work", "5000", "--json").json["results"]
+    assert [it["mapper"] for it in found] == [
+        "block",
+        "hilbert",
+        "multisection",
+        "auto",
+    ]
+    fullest = math.floor(1.1 * math.ceil(2 * RANKS / SLOTS))
+    assert all(it["load_max"] <= fullest for it in found[1:])
+    assert all(it["hop_bytes"] < found[0]["hop_bytes"] for it in found[1:])
+    words[-1] = "0.5"
+    assert " load max " in topoloom(*words, "--mappers", "multisection").out
+    refused = topoloom(*words, "--mappers", "gge")
+    assert refused.status == 2
+    assert refused.err.count("\n") == 1
+
+
+def test_ranks_that_need_not_share_slots_are_compared_as_ever(
+    topoloom: Command,
+) -> None:
+    write_mesh()
+    words = ["compare", "g.graph", "-m", "torus:20x20", "--mappers", "hilbert"]
+    assert topoloom(*words, "--imbalance", "0.1", "--json").json["results"][0]["gap"]
+    assert " gap " in topoloom(*words, "--imbalance", "0.1").out

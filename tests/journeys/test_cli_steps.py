@@ -34,20 +34,21 @@ def test_exchanges_and_quarters_meet_nowhere(topoloom: Command) -> None:
 def test_an_order_that_is_found_is_written_and_is_as_good_as_it_says(
     topoloom: Command,
 ) -> None:
-    words = ["steps", "k-shift(k=4)", "-m", TREE]
-    found = topoloom(*words, "--allocate", 9, "--find", "-o", "o.txt", "--json").json
-    given = sum(step["rounds"] for step in found["steps"] if step["subtrees"])
-    assert found["found"]["fewest"]
-    assert found["found"]["rounds"] <= given
-    again = topoloom(*words, "--allocation", "o.txt", "--json").json
-    meet = sum(step["rounds"] for step in again["steps"] if step["subtrees"])
-    assert meet == found["found"]["rounds"]
+    words = ["steps", "k-shift(k=4)", "-m", TREE, "--json"]
+    for on, count in (("any-ascent", "subtrees"), ("routes", "links")):
+        found = topoloom(*words, "-a", "n[3-5,20-24]", "--find", on, "-o", "o.txt").json
+        given = sum(step["rounds"] for step in found["steps"] if step[count])
+        assert found["found"]["rounds"] <= given
+        again = topoloom(*words, "-a", "o.txt").json
+        meet = sum(step["rounds"] for step in again["steps"] if step[count])
+        assert meet == found["found"]["rounds"]
 
 
 def test_gaps_are_named_for_prefix_sends(topoloom: Command) -> None:
     words = ["steps", "prefix", "-m", "fattree:4:4", "-a", "n[0-2,4-6]", "--find"]
+    words.append("any-ascent")
     assert topoloom(*words, "--json").json["gaps"] == [0, 1, 2, None, 4, 5, 6]
-    assert "7 positions: in none of 7 rounds" in topoloom(*words).out
+    assert "7 positions: messages meet in none of 7 rounds" in topoloom(*words).out
 
 
 def test_messages_may_come_from_a_file_on_any_machine(topoloom: Command) -> None:
@@ -63,7 +64,11 @@ def test_messages_may_come_from_a_file_on_any_machine(topoloom: Command) -> None
     [
         (["nonsense", "-m", TREE], "no all-gather schedule 'nonsense'; there are"),
         (["quarter", "-m", "fattree:3:5"], "15 ranks can't be cut in 4 equal blocks"),
-        (["shift", "-m", "torus:4x4", "--find"], "are for whole fat trees, as fattree"),
+        (
+            ["shift", "-m", "torus:4x4", "--find", "any-ascent"],
+            "it takes a whole fat tree, such as fattree:16:16, to know ways up",
+        ),
+        (["shift", "-m", TREE, "--find", "x"], "no way to meet 'x'; there are"),
         (["shift", "-m", TREE, "-o", "x.txt"], "-o writes the order that --find finds"),
         (["bad.txt", "-m", TREE], "bad.txt:2: expected two ranks of 0 to 63, FROM TO"),
     ],

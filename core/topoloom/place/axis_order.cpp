@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/base/parallel.hpp"
 #include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/slot_lines.hpp"
 
 namespace topoloom {
@@ -118,8 +118,9 @@ class LineSearch {
     LineSearch(const MeshOnMachine& mesh, SlotLine line)
         : mesh_(&mesh), line_(std::move(line)), known_(mesh.traffic().size()) {}
 
-    /// Of all orders of whole axes, those that take least, the fastest first.
-    [[nodiscard]] std::vector<Found> nested(std::size_t keep) {
+    /// Of all orders of whole axes, or those that there is time for, one at least, those that take least, the fastest
+    /// first.
+    [[nodiscard]] std::vector<Found> nested(std::size_t keep, Meter& meter) {
         std::vector<std::uint32_t> axes;
         for (std::uint32_t axis = 0; axis < mesh_->extents().size(); ++axis) {
             if (mesh_->extents()[axis] > 1) axes.push_back(axis);
@@ -129,27 +130,27 @@ class LineSearch {
             Pieces pieces;
             for (const std::uint32_t axis : axes) pieces.push_back({axis, mesh_->extents()[axis]});
             const Flags forward(mesh_->extents().size(), false);
-            all.push_back({seconds(pieces, forward), pieces, forward});
-        } while (std::ranges::next_permutation(axes).found);
+            all.push_back({seconds(pieces, forward, meter), pieces, forward});
+        } while (!meter.exhausted() && std::ranges::next_permutation(axes).found);
         std::ranges::stable_sort(all, {}, &Found::seconds);
         if (all.size() > keep) all.resize(keep);
         return all;
     }
 
     /// Exchanges any two prime factors of axes while that gains.
-    [[nodiscard]] Found split(Found found) {
+    [[nodiscard]] Found split(Found found, Meter& meter) {
         found.pieces = factors(found.pieces);
-        choose_flags(found);
+        choose_flags(found, meter);
         for (bool better = true; better;) {
             better = false;
             for (std::size_t i = 0; i < found.pieces.size(); ++i) {
                 for (std::size_t j = i + 1; j < found.pieces.size(); ++j) {
                     if (found.pieces[i] == found.pieces[j]) continue;
-                    if (measured_ > most_messages) return found;
+                    if (measured_ > most_messages || meter.exhausted()) return found;
                     Found other = found;
                     std::swap(other.pieces[i], other.pieces[j]);
-                    other.seconds = seconds(other.pieces, other.back_and_forth);
-                    choose_flags(other);
+                    other.seconds = seconds(other.pieces, other.back_and_forth, meter);
+                    choose_flags(other, meter);
                     if (!less(other.seconds, found.seconds)) continue;
                     found = std::move(other);
                     better = true;
@@ -174,16 +175,17 @@ class LineSearch {
         return order;
     }
 
-    [[nodiscard]] double seconds(const Pieces& pieces, const Flags& back_and_forth) {
-        double sum = 0;
-        for (std::size_t t = 0; t < known_.size(); ++t) sum += seconds_of(t, pieces, back_and_forth);
-        return sum;
-    }
-
     /// What differs by rounding only is the same.
     static bool less(double a, double b) { return a < b * (1 - 1e-12); }
 
    private:
+    [[nodiscard]] double seconds(const Pieces& pieces, const Flags& back_and_forth, Meter& meter) {
+        const std::size_t before = measured_;
+        double sum = 0;
+        for (std::size_t t = 0; t < known_.size(); ++t) sum += seconds_of(t, pieces, back_and_forth);
+        meter.spend(measured_ - before);
+        return sum;
+    }
     static Pieces factors(const Pieces& pieces) {
         Pieces primes;
         for (auto [axis, rest] : pieces) {
@@ -193,11 +195,11 @@ class LineSearch {
         }
         return primes;
     }
-    void choose_flags(Found& found) {
+    void choose_flags(Found& found, Meter& meter) {
         for (std::uint32_t axis = 0; axis < found.back_and_forth.size(); ++axis) {
             Flags other = found.back_and_forth;
             other[axis] = !other[axis];
-            const double value = seconds(found.pieces, other);
+            const double value = seconds(found.pieces, other, meter);
             if (!less(value, found.seconds)) continue;
             found.seconds = value;
             found.back_and_forth = std::move(other);
@@ -230,9 +232,10 @@ class LineSearch {
 double AxisOrder::total() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
 
 AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
-                      std::span<const MeshTraffic> traffic) {
+                      std::span<const MeshTraffic> traffic, const Budget& budget) {
     if (extents.size() > most_axes)
         fail("a mesh of ", extents.size(), " axes; there may be at most ", most_axes);
+    Meter meter(budget);
     std::vector<SlotLine> lines = slot_lines(allocation, mesh_size(extents), most_lines);
     const MeshOnMachine mesh(allocation.machine(), extents, traffic);
     struct Start {
@@ -241,18 +244,22 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
     };
     std::vector<Start> starts;
     for (SlotLine& line : lines) starts.push_back({{mesh, std::move(line)}, {}});
-    parallel_for(starts.size(), 0,
-                 [&](std::size_t i, int) { starts[i].found = starts[i].search.nested(starts_on_line); });
+    search_side_by_side(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
+        if (i == 0 || own.go_on()) starts[i].found = starts[i].search.nested(starts_on_line, own);
+    });
     Pieces as_given;
     for (std::uint32_t axis = 0; axis < extents.size(); ++axis) as_given.push_back({axis, extents[axis]});
     LineSearch& allocated = starts.front().search;
     AxisOrders orders{allocated.order({0, as_given, Flags(extents.size(), false)}),
                       allocated.order(starts.front().found.front()),
                       {}};
+    std::erase_if(starts, [](const Start& start) { return start.found.empty(); });
     std::ranges::stable_sort(starts, {}, [](const Start& start) { return start.found.front().seconds; });
     const std::size_t promising = std::min(starts.size(), lines_to_split_on);
-    parallel_for(promising, 0, [&](std::size_t i, int) {
-        for (LineSearch::Found& found : starts[i].found) found = starts[i].search.split(found);
+    search_side_by_side(promising, 0, meter, [&](std::size_t i, Meter& own) {
+        for (LineSearch::Found& found : starts[i].found) {
+            if (own.go_on()) found = starts[i].search.split(found, own);
+        }
     });
     orders.best = orders.nested;
     for (Start& start : std::span(starts).first(promising)) {

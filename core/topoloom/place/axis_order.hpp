@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/pattern/mesh_pattern.hpp"
 
@@ -39,9 +40,10 @@ struct AxisOrders {
 /// Traffics take turns; groups of one traffic meet. Looks at every order of the axes on each of slot_lines(), then, from
 /// the best of them, splits axes into prime factors and exchanges any two of these until that gains nothing, with rows
 /// back and forth where that is better, or until 50 million messages were measured on a line. Each order is measured by
-/// the objective `time`; that of a traffic depends on the pieces of its own axes only, so few need to be. Deterministic.
-/// Throws Error for more ranks than slots, more than eight axes, and as mesh_phases() does.
+/// the objective `time`; that of a traffic depends on the pieces of its own axes only, so few need to be. Work is messages
+/// measured; when the budget ends, the orders are the best so far. Deterministic. Throws Error for more ranks than
+/// slots, more than eight axes, and as mesh_phases() does.
 [[nodiscard]] AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
-                                    std::span<const MeshTraffic> traffic);
+                                    std::span<const MeshTraffic> traffic, const Budget& budget = {});
 
 }  // namespace topoloom

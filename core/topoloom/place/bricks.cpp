@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <functional>
-#include <numeric>
 #include <span>
+#include <utility>
 #include <variant>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/place/brick_shells.hpp"
+#include "topoloom/place/patch_halving.hpp"
 #include "topoloom/place/rank_grid.hpp"
 #include "topoloom/place/recognize.hpp"
 #include "topoloom/place/roomy_slots.hpp"
@@ -18,14 +18,6 @@
 namespace topoloom {
 
 namespace {
-
-/// Which ranks are patches, and how they lie.
-struct Patches {
-    Extents cells;
-    std::vector<Rank> patch_of_cell;  // row-major
-
-    [[nodiscard]] std::size_t count() const { return patch_of_cell.size(); }
-};
 
 /// The first rank that is neither one of the patches, which talk to computes only, nor a compute of one or two; none
 /// where all are.
@@ -77,138 +69,6 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
     return patches;
 }
 
-/// After so many layers of cells, or slots, comes a cut; they sum up to this.
-struct Cut {
-    std::size_t after;
-    double sum;
-};
-
-/// The first cut that is as near to the wanted sum as any, up to a tenth of a layer: by less than that chance in the
-/// loads would set neighboring parts askew.
-Cut nearest_cut(std::span<const Cut> cuts, double wanted, double all) {
-    const auto off = [&](const Cut& cut) { return std::abs(cut.sum - wanted); };
-    const double tolerance = 0.1 * all / static_cast<double>(cuts.size() + 1);
-    const double least = off(*std::ranges::min_element(cuts, {}, off));
-    return *std::ranges::find_if(cuts, [&](const Cut& cut) { return off(cut) <= least + tolerance; });
-}
-
-/// Orthogonal recursive bisection of cells and slots together.
-class Halving {
-   public:
-    Halving(const Problem& problem, const Patches& patches)
-        : allocation_(problem.allocation()),
-          room_(problem.room()),
-          patches_(patches),
-          position_of_cell_(patches.count()) {
-        for (const Node node : allocation_.nodes()) at_.push_back(problem.machine().coordinates(node));
-        std::vector<std::uint32_t> slots(allocation_.slot_count());
-        std::iota(slots.begin(), slots.end(), 0U);
-        halve(std::vector<std::uint32_t>(patches.cells.size(), 0), patches.cells, slots);
-    }
-    /// Positions in the allocation.
-    [[nodiscard]] std::span<const std::uint32_t> position_of_cell() const { return position_of_cell_; }
-
-   private:
-    [[nodiscard]] const std::vector<std::uint32_t>& at(std::uint32_t slot) const {
-        return at_[allocation_.node_of_slot()[slot]];
-    }
-
-    void halve(std::vector<std::uint32_t> low, std::vector<std::uint32_t> extent,
-               std::span<std::uint32_t> slots) {
-        const std::size_t longest =
-            static_cast<std::size_t>(std::ranges::max_element(extent) - extent.begin());
-        if (extent[longest] == 1 || slots.size() == 1) {
-            const std::uint32_t middle = middle_of(slots);
-            each_cell(low, extent,
-                      [&](std::uint32_t cell, std::uint32_t) { position_of_cell_[cell] = middle; });
-            return;
-        }
-        std::vector<double> layer(extent[longest], 0);  // what the cells across the axis weigh
-        each_cell(
-            low, extent,
-            [&](std::uint32_t cell, std::uint32_t along) {
-                layer[along] += static_cast<double>(std::max<std::int64_t>(1, mass(cell)));
-            },
-            longest);
-        const double all = std::accumulate(layer.begin(), layer.end(), 0.0);
-        std::vector<Cut> cuts;
-        double sum = 0;
-        for (std::size_t i = 1; i < layer.size(); ++i) cuts.push_back({i, sum += layer[i - 1]});
-        const Cut cut = nearest_cut(cuts, all / 2, all);
-        const std::size_t split = sort_and_split(slots, cut.sum / all);
-        std::vector<std::uint32_t> below = extent;
-        below[longest] = static_cast<std::uint32_t>(cut.after);
-        halve(low, below, slots.first(split));
-        low[longest] += static_cast<std::uint32_t>(cut.after);
-        extent[longest] -= static_cast<std::uint32_t>(cut.after);
-        halve(std::move(low), std::move(extent), slots.subspan(split));
-    }
-
-    [[nodiscard]] std::int64_t mass(std::uint32_t cell) const {
-        return room_.masses()[patches_.patch_of_cell[cell].value];
-    }
-
-    /// Calls use(cell, its place along the axis in the box).
-    template <class Use>
-    void each_cell(const std::vector<std::uint32_t>& low, const std::vector<std::uint32_t>& extent,
-                   const Use& use, std::size_t axis = 0) const {
-        std::vector<std::uint32_t> step(extent.size(), 0);
-        for (std::size_t moved = 0; moved < extent.size();) {
-            std::uint32_t cell = 0;
-            for (std::size_t i = 0; i < extent.size(); ++i)
-                cell = cell * patches_.cells[i] + low[i] + step[i];
-            use(cell, step[axis]);
-            for (moved = 0; moved < extent.size() && ++step[moved] == extent[moved]; ++moved) step[moved] = 0;
-        }
-    }
-
-    /// Sorts the slots along the axis on which they reach farthest, and returns how many of them are nearest to that
-    /// share of the room.
-    std::size_t sort_and_split(std::span<std::uint32_t> slots, double share) const {
-        std::size_t widest = 0;
-        std::uint32_t reach = 0;
-        for (std::size_t axis = 0; axis < at_.front().size(); ++axis) {
-            const auto [least, most] =
-                std::ranges::minmax(slots, {}, [&](std::uint32_t slot) { return at(slot)[axis]; });
-            if (at(most)[axis] - at(least)[axis] <= reach) continue;
-            reach = at(most)[axis] - at(least)[axis];
-            widest = axis;
-        }
-        std::ranges::sort(slots, {}, [&](std::uint32_t slot) { return std::pair(at(slot)[widest], slot); });
-        const auto room = [&](std::uint32_t slot) { return static_cast<double>(room_.capacities()[slot]); };
-        // Between planes: what is cut inside one is no box, and its patches lie askew to their neighbors.
-        std::vector<Cut> cuts;
-        double sum = 0;
-        for (std::size_t i = 1; i < slots.size(); ++i) {
-            sum += room(slots[i - 1]);
-            if (reach == 0 || at(slots[i])[widest] != at(slots[i - 1])[widest]) cuts.push_back({i, sum});
-        }
-        sum += room(slots.back());
-        return nearest_cut(cuts, share * sum, sum).after;
-    }
-
-    /// The slot nearest to the mean of the coordinates.
-    [[nodiscard]] std::uint32_t middle_of(std::span<const std::uint32_t> slots) const {
-        std::vector<double> mean(at_.front().size(), 0);
-        for (const std::uint32_t slot : slots) {
-            for (std::size_t axis = 0; axis < mean.size(); ++axis)
-                mean[axis] += static_cast<double>(at(slot)[axis]) / static_cast<double>(slots.size());
-        }
-        return *std::ranges::min_element(slots, {}, [&](std::uint32_t slot) {
-            double off = 0;
-            for (std::size_t axis = 0; axis < mean.size(); ++axis)
-                off += std::abs(at(slot)[axis] - mean[axis]);
-            return std::pair(off, slot);
-        });
-    }
-
-    const Allocation& allocation_;
-    const Room& room_;
-    const Patches& patches_;
-    std::vector<std::vector<std::uint32_t>> at_;  // coordinates by node of the allocation
-    std::vector<std::uint32_t> position_of_cell_;
-};
-
 /// Where nothing but room counts.
 struct Anywhere {
     [[nodiscard]] std::uint64_t cost(const auto&) const { return 0; }
@@ -222,33 +82,47 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
     using Point = typename Space::Point;
     const Allocation& allocation = problem.allocation();
     const auto mass = problem.room().masses();
-    RoomySlots<Space> slots(space, allocation, problem.room().capacities());
+    std::vector<std::int64_t> room(problem.room().capacities().begin(), problem.room().capacities().end());
+    BrickShells<Space> shells(space, allocation, room);
+    std::optional<RoomySlots<Space>> everywhere;  // made when first needed
+    const auto find = [&](std::span<const Point> near, std::int64_t wanted,
+                          std::uint64_t& evaluated) -> std::optional<std::uint32_t> {
+        if (!meter.exhausted()) {
+            if (const auto found = shells.nearest(near.front(), near.back(), wanted, evaluated)) return found;
+        }
+        if (!everywhere) everywhere.emplace(space, allocation, room);
+        const std::array<std::uint64_t, 2> weights{1, 1};
+        const auto found =
+            meter.exhausted()
+                ? everywhere->nearest(Anywhere{}, wanted, evaluated)
+                : everywhere->nearest(make_pull(space, near, std::span(weights).first(near.size())), wanted,
+                                      evaluated);
+        return found ? std::optional(found->position) : std::nullopt;
+    };
     std::vector<Slot> slot_of_rank(problem.rank_count());
-    const std::array<std::uint64_t, 2> weights{1, 1};
     const auto settle = [&](Rank u, std::span<const Point> near) {
         std::uint64_t evaluated = 0;
-        const auto weight = std::span(weights).first(near.size());
-        const auto found = meter.exhausted()
-                               ? slots.nearest(Anywhere{}, mass[u.value], evaluated)
-                               : slots.nearest(make_pull(space, near, weight), mass[u.value], evaluated);
+        const auto found = find(near, mass[u.value], evaluated);
         meter.spend(evaluated);
         if (!found) return false;
-        slots.take(found->position, mass[u.value]);
-        slot_of_rank[u.value] = allocation.slots()[found->position];
+        room[*found] -= mass[u.value];
+        shells.take(*found, mass[u.value]);
+        if (everywhere) everywhere->take(*found, mass[u.value]);
+        slot_of_rank[u.value] = allocation.slots()[*found];
         return true;
     };
-    const Halving halving(problem, patches);
+    const std::vector<std::uint32_t> position_of_cell = halve_together(problem, patches);
     for (std::size_t cell = 0; cell < patches.count(); ++cell) {
-        const std::array wanted{space.point(allocation.slots()[halving.position_of_cell()[cell]])};
+        const std::array wanted{space.point(allocation.slots()[position_of_cell[cell]])};
         if (!settle(patches.patch_of_cell[cell], wanted)) return patches.patch_of_cell[cell];
     }
-    std::vector<Rank> computes;
+    std::vector<std::pair<std::int64_t, Rank>> computes;  // by mass, negated, so that the heaviest come first
     for (const Rank u : ids<Rank>(problem.rank_count())) {
-        if (u.value >= patches.count()) computes.push_back(u);
+        if (u.value >= patches.count()) computes.emplace_back(-mass[u.value], u);
     }
-    std::ranges::stable_sort(computes, std::greater<>{}, [&](Rank u) { return mass[u.value]; });
+    std::ranges::sort(computes);
     std::vector<Point> near;
-    for (const Rank u : computes) {
+    for (const auto& [_, u] : computes) {
         near.clear();
         for (const Rank patch : problem.symmetric().peers(u))
             near.push_back(space.point(slot_of_rank[patch.value]));

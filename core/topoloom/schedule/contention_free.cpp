@@ -35,6 +35,13 @@ std::vector<NodeMessage> between_nodes(const Step& step, std::span<const Node> n
     return messages;
 }
 
+const FatTree& fat_tree_of(const Machine& machine) {
+    const auto* const tree = std::get_if<FatTree>(&machine.topology());
+    if (tree == nullptr)
+        fail("it takes a whole fat tree, such as fattree:16:16, to know ways up, not '", machine.text(), "'");
+    return *tree;
+}
+
 AnyAscent::AnyAscent(const FatTree& tree) {
     const FatTreeSpec& spec = tree.spec();
     std::uint32_t below = 1;

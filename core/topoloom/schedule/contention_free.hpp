@@ -31,6 +31,9 @@ struct Meetings {
 inline constexpr Node no_node{0xFFFF'FFFFU};
 [[nodiscard]] std::vector<NodeMessage> between_nodes(const Step& step, std::span<const Node> node_of_rank);
 
+/// Throws Error unless the network is a fat tree of which nothing is down.
+[[nodiscard]] const FatTree& fat_tree_of(const Machine& machine);
+
 /// Whichever ways the messages climb, so long as those of a subtree take different cables out of it. No two of them ever
 /// meet if, and on k-ary n-trees only if, all that enter a subtree come from one subtree of its level (Kumar 2005, 4.2).
 /// Where cables are fewer than nodes, too many messages meet on some, too; that fewer can climb apart is taken for

@@ -6,6 +6,8 @@
 #include <bit>
 #include <compare>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
@@ -25,23 +27,29 @@ struct Score {
 
 class Scorer {
    public:
-    Scorer(const FatTree& tree, std::span<const RepeatedStep> steps) : ascent_(tree), steps_(steps) {}
+    Scorer(const Machine& machine, std::span<const RepeatedStep> steps, Meeting meeting)
+        : machine_(machine), steps_(steps) {
+        if (meeting == Meeting::any_ascent) ascent_.emplace(fat_tree_of(machine));
+    }
 
     [[nodiscard]] Score score(std::span<const Node> order) {
         Score all;
         for (const auto& [step, rounds] : steps_) {
-            const std::size_t places = ascent_.meetings(between_nodes(step, order)).places;
+            const auto messages = between_nodes(step, order);
+            const std::size_t places =
+                (ascent_ ? ascent_->meetings(messages) : meetings_on_routes(machine_, messages)).places;
             all.rounds += places > 0 ? rounds : 0;
             all.places += places;
-            work_ += step.size();
+            work_ += step.size() + (ascent_ ? 0 : machine_.link_count());
         }
         return all;
     }
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
    private:
-    AnyAscent ascent_;
+    const Machine& machine_;
     std::span<const RepeatedStep> steps_;
+    std::optional<AnyAscent> ascent_;
     std::uint64_t work_ = 0;
 };
 
@@ -132,7 +140,8 @@ void improve(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng
 /// Tries all orders, rank by rank: a step in which messages of the first ranks meet is lost.
 class AllOrders {
    public:
-    AllOrders(const Shapes& shapes, Scorer& scorer, Order nodes, FreeOrder& best, std::uint64_t work)
+    /// Without shapes no two nodes are alike.
+    AllOrders(const Shapes* shapes, Scorer& scorer, Order nodes, FreeOrder& best, std::uint64_t work)
         : shapes_(shapes), scorer_(scorer), nodes_(std::move(nodes)), best_(best), work_(work) {
         std::ranges::sort(nodes_);
         used_.resize(nodes_.size());
@@ -148,7 +157,7 @@ class AllOrders {
             return true;
         }
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            if (used_[i] || repeats(i)) continue;
+            if (used_[i] || (shapes_ != nullptr && repeats(i))) continue;
             if (scorer_.work() > work_) return false;
             used_[i] = true;
             order_.push_back(nodes_[i]);
@@ -167,9 +176,9 @@ class AllOrders {
         for (std::size_t other = 0; other < i; ++other) {
             if (used_[other]) continue;
             std::size_t level = 0;
-            while (shapes_.subtree(level + 1, nodes_[i]) != shapes_.subtree(level + 1, nodes_[other]))
+            while (shapes_->subtree(level + 1, nodes_[i]) != shapes_->subtree(level + 1, nodes_[other]))
                 ++level;
-            if (shapes_.shape(level, nodes_[i]) == shapes_.shape(level, nodes_[other]) &&
+            if (shapes_->shape(level, nodes_[i]) == shapes_->shape(level, nodes_[other]) &&
                 unused(level, nodes_[i]) && unused(level, nodes_[other]))
                 return true;
         }
@@ -177,11 +186,11 @@ class AllOrders {
     }
     [[nodiscard]] bool unused(std::size_t level, Node node) const {
         return std::ranges::none_of(order_, [&](Node taken) {
-            return shapes_.subtree(level, taken) == shapes_.subtree(level, node);
+            return shapes_->subtree(level, taken) == shapes_->subtree(level, node);
         });
     }
 
-    const Shapes& shapes_;
+    const Shapes* shapes_;
     Scorer& scorer_;
     Order nodes_;
     FreeOrder& best_;
@@ -190,34 +199,40 @@ class AllOrders {
     std::vector<bool> used_;
 };
 
-void require_order(const FatTree& tree, std::span<const Node> nodes) {
+void require_order(const Machine& machine, std::span<const Node> nodes) {
     Order sorted(nodes.begin(), nodes.end());
     std::ranges::sort(sorted);
     if (sorted.empty()) fail("there are no nodes to order");
-    if (sorted.back().value >= tree.node_count())
-        fail("node ", sorted.back().value, " does not exist: the fat tree has ", tree.node_count());
+    if (sorted.back().value >= machine.node_count())
+        fail("node ", sorted.back().value, " does not exist: the machine has ", machine.node_count());
     const auto twice = std::ranges::adjacent_find(sorted);
     if (twice != sorted.end()) fail("node ", twice->value, " stands twice among those to order");
 }
 
 }  // namespace
 
-std::uint64_t meeting_rounds(const FatTree& tree, std::span<const RepeatedStep> steps,
-                             std::span<const Node> node_of_rank) {
-    return Scorer(tree, steps).score(node_of_rank).rounds;
+std::uint64_t meeting_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
+                             std::span<const Node> node_of_rank, Meeting meeting) {
+    return Scorer(machine, steps, meeting).score(node_of_rank).rounds;
 }
 
-FreeOrder find_free_order(const FatTree& tree, std::span<const Node> nodes,
-                          std::span<const RepeatedStep> steps, std::uint64_t work, std::uint64_t seed) {
-    require_order(tree, nodes);
-    const Shapes shapes(tree, nodes);
-    Scorer scorer(tree, steps);
+FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
+                          std::span<const RepeatedStep> steps, Meeting meeting, std::uint64_t work,
+                          std::uint64_t seed) {
+    require_order(machine, nodes);
+    Scorer scorer(machine, steps, meeting);
     const Order given(nodes.begin(), nodes.end());
-    Order sorted = given;
-    std::ranges::sort(sorted);
+    std::vector<Order> starts(1, given);
+    std::ranges::sort(starts.front());
+    std::optional<Shapes> shapes;
+    if (const auto* const tree = std::get_if<FatTree>(&machine.topology())) {
+        shapes.emplace(*tree, nodes);
+        starts.push_back(by_fullness(*shapes, given, true));
+        starts.push_back(by_fullness(*shapes, given, false));
+    }
     Order best = given;
     Score least = scorer.score(given);
-    for (const Order& order : {sorted, by_fullness(shapes, given, true), by_fullness(shapes, given, false)}) {
+    for (const Order& order : starts) {
         if (const Score score = scorer.score(order); score < least) {
             least = score;
             best = order;
@@ -226,13 +241,14 @@ FreeOrder find_free_order(const FatTree& tree, std::span<const Node> nodes,
     Rng rng(seed);
     improve(scorer, best, least, work / 2, rng);
     FreeOrder found{best, least.rounds, false};
-    found.proven = AllOrders(shapes, scorer, given, found, std::max(work, scorer.work() + work / 2)).run();
+    const Shapes* const alike = meeting == Meeting::any_ascent ? &*shapes : nullptr;
+    found.proven = AllOrders(alike, scorer, given, found, std::max(work, scorer.work() + work / 2)).run();
     return found;
 }
 
-std::vector<Node> with_gaps(const FatTree& tree, std::span<const Node> nodes) {
-    require_order(tree, nodes);
-    const Shapes shapes(tree, nodes);
+std::vector<Node> with_gaps(const Machine& machine, std::span<const Node> nodes) {
+    require_order(machine, nodes);
+    const Shapes shapes(fat_tree_of(machine), nodes);
     std::vector<std::size_t> room(shapes.levels() - 1, 1);  // for the children of a switch, by level
     for (std::size_t j = 0; j < room.size(); ++j) {
         for (const Node node : nodes)

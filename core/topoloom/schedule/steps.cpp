@@ -5,6 +5,7 @@
 #include <map>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/schedule/messages.hpp"
 
 namespace topoloom {
 
@@ -44,19 +45,20 @@ Step block_step(std::size_t ranks, std::span<const std::uint32_t> block_to) {
     return step;
 }
 
-std::vector<RepeatedStep> steps_of(const AnySchedule& any) {
+std::vector<RepeatedStep> steps_of(const AnySchedule& schedule) {
     std::vector<RepeatedStep> steps;
     std::map<Step, std::size_t> known;
-    with_schedule(any, [&](const auto& schedule) {
-        for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
-            Step step;
-            for (const Rank rank : ids<Rank>(schedule.collective().ranks()))
-                schedule.sends(rank, round, [&](Rank to, Bytes) { step.push_back({rank, to}); });
-            const auto [found, is_new] = known.emplace(step, steps.size());
-            if (is_new) steps.push_back({std::move(step), 0});
-            ++steps[found->second].rounds;
-        }
-    });
+    std::vector<SentMessage> messages;
+    const std::uint64_t rounds =
+        with_schedule(schedule, [](const auto& s) { return std::uint64_t{s.rounds()}; });
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        list_messages(schedule, round, messages);
+        Step step;
+        for (const SentMessage& message : messages) step.push_back({message.from, message.to});
+        const auto [found, is_new] = known.emplace(step, steps.size());
+        if (is_new) steps.push_back({std::move(step), 0});
+        ++steps[found->second].rounds;
+    }
     return steps;
 }
 

@@ -90,8 +90,10 @@ def command(
     """
     from topoloom import PlacementFile, judge, save_graph, save_placement
     from topoloom.axes import mesh_pattern, order_axes, parse_mesh, parse_traffic
-    from topoloom.cli.console import print_json
+    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where, choose_allocation, measures
+    from topoloom.cli.search import read_search
     from topoloom.machine_file import load_described
     from topoloom.phases import phase_array
 
@@ -102,7 +104,8 @@ def command(
     where = choose_allocation(
         the_machine, described, Where(allocation, allocate, fragments, seed)
     )
-    orders = order_axes(where.allocation, axes, sends)
+    with watching("ordering axes", read_search(seed)) as watch:
+        orders = order_axes(where.allocation, axes, sends, watch)
     chosen = orders.nested if to == "megatron" else orders.best
     if pattern is not None or output is not None:
         graph, phases = mesh_pattern(axes, sends)
@@ -128,6 +131,8 @@ def command(
         print_json(_document(orders))
     else:
         _print(orders, [path for path in (pattern, output) if path is not None])
+    if watch.interrupted:
+        raise Interrupted("interrupted; this is the best order so far")
 
 
 def _check_format(to: str | None, as_json: bool) -> None:

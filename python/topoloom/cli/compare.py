@@ -14,9 +14,11 @@ from topoloom.cli.options import (
     AllocationText,
     AsJson,
     Background,
+    Capacities,
     Figure,
     Fragments,
     GraphFile,
+    Imbalance,
     MachineText,
     ObjectiveName,
     Seconds,
@@ -27,22 +29,29 @@ from topoloom.cli.options import (
 
 DEFAULT = "block"
 
+#: What is tried unless told: where ranks have slots of their own, and where they share.
+MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
+SHARING_MAPPERS = "block,hilbert,multisection,auto"
+
 
 def command(
     graph: GraphFile,
     machine: MachineText,
     allocation: AllocationText = None,
     mappers: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--mappers",
             metavar="LIST",
             help="Mappers with commas between them; + joins the stages of one.",
             autocompletion=complete.mapper,
+            show_default=f"{MAPPERS}; where ranks share slots {SHARING_MAPPERS}",
         ),
-    ] = "block,hilbert,gge,mahd+swap,multisection+swap,auto",
+    ] = None,
     objective: ObjectiveName = "hop-bytes",
     background: Background = None,
+    imbalance: Imbalance = None,
+    capacities: Capacities = None,
     seed: Seed = 1,
     time: Seconds = None,
     work: Work = None,
@@ -58,7 +67,9 @@ def command(
     launcher does without instructions. The best is marked. --time and --work hold for
     each mapper. The gap is hop-bytes, or congestion where that is the objective,
     divided by what is quickly proven of all placements: 1 is optimal. 'topoloom bound'
-    proves more.
+    proves more. Where ranks share slots, with --imbalance or --capacities, the load of
+    the fullest slot stands in its place, and block puts as many ranks on every slot,
+    whatever their load.
 
     \b
     Examples:
@@ -68,19 +79,27 @@ def command(
       topoloom compare p.npz -m torus:8x8x8 --objective congestion \\
           --mappers mahd+swap,mahd+swap+local-opt,auto
       topoloom compare p.npz -m tree:4:8:2 --allocate 64 --figure loads.svg
+      topoloom compare md.npz -m torus:8x8x8 --imbalance 0.3 --mappers bricks,auto
     """
+    from time import perf_counter
+
     from topoloom import judge, place
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.gaps import gaps, quick_bounds
     from topoloom.cli.objective import read_objective
     from topoloom.cli.outcome import Interrupted
-    from topoloom.cli.problem import Where, load_problem, measures
+    from topoloom.cli.problem import Where, launcher_default, load_problem, measures
     from topoloom.cli.search import read_search
+    from topoloom.cli.sharing import read_sharing
 
     search = read_search(seed, time, work, threads)
+    sharing = read_sharing(imbalance, capacities)
     where = Where(allocation, allocate, fragments, seed)
-    problem = load_problem(graph, machine, where)
+    problem = load_problem(graph, machine, where, sharing.allowed)
     aim = read_objective(objective, background, graph, problem.machine)
+    shared = sharing.shared(problem.graph, problem.allocation)
+    if mappers is None:
+        mappers = SHARING_MAPPERS if shared else MAPPERS
     others = [name for name in split_mappers(mappers) if name != DEFAULT]
     names = [DEFAULT, *others]
     _check_mappers(problem, names)
@@ -90,27 +109,31 @@ def command(
     for number, name in enumerate(names, start=1):
         title = f"{number}/{len(names)} {name}"
         with watching(title, search) as watch:
-            from time import perf_counter
-
             start = perf_counter()
-            placement, done = place(
-                problem.graph,
-                problem.allocation,
-                mapper=name,
-                **search._asdict(),
-                **aim._asdict(),
-                progress=watch,
-            )
+            if name == DEFAULT:
+                placement = launcher_default(problem.graph, problem.allocation, shared)
+                done = 0
+            else:
+                placement, done = place(
+                    problem.graph,
+                    problem.allocation,
+                    mapper=name,
+                    **search._asdict(),
+                    **sharing._asdict(),
+                    **aim._asdict(),
+                    progress=watch,
+                )
             took = perf_counter() - start
         on = (problem.graph, problem.allocation, placement)
-        values = {**measures(judge(*on)), **aim.values(*on)}
+        values = {**measures(judge(*on), shared), **aim.values(*on)}
         placements[name] = placement
         results.append({"mapper": name, **values, "seconds": took, "work": done})
         if watch.interrupted:
             interrupted = True
             break
     _add_gains(results, aim.measure)
-    bounds = quick_bounds(problem.graph, problem.allocation)
+    # Of a block that overfills slots nothing is proven.
+    bounds = None if shared else quick_bounds(problem.graph, problem.allocation)
     for result in results:
         result["gap"] = gaps(result, bounds)
     best = min(results, key=lambda result: float(result[aim.measure]))["mapper"]
@@ -132,7 +155,7 @@ def command(
             }
         )
     else:
-        _print(problem, aim, results, best)
+        _print(problem, aim, results, best, shared)
     if interrupted:
         raise Interrupted(f"interrupted in mapper {results[-1]['mapper']}")
 
@@ -168,7 +191,9 @@ def _add_gains(results: list[dict[str, Any]], measure: str) -> None:
         result["gain_percent"] = gain(before, result[measure])
 
 
-def _print(problem: Any, aim: Any, results: list[dict[str, Any]], best: str) -> None:
+def _print(
+    problem: Any, aim: Any, results: list[dict[str, Any]], best: str, shared: bool
+) -> None:
     from topoloom.cli.console import print_table
     from topoloom.cli.gaps import gap_text
     from topoloom.cli.problem import percent
@@ -180,7 +205,7 @@ def _print(problem: Any, aim: Any, results: list[dict[str, Any]], best: str) -> 
         "gain",
         *objective,
         "hop-bytes",
-        "gap",
+        "load max" if shared else "gap",
         "hops/byte",
         "dilation",
         "max",
@@ -201,7 +226,9 @@ def _print(problem: Any, aim: Any, results: list[dict[str, Any]], best: str) -> 
                 percent(result["gain_percent"]),
                 *(format_count(result["objective"]) for _ in objective),
                 format_count(result["hop_bytes"]),
-                gap_text(result["gap"].get(aim.measure)),
+                format_count(result["load_max"])
+                if shared
+                else gap_text(result["gap"].get(aim.measure)),
                 f"{result['hops_per_byte']:.3f}",
                 f"{result['dilation_average']:.3f}",
                 f"{result['dilation_max']:g}",

@@ -76,6 +76,15 @@ def axis_orders(incomplete: str) -> list[str]:
     return _starting(incomplete, AXIS_ORDERS)
 
 
+#: What `topoloom steps --find` may avoid.
+MEETINGS = ("routes", "any-ascent")
+
+
+def meetings(incomplete: str) -> list[str]:
+    """Complete where messages of `topoloom steps` meet."""
+    return _starting(incomplete, MEETINGS)
+
+
 def operations(incomplete: str) -> list[str]:
     """Names of collectives."""
     from topoloom.schedules.choose import operations

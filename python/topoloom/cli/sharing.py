@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from topoloom import Error
+from topoloom import Allocation, CommGraph, Error
 from topoloom.files import read_text
 
 
@@ -20,6 +20,12 @@ class Sharing(NamedTuple):
     def allowed(self) -> bool:
         """Whether ranks may share slots at all."""
         return self.imbalance is not None or self.capacities is not None
+
+    def shared(self, graph: CommGraph, allocation: Allocation) -> bool:
+        """Whether they do: for an imbalance, only if they outnumber the slots."""
+        if self.capacities is not None:
+            return True
+        return self.allowed and graph.rank_count > allocation.slot_count
 
 
 def read_sharing(imbalance: float | None, capacities: Path | None) -> Sharing:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from topoloom.cli import complete
 from topoloom.cli.options import (
     Allocate,
     AllocationText,
@@ -41,9 +42,15 @@ def command(
     allocate: Allocate = None,
     fragments: Fragments = None,
     find: Annotated[
-        bool,
-        typer.Option("--find", help="Look for an order of the nodes that is better."),
-    ] = False,
+        str | None,
+        typer.Option(
+            "--find",
+            metavar="routes|any-ascent",
+            help="Look for an order of the nodes in which messages meet in fewer "
+            "rounds: on the machine's routes, or whichever ways they climb a fat tree.",
+            autocompletion=complete.meetings,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         output_option("With --find: write the nodes in that order, for --allocation."),
@@ -65,25 +72,27 @@ def command(
              meet on one link; where there are none, no two meet whichever ways they
              climb, so that adaptive routing has nothing to avoid
 
-    --find looks for an order of the nodes in which messages may meet in fewer rounds.
-    For prefix sends it also names positions with gaps, between which they meet nowhere,
-    in more rounds.
+    For prefix sends --find any-ascent also names positions with gaps, between which
+    they meet nowhere, in more rounds.
 
     \b
     Examples:
       topoloom steps shift --machine fattree:4:4:4
       topoloom steps k-shift --machine fattree:4:4:4:4 --allocation nodes.txt
       topoloom steps 'k-shift(k=4)' --machine fattree:4:4:4 --allocate 50 \\
-          --find -o order.txt
+          --find routes -o order.txt
     """
     from topoloom import Allocation, Error, find_free_order, with_gaps
     from topoloom.allocation_file import save_allocation
     from topoloom.cli.console import print_json
     from topoloom.cli.problem import Where, choose_allocation
     from topoloom.machine_file import load_described
+    from topoloom.nearest import unknown_name
 
-    if output is not None and not find:
+    if output is not None and find is None:
         raise Error("-o writes the order that --find finds; give both")
+    if find is not None and find not in complete.MEETINGS:
+        raise Error(unknown_name("way to meet", find, complete.MEETINGS))
     the_machine, described = load_described(machine)
     where = choose_allocation(
         the_machine, described, Where(allocation, allocate, fragments, seed)
@@ -96,12 +105,17 @@ def command(
         "ranks": len(nodes),
         "steps": [fact.document() for fact in found],
     }
-    if find:
+    if find is not None:
         order, rounds, proven = find_free_order(
-            the_machine, nodes, [step for _, step in named], seed=seed
+            the_machine, nodes, [step for _, step in named], find == "routes", seed=seed
         )
-        document["found"] = {"rounds": rounds, "fewest": proven, "nodes": order}
-        if steps in ("prefix", "pairwise"):
+        document["found"] = {
+            "on": find,
+            "rounds": rounds,
+            "fewest": proven,
+            "nodes": order,
+        }
+        if find == "any-ascent" and steps in ("prefix", "pairwise"):
             document["gaps"] = with_gaps(the_machine, nodes)
         if output is not None:
             hosts = where.hosts and tuple(
@@ -141,10 +155,10 @@ class _Judged(NamedTuple):
 
 
 def _judge(machine: Machine, name: str, step: Step, nodes: list[int]) -> _Judged:
-    from topoloom import meetings_any_ascent, meetings_on_routes
+    from topoloom import meetings_any_ascent, meetings_on_routes, tree_kinds
 
-    tree = machine.text.startswith("fattree:") and "+down:" not in machine.text
-    ascent = meetings_any_ascent(machine, step, nodes) if tree else None
+    is_fat_tree = "least-loaded" in tree_kinds(machine)
+    ascent = meetings_any_ascent(machine, step, nodes) if is_fat_tree else None
     return _Judged(name, step.rounds, meetings_on_routes(machine, step, nodes), ascent)
 
 
@@ -235,12 +249,17 @@ def _print(
     if "found" in document:
         order = document["found"]
         proof = "; no order has fewer" if order["fewest"] else ""
-        facts.append(("order found", f"they may in {order['rounds']} rounds{proof}"))
+        where = "on the routes" if order["on"] == "routes" else "any ascent"
+        text = f"{where}: messages meet in {order['rounds']} rounds{proof}"
+        facts.append(("order found", text))
     if "gaps" in document:
         positions = len(document["gaps"])
         rounds = (1 << (positions - 1).bit_length()) - 1
         facts.append(
-            ("with gaps", f"{positions} positions: in none of {rounds} rounds")
+            (
+                "with gaps",
+                f"{positions} positions: messages meet in none of {rounds} rounds",
+            )
         )
     print_facts(facts)
 

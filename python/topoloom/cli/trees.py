@@ -19,10 +19,6 @@ from topoloom.cli.options import (
 if TYPE_CHECKING:
     from topoloom import Machine, SpanningTree
 
-#: What is compared, by network, the best kind last.
-FAT_TREE_KINDS = ("routes", "last", "least-loaded")
-TORUS_KINDS = ("routes", "disjoint")
-
 
 def command(
     machine: MachineText,
@@ -68,7 +64,7 @@ def command(
       topoloom trees --machine fattree:4:4:4:4 --roots 16 --members 16
       topoloom trees --machine torus:8x8x8
     """
-    from topoloom import Error
+    from topoloom import Error, tree_kinds
     from topoloom.cli.console import print_json
     from topoloom.cli.problem import Where, at_least, choose_allocation
     from topoloom.machine_file import load_described
@@ -88,7 +84,7 @@ def command(
         for number, root in enumerate(chosen)
     ]
     found = {
-        kind: _facts(the_machine, kind, multicasts) for kind in _kinds(the_machine)
+        kind: _facts(the_machine, kind, multicasts) for kind in tree_kinds(the_machine)
     }
     document = {
         "machine": the_machine.text,
@@ -120,21 +116,14 @@ def _drawn(nodes: list[int], members: int | None, seed: int) -> list[int]:
     return nodes if members is None else random.Random(seed).sample(nodes, members)
 
 
-def _kinds(machine: Machine) -> tuple[str, ...]:
-    name, down = machine.text.partition(":")[0], "+down:" in machine.text
-    if name == "fattree" and not down:
-        return FAT_TREE_KINDS
-    return TORUS_KINDS if name in ("torus", "mesh") and not down else ("routes",)
-
-
 def _facts(machine: Machine, kind: str, multicasts: Any) -> dict[str, Any]:
-    from topoloom import spanning_trees, tree_loads
+    from topoloom import spanning_trees, tree_kinds, tree_loads
 
     trees = spanning_trees(machine, kind, multicasts)
     share = len(multicasts) / len(trees)
     on_link, on_vertex = tree_loads(machine, trees)
     # The links of a fat tree's nodes carry what is sent to them, whatever the tree.
-    first = machine.node_count if _kinds(machine) == FAT_TREE_KINDS else 0
+    first = machine.node_count if "least-loaded" in tree_kinds(machine) else 0
     between = [
         load
         for link, load in enumerate(on_link)

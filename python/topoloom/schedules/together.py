@@ -49,6 +49,12 @@ class Together(NamedTuple):
     turns: list[Turn]
 
 
+def block_order(call: Call, allocation: Allocation) -> Placement:
+    """Put rank i on slot i, as launchers do."""
+    placement, _ = place(_silent(call.ranks), allocation, "block")
+    return placement
+
+
 def optimize_together(
     call: Call,
     allocation: Allocation,
@@ -67,7 +73,7 @@ def optimize_together(
     topoloom.Error
         If there are more ranks than slots.
     """
-    placement, _ = place(_silent(call.ranks), allocation, "block")
+    placement = block_order(call, allocation)
     turns: list[Turn] = []
     best: Ranked | None = None
     going = True

@@ -163,6 +163,24 @@ TEST_CASE("a line turns where rows of the machine end") {
     CHECK(lines.front().turns == std::vector<std::size_t>{8, 32});
 }
 
+TEST_CASE("a search that is stopped has measured the default order and returns the best so far") {
+    const Machine machine = make_machine("rails:8:4:4,bandwidth=1GB/s,bandwidth.nvlink=9GB/s");
+    const Allocation allocation = Allocation::whole(machine);
+    const Extents extents{4, 8, 2, 2};
+    const std::vector<MeshTraffic> traffic{{{0}, Collective::ring, Bytes{1'000'000}},
+                                           {{1}, Collective::all_to_all, Bytes{4'000'000}},
+                                           {{2, 3}, Collective::ring, Bytes{500'000}}};
+    double before = order_axes(allocation, extents, traffic, {.work = 1}).best.total();
+    CHECK(before > order_axes(allocation, extents, traffic).best.total());
+    for (const std::uint64_t work : {1U, 1000U, 10'000U, 100'000U}) {
+        const AxisOrders orders = order_axes(allocation, extents, traffic, {.work = work});
+        CHECK(orders.nested.total() <= orders.given.total());
+        CHECK(orders.best.total() <= orders.nested.total());
+        CHECK(orders.best.total() <= before);
+        before = orders.best.total();
+    }
+}
+
 TEST_CASE("meshes that do not fit are refused") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);

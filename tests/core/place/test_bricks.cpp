@@ -53,8 +53,9 @@ TEST_CASE(
     "a compute goes to the least loaded slot with room between its patches, or as near to there as there "
     "is") {
     const CommGraph graph = molecular_dynamics({4, 3, 3}, 5000, 1);  // 540 ranks
-    for (const std::string text : {"torus:4x4x4", "mesh:9x6", "tree:4:16,distance=1:10",
-                                   "torus:3x4+node:2:2,distance=1:2", "fattree:4:4:4", "torus:10x10x10"}) {
+    for (const std::string text :
+         {"torus:4x4x4", "mesh:9x6", "torus:7x2x1x5", "torus:4x3x2+node:3", "torus:5x4,nodes=2",
+          "tree:4:16,distance=1:10", "torus:3x4+node:2:2,distance=1:2", "fattree:4:4:4", "torus:10x10x10"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation whole = Allocation::whole(machine);
@@ -94,6 +95,33 @@ TEST_CASE("patches are spread over the machine as their cells over the box") {
         CHECK(at[0] / 2 == cell / 16);
         CHECK(at[1] / 2 == cell / 2 % 8);
         CHECK(at[2] / 2 == cell % 2);
+    }
+}
+
+TEST_CASE("patches that touch are no farther apart along any axis than the extents make them") {
+    const Extents cells{12, 12, 8};
+    const CommGraph graph = molecular_dynamics({12, 12, 8}, 92'224, 1);
+    struct Example {
+        std::string text;
+        std::vector<std::uint32_t> most;  // hops along each axis
+    };
+    for (const auto& [text, most] : std::vector<Example>{
+             {"torus:8x8x8", {1, 1, 1}}, {"torus:8x8x16", {1, 1, 2}}, {"torus:8x32x16", {1, 4, 2}}}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const Problem problem(graph, allocation, 1, 1, {.imbalance = 0.5});
+        const Placement placement = place(problem, "bricks").placement;
+        const auto grid = machine.grid();
+        for (std::uint32_t u = 1152; u < graph.rank_count(); ++u) {
+            const auto peers = problem.symmetric().peers(Rank{u});
+            const auto a = machine.coordinates(machine.node(placement[peers.front()]));
+            const auto b = machine.coordinates(machine.node(placement[peers.back()]));
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                const std::uint32_t apart = std::max(a[axis], b[axis]) - std::min(a[axis], b[axis]);
+                REQUIRE(std::min(apart, grid[axis] - apart) <= most[axis]);
+            }
+        }
     }
 }
 

@@ -161,7 +161,7 @@ TEST_CASE("places are the subtrees entered from several, and none means that no 
     Rng rng(5);
     AnyAscent small(k_ary(2, 3)), large(k_ary(4, 3));
     int free = 0;
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 30; ++i) {
         const auto messages =
             between_nodes(i % 4 == 0 ? prefix_step(8, 1 + rng.below(7)) : random_step(rng, 3 + rng.below(6)),
                           nodes_but(8, {}));
@@ -170,8 +170,8 @@ TEST_CASE("places are the subtrees entered from several, and none means that no 
         CHECK(found.none() == !meets_on_some_ascent(messages));
         free += found.none() ? 1 : 0;
     }
-    CHECK(free > 10);
-    CHECK(free < 50);
+    CHECK(free > 5);
+    CHECK(free < 25);
     for (int i = 0; i < 60; ++i) {
         const auto messages = between_nodes(random_step(rng, 2 + rng.below(63)), nodes_but(64, {}));
         CHECK(large.meetings(messages).places == subtrees_entered_from_several(4, 64, messages));

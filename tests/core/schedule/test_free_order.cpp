@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
+#include "topoloom/machine/machine_text.hpp"
 #include "topoloom/schedule/free_order.hpp"
 #include "topoloom/schedule/registry.hpp"
 
@@ -13,9 +15,10 @@ using namespace topoloom;
 
 namespace {
 
-FatTree k_ary(std::uint32_t k, std::size_t levels) {
-    return FatTree(
-        {.arity = std::vector(levels, k), .up = {}, .parallel = {}, .bandwidth = {}, .latency = {}});
+Machine k_ary(std::uint32_t k, std::size_t levels) {
+    std::string text = "fattree";
+    for (std::size_t level = 0; level < levels; ++level) text += ":" + std::to_string(k);
+    return make_machine(text);
 }
 
 std::vector<Node> random_nodes(Rng& rng, std::size_t of, std::size_t count) {
@@ -37,12 +40,13 @@ std::vector<RepeatedStep> prefixes(std::size_t ranks) {
     return steps;
 }
 
-std::uint64_t least_of_all_orders(const FatTree& tree, std::vector<Node> nodes,
-                                  std::span<const RepeatedStep> steps) {
+std::uint64_t least_of_all_orders(const Machine& machine, std::vector<Node> nodes,
+                                  std::span<const RepeatedStep> steps,
+                                  Meeting meeting = Meeting::any_ascent) {
     std::ranges::sort(nodes);
-    std::uint64_t least = meeting_rounds(tree, steps, nodes);
+    std::uint64_t least = meeting_rounds(machine, steps, nodes, meeting);
     while (std::ranges::next_permutation(nodes).found)
-        least = std::min(least, meeting_rounds(tree, steps, nodes));
+        least = std::min(least, meeting_rounds(machine, steps, nodes, meeting));
     return least;
 }
 
@@ -51,7 +55,7 @@ std::uint64_t least_of_all_orders(const FatTree& tree, std::vector<Node> nodes,
 TEST_CASE("on ragged sets of nodes the fewest rounds are found, and it says so") {
     Rng rng(11);
     for (int i = 0; i < 18; ++i) {
-        const FatTree tree = i % 2 == 0 ? k_ary(2, 3 + static_cast<std::size_t>(i % 3)) : k_ary(3, 2);
+        const Machine tree = i % 2 == 0 ? k_ary(2, 3 + static_cast<std::size_t>(i % 3)) : k_ary(3, 2);
         const std::size_t ranks = 3 + rng.below(i < 16 ? 4 : 5);
         const auto nodes = random_nodes(rng, tree.node_count(), ranks);
         const auto steps = i % 3 == 0 ? prefixes(ranks) : shifts(ranks, {1, 2, ranks - 2, 3});
@@ -63,9 +67,25 @@ TEST_CASE("on ragged sets of nodes the fewest rounds are found, and it says so")
     }
 }
 
+TEST_CASE("and so on the routes of any machine") {
+    Rng rng(23);
+    for (const char* text : {"fattree:2:2:2", "fattree:3:3,routing=s-mod-k", "torus:3x3", "mesh:2x4"}) {
+        const Machine machine = make_machine(text);
+        CAPTURE(text);
+        for (const std::size_t ranks : {4U, 6U}) {
+            const auto nodes = random_nodes(rng, machine.node_count(), ranks);
+            const auto steps = shifts(ranks, {1, 2, ranks - 1});
+            const FreeOrder found = find_free_order(machine, nodes, steps, Meeting::on_routes);
+            CHECK(found.proven);
+            CHECK(found.rounds == meeting_rounds(machine, steps, found.node_of_rank, Meeting::on_routes));
+            CHECK(found.rounds == least_of_all_orders(machine, nodes, steps, Meeting::on_routes));
+        }
+    }
+}
+
 TEST_CASE("messages round a ring meet nowhere in the order of the tree, whatever nodes there are") {
     Rng rng(13);
-    const FatTree tree = k_ary(4, 4);
+    const Machine tree = k_ary(4, 4);
     for (const std::size_t ranks : {5U, 60U, 200U}) {
         const auto nodes = random_nodes(rng, 256, ranks);
         const FreeOrder found = find_free_order(tree, nodes, shifts(ranks, {1, ranks - 1}));
@@ -76,17 +96,17 @@ TEST_CASE("messages round a ring meet nowhere in the order of the tree, whatever
 
 TEST_CASE("the order that is found is never worse than the given one") {
     Rng rng(17);
-    const FatTree tree = k_ary(4, 3);
+    const Machine tree = k_ary(4, 3);
     const auto nodes = random_nodes(rng, 64, 40);
     const auto steps = steps_of(make_schedule({Operation::all_gather, 40, Bytes{1}}, "k-shift"));
-    const FreeOrder found = find_free_order(tree, nodes, steps, 2'000'000);
+    const FreeOrder found = find_free_order(tree, nodes, steps, Meeting::any_ascent, 2'000'000);
     CHECK(found.rounds < meeting_rounds(tree, steps, nodes));
-    CHECK(found.rounds == find_free_order(tree, nodes, steps, 2'000'000).rounds);
+    CHECK(found.rounds == find_free_order(tree, nodes, steps, Meeting::any_ascent, 2'000'000).rounds);
 }
 
 TEST_CASE("with gaps exchanges with position p xor j meet nowhere") {
     Rng rng(19);
-    for (const FatTree& tree : {k_ary(4, 3), k_ary(3, 4), k_ary(6, 2)}) {
+    for (const Machine& tree : {k_ary(4, 3), k_ary(3, 4), k_ary(6, 2)}) {
         const auto nodes = random_nodes(rng, tree.node_count(), tree.node_count() * 3 / 4);
         const std::vector<Node> positions = with_gaps(tree, nodes);
         CHECK(std::ranges::count(positions, no_node) + std::ssize(nodes) == std::ssize(positions));
@@ -97,11 +117,13 @@ TEST_CASE("with gaps exchanges with position p xor j meet nowhere") {
 }
 
 TEST_CASE("nodes that can't be ordered are named") {
-    const FatTree tree = k_ary(2, 2);
+    const Machine tree = k_ary(2, 2);
     const auto steps = shifts(2, {1});
     CHECK_THROWS_WITH((void)find_free_order(tree, std::vector{Node{1}, Node{1}}, steps),
                       "node 1 stands twice among those to order");
     CHECK_THROWS_WITH((void)find_free_order(tree, std::vector{Node{1}, Node{4}}, steps),
-                      "node 4 does not exist: the fat tree has 4");
+                      "node 4 does not exist: the machine has 4");
     CHECK_THROWS_WITH((void)with_gaps(tree, {}), "there are no nodes to order");
+    CHECK_THROWS_WITH((void)find_free_order(make_machine("torus:4"), std::vector{Node{1}, Node{2}}, steps),
+                      "it takes a whole fat tree, such as fattree:16:16, to know ways up, not 'torus:4'");
 }

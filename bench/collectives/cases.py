@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The machines, and what one case gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+from topoloom import Allocation, NetworkModel, fragmented_allocation
+from topoloom.machine_file import load_machine
+from topoloom.model.named import load_model
+from topoloom.schedules.choose import (
+    Call,
+    Sites,
+    rank_schedules,
+    usual_schedule,
+)
+from topoloom.schedules.together import block_order, optimize_together
+
+RANKS = 1024
+SIZES = (64, 256, 1024)
+
+#: Fat trees and tori of the zoo that have 1,024 nodes, each with the model of its
+#: network; where none is measured, a message takes 2 us to start.
+ASSUMED = "2 us"
+MACHINES = {
+    "frontera": "hdr100",
+    "stampede3": "hdr100",
+    "fugaku": "tofu-d",
+    "k": "tofu-d",
+    "bgp-rack": ASSUMED,
+    "bgq-rack": ASSUMED,
+    "bigben-xt3": ASSUMED,
+    "titan": ASSUMED,
+    "hopper": ASSUMED,
+    "tpu-v4-pod": ASSUMED,
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """Seconds of an all-to-all on a machine.
+
+    Attributes
+    ----------
+    direct, usual
+        Of MPI in block order: all messages at once, and what MPICH chooses.
+    alone
+        Of the best schedule in block order.
+    together
+        Of the best schedule in the best order.
+    took
+        Seconds to find these.
+    """
+
+    machine: str
+    model: str
+    bytes: int
+    direct: float
+    usual: float
+    usual_name: str
+    alone: float
+    together: float
+    name: str
+    took: float
+
+    @property
+    def gain(self) -> float:
+        """How many times as fast as the better one of what MPI does."""
+        return min(self.direct, self.usual) / self.together
+
+
+def measure(machine: str, size: int, seed: int = 1) -> Result:
+    """Choose schedule and order for one rank on each of 1,024 nodes, in 4 pieces."""
+    the_machine = load_machine(machine)
+    pieces = 4 if the_machine.node_count > RANKS else 1
+    nodes = fragmented_allocation(the_machine, RANKS, pieces, seed).nodes
+    slots = [int(node) * the_machine.slots_per_node for node in nodes]
+    allocation = Allocation(the_machine, nodes, slots)
+    model = network_model(machine)
+    call = Call("all-to-all", RANKS, size)
+    start = perf_counter()
+    block = Sites(allocation, block_order(call, allocation))
+    ranked = rank_schedules(call, model, block)
+    times = {one.name: one.cost.time for one in ranked}
+    usual = usual_schedule(call) or ""
+    found = optimize_together(call, allocation, model, seed)
+    return Result(
+        machine,
+        MACHINES[machine],
+        size,
+        times["at-once"],
+        times[usual],
+        usual,
+        ranked[0].cost.time,
+        found.best.cost.time,
+        found.best.name,
+        perf_counter() - start,
+    )
+
+
+def network_model(machine: str) -> NetworkModel:
+    """Model what a message costs there."""
+    if MACHINES[machine] != ASSUMED:
+        return load_model(MACHINES[machine]).model
+    bandwidth = float(load_bandwidth(machine))
+    return NetworkModel.regimes([(2e-6, 1 / bandwidth, None)])
+
+
+def load_bandwidth(machine: str) -> float:
+    """Bytes a second of most links."""
+    from topoloom.machine_facts import machine_facts
+
+    facts = machine_facts(load_machine(machine))
+    return float(facts["bandwidths"][0]["bytes_per_second"])
