@@ -121,4 +121,22 @@ void Play::finish() const {
     }
 }
 
+void check_agreement(std::uint64_t round, std::vector<MessageKey> sent, std::vector<MessageKey> received) {
+    std::sort(sent.begin(), sent.end());
+    std::sort(received.begin(), received.end());
+    const auto same_ranks = [](const MessageKey& a, const MessageKey& b) {
+        return a.from == b.from && a.to == b.to;
+    };
+    const auto twice = std::adjacent_find(sent.begin(), sent.end(), same_ranks);
+    if (twice != sent.end())
+        fail("round ", round, ": rank ", twice->from.value, " sends to ", twice->to.value, " twice");
+    const auto [left, waiting] = std::mismatch(sent.begin(), sent.end(), received.begin(), received.end());
+    if (waiting != received.end() && (left == sent.end() || *waiting < *left || same_ranks(*waiting, *left)))
+        fail("round ", round, ": rank ", waiting->to.value, " waits for ", waiting->bytes.value,
+             " bytes that rank ", waiting->from.value, " does not send");
+    if (left != sent.end())
+        fail("round ", round, ": rank ", left->to.value, " does not wait for the message of rank ",
+             left->from.value);
+}
+
 }  // namespace topoloom

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -53,39 +53,40 @@ class Play {
     std::vector<std::uint64_t> shares_;  // by rank and block
 };
 
+/// Who sends how much to whom in a round.
+struct MessageKey {
+    Rank from, to;
+    Bytes bytes;
+
+    friend auto operator<=>(const MessageKey&, const MessageKey&) = default;
+};
+
+/// Throws Error unless senders and receivers see the same messages, one at most from a rank to another.
+void check_agreement(std::uint64_t round, std::vector<MessageKey> sent, std::vector<MessageKey> received);
+
 /// Throws Error that names round, ranks and block unless the schedule does exactly what its collective promises, and its
-/// senders and receivers agree. O(rounds * ranks + blocks that travel), memory as Play.
+/// senders and receivers agree. O(rounds * ranks + messages log messages + blocks that travel), memory as Play.
 template <Schedule S>
 void check_schedule(const S& schedule) {
     const Collective& collective = schedule.collective();
     Play play(collective);
     for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
         std::vector<PlayedMessage> messages;
-        std::map<std::pair<Rank, Rank>, Bytes> sent;
-        for (const Rank from : ids<Rank>(collective.ranks())) {
-            schedule.sends(from, round, [&](Rank to, Bytes bytes) {
-                if (to == from || to.value >= collective.ranks() ||
-                    !sent.emplace(std::pair(from, to), bytes).second)
-                    fail("round ", round, ": rank ", from.value, " sends to ", to.value,
-                         ", which is itself, no rank, or has a message from it already");
-                messages.push_back({from, to, bytes, {}});
-                schedule.blocks(from, to, round,
+        std::vector<MessageKey> sent, received;
+        for (const Rank rank : ids<Rank>(collective.ranks())) {
+            schedule.sends(rank, round, [&](Rank to, Bytes bytes) {
+                if (to == rank || to.value >= collective.ranks())
+                    fail("round ", round, ": rank ", rank.value, " sends to ", to.value,
+                         ", which is itself or no rank");
+                sent.push_back({rank, to, bytes});
+                messages.push_back({rank, to, bytes, {}});
+                schedule.blocks(rank, to, round,
                                 [&](std::uint64_t block) { messages.back().blocks.push_back(block); });
             });
+            schedule.receives(rank, round,
+                              [&](Rank from, Bytes bytes) { received.push_back({from, rank, bytes}); });
         }
-        for (const Rank to : ids<Rank>(collective.ranks())) {
-            schedule.receives(to, round, [&](Rank from, Bytes bytes) {
-                const auto found = sent.find({from, to});
-                if (found == sent.end() || found->second != bytes)
-                    fail("round ", round, ": rank ", to.value, " waits for ", bytes.value,
-                         " bytes that rank ", from.value, " does not send");
-                sent.erase(found);
-            });
-        }
-        if (!sent.empty()) {
-            const auto [from, to] = sent.begin()->first;
-            fail("round ", round, ": rank ", to.value, " does not wait for the message of rank ", from.value);
-        }
+        check_agreement(round, std::move(sent), std::move(received));
         play.play(round, schedule.transfer(round), messages);
     }
     play.finish();

@@ -76,3 +76,18 @@ TEST_CASE("faults are named") {
     CHECK_THROWS_WITH(check_schedule(Deaf(Collective(Operation::broadcast, 3, Bytes{10}))),
                       "round 0: rank 2 waits for 11 bytes that rank 0 does not send");
 }
+
+TEST_CASE("senders and receivers must agree") {
+    const auto key = [](int from, int to, int bytes) {
+        return MessageKey{Rank{from}, Rank{to}, Bytes{bytes}};
+    };
+    const std::vector both{key(0, 1, 8), key(1, 0, 8)};
+    check_agreement(0, both, {both[1], both[0]});
+    CHECK_THROWS_WITH(check_agreement(3, {both[0], key(0, 1, 9)}, both), "round 3: rank 0 sends to 1 twice");
+    CHECK_THROWS_WITH(check_agreement(3, both, {both[1]}),
+                      "round 3: rank 1 does not wait for the message of rank 0");
+    CHECK_THROWS_WITH(check_agreement(3, {both[1]}, both),
+                      "round 3: rank 1 waits for 8 bytes that rank 0 does not send");
+    CHECK_THROWS_WITH(check_agreement(3, both, {both[0], both[1], both[1]}),
+                      "round 3: rank 0 waits for 8 bytes that rank 1 does not send");
+}

@@ -21,8 +21,9 @@ bool is_many(Operation operation) {
     return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
 }
 
-/// A regular one, and one of uneven sizes, in which some ranks want nothing and some data are wanted by nobody.
-std::vector<std::shared_ptr<const Demand>> demands(std::size_t ranks, Bytes bytes) {
+/// Regular for even numbers of ranks; else of uneven sizes, where some want nothing and some data are wanted by nobody.
+std::shared_ptr<const Demand> demand_of(std::size_t ranks, Bytes bytes) {
+    if (ranks % 2 == 0) return std::make_shared<Demand>(ranks, std::min(ranks - 1, 1 + ranks / 3), bytes);
     Rng rng(ranks);
     const auto any = [&] { return Rank{rng.below(static_cast<std::uint32_t>(ranks))}; };
     std::vector<Rank> from, to;
@@ -32,8 +33,7 @@ std::vector<std::shared_ptr<const Demand>> demands(std::size_t ranks, Bytes byte
         to.push_back(any());
         sizes.push_back(bytes + Bytes{static_cast<std::int64_t>(rng.below(100))});
     }
-    return {std::make_shared<Demand>(ranks, std::min<std::size_t>(ranks - 1, 1 + ranks / 3), bytes),
-            std::make_shared<Demand>(CommGraph::from_edges(ranks, from, to, sizes))};
+    return std::make_shared<Demand>(CommGraph::from_edges(ranks, from, to, sizes));
 }
 
 template <class Use>
@@ -46,12 +46,8 @@ void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
             CAPTURE(operation_name(operation));
             CAPTURE(ranks);
             const Bytes carried = operation == Operation::barrier ? Bytes{0} : bytes;
-            if (!is_many(operation)) {
-                with_schedule(make_schedule({operation, ranks, carried, root}, entry.name), use);
-                continue;
-            }
-            for (const auto& demand : demands(ranks, bytes))
-                with_schedule(make_schedule({operation, ranks, bytes, root, demand}, entry.name), use);
+            const auto demand = is_many(operation) ? demand_of(ranks, bytes) : nullptr;
+            with_schedule(make_schedule({operation, ranks, carried, root, demand}, entry.name), use);
         }
     }
 }
