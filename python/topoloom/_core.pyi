@@ -929,7 +929,7 @@ def binomial_scatter_steps(costs: Annotated[NDArray[numpy.float64], dict(shape=(
     Seconds of every step of a binomial scatter of one block to each, where costs are of a block.
     """
 
-def grid_line_messages(extents: Sequence[int], operation: str, bytes: int, *, root: int = 0) -> list[list[tuple[int, int, int]]]:
+def grid_line_messages(extents: Sequence[int], operation: str, bytes: int, *, root: int = 0, pieces: int = 0) -> list[list[tuple[int, int, int]]]:
     """
-    By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along binomial trees of all lines of an axis at once, axis after axis, from or to the same position of every line.
+    By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along all lines of an axis at once, axis after axis, from or to the same position of every line: along binomial trees, or down chains in so many pieces.
     """
