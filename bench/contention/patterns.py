@@ -106,4 +106,4 @@ def rounds(pattern: str, ranks: int) -> list[CommGraph]:
     name = IN_ROUNDS.get(pattern)
     if name is None:
         return []
-    return make_phases(name, Request(ranks, UNIT), PATTERNS[pattern](ranks, 0))
+    return make_phases(name, Request(ranks, UNIT))

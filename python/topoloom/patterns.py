@@ -7,15 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from topoloom import _core
 from topoloom._core import CommGraph, Error
 from topoloom.nearest import unknown_name
-from topoloom.phases import add_phases, edge_rows, split_phases
-
-Ranks = NDArray[np.int64]
+from topoloom.phases import add_phases
 
 
 @dataclass(frozen=True)
@@ -30,17 +25,13 @@ class Pattern:
         Builds the graph.
     size
         What says how large it is: the name of an attribute of the request.
-    rounds
-        The round in which a message from one rank to another is sent, if there are
-        several and each pair has only one.
     phases
-        Makes the phases that the graph is the sum of, if pairs may talk in several.
+        Makes the phases that the graph is the sum of, if there are several.
     """
 
     summary: str
     make: Callable[[Request], CommGraph]
     size: Literal["ranks", "grid", "rows", "cells"] = "ranks"
-    rounds: Callable[[Request, Ranks, Ranks], Ranks] | None = None
     phases: Callable[[Request], list[CommGraph]] | None = None
 
 
@@ -77,29 +68,16 @@ def _stencil(axes: int | None, points: int | None) -> Callable[[Request], CommGr
     return make
 
 
-def _log2(powers: Ranks) -> Ranks:
-    return np.log2(powers).astype(np.int64)  # exact for powers of two
+def _rounds(name: str, operation: str) -> Callable[[Request], list[CommGraph]]:
+    """Make the rounds of a schedule."""
 
+    def make(request: Request) -> list[CommGraph]:
+        schedule = _core.Schedule(
+            name, operation, request.ranks, request.bytes, request.root
+        )
+        return [schedule.phase(number) for number in range(schedule.rounds)]
 
-def _doubling_rounds(request: Request, source: Ranks, target: Ranks) -> Ranks:
-    """Swap with i XOR 2^k in round k; before, ranks beyond 2^n give, and after get."""
-    cube = 1 << (request.ranks.bit_length() - 1)
-    before = int(cube < request.ranks)
-    rounds = before + _log2(source ^ target)
-    rounds[source >= cube] = 0
-    rounds[target >= cube] = before + cube.bit_length() - 1
-    return rounds
-
-
-def _bruck_rounds(request: Request, source: Ranks, target: Ranks) -> Ranks:
-    """Round k sends to the rank 2^k before."""
-    return _log2((source - target) % request.ranks)
-
-
-def _binomial_rounds(request: Request, source: Ranks, target: Ranks) -> Ranks:
-    """Far ones first: whoever has the message passes it half as far in each round."""
-    rounds = (request.ranks - 1).bit_length()
-    return rounds - 1 - _log2((target - source) % request.ranks)
+    return make
 
 
 def _triangular_phases(request: Request) -> list[CommGraph]:
@@ -139,17 +117,17 @@ PATTERNS = {
     "recursive-doubling": Pattern(
         "all-gather by exchange with i XOR 2^k; bytes double each round",
         lambda r: _core.recursive_doubling(r.ranks, r.bytes),
-        rounds=_doubling_rounds,
+        phases=_rounds("recursive-doubling", "all-gather"),
     ),
     "bruck": Pattern(
         "all-gather by Bruck's algorithm, any number of ranks",
         lambda r: _core.bruck(r.ranks, r.bytes),
-        rounds=_bruck_rounds,
+        phases=_rounds("bruck", "all-gather"),
     ),
     "binomial": Pattern(
         "broadcast from --root down a binomial tree",
         lambda r: _core.binomial_tree(r.ranks, r.bytes, r.root),
-        rounds=_binomial_rounds,
+        phases=_rounds("binomial", "broadcast"),
     ),
     "all-to-all": Pattern(
         "every rank sends to every other",
@@ -180,13 +158,11 @@ def make_pattern(name: str, request: Request) -> CommGraph:
     return PATTERNS[name].make(request)
 
 
-def make_phases(name: str, request: Request, graph: CommGraph) -> list[CommGraph]:
-    """Split what `make_pattern` built into its phases; fewer than two are none."""
-    if make := PATTERNS[name].phases:
-        return make(request)
-    rounds = PATTERNS[name].rounds
-    if rounds is None:
-        several = [n for n, other in PATTERNS.items() if other.rounds or other.phases]
+def make_phases(name: str, request: Request) -> list[CommGraph]:
+    """Make the phases of what `make_pattern` builds; fewer than two are none."""
+    make = PATTERNS[name].phases
+    if make is None:
+        several = [other for other, pattern in PATTERNS.items() if pattern.phases]
         raise Error(f"{name} has one phase; several have {', '.join(several)}")
-    rows = edge_rows(graph)
-    return split_phases(graph.rank_count, rounds(request, rows[:, 0], rows[:, 1]), rows)
+    phases = make(request)
+    return phases if len(phases) > 1 else []

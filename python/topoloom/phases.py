@@ -88,7 +88,7 @@ def edge_rows(graph: CommGraph) -> Ints:
     return np.stack([np.asarray(column, dtype=np.int64) for column in columns], axis=1)
 
 
-def split_phases(ranks: int, phase: Ints, rows: Ints) -> list[CommGraph]:
+def _split_phases(ranks: int, phase: Ints, rows: Ints) -> list[CommGraph]:
     """Make a graph of the edges of each phase; fewer than two phases are none."""
     numbers = np.unique(phase)
     if len(numbers) < 2:
@@ -119,7 +119,7 @@ def _stored(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
             f"'phases' names rank {rows[:, 1:3].max()}, but there are "
             f"{graph.rank_count} ranks"
         )
-    phases = split_phases(graph.rank_count, rows[:, 0], rows[:, 1:])
+    phases = _split_phases(graph.rank_count, rows[:, 0], rows[:, 1:])
     if phases and not _add_up(phases, graph):
         raise Error("'phases' does not add up to the graph")
     return phases

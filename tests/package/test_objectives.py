@@ -75,7 +75,7 @@ def test_messages_of_different_phases_do_not_meet() -> None:
     """
     request = Request(ranks=8, bytes=100)
     graph = make_pattern("recursive-doubling", request)
-    phases = make_phases("recursive-doubling", request, graph)
+    phases = make_phases("recursive-doubling", request)
     allocation = Allocation.whole(Machine("torus:8"))
     placement, _ = place(graph, allocation, "block")
     each = [judge(p, allocation, placement).congestion_max for p in phases]
@@ -89,7 +89,7 @@ def test_messages_of_different_phases_do_not_meet() -> None:
 def test_phases_can_make_another_placement_the_best() -> None:
     request = Request(ranks=16, bytes=100)
     graph = make_pattern("bruck", request)
-    phases = make_phases("bruck", request, graph)
+    phases = make_phases("bruck", request)
     allocation = Allocation.whole(Machine("torus:4x4"))
 
     def value(placement: Placement) -> float:

@@ -94,7 +94,7 @@ def test_all_groups_together_have_less_congestion_than_the_best_order() -> None:
 def test_phases_are_columns_rows_and_orthogonalization_and_add_up() -> None:
     request = Request(ranks=0, bytes=1000, rows=9, order="cm")
     graph = make_pattern("triangular", request)
-    phases = make_phases("triangular", request, graph)
+    phases = make_phases("triangular", request)
     for phase, group in zip(
         phases, ("column", "row", "orthogonalization"), strict=True
     ):
@@ -105,6 +105,6 @@ def test_phases_are_columns_rows_and_orthogonalization_and_add_up() -> None:
 
 def test_threads_make_fewer_rows_of_larger_pieces() -> None:
     request = Request(ranks=0, bytes=1000, rows=95, threads=6)
-    columns = make_phases("triangular", request, make_pattern("triangular", request))[0]
+    columns = make_phases("triangular", request)[0]
     assert columns.rank_count == 39 * 40 // 2
     assert set(np.asarray(columns.bytes).tolist()) == {1000 * 95 // 39}

@@ -9,6 +9,7 @@
 #include "topoloom/base/memory.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/place/recognize.hpp"
 
 namespace topoloom {
 
@@ -132,6 +133,12 @@ const CommGraph& Problem::symmetric() const {
         symmetric_ = std::make_shared<const CommGraph>(graph_.symmetric());
     }
     return *symmetric_;
+}
+
+const std::optional<GridPattern>& Problem::pattern() const {
+    if (!pattern_)
+        pattern_ = std::make_shared<const std::optional<GridPattern>>(recognize(symmetric(), threads_));
+    return *pattern_;
 }
 
 }  // namespace topoloom

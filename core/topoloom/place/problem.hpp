@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/metric/congestion_key.hpp"
 #include "topoloom/metric/objective.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
+#include "topoloom/place/grid_pattern.hpp"
 #include "topoloom/place/migration.hpp"
 #include "topoloom/place/room.hpp"
 
@@ -55,6 +57,8 @@ class Problem {
     /// graph().symmetric(), made when first asked for. Throws Error where a search would need more memory than there
     /// is. Not for several threads at once.
     [[nodiscard]] const CommGraph& symmetric() const;
+    /// What recognize() makes of that, once asked for. Not for several threads at once.
+    [[nodiscard]] const std::optional<GridPattern>& pattern() const;
 
    private:
     const CommGraph& graph_;
@@ -65,6 +69,7 @@ class Problem {
     std::shared_ptr<const Migration> migration_;
     std::shared_ptr<const Goal> goal_;
     mutable std::shared_ptr<const CommGraph> symmetric_;
+    mutable std::shared_ptr<const std::optional<GridPattern>> pattern_;
 };
 
 }  // namespace topoloom

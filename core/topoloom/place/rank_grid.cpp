@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/place/recognize.hpp"
 
 namespace topoloom {
 
@@ -90,11 +89,11 @@ Extents nearest_extents(const Extents& extents, std::size_t cells) {
 }
 
 std::optional<RankGrid> find_rank_grid(const Problem& problem) {
-    std::optional<GridPattern> pattern = recognize(problem.symmetric(), problem.threads());
+    const std::optional<GridPattern>& pattern = problem.pattern();
     if (!pattern) return std::nullopt;
     RankGrid grid;
     grid.extents = extents_of(pattern->axes);
-    grid.rank_of_cell = std::move(pattern->rank_of_cell);
+    grid.rank_of_cell = pattern->rank_of_cell;
     add_bytes(problem.graph(), grid);
     return grid;
 }

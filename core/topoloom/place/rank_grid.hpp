@@ -34,12 +34,12 @@ struct RankGrid {
     [[nodiscard]] std::size_t cells() const { return rank_of_cell.size(); }
 };
 
-/// With `extents` the ranks are numbered row-major in them; without, they are in the grid that recognize() finds.
+/// With `extents` the ranks are numbered row-major in them; without, they are in the grid of the problem's pattern().
 /// Throws Error, for `mapper`, where the extents hold another number of ranks, naming extents close by that fit, and
 /// where no grid is recognized. O(edges).
 [[nodiscard]] RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_view mapper);
 
-/// The grid that recognize() finds, if there is one. O(edges).
+/// The grid of the problem's pattern(), if it has one. O(edges).
 [[nodiscard]] std::optional<RankGrid> find_rank_grid(const Problem& problem);
 
 /// Extents that hold `cells` cells and are the nearest to those given: the least sum of log(new / given)^2, then the

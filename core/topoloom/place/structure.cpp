@@ -10,7 +10,6 @@
 #include "topoloom/place/grid_orders.hpp"
 #include "topoloom/place/paired_halving.hpp"
 #include "topoloom/place/place_hub.hpp"
-#include "topoloom/place/recognize.hpp"
 #include "topoloom/place/simple.hpp"
 #include "topoloom/place/slot_grid.hpp"
 
@@ -269,7 +268,7 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
         const std::string text = "binomial tree of " + std::to_string(problem.rank_count());
         return StructuredPlacement{best.placement(), text, best.optimal()};
     }
-    const std::optional<GridPattern> pattern = recognize(problem.symmetric(), problem.threads());
+    const std::optional<GridPattern>& pattern = problem.pattern();
     if (!pattern) return std::nullopt;
     best.try_slots({block.begin(), block.end()});
     if (nothing_to_gain(problem, *pattern))

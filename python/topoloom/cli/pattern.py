@@ -151,7 +151,7 @@ def command(
         )
         graph = make_pattern(name, request)
         if with_phases:
-            phases = make_phases(name, request, graph)
+            phases = make_phases(name, request)
     if output is not None:
         save_graph(output, graph, {"phases": phase_array(phases)} if phases else None)
     facts = _summary(graph, len(phases) or 1)

@@ -70,3 +70,16 @@ TEST_CASE("the nearest extents are a factorization") {
     CHECK(nearest_extents({3}, 7) == Extents{7});
     CHECK(nearest_extents({4, 4}, 13) == Extents{1, 13});
 }
+
+TEST_CASE("a problem recognizes its pattern once") {
+    const Machine machine = make_machine("torus:4x6");
+    const Allocation allocation = Allocation::whole(machine);
+    const std::vector<GridAxis> axes{{6, true}, {4, true}};
+    const CommGraph graph = stencil(axes, StencilShape::star, Bytes{8});
+    const Problem problem(graph, allocation);
+    const auto& pattern = problem.pattern();
+    REQUIRE(pattern);
+    CHECK(pattern->axes.front() == PatternAxis{6, AxisKind::ring});
+    CHECK(&problem.pattern() == &pattern);
+    CHECK(&problem.with_seed(2).pattern() == &pattern);
+}
