@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "topoloom/schedule/schedule.hpp"
 
@@ -14,7 +15,7 @@ namespace topoloom {
 /// on. Upward the rounds run backwards. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005; Karlsson 2012, A 4.6.
 class Binomial {
    public:
-    explicit Binomial(const Collective& collective) : collective_(collective) {}
+    explicit Binomial(Collective collective) : collective_(std::move(collective)) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {

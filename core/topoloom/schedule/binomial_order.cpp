@@ -103,8 +103,8 @@ CostMatrix::CostMatrix(std::size_t size, std::vector<double> seconds)
 
 CostGroups find_cost_groups(const CostMatrix& costs) {
     const std::size_t size = costs.size();
-    const CostGroups one{std::vector<std::uint32_t>(size, 0), 1, {}};
-    if (size < 4) return one;
+    const auto one = [&] { return CostGroups{std::vector<std::uint32_t>(size, 0), 1, {}}; };
+    if (size < 4) return one();
     std::vector<double> values;
     for (const Rank a : ids<Rank>(size)) {
         for (const Rank b : ids<Rank>(a.value)) values.push_back(both_ways(costs, a, b));
@@ -129,7 +129,7 @@ CostGroups find_cost_groups(const CostMatrix& costs) {
         groups.of = std::move(next);
     }
     renumber(groups);
-    if (groups.count == 1) return one;
+    if (groups.count == 1) return one();
 
     for (std::uint32_t group = 0; group < groups.count; ++group) {
         std::vector<double> inside, into;
@@ -139,9 +139,9 @@ CostGroups find_cost_groups(const CostMatrix& costs) {
                 if (from != to) (groups.of[from.value] == group ? inside : into).push_back(costs(from, to));
             }
         }
-        if (inside.empty()) return one;
+        if (inside.empty()) return one();
         groups.t.push_back(student_t(into, inside));
-        if (groups.t.back() < least_t) return one;
+        if (groups.t.back() < least_t) return one();
     }
     return groups;
 }

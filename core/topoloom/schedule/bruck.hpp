@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "topoloom/schedule/schedule.hpp"
 
@@ -15,7 +16,7 @@ namespace topoloom {
 /// Message-Passing Systems, IEEE TPDS 8(11), 1997.
 class Bruck {
    public:
-    explicit Bruck(const Collective& collective) : collective_(collective) {}
+    explicit Bruck(Collective collective) : collective_(std::move(collective)) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {

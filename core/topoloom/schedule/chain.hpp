@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "topoloom/schedule/schedule.hpp"
 
@@ -12,7 +13,7 @@ namespace topoloom {
 /// root for broadcast and scatter, where the farthest goes first, and towards it for reduce and gather.
 class Chain {
    public:
-    explicit Chain(const Collective& collective) : collective_(collective) {}
+    explicit Chain(Collective collective) : collective_(std::move(collective)) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {

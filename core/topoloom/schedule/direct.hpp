@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <utility>
 
 #include "topoloom/schedule/schedule.hpp"
 
@@ -17,7 +18,7 @@ enum class DirectOrder { cyclic, pairwise, at_once };
 template <DirectOrder order>
 class Direct {
    public:
-    explicit Direct(const Collective& collective) : collective_(collective) {}
+    explicit Direct(Collective collective) : collective_(std::move(collective)) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {

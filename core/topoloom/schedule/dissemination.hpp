@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <utility>
 
 #include "topoloom/schedule/schedule.hpp"
 
@@ -12,7 +13,7 @@ namespace topoloom {
 /// Algorithms for Barrier Synchronization, Int. J. Parallel Programming 17(1), 1988.
 class Dissemination {
    public:
-    explicit Dissemination(const Collective& collective) : collective_(collective) {}
+    explicit Dissemination(Collective collective) : collective_(std::move(collective)) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {

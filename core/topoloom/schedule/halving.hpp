@@ -2,6 +2,8 @@
 // Reduce-scatter by recursive halving, and Rabenseifner's all-reduce, which gathers again what that has scattered.
 #pragma once
 
+#include <utility>
+
 #include "topoloom/schedule/cube.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
@@ -14,7 +16,8 @@ namespace topoloom {
 /// ICCS 2004.
 class Halving {
    public:
-    explicit Halving(const Collective& collective) : collective_(collective), cube_(collective.ranks()) {}
+    explicit Halving(Collective collective)
+        : collective_(std::move(collective)), cube_(collective_.ranks()) {}
 
     /// Pieces for an all-reduce.
     [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }

@@ -2,6 +2,8 @@
 // All-gather between neighbors on a ring of an even number of ranks.
 #pragma once
 
+#include <utility>
+
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
@@ -11,7 +13,7 @@ namespace topoloom {
 /// et al., Performance evaluation of allgather algorithms on terascale Linux cluster with fast Ethernet, HPC Asia 2005.
 class NeighborExchange {
    public:
-    explicit NeighborExchange(const Collective& collective) : collective_(collective) {}
+    explicit NeighborExchange(Collective collective) : collective_(std::move(collective)) {}
     [[nodiscard]] static bool applies(std::size_t ranks) { return ranks == 1 || ranks % 2 == 0; }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }

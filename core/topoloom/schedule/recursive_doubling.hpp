@@ -2,6 +2,8 @@
 // All-gather and all-reduce by recursive doubling: dimension exchange on a hypercube.
 #pragma once
 
+#include <utility>
+
 #include "topoloom/schedule/cube.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
@@ -11,8 +13,8 @@ namespace topoloom {
 /// 2005; Kumar 2005, eq. 3.11 and 3.13, the hypercube.
 class RecursiveDoubling {
    public:
-    explicit RecursiveDoubling(const Collective& collective)
-        : collective_(collective), cube_(collective.ranks()) {}
+    explicit RecursiveDoubling(Collective collective)
+        : collective_(std::move(collective)), cube_(collective_.ranks()) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return cube_.rounds(cube_.dimensions()); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "topoloom/schedule/schedule.hpp"
 
@@ -21,9 +22,9 @@ template <RelayOrder order>
 class Relay {
    public:
     /// With the largest k that is allowed, up to `hop`.
-    Relay(const Collective& collective, std::size_t hop, bool rounds_are_stops)
-        : collective_(collective), rounds_are_stops_(rounds_are_stops) {
-        const std::size_t ranks = collective.ranks();
+    Relay(Collective collective, std::size_t hop, bool rounds_are_stops)
+        : collective_(std::move(collective)), rounds_are_stops_(rounds_are_stops) {
+        const std::size_t ranks = collective_.ranks();
         k_ = order == RelayOrder::prefix ? std::min(std::bit_floor(hop), ranks & (~ranks + 1))
                                          : std::min(hop, ranks);
         before_ = order == RelayOrder::prefix ? 0 : k_ / 2;

@@ -2,6 +2,8 @@
 // All-gather, reduce-scatter and all-reduce round a ring.
 #pragma once
 
+#include <utility>
+
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
@@ -12,7 +14,7 @@ namespace topoloom {
 /// algorithms for clusters of workstations, JPDC 69(2), 2009.
 class Ring {
    public:
-    explicit Ring(const Collective& collective) : collective_(collective) {}
+    explicit Ring(Collective collective) : collective_(std::move(collective)) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "topoloom/schedule/schedule.hpp"
 
@@ -16,7 +17,7 @@ namespace topoloom {
 class ScatterAllGather {
    public:
     /// In one piece a rank.
-    explicit ScatterAllGather(const Collective& collective) : collective_(collective) {}
+    explicit ScatterAllGather(Collective collective) : collective_(std::move(collective)) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return tree_rounds() + collective_.ranks() - 1; }
