@@ -41,7 +41,9 @@ class CombiningHypercube {
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        combined_blocks(collective_, origins(from, round), targets(to, round), visit);
+        combined_blocks(
+            collective_, [&](const auto& carry) { each_origin(from, round, carry); }, targets(to, round),
+            visit);
     }
     /// Those with the most ranks outside on their side, or on the other. What is wanted may be anywhere.
     template <class Visit>
@@ -97,16 +99,15 @@ class CombiningHypercube {
     [[nodiscard]] std::size_t first_origin(Rank from, std::uint64_t round) const {
         return from.value >> dimension(round) << dimension(round);
     }
-    [[nodiscard]] auto origins(Rank from, std::uint64_t round) const {
-        return [this, from, round](const auto& visit) {
-            if (is_first(round)) return visit(from);
-            const std::size_t begin = is_last(round) ? 0 : first_origin(from, round);
-            const std::size_t count = is_last(round) ? inside() : std::size_t{1} << dimension(round);
-            for (std::size_t at = begin; at < begin + count; ++at) {
-                visit(Rank{at});
-                if (at < outside()) visit(Rank{at + inside()});
-            }
-        };
+    template <class Visit>
+    void each_origin(Rank from, std::uint64_t round, const Visit& visit) const {
+        if (is_first(round)) return visit(from);
+        const std::size_t begin = is_last(round) ? 0 : first_origin(from, round);
+        const std::size_t count = is_last(round) ? inside() : std::size_t{1} << dimension(round);
+        for (std::size_t at = begin; at < begin + count; ++at) {
+            visit(Rank{at});
+            if (at < outside()) visit(Rank{at + inside()});
+        }
     }
     /// ... for those that agree with it in these, and sends on what is for those that agree with the receiver in one more.
     [[nodiscard]] std::uint64_t agreeing(std::uint64_t round) const {
@@ -131,8 +132,9 @@ class CombiningHypercube {
                 count + std::min(count, outside() - std::min(outside(), first_origin(from, round)));
             target_count = ((collective_.ranks() - 1 - targets(to, round).first) >> agreeing(round)) + 1;
         }
-        return combined_bytes(collective_, origin_count, target_count, origins(from, round),
-                              targets(to, round));
+        return combined_bytes(
+            collective_, origin_count, target_count,
+            [&](const auto& carry) { each_origin(from, round, carry); }, targets(to, round));
     }
 
     Collective collective_;

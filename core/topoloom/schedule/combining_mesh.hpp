@@ -45,8 +45,10 @@ class CombiningMesh {
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
         const int axis = mesh_.axis(round);
-        combined_blocks(collective_, origins(mesh_.cell(from), axis), mesh_.targets(mesh_.cell(to), axis),
-                        visit);
+        const VirtualMesh::Cell cell = mesh_.cell(from);
+        combined_blocks(
+            collective_, [&](const auto& carry) { each_origin(cell, axis, carry); },
+            mesh_.targets(mesh_.cell(to), axis), visit);
     }
     /// What is wanted may be anywhere.
     template <class Visit>
@@ -59,15 +61,15 @@ class CombiningMesh {
     }
 
    private:
-    [[nodiscard]] auto origins(const VirtualMesh::Cell& from, int axis) const {
-        return [this, from, axis](const auto& visit) {
-            mesh_.each_origin(from, axis, [&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
-        };
+    template <class Visit>
+    void each_origin(const VirtualMesh::Cell& from, int axis, const Visit& visit) const {
+        mesh_.each_origin(from, axis, [&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
     }
     [[nodiscard]] Bytes bytes(const VirtualMesh::Cell& from, std::uint64_t origin_count,
                               const VirtualMesh::Cell& line, int axis) const {
-        return combined_bytes(collective_, origin_count, mesh_.target_count(line, axis), origins(from, axis),
-                              mesh_.targets(line, axis));
+        return combined_bytes(
+            collective_, origin_count, mesh_.target_count(line, axis),
+            [&](const auto& carry) { each_origin(from, axis, carry); }, mesh_.targets(line, axis));
     }
 
     Collective collective_;
