@@ -35,6 +35,8 @@ class Pattern:
         several and each pair has only one.
     phases
         Makes the phases that the graph is the sum of, if pairs may talk in several.
+    phase_names
+        What they are called, if that says more than their numbers.
     """
 
     summary: str
@@ -42,6 +44,7 @@ class Pattern:
     size: Literal["ranks", "grid", "rows", "cells"] = "ranks"
     rounds: Callable[[Request, Ranks, Ranks], Ranks] | None = None
     phases: Callable[[Request], list[CommGraph]] | None = None
+    phase_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,7 @@ PATTERNS = {
         lambda r: add_phases(_triangular_phases(r)),
         "rows",
         phases=_triangular_phases,
+        phase_names=("column broadcasts", "row broadcasts", "orthogonalization"),
     ),
     "molecular-dynamics": Pattern(
         "patches and computes of 92,224 atoms in --cells AxBxC (--seed)",
