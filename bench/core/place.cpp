@@ -5,6 +5,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "topoloom/machine/fragments.hpp"
 #include "topoloom/machine/machine_text.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/pattern/stencil.hpp"
@@ -37,10 +38,9 @@ void run(benchmark::State& state, const char* chain) {
 }
 
 /// A grid of ranks, that may share slots.
-void run_fold(benchmark::State& state, const std::vector<GridAxis>& axes, const char* machine_text,
+void run_grid(benchmark::State& state, const std::vector<GridAxis>& axes, const Allocation& allocation,
               const char* chain) {
-    const Machine machine = make_machine(machine_text);
-    const Allocation allocation = Allocation::whole(machine);
+    const Machine& machine = allocation.machine();
     const CommGraph graph = stencil(axes, StencilShape::star, Bytes{1024});
     double hops_per_byte = 0;
     for (auto _ : state) {
@@ -52,6 +52,19 @@ void run_fold(benchmark::State& state, const std::vector<GridAxis>& axes, const 
         state.ResumeTiming();
     }
     state.counters["hops_per_byte"] = hops_per_byte;
+}
+
+void run_fold(benchmark::State& state, const std::vector<GridAxis>& axes, const char* machine_text,
+              const char* chain) {
+    const Machine machine = make_machine(machine_text);
+    run_grid(state, axes, Allocation::whole(machine), chain);
+}
+
+/// A million ranks on a torus of nodes with 8 slots; a fifth of the nodes, in fragments, belongs to others.
+void run_ragged(benchmark::State& state, const char* chain) {
+    const Machine machine = make_machine("torus:54x54x54+node:8");
+    const std::vector<GridAxis> axes(3, {100, true});
+    run_grid(state, axes, fragmented_allocation(machine, 125'000, 100, 1), chain);
 }
 
 // 16^3 = 4,096 ranks; 41^3 = 68,921 stands for 65,536.
@@ -73,5 +86,9 @@ BENCHMARK_CAPTURE(run_fold, fold_tree, cube, "tree:32:32:16,distance=1:10:100", 
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_fold, hilbert_grid, cube, "torus:100x100x100", "hilbert(grid=100x100x100)")
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_ragged, fold, "fold(grid=100x100x100)")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_ragged, tile, "tile(grid=100x100x100)")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_ragged, hilbert, "hilbert(grid=100x100x100)")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_ragged, snake, "snake(grid=100x100x100)")->Unit(benchmark::kMillisecond);
 
 }  // namespace

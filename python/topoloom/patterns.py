@@ -27,12 +27,16 @@ class Pattern:
         What says how large it is: the name of an attribute of the request.
     phases
         Makes the phases that the graph is the sum of, if there are several.
+        Makes the phases that the graph is the sum of, if pairs may talk in several.
+    phase_names
+        What they are called, if that says more than their numbers.
     """
 
     summary: str
     make: Callable[[Request], CommGraph]
     size: Literal["ranks", "grid", "rows", "cells"] = "ranks"
     phases: Callable[[Request], list[CommGraph]] | None = None
+    phase_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,7 @@ PATTERNS = {
         lambda r: add_phases(_triangular_phases(r)),
         "rows",
         phases=_triangular_phases,
+        phase_names=("column broadcasts", "row broadcasts", "orthogonalization"),
     ),
     "molecular-dynamics": Pattern(
         "patches and computes of 92,224 atoms in --cells AxBxC (--seed)",

@@ -2,7 +2,8 @@
 """Phases of a pattern: graphs whose messages never meet, and which add up to its own.
 
 A pattern's file holds them as ``phases``, an int64 array of shape (m, 5): phase,
-source, target, bytes, messages. A recorded run has those of ``MPI_Pcontrol``.
+source, target, bytes, messages; ``phase_names`` may say what each is called. A recorded
+run has those of ``MPI_Pcontrol``.
 """
 
 from __future__ import annotations
@@ -43,6 +44,26 @@ def load_phases(path: str | Path) -> list[CommGraph]:
         with named(path):
             return recorded_phases(profile, graph)
     return []
+
+
+def load_phase_names(path: str | Path) -> list[str]:
+    """Read what the phases of `load_phases` are called; empty if nothing is said.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is a phase without a name among those with one.
+    """
+    if not _is_archive(path):
+        return []
+    with np.load(path, allow_pickle=False) as arrays:
+        if "phase_names" not in arrays:
+            return []
+        names = arrays["phase_names"]
+        numbers = np.unique(arrays["phases"][:, 0]).tolist()
+    if names.ndim != 1 or names.dtype.kind != "U" or len(names) <= max(numbers):
+        raise Error(f"{path}: 'phase_names' must hold a text for every phase")
+    return [str(names[number]) for number in numbers]
 
 
 def phase_array(phases: Sequence[CommGraph]) -> Ints:

@@ -16,6 +16,7 @@ def test_groups_of_a_triangular_grid_are_judged_one_by_one(topoloom: Command) ->
     assert "phases    3" in topoloom("pattern", *words).out
     shown = topoloom("judge", "p.npz", "-m", "hopper", "--allocate", "12", "--json")
     columns, rows, orthogonalization = shown.json["phases"]
+    assert shown.json["phase_names"][2] == "orthogonalization"
     assert columns["hop_bytes"] == orthogonalization["hop_bytes"] == 0
     assert rows["congestion_max"] > 0
 

@@ -12,7 +12,7 @@ from collective_rounds import Ranks, bcast_binomial, bruck_allgather
 
 from topoloom import CommGraph, Error, load_graph, load_phases, ring, save_graph
 from topoloom.patterns import PATTERNS, Request, make_pattern, make_phases
-from topoloom.phases import edge_rows, phase_array
+from topoloom.phases import add_phases, edge_rows, load_phase_names, phase_array
 from topoloom.record.profile import Profile
 
 SIZES = (2, 3, 5, 8, 13, 16, 33)
@@ -185,3 +185,16 @@ def test_a_recorded_run_has_the_phases_of_its_levels(
 def test_a_run_that_never_changed_its_level_has_no_phases(tmp_path: Path) -> None:
     profile((0, 0)).save(tmp_path / "p.npz")
     assert load_phases(tmp_path / "p.npz") == []
+
+
+def test_phases_may_have_names(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    phases = [ring(4), CommGraph.from_edges(4, [], [], []), ring(4)]
+    extra = {"phases": phase_array(phases), "phase_names": ["there", "none", "back"]}
+    save_graph(path, add_phases(phases), extra)
+    assert load_phase_names(path) == ["there", "back"]  # as load_phases has them
+    assert len(load_phases(path)) == 2
+    assert load_phase_names(saved(tmp_path / "q.npz", phases, ring(4))) == []
+    save_graph(path, add_phases(phases), {**extra, "phase_names": ["there"]})
+    with pytest.raises(Error, match="'phase_names' must hold a text for every phase"):
+        load_phase_names(path)

@@ -19,24 +19,24 @@ template <class Space>
 class BrickShells {
    public:
     BrickShells(const Space&, const Allocation&, std::span<const std::int64_t>) {}
-    void take(std::uint32_t, std::int64_t) {}
+    void update(std::uint32_t) {}
     [[nodiscard]] std::optional<std::uint32_t> nearest(const auto&, const auto&, std::int64_t,
                                                        std::uint64_t&) const {
         return std::nullopt;
     }
 };
 
-/// Slots are named by their position in the allocation. O(routers) memory; take O(slots of a router).
+/// Slots are named by their position in the allocation. O(routers) memory; update O(slots of a router).
 template <std::size_t Width>
 class BrickShells<FlatSpace<BasicTorus<Width>>> {
    public:
     using Torus = BasicTorus<Width>;
     using Point = typename Torus::Point;
 
-    /// `room` has one entry for each slot of the allocation.
+    /// `room` has one entry for each slot of the allocation, and must live longer.
     BrickShells(const FlatSpace<Torus>& space, const Allocation& allocation,
                 std::span<const std::int64_t> room)
-        : axes_(space.network().axis_count()), room_(room.begin(), room.end()) {
+        : axes_(space.network().axis_count()), room_(room) {
         const Torus& torus = space.network();
         const std::size_t routers = torus.vertex_count();
         first_.assign(routers + 1, 0);
@@ -55,10 +55,8 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
             axis_[axis] = {static_cast<std::int32_t>(torus.grid()[axis]), torus.wraps(axis), stride};
     }
 
-    void take(std::uint32_t position, std::int64_t mass) {
-        room_[position] -= mass;
-        most_[router_[position]] = most_room(router_[position]);
-    }
+    /// To be called when the room of a slot changes.
+    void update(std::uint32_t position) { most_[router_[position]] = most_room(router_[position]); }
 
     /// The slot of least distances to both points that has room for the mass; among equals the one with the most room.
     /// None where that is not near the brick. Adds the routers looked at to `evaluated`.
@@ -105,25 +103,27 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     [[nodiscard]] Brick span(const Point& a, const Point& b) const {
         Brick brick{};
         brick.shells = 16;
+        std::uint64_t routers = 1;
         for (std::uint32_t axis = 0; axis < axes_; ++axis) {
             const auto [extent, wraps, stride] = axis_[axis];
             const auto [low, high] = std::minmax<std::int32_t>({a.at[axis], b.at[axis]});
             brick.low[axis] = low;
-            brick.length[axis] = high - low + 1;
-            if (!wraps || extent == 1) continue;
             const std::int32_t apart = high - low;
-            if (2 * apart == extent) {  // both ways round are short
+            brick.length[axis] = apart + 1;
+            if (wraps && 2 * apart == extent) {  // both ways round are short
                 brick.length[axis] = extent;
-                continue;
+            } else if (wraps && extent > 1) {
+                if (2 * apart > extent) {
+                    brick.low[axis] = high;
+                    brick.length[axis] = extent - apart + 1;
+                }
+                // The far side of a ring costs no more than the way round it.
+                const std::int32_t saved = extent - 2 * (brick.length[axis] - 1);
+                brick.shells = std::min(brick.shells, (saved + 1) / 2);
             }
-            if (2 * apart > extent) {
-                brick.low[axis] = high;
-                brick.length[axis] = extent - apart + 1;
-            }
-            // The far side of a ring costs no more than the way round it.
-            const std::int32_t saved = extent - 2 * (brick.length[axis] - 1);
-            brick.shells = std::min(brick.shells, (saved + 1) / 2);
+            routers *= static_cast<std::uint64_t>(brick.length[axis]);
         }
+        if (routers > 16 * far) brick.shells = 0;
         return brick;
     }
 
@@ -158,7 +158,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
 
     std::uint32_t axes_;
     std::array<Axis, Width> axis_{};
-    std::vector<std::int64_t> room_;       // by position
+    std::span<const std::int64_t> room_;   // by position
     std::vector<std::uint32_t> router_;    // by position
     std::vector<std::uint32_t> first_;     // of a router's slots in position_
     std::vector<std::uint32_t> position_;  // router by router

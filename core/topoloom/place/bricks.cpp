@@ -106,7 +106,7 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
         meter.spend(evaluated);
         if (!found) return false;
         room[*found] -= mass[u.value];
-        shells.take(*found, mass[u.value]);
+        shells.update(*found);
         if (everywhere) everywhere->take(*found, mass[u.value]);
         slot_of_rank[u.value] = allocation.slots()[*found];
         return true;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -125,7 +126,7 @@ class Halving {
         double sum = 0;
         for (std::size_t i = 1; i < layer.size(); ++i) cuts.push_back({i, sum += layer[i - 1]});
         const Cut cut = nearest_cut(cuts, all / 2, all);
-        const std::size_t split = sort_and_split(slots, axes->slots, cut.sum / all);
+        const std::size_t split = split_slots(slots, axes->slots, cut.sum / all);
         Extents part = extent;
         part[axes->cells] = static_cast<std::uint32_t>(cut.after);
         halve(low, part, slots.first(split));
@@ -148,19 +149,39 @@ class Halving {
         }
     }
 
-    /// Sorts the slots along the axis, and returns how many of them are nearest to that share of the room.
-    std::size_t sort_and_split(std::span<std::uint32_t> slots, std::size_t axis, double share) const {
-        std::ranges::sort(slots, {}, [&](std::uint32_t slot) { return std::pair(at(slot, axis), slot); });
-        const bool one_plane = at(slots.front(), axis) == at(slots.back(), axis);
-        // Between planes: what is cut inside one is no box, and its patches lie askew to their neighbors.
-        std::vector<Cut> cuts;
-        double sum = 0;
-        for (std::size_t i = 1; i < slots.size(); ++i) {
-            sum += static_cast<double>(capacities_[slots[i - 1]]);
-            if (one_plane || at(slots[i], axis) != at(slots[i - 1], axis)) cuts.push_back({i, sum});
+    /// Brings that share of the room to the front, as near as planes across the axis allow, and returns how many slots
+    /// these are. Between planes: what is cut inside one is no box, and its patches lie askew to their neighbors.
+    std::size_t split_slots(std::span<std::uint32_t> slots, std::size_t axis, double share) const {
+        const auto along = [&](std::uint32_t slot) { return at(slot, axis); };
+        const auto [least, most] = std::ranges::minmax(slots | std::views::transform(along));
+        struct Plane {
+            std::size_t slots = 0;
+            double room = 0;
+        };
+        // Where there is one plane only, inside a node, every slot stands for one.
+        std::vector<Plane> planes(least == most ? slots.size() : most - least + 1);
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            Plane& plane = planes[least == most ? i : along(slots[i]) - least];
+            ++plane.slots;
+            plane.room += static_cast<double>(capacities_[slots[i]]);
         }
-        sum += static_cast<double>(capacities_[slots.back()]);
-        return nearest_cut(cuts, share * sum, sum).after;
+        std::vector<Cut> cuts;
+        std::size_t after = 0;
+        double sum = 0;
+        for (const Plane& plane : planes) {
+            if (plane.slots > 0 && after > 0) cuts.push_back({after, sum});
+            after += plane.slots;
+            sum += plane.room;
+        }
+        const std::size_t split = nearest_cut(cuts, share * sum, sum).after;
+        if (least != most) {
+            std::size_t below = 0;
+            std::uint32_t plane = 0;
+            while (below < split) below += planes[plane++].slots;
+            std::ranges::stable_partition(slots,
+                                          [&](std::uint32_t slot) { return along(slot) < least + plane; });
+        }
+        return split;
     }
 
     /// The slot nearest to the mean of the coordinates.

@@ -77,6 +77,7 @@ def command(
     from topoloom.cli.gaps import gaps, quick_bounds
     from topoloom.cli.judged import load_judged
     from topoloom.cli.problem import Where, at_least, launcher_default, measures
+    from topoloom.phases import load_phase_names
 
     at_least("--hottest", hottest, 0)
     wanted = Where(allocation, allocate, fragments, seed)
@@ -94,6 +95,7 @@ def command(
     by_phase = [
         measures(judge(phase, where, slots), shared) for phase in load_phases(graph)
     ]
+    phase_names = load_phase_names(graph)
     if figure is not None:
         from topoloom.figure import draw_judgement
 
@@ -107,10 +109,12 @@ def command(
         save_loads(loads, where.machine, judgement.loads)
     if as_json:
         document = _document(where, name, judgement, before, far, shared)
-        print_json({**document, "phases": by_phase})
+        names = {"phase_names": phase_names} if phase_names else {}
+        print_json({**document, "phases": by_phase, **names})
     else:
         _print(where, name if given is not None else None, judgement, before, far)
-        _print_phases(by_phase)
+        numbers = [str(number) for number in range(1, len(by_phase) + 1)]
+        _print_phases(phase_names or numbers, by_phase)
 
 
 def _document(
@@ -186,7 +190,7 @@ def _print(
         print_table(["hottest links", "who loads them most", "load"], links, left=2)
 
 
-def _print_phases(phases: list[dict[str, float]]) -> None:
+def _print_phases(names: list[str], phases: list[dict[str, float]]) -> None:
     from topoloom.cli.console import print_table
     from topoloom.units import format_count
 
@@ -194,10 +198,10 @@ def _print_phases(phases: list[dict[str, float]]) -> None:
         return
     shown = ["hop_bytes", "dilation_average", "traffic_average", "congestion_max"]
     rows = [
-        [str(number), *(format_count(phase[name]) for name in shown)]
-        for number, phase in enumerate(phases, start=1)
+        [name, *(format_count(phase[measure]) for measure in shown)]
+        for name, phase in zip(names, phases, strict=True)
     ]
-    print_table(["phase", *(name.replace("_", " ") for name in shown)], rows)
+    print_table(["phase", *(measure.replace("_", " ") for measure in shown)], rows)
 
 
 def _largest(values: Any) -> int:

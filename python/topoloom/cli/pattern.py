@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -124,10 +125,11 @@ def command(
     """
     from topoloom import Error, load_graph, load_phases, save_graph
     from topoloom.cli.console import print_json
-    from topoloom.patterns import make_pattern, make_phases
-    from topoloom.phases import phase_array
+    from topoloom.patterns import PATTERNS, make_pattern, make_phases
+    from topoloom.phases import load_phase_names, phase_array
 
     phases: list[Any] = []
+    names: Sequence[str] = ()
     if name == "import":
         if file is None:
             raise Error("nothing to import; write: topoloom pattern import FILE")
@@ -135,6 +137,7 @@ def command(
             raise Error("--phases is for made patterns; imported ones keep theirs")
         graph = load_graph(file, kind)
         phases = load_phases(file)
+        names = load_phase_names(file)
     elif file is not None:
         raise Error(f"'{file}' is one name too many; FILE goes with 'import' only")
     else:
@@ -152,8 +155,13 @@ def command(
         graph = make_pattern(name, request)
         if with_phases:
             phases = make_phases(name, request)
+            phases = make_phases(name, request, graph)
+            names = PATTERNS[name].phase_names
     if output is not None:
-        save_graph(output, graph, {"phases": phase_array(phases)} if phases else None)
+        extra: dict[str, Any] = {"phases": phase_array(phases)} if phases else {}
+        if names:
+            extra["phase_names"] = names
+        save_graph(output, graph, extra)
     facts = _summary(graph, len(phases) or 1)
     if as_json:
         print_json({"pattern": name, "output": output and str(output), **facts})
