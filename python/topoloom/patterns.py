@@ -27,7 +27,6 @@ class Pattern:
         What says how large it is: the name of an attribute of the request.
     phases
         Makes the phases that the graph is the sum of, if there are several.
-        Makes the phases that the graph is the sum of, if pairs may talk in several.
     phase_names
         What they are called, if that says more than their numbers.
     """

@@ -155,7 +155,6 @@ def command(
         graph = make_pattern(name, request)
         if with_phases:
             phases = make_phases(name, request)
-            phases = make_phases(name, request, graph)
             names = PATTERNS[name].phase_names
     if output is not None:
         extra: dict[str, Any] = {"phases": phase_array(phases)} if phases else {}
