@@ -45,11 +45,11 @@ class CombiningHypercube {
             collective_, [&](const auto& carry) { each_origin(from, round, carry); }, targets(to, round),
             visit);
     }
-    /// Those with the most ranks outside on their side, or on the other. What is wanted may be anywhere.
+    /// Those with the most ranks outside on their side, or on the other.
     template <class Visit>
     void busiest(std::uint64_t round, const Visit& visit) const {
         if (collective_.demand() != nullptr || (collective_.personalised() && is_direct(round))) {
-            for (const Rank rank : ids<Rank>(collective_.ranks())) visit(rank);
+            each_candidate(collective_.ranks(), visit);
         } else if (is_first(round)) {
             visit(Rank{inside()});
         } else {

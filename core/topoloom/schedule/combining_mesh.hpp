@@ -50,11 +50,10 @@ class CombiningMesh {
             collective_, [&](const auto& carry) { each_origin(cell, axis, carry); },
             mesh_.targets(mesh_.cell(to), axis), visit);
     }
-    /// What is wanted may be anywhere.
     template <class Visit>
     void busiest(std::uint64_t, const Visit& visit) const {
         if (collective_.demand() != nullptr) {
-            for (const Rank rank : ids<Rank>(collective_.ranks())) visit(rank);
+            each_candidate(collective_.ranks(), visit);
         } else {
             mesh_.each_busiest([&](const VirtualMesh::Cell& cell) { visit(mesh_.rank(cell)); });
         }

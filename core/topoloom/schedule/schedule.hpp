@@ -23,7 +23,8 @@ enum class Transfer { copy, move, combine };
 ///   receives(rank, round, visit)      the same of those that it receives
 ///   blocks(from, to, round, visit)    calls visit(block) for each block of that message, whose bytes are theirs
 ///   busiest(round, visit)             calls visit(rank) for some ranks, one at least; whatever messages cost, so long as
-///                                     longer ones cost no less, the costliest to send in that round are those of one of them
+///                                     longer ones cost no less, the costliest to send in that round are those of one of
+///                                     them; of combined many-to-many among more than 1,024 ranks a sample
 template <class S>
 concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*message)(Rank, Bytes),
                             void (*block)(std::uint64_t), void (*who)(Rank)) {
