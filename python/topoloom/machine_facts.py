@@ -21,7 +21,7 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
     shape = [int(extent) for extent in machine.shape]
     summary = machine.summary()
     bisection = bisect_machine(machine)
-    bandwidths = _bandwidths(machine)
+    bandwidths = link_bandwidths(machine)
     return {
         "machine": machine.text,
         "nodes": machine.node_count,
@@ -42,12 +42,8 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
     }
 
 
-def has_bandwidths(facts: dict[str, Any]) -> bool:
-    """Whether the machine's description gives any: 1 B/s stands for none."""
-    return [each["bytes_per_second"] for each in facts["bandwidths"]] not in ([], [1.0])
-
-
-def _bandwidths(machine: Machine) -> list[dict[str, Any]]:
+def link_bandwidths(machine: Machine) -> list[dict[str, Any]]:
+    """Collect the different bandwidths of links, the most frequent first."""
     import numpy as np
 
     values, counts = np.unique(Wiring(machine).bandwidth, return_counts=True)
@@ -56,3 +52,8 @@ def _bandwidths(machine: Machine) -> list[dict[str, Any]]:
         key=lambda pair: (-pair[1], pair[0]),
     )
     return [{"bytes_per_second": value, "links": count} for value, count in found]
+
+
+def has_bandwidths(bandwidths: list[dict[str, Any]]) -> bool:
+    """Whether the machine's description gives any: 1 B/s stands for none."""
+    return [each["bytes_per_second"] for each in bandwidths] not in ([], [1.0])

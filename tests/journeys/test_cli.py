@@ -218,9 +218,19 @@ def test_machines_go_to_other_programs_and_back(topoloom: Command) -> None:
     assert refused.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    "kind", ["mappers", "patterns", "topologies", "machines", "formats", "exports"]
-)
+KINDS = [
+    "mappers",
+    "schedules",
+    "patterns",
+    "topologies",
+    "machines",
+    "models",
+    "formats",
+    "exports",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_lists_name_things_with_a_line_each(topoloom: Command, kind: str) -> None:
     entries = topoloom("list", kind, "--json").json
     shown = topoloom("list", kind)
@@ -231,14 +241,7 @@ def test_lists_name_things_with_a_line_each(topoloom: Command, kind: str) -> Non
 
 
 def test_one_list_holds_everything(topoloom: Command) -> None:
-    assert set(topoloom("list", "--json").json) == {
-        "mappers",
-        "patterns",
-        "topologies",
-        "machines",
-        "formats",
-        "exports",
-    }
+    assert list(topoloom("list", "--json").json) == KINDS
 
 
 def test_graphs_come_from_every_format(topoloom: Command) -> None:

@@ -134,7 +134,7 @@ def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
-    best = "placement" if words[0] == "map" else "placements"
+    best = "placements" if words[0] == "joint" else "placement"
     assert errors.splitlines() == [
         f"topoloom: interrupted; {output} holds the best {best} so far"
     ]
@@ -182,6 +182,16 @@ def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
     fullest = math.floor(1.03 * math.ceil(ranks / 256))
     assert not room or values["load_max"] <= fullest
     assert ("load_max" in values) is bool(room)
+
+
+def test_ctrl_c_ends_the_ordering_of_a_collective_with_the_best_so_far(
+    tmp_path: Path,
+) -> None:
+    network = "torus:16x16x8,bandwidth=1GB/s"
+    words = ["allgather", "-n", "2048", "--model", "hdr", "-m", network, "--order"]
+    interrupt("collective", *words, cwd=tmp_path)
+    document = json.loads((tmp_path / "x.json").read_text())
+    assert sorted(document["placement"]) == list(range(2048))
 
 
 def test_ctrl_c_ends_all_searches_of_joint_with_the_best_so_far(

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,6 +93,18 @@ def test_the_docs_list_no_mapper_that_is_gone() -> None:
         r"^\| `([\w-]+)` \| (?:construct|improve) \|", page, re.MULTILINE
     )
     assert listed == [mapper["name"] for mapper in topoloom.mappers()]
+
+
+def test_the_tables_of_schedules_are_those_of_the_registry() -> None:
+    made = subprocess.run(
+        [sys.executable, DOCS / "schedule_table.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    page = (DOCS / "reference" / "schedules.md").read_text()
+    tables = re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE)
+    assert "\n".join(tables) == made.stdout
 
 
 def test_the_docs_list_every_launcher_format_topology_and_machine() -> None:

@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topoloom.cli import complete
 from topoloom.cli.collective_output import (
-    Setting,
     document_of,
     print_ranked,
     write_decisions,
     write_pattern,
     write_placement,
 )
+from topoloom.cli.collective_setting import Setting, read_setting
 from topoloom.cli.options import (
     Allocate,
     AllocationText,
@@ -127,6 +127,10 @@ def command(
         str,
         typer.Option("--over", help="What the figure runs over: bytes, ranks, degree."),
     ] = "bytes",
+    rounds: Annotated[
+        Path | None,
+        figure_option("Draw the best schedule, round by round.", "--rounds"),
+    ] = None,
     seed: Seed = 1,
     threads: Threads = 0,
     as_json: AsJson = False,
@@ -145,16 +149,21 @@ def command(
     \b
     Examples:
       topoloom collective alltoall --ranks 1024 --bytes 76 --model qsnet
-      topoloom collective allgather -n 512 --bytes 4KiB --machine torus:8x8x8
-      topoloom collective alltoall -n 256 --bytes 64 -m fattree:16:16 \\
-          --order -o x.json
+      topoloom collective allgather -n 512 --bytes 4KiB --model hdr \\
+          --machine torus:8x8x8,bandwidth=10GB/s
+      topoloom collective alltoall -n 256 --bytes 64 --order -o x.json \\
+          -m fattree:16:16,bandwidth=25GB/s+node:1,startup=1us
       topoloom collective allreduce -n 1024 --model hdr --decisions table.json
-      topoloom collective many-to-many -n 2048 --bytes 76 --degree 64 \\
+      topoloom collective many-to-many -n 256 --bytes 76 --degree 64 \\
           --model qsnet --figure over-degree.svg --over degree
+      topoloom collective bcast -n 8 --model hdr --rounds binomial.svg
     """
     from topoloom import Error
     from topoloom.cli.console import print_json
-    from topoloom.cli.problem import at_least
+    from topoloom.cli.outcome import Interrupted
+    from topoloom.cli.problem import Where, at_least
+    from topoloom.figure.rounds import check_rounds, draw_rounds
+    from topoloom.figure.schedules import draw_schedules, points_over
     from topoloom.schedules.choose import rank_schedules, usual_schedule
     from topoloom.units import parse_bytes
 
@@ -163,35 +172,45 @@ def command(
     if (output is not None) > order:
         raise Error("-o writes the placement that --order finds; add --order")
     names = _split(schedule) if schedule is not None else []
-    from topoloom.cli.problem import Where
-
-    setting = _read_setting(
-        call, model, machine, Where(allocation, allocate, fragments, seed), placement
-    )
-    together = None
+    where = Where(allocation, allocate, fragments, seed)
+    setting = read_setting(call, model, machine, where, placement)
+    if figure is not None:
+        points_over(call, over, setting.sites)
+    elif over != "bytes":
+        raise Error("--over is for --figure; add it")
+    if rounds is not None:
+        check_rounds(call)
+    together, interrupted = None, False
     if order:
-        together = _order(call, setting, seed, threads)
+        together, interrupted = _order(call, setting, seed, threads)
         setting = setting._replace(
             sites=setting.sites._replace(placement=together.placement)
         )
     ranked = rank_schedules(call, setting.model, setting.sites, names, threads)
-    if pattern is not None:
-        write_pattern(pattern, call, ranked[0].name)
     if output is not None and together is not None:
         write_placement(output, call, setting, together)
     table = None
-    if decisions is not None:
-        table = write_decisions(decisions, call, setting, threads)
-    if figure is not None:
-        from topoloom.figure.schedules import draw_schedules
-
-        draw_schedules(figure, call, setting.model, setting.sites, over, threads)
+    if not interrupted:
+        if pattern is not None:
+            write_pattern(pattern, call, ranked[0].name)
+        if decisions is not None:
+            table = write_decisions(decisions, call, setting, threads)
+        if figure is not None:
+            draw_schedules(figure, call, setting.model, setting.sites, over, threads)
+        if rounds is not None:
+            draw_rounds(rounds, [(call, ranked[0].name)])
     usual = usual_schedule(call)
     if as_json:
         print_json(document_of(call, setting, ranked, usual, together, table))
-        return
-    written = [p for p in (output, pattern, decisions, figure) if p is not None]
-    print_ranked(call, setting, ranked, usual, together, written)
+    else:
+        files = (
+            [output] if interrupted else [output, pattern, decisions, figure, rounds]
+        )
+        written = [path for path in files if path is not None]
+        print_ranked(call, setting, ranked, usual, together, written)
+    if interrupted:
+        best = f"; {output} holds the best placement so far" if output else ""
+        raise Interrupted(f"interrupted{best}")
 
 
 def _read_call(
@@ -220,59 +239,10 @@ def _split(text: str) -> list[str]:
     return [name for name in text.split("+") if name]
 
 
-def _read_setting(
-    call: Call, model: str | None, machine: str | None, where: Any, placement: Any
-) -> Setting:
-    from topoloom import Error
-    from topoloom.model.named import load_model
-
-    found = load_model(model).model if model is not None else None
-    if machine is not None and placement is not None:
-        raise Error("--machine and --placement exclude each other; the file has both")
-    if machine is None and placement is None:
-        if found is None:
-            raise Error(
-                "what a message costs is not known; name a --model (see 'topoloom "
-                "model list') or a --machine"
-            )
-        return Setting(found, None, model or "", "")
-    given = "of the machine" if model is None else model
-    if placement is not None:
-        return _placed(call, found, given, placement)
-    return _on_machine(call, found, given, machine or "", where)
-
-
-def _placed(call: Call, model: Any, name: str, placement: Path) -> Setting:
-    from topoloom import Error, load_placement
-    from topoloom.schedules.choose import Sites
-
-    file = load_placement(placement)
-    if len(file.placement.slots) != call.ranks:
-        raise Error(
-            f"{placement} places {len(file.placement.slots)} ranks, not {call.ranks}; "
-            f"say --ranks {len(file.placement.slots)}"
-        )
-    sites = Sites(file.allocation, file.placement)
-    return Setting(
-        model, sites, name, file.allocation.machine.text, file.hosts, file.node
-    )
-
-
-def _on_machine(call: Call, model: Any, name: str, machine: str, where: Any) -> Setting:
-    from topoloom import CommGraph
-    from topoloom.cli.problem import check_fit, choose_allocation, launcher_default
-    from topoloom.machine_file import load_described
-    from topoloom.schedules.choose import Sites
-
-    the_machine, described = load_described(machine)
-    given = choose_allocation(the_machine, described, where)
-    silent = CommGraph.from_edges(call.ranks, [], [], [])
-    check_fit(silent, given.allocation, f"the {call.operation}")
-    sites = Sites(given.allocation, launcher_default(silent, given.allocation))
-    return Setting(model, sites, name, the_machine.text, given.hosts, described.node)
-
-
-def _order(call: Call, setting: Setting, seed: int, threads: int) -> Together:
+def _order(
+    call: Call, setting: Setting, seed: int, threads: int
+) -> tuple[Together, bool]:
+    """Order the ranks; also tell whether Ctrl-C has ended that."""
     from topoloom import Error
     from topoloom.cli.console import watching
     from topoloom.cli.search import Search
@@ -281,6 +251,7 @@ def _order(call: Call, setting: Setting, seed: int, threads: int) -> Together:
     if setting.sites is None:
         raise Error("--order places ranks on a machine; name one with --machine")
     with watching("ordering", Search(seed, None, None, threads)) as watch:
-        return optimize_together(
+        together = optimize_together(
             call, setting.sites.allocation, setting.model, seed, threads, watch
         )
+    return together, watch.interrupted

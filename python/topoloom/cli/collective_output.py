@@ -4,22 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from topoloom.cli.collective_setting import Setting
     from topoloom.schedules.choose import Call, Ranked
     from topoloom.schedules.together import Together
-
-
-class Setting(NamedTuple):
-    """What messages cost, where the ranks are, and how that is called."""
-
-    model: Any
-    sites: Any
-    model_name: str
-    machine_name: str
-    hosts: Any = None
-    node: Any = None
 
 
 def write_pattern(path: Path, call: Call, name: str) -> None:
@@ -71,7 +61,8 @@ def write_decisions(
     calls = [call]
     if setting.sites is None:
         powers = [1 << k for k in range(1, call.ranks.bit_length())]
-        smaller = [p for p in powers if p < call.ranks and call.root < p]
+        least = max(call.root, call.degree or 0)
+        smaller = [p for p in powers if least < p < call.ranks]
         calls = [call._replace(ranks=p) for p in smaller] + calls
     found = [
         decision
@@ -137,16 +128,21 @@ def print_ranked(
             for number, turn in enumerate(together.turns, 1)
         ]
     print_facts(facts, title)
-    columns = ["schedule", "", "rounds", "messages", "bytes", "time", "CPU"]
+    columns = ["schedule", "", "rounds", "messages", "bytes", "time"]
+    tells_cpu = any(one.cost.cpu > 0 for one in ranked)
     rows = []
     for one in ranked:
         cost = one.cost
         mark = "MPI's usual" if one.name.partition("(")[0] == usual else ""
         row = [one.name, mark, format_count(cost.rounds), format_count(cost.messages)]
-        row += [format_bytes(cost.bytes), _seconds(cost.time), _seconds(cost.cpu)]
+        row += [format_bytes(cost.bytes), _seconds(cost.time)]
+        if tells_cpu:
+            row.append(_seconds(cost.cpu))
         if setting.sites is not None:
             row.append(_seconds(cost.congestion))
         rows.append(row)
+    if tells_cpu:
+        columns.append("CPU")
     if setting.sites is not None:
         columns.append("congestion")
     print_table(columns, rows, best=0, left=2)

@@ -17,7 +17,8 @@ def command(
         str | None,
         typer.Argument(
             metavar="KIND",
-            help="mappers, patterns, topologies, machines, formats or exports.",
+            help="mappers, schedules, patterns, topologies, machines, models, formats "
+            "or exports.",
             autocompletion=complete.kinds,
         ),
     ] = None,
@@ -52,6 +53,12 @@ def _mappers() -> list[dict[str, Any]]:
     return [dict(mapper) for mapper in mappers()]
 
 
+def _schedules() -> list[dict[str, Any]]:
+    from topoloom._core import schedules
+
+    return [dict(schedule) for schedule in schedules()]
+
+
 def _patterns() -> list[dict[str, Any]]:
     from topoloom.patterns import PATTERNS
 
@@ -78,6 +85,18 @@ def _machines() -> list[dict[str, Any]]:
     from topoloom.machine_file import zoo
 
     return [entry._asdict() for entry in zoo()]
+
+
+def models() -> list[dict[str, Any]]:
+    """Tell what network models ship with Topoloom."""
+    from topoloom.model.named import load_model, model_names
+
+    keys = ("summary", "source", "date")
+    files = {name: load_model(name) for name in model_names()}
+    return [
+        {"name": name, **{key: getattr(file, key) for key in keys}}
+        for name, file in files.items()
+    ]
 
 
 def _formats() -> list[dict[str, Any]]:
@@ -127,9 +146,11 @@ def _exports() -> list[dict[str, Any]]:
 
 KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "mappers": _mappers,
+    "schedules": _schedules,
     "patterns": _patterns,
     "topologies": _topologies,
     "machines": _machines,
+    "models": models,
     "formats": _formats,
     "exports": _exports,
 }
@@ -138,9 +159,11 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 def _columns(kind: str) -> list[str]:
     return {
         "mappers": ["name", "kind", "summary", "source"],
+        "schedules": ["name", "operations", "summary"],
         "patterns": ["name", "summary", "needs"],
         "topologies": ["name", "summary", "example"],
         "machines": ["name", "summary", "text"],
+        "models": ["name", "summary", "date"],
         "formats": ["name", "of", "summary", "files", "written"],
         "exports": ["name", "summary"],
     }[kind]

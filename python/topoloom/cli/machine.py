@@ -116,10 +116,11 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     from topoloom.machine_facts import has_bandwidths
 
     texts = {**facts, "bandwidths": "", "bisection": ""}
-    if has_bandwidths(facts):
+    told = has_bandwidths(facts["bandwidths"])
+    if told:
         texts["bandwidths"] = _bandwidths(facts["bandwidths"])
     if facts["bisection"]["links"]:
-        texts["bisection"] = _bisection(facts["bisection"], has_bandwidths(facts))
+        texts["bisection"] = _bisection(facts["bisection"], told)
     return [
         (name.replace("_", " "), _cell(value))
         for name, value in texts.items()

@@ -131,17 +131,9 @@ def _asked(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
 
 
 def _list(as_json: bool) -> None:
-    from topoloom.cli.console import print_json, print_table
-    from topoloom.model.named import load_model, model_names
+    from topoloom.cli.list import command
 
-    files = {name: load_model(name) for name in model_names()}
-    if as_json:
-        keys = ("summary", "source", "date")
-        about = {k: {key: getattr(f, key) for key in keys} for k, f in files.items()}
-        print_json([{"name": name, **entry} for name, entry in about.items()])
-        return
-    rows = [(name, file.summary, file.date) for name, file in files.items()]
-    print_table(["name", "summary", "date"], rows, left=3)
+    command("models", as_json)
 
 
 def _show(what: str, figure: Path | None, as_json: bool) -> None:

@@ -39,10 +39,10 @@ def output_option(text: str, *names: str) -> Any:
     )
 
 
-def figure_option(text: str) -> Any:
+def figure_option(text: str, name: str = "--figure") -> Any:
     """Describe an option that names a figure to draw."""
     return typer.Option(
-        "--figure", metavar="FILE", help=text, callback=_drawable, readable=False
+        name, metavar="FILE", help=text, callback=_drawable, readable=False
     )
 
 

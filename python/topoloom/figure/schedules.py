@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MARKERS = "os^vDPX*<>hp"
 
 
-def points_over(call: Call, over: str) -> list[Call]:
+def points_over(call: Call, over: str, sites: Sites | None = None) -> list[Call]:
     """Vary a call in powers of two: its bytes up to 1 MiB, its ranks or its degree.
 
     Raises
@@ -28,7 +28,9 @@ def points_over(call: Call, over: str) -> list[Call]:
     topoloom.Error
         If there is nothing to vary.
     """
-    if over == "bytes":
+    if over == "ranks" and sites is not None:
+        raise Error("a figure over ranks needs a --model and no machine")
+    if over == "bytes" and call.operation != "barrier":
         return [call._replace(bytes=1 << k) for k in range(21)]
     if over == "ranks":
         most = max(call.root + 1, (call.degree or 0) + 1, 2)
@@ -37,7 +39,10 @@ def points_over(call: Call, over: str) -> list[Call]:
     if over == "degree" and call.degree is not None:
         powers = [1 << k for k in range(call.ranks.bit_length())]
         return [call._replace(degree=p) for p in powers if p < call.ranks]
-    raise Error(f"a figure runs over bytes, ranks, or a --degree, not over '{over}'")
+    raise Error(
+        f"no figure over {over} of {call.operation}; there are ranks, bytes unless it "
+        "is a barrier, and the degree of a many-to-many"
+    )
 
 
 def draw_schedules(
@@ -59,9 +64,7 @@ def draw_schedules(
     """
     from topoloom.schedules.choose import rank_schedules
 
-    if over == "ranks" and sites is not None:
-        raise Error("a figure over ranks needs a --model and no machine")
-    points = points_over(call, over)
+    points = points_over(call, over, sites)
     times: dict[str, dict[int, float]] = {}
     best: list[str] = []
     for index, point in enumerate(points):

@@ -16,7 +16,7 @@ from topoloom._core import (
     ScheduleCost,
     schedules,
 )
-from topoloom.collectives import rule_for
+from topoloom.collectives import OPERATIONS, rule_for
 from topoloom.nearest import unknown_name
 
 #: MPI's names of collectives, where they are not ours without hyphens.
@@ -103,26 +103,37 @@ def read_operation(text: str) -> str:
     known = {name.replace("-", ""): name for name in operations()} | _OTHER_NAMES
     plain = text.lower().replace("-", "").replace("_", "").removeprefix("mpi")
     if plain not in known:
-        raise Error(unknown_name("collective", text, known.values()))
+        raise Error(unknown_name("collective", text, operations()))
     return known[plain]
 
 
 def schedule_names(call: Call) -> Iterator[str]:
-    """Name the schedules that can do it, with the values of options worth a try."""
+    """Name the schedules that can do it, with the values of options worth a try.
+
+    Raises
+    ------
+    topoloom.Error
+        If none can.
+    """
+    names, refused = 0, None
     for entry in schedules():
         if call.operation not in _done_by(entry):
             continue
         name = str(entry["name"])
         try:
             call._replace(bytes=0).schedule(name)
-        except Error:  # not for so many ranks
+        except Error as error:  # for other numbers of ranks, or no such call at all
+            refused = error
             continue
+        names += 1
         option, values = _VARIANTS.get(name, ("", ()))
         fit = [value for value in values if value < call.bytes]
         if fit and call.operation in ("broadcast", "reduce"):
             yield from (f"{name}({option}={value})" for value in fit)
         else:
             yield name
+    if names == 0 and refused is not None:
+        raise refused
 
 
 def cost_of(
@@ -185,6 +196,8 @@ def usual_schedule(call: Call) -> str | None:
     """Name what MPICH uses by default; None for what we have no schedule of."""
     plain = {"broadcast": "bcast", "reduce-scatter": "reduce_scatter"}
     operation = plain.get(call.operation, call.operation.replace("-", ""))
+    if operation not in OPERATIONS:
+        return None
     whole = call.operation == "reduce-scatter"
     amount = call.bytes * call.ranks if whole else call.bytes
     rule = rule_for(operation, call.ranks, amount).name

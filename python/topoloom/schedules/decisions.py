@@ -17,6 +17,7 @@ class Decision(NamedTuple):
     """From this size on, until the next decision, this schedule is the fastest."""
 
     ranks: int
+    degree: int | None
     bytes: int
     schedule: str
 
@@ -31,25 +32,31 @@ def decide(
     """Find where the best schedule changes, to the byte, as the size grows from 1.
 
     Sizes are powers of two at first; between two with different schedules the place is
-    found by halving. A schedule that is best only between two powers may be missed.
+    found by halving. A schedule that is best only between two powers may be missed. A
+    barrier has the size 0 only.
     """
 
     def best(size: int) -> str:
         ranked = rank_schedules(call._replace(bytes=size), model, sites, (), threads)
         return ranked[0].name
 
+    def decision(size: int, schedule: str) -> Decision:
+        return Decision(call.ranks, call.degree, size, schedule)
+
     def changes(low: int, before: str, high: int, after: str) -> Iterator[Decision]:
         if before == after:
             return
         if high - low == 1:
-            yield Decision(call.ranks, high, after)
+            yield decision(high, after)
             return
         middle = (low + high) // 2
         between = best(middle)
         yield from changes(low, before, middle, between)
         yield from changes(middle, between, high, after)
 
-    found = [Decision(call.ranks, 1, best(1))]
+    if call.operation == "barrier":
+        return [decision(0, best(0))]
+    found = [decision(1, best(1))]
     size = 1
     while size < most:
         larger = min(2 * size, most)
@@ -63,7 +70,8 @@ def decision_table(
 ) -> dict[str, Any]:
     """Make the document that a runtime reads: the last line that is small enough holds.
 
-    A line's key is the number of ranks and the bytes from which on it holds.
+    A line's key is the number of ranks, the degree of a many-to-many, and the bytes
+    from which on it holds.
     """
     return {
         "format": "topoloom-decisions",
@@ -71,5 +79,8 @@ def decision_table(
         "operation": operation,
         "model": model,
         "machine": machine,
-        "decisions": [decision._asdict() for decision in decisions],
+        "decisions": [
+            {key: value for key, value in line._asdict().items() if value is not None}
+            for line in decisions
+        ],
     }

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `topoloom collective` goes by: costs of messages, and where the ranks are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from topoloom.schedules.choose import Call
+
+
+class Setting(NamedTuple):
+    """What messages cost, where the ranks are, and how that is called."""
+
+    model: Any
+    sites: Any
+    model_name: str
+    machine_name: str
+    hosts: Any = None
+    node: Any = None
+
+
+def read_setting(
+    call: Call, model: str | None, machine: str | None, where: Any, placement: Any
+) -> Setting:
+    """Read what messages cost and where the ranks are; refuse what tells too little."""
+    from topoloom import Error
+    from topoloom.model.named import load_model
+
+    found = load_model(model).model if model is not None else None
+    if machine is not None and placement is not None:
+        raise Error("--machine and --placement exclude each other; the file has both")
+    if machine is None and placement is None:
+        if found is None:
+            raise Error(
+                "what a message costs is not known; name a --model (see 'topoloom "
+                "model list') or a --machine"
+            )
+        return Setting(found, None, model or "", "")
+    given = "of the machine" if model is None else model
+    if placement is not None:
+        setting = _placed(call, found, given, placement)
+    else:
+        setting = _on_machine(call, found, given, machine or "", where)
+    _check_speeds(setting)
+    return setting
+
+
+def _check_speeds(setting: Setting) -> None:
+    """Refuse a machine whose links or ports would count as 1 B/s or as no time."""
+    from topoloom import Error
+    from topoloom.formats.node_toml import write_port
+    from topoloom.machine_facts import has_bandwidths, link_bandwidths
+
+    machine = setting.sites.allocation.machine
+    bandwidths = link_bandwidths(machine)
+    if bandwidths and not has_bandwidths(bandwidths):
+        raise Error(
+            f"the links of {machine.name} have no bandwidth; add one, as in "
+            "torus:8x8x8,bandwidth=10GB/s"
+        )
+    if setting.model is None and "startup" not in write_port(machine):
+        raise Error(
+            f"what a message takes to start on {machine.name} is not known; add "
+            "--model (see 'topoloom model list') or +node:...,startup=1us"
+        )
+
+
+def _placed(call: Call, model: Any, name: str, placement: Path) -> Setting:
+    from topoloom import Error, load_placement
+    from topoloom.schedules.choose import Sites
+
+    file = load_placement(placement)
+    if len(file.placement.slots) != call.ranks:
+        raise Error(
+            f"{placement} places {len(file.placement.slots)} ranks, not {call.ranks}; "
+            f"say --ranks {len(file.placement.slots)}"
+        )
+    sites = Sites(file.allocation, file.placement)
+    return Setting(
+        model, sites, name, file.allocation.machine.text, file.hosts, file.node
+    )
+
+
+def _on_machine(call: Call, model: Any, name: str, machine: str, where: Any) -> Setting:
+    from topoloom import CommGraph
+    from topoloom.cli.problem import check_fit, choose_allocation, launcher_default
+    from topoloom.machine_file import load_described
+    from topoloom.schedules.choose import Sites
+
+    the_machine, described = load_described(machine)
+    given = choose_allocation(the_machine, described, where)
+    silent = CommGraph.from_edges(call.ranks, [], [], [])
+    check_fit(silent, given.allocation, f"the {call.operation}")
+    sites = Sites(given.allocation, launcher_default(silent, given.allocation))
+    return Setting(model, sites, name, the_machine.text, given.hosts, described.node)
