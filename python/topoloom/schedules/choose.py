@@ -22,6 +22,11 @@ from topoloom.nearest import unknown_name
 #: MPI's names of collectives, where they are not ours without hyphens.
 _OTHER_NAMES = {"bcast": "broadcast"}
 
+#: Messages that the core routes at most; direct ones of 65,536 ranks are more.
+MOST_ROUTED = 1 << 32
+
+_FREE = NetworkModel.regimes([(0.0, 0.0, None)])
+
 #: Values of options that are tried, by schedule.
 _VARIANTS: dict[str, tuple[str, tuple[int, ...]]] = {
     "chain": ("segment", (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)),
@@ -107,8 +112,10 @@ def read_operation(text: str) -> str:
     return known[plain]
 
 
-def schedule_names(call: Call) -> Iterator[str]:
+def schedule_names(call: Call, routed: bool = False) -> Iterator[str]:
     """Name the schedules that can do it, with the values of options worth a try.
+
+    Where messages are to be routed, those of more than `MOST_ROUTED` are left out.
 
     Raises
     ------
@@ -121,9 +128,15 @@ def schedule_names(call: Call) -> Iterator[str]:
             continue
         name = str(entry["name"])
         try:
-            call._replace(bytes=0).schedule(name)
+            schedule = call._replace(bytes=0).schedule(name)
         except Error as error:  # for other numbers of ranks, or no such call at all
             refused = error
+            continue
+        if routed and schedule.cost(_FREE).messages * call.ranks > MOST_ROUTED:
+            refused = Error(
+                f"all schedules of {call.ranks} ranks have more than 2^32 messages, "
+                "too many to route; leave the machine out"
+            )
             continue
         names += 1
         option, values = _VARIANTS.get(name, ("", ()))
@@ -174,7 +187,8 @@ def rank_schedules(
         Where the ranks are, so that links count.
     names
         Only these, with options as in ``chain(segment=4096)``; all by default, each
-        with the best values of its options.
+        with the best values of its options, but with sites none of more than
+        `MOST_ROUTED` messages.
     threads
         0 means all cores.
 
@@ -184,7 +198,7 @@ def rank_schedules(
         For names that are wrong, and where nothing says what a message costs.
     """
     found: dict[str, Ranked] = {}
-    for name in names or schedule_names(call):
+    for name in names or schedule_names(call, routed=sites is not None):
         cost = cost_of(call, name, model, sites, threads)
         key = name if names else name.partition("(")[0]
         if key not in found or cost.time < found[key].cost.time:
