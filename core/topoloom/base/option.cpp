@@ -35,8 +35,8 @@ void OptionReader::operator()(std::string_view name, std::uint32_t& value, Range
     if (!text) return;
     const std::optional<std::uint32_t> number = whole_number(*text, range);
     if (!number) {
-        fail(owner_, ": option ", name, " is '", *text, "'; it must be a whole number from ", range.low,
-             " to ", range.high);
+        fail(owner_, ": option ", name, " is '", *text, "'; it must be a whole number from ",
+             static_cast<std::uint64_t>(range.low), " to ", static_cast<std::uint64_t>(range.high));
     }
     value = *number;
 }
