@@ -2,10 +2,12 @@
 #include <doctest.h>
 
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/machine_text.hpp"
+#include "topoloom/metric/judge.hpp"
 #include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/schedule/cost.hpp"
 #include "topoloom/schedule/messages.hpp"
@@ -101,19 +103,38 @@ TEST_CASE("under a placement, rounds cost what phases of a pattern cost") {
     }
 }
 
-TEST_CASE("a schedule on links costs no less than alone, and rounds add up whatever the threads") {
-    const Machine machine = make_machine("torus:6x6");
-    const std::vector<Slot> slots = first_slots(36);
-    for (const ScheduleEntry& entry : schedules()) {
-        CAPTURE(entry.name);
-        for (const Operation operation : entry.operations) {
-            if (operation == Operation::many_to_many || operation == Operation::many_to_many_multicast)
-                continue;
-            const Bytes bytes{operation == Operation::barrier ? 0 : 900};
-            const AnySchedule schedule = make_schedule({operation, 36, bytes}, entry.name);
-            const ScheduleCost one = cost(schedule, hockney(), machine, slots, 1);
-            CHECK(one.time >= cost(schedule, hockney()).time * (1 - 1e-12));
-            CHECK(cost(schedule, hockney(), machine, slots, 3).time == one.time);
+TEST_CASE("every schedule is judged on every kind of network: what rounds carry is what all carry") {
+    for (const std::string network : {"torus:6x6", "fattree:6:6,up=1:2", "dragonfly:3x4,nodes=3"}) {
+        CAPTURE(network);
+        const Machine machine = make_machine(network);
+        const Allocation allocation = Allocation::whole(machine);
+        const Placement placement(allocation, first_slots(36));
+        for (const ScheduleEntry& entry : schedules()) {
+            CAPTURE(entry.name);
+            for (const Operation operation : entry.operations) {
+                const Bytes bytes{operation == Operation::barrier ? 0 : 900};
+                const bool many =
+                    operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
+                const auto demand = many ? std::make_shared<const Demand>(36, 5, bytes) : nullptr;
+                const AnySchedule schedule =
+                    make_schedule({operation, 36, bytes, Rank{0}, demand}, entry.name);
+                const CommGraph graph = pattern(schedule);
+                const Judgement judged = judge(graph, machine, placement);
+                const ScheduleCost one = cost(schedule, hockney(), machine, placement.slots(), 1);
+                Bytes in_rounds;
+                double busiest_round = 0;
+                for (std::uint64_t round = 0; round < one.rounds; ++round) {
+                    const CommGraph together = phase(schedule, round);
+                    in_rounds += together.total_bytes();
+                    busiest_round =
+                        std::max(busiest_round, judge(together, machine, placement).congestion_max);
+                }
+                CHECK(in_rounds == graph.total_bytes());
+                CHECK(judged.congestion_max >= busiest_round * (1 - 1e-12));
+                CHECK(judged.congestion_max <= one.congestion * (1 + 1e-12));
+                CHECK(one.time >= cost(schedule, hockney()).time * (1 - 1e-12));
+                CHECK(cost(schedule, hockney(), machine, placement.slots(), 3).time == one.time);
+            }
         }
     }
 }
