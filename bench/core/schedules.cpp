@@ -4,6 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "topoloom/schedule/cost.hpp"
 #include "topoloom/schedule/registry.hpp"
 
 using namespace topoloom;
@@ -36,26 +37,11 @@ void enumerate(benchmark::State& state, const std::string& name, Operation opera
     state.SetItemsProcessed(messages);
 }
 
-/// Seconds of a collective: the sum of the longest sends of every round.
-void cost(benchmark::State& state, const std::string& name, Operation operation) {
+/// What a collective among a million ranks costs by its messages alone.
+void cost_alone(benchmark::State& state, const std::string& name, Operation operation) {
     const AnySchedule any = make_schedule(call_of(operation, 1'000'000), name);
-    for (auto _ : state) {
-        with_schedule(any, [&](const auto& schedule) {
-            double seconds = 0;
-            for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
-                double longest = 0;
-                schedule.busiest(round, [&](Rank rank) {
-                    double now = 0;
-                    schedule.sends(rank, round, [&](Rank, Bytes size) {
-                        now += 1e-6 + 1e-10 * static_cast<double>(size.value);
-                    });
-                    longest = std::max(longest, now);
-                });
-                seconds += longest;
-            }
-            benchmark::DoNotOptimize(seconds);
-        });
-    }
+    const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});
+    for (auto _ : state) benchmark::DoNotOptimize(cost(any, model).time);
 }
 
 const int registered = [] {
@@ -63,16 +49,14 @@ const int registered = [] {
         for (const Operation operation : entry.operations) {
             const std::string name(entry.name);
             const std::string what = name + "/" + std::string(operation_name(operation));
-            if (entry.applies(4096)) {
+            if (entry.is_for(4096)) {
                 benchmark::RegisterBenchmark(("enumerate/" + what).c_str(), [=](benchmark::State& state) {
                     enumerate(state, name, operation);
                 })->Unit(benchmark::kMillisecond);
             }
-            // What is wanted may be anywhere: the busiest of a many-to-many is sought among all.
-            const bool many = call_of(operation, 4096).demand != nullptr;
-            if (entry.applies(1'000'000) && !many) {
+            if (entry.is_for(1'000'000)) {
                 benchmark::RegisterBenchmark(("cost/" + what).c_str(), [=](benchmark::State& state) {
-                    cost(state, name, operation);
+                    cost_alone(state, name, operation);
                 })->Unit(benchmark::kMillisecond);
             }
         }
