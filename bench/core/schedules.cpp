@@ -24,12 +24,12 @@ void enumerate(benchmark::State& state, const std::string& name, Operation opera
         with_schedule(any, [&](const auto& schedule) {
             std::int64_t bytes = 0;
             for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
-                for (const Rank rank : ids<Rank>(4096)) {
+                each_sender(schedule, round, [&](Rank rank) {
                     schedule.sends(rank, round, [&](Rank to, Bytes size) {
                         bytes += size.value + to.value;
                         ++messages;
                     });
-                }
+                });
             }
             benchmark::DoNotOptimize(bytes);
         });

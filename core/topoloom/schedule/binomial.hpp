@@ -41,6 +41,12 @@ class Binomial {
         for (std::size_t i = 0; i < below(child, round); ++i)
             visit(std::uint64_t{collective_.at(child + i).value});
     }
+    template <class Visit>
+    void senders(std::uint64_t round, const Visit& visit) const {
+        const std::size_t h = distance(round);
+        for (std::size_t child = h; child < collective_.ranks(); child += 2 * h)
+            visit(collective_.at(downward() ? child - h : child));
+    }
     /// Position 0 has the largest subtrees; upward it only receives, and the first child of h sends as much as any.
     template <class Visit>
     void busiest(std::uint64_t round, const Visit& visit) const {
@@ -71,14 +77,14 @@ class Binomial {
     void to_child(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t h = distance(round);
         const std::size_t child = collective_.position(rank) + h;
-        if ((child - h) % (2 * h) == 0 && child < collective_.ranks())
+        if (((child - h) & (2 * h - 1)) == 0 && child < collective_.ranks())
             visit(collective_.at(child), bytes(child, round));
     }
     template <class Visit>
     void to_parent(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t h = distance(round);
         const std::size_t child = collective_.position(rank);
-        if (child % (2 * h) == h) visit(collective_.at(child - h), bytes(child, round));
+        if ((child & (2 * h - 1)) == h) visit(collective_.at(child - h), bytes(child, round));
     }
 
     Collective collective_;

@@ -49,6 +49,15 @@ class Chain {
             outward() ? collective_.ranks() - 1 - item : collective_.position(from) + item;
         visit(std::uint64_t{collective_.at(whose).value});
     }
+    template <class Visit>
+    void senders(std::uint64_t round, const Visit& visit) const {
+        const std::uint64_t last = collective_.ranks() - 1;
+        // Links count from the first that the first item passes: as many carry one as have had it and not the last.
+        const std::uint64_t most = dealt() ? last : std::min(last, round + 1);
+        const std::uint64_t done = dealt() ? 0 : round + 1 - std::min(round + 1, collective_.pieces());
+        for (std::uint64_t link = done; link < most; ++link)
+            visit(collective_.at(outward() ? link : last - link));
+    }
     /// The first pieces are the longest.
     template <class Visit>
     void busiest(std::uint64_t round, const Visit& visit) const {

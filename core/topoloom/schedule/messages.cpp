@@ -8,9 +8,9 @@ namespace topoloom {
 void list_messages(const AnySchedule& schedule, std::uint64_t round, std::vector<SentMessage>& messages) {
     messages.clear();
     with_schedule(schedule, [&](const auto& s) {
-        for (const Rank from : ids<Rank>(s.collective().ranks())) {
+        each_sender(s, round, [&](Rank from) {
             s.sends(from, round, [&](Rank to, Bytes bytes) { messages.push_back({from, to, bytes}); });
-        }
+        });
     });
 }
 

@@ -76,7 +76,7 @@ class ScatterAllGather {
             return visit(collective_.shifted(rank, 1), collective_.bytes_of(piece(position, round)));
         }
         const std::size_t child = position + distance(round);
-        if (position % (2 * distance(round)) == 0 && child < collective_.ranks())
+        if ((position & (2 * distance(round) - 1)) == 0 && child < collective_.ranks())
             visit(collective_.at(child), collective_.bytes_of(child, below(child, round)));
     }
     template <class Visit>
@@ -86,7 +86,7 @@ class ScatterAllGather {
             const Rank before = collective_.shifted(rank, collective_.ranks() - 1);
             return visit(before, collective_.bytes_of(piece(collective_.position(before), round)));
         }
-        if (position % (2 * distance(round)) == distance(round))
+        if ((position & (2 * distance(round) - 1)) == distance(round))
             visit(collective_.at(position - distance(round)),
                   collective_.bytes_of(position, below(position, round)));
     }

@@ -25,6 +25,7 @@ enum class Transfer { copy, move, combine };
 ///   busiest(round, visit)             calls visit(rank) for some ranks, one at least; whatever messages cost, so long as
 ///                                     longer ones cost no less, the costliest to send in that round are those of one of
 ///                                     them; of combined many-to-many among more than 1,024 ranks a sample
+/// Where few ranks send in a round, senders(round, visit) calls visit(rank) for all that do, each once.
 template <class S>
 concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*message)(Rank, Bytes),
                             void (*block)(std::uint64_t), void (*who)(Rank)) {
@@ -36,5 +37,15 @@ concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*m
     s.blocks(rank, rank, round, block);
     s.busiest(round, who);
 };
+
+/// Calls visit(rank) for all ranks that send in a round, and maybe for some that do not.
+template <Schedule S, class Visit>
+void each_sender(const S& schedule, std::uint64_t round, const Visit& visit) {
+    if constexpr (requires { schedule.senders(round, visit); }) {
+        schedule.senders(round, visit);
+    } else {
+        for (const Rank rank : ids<Rank>(schedule.collective().ranks())) visit(rank);
+    }
+}
 
 }  // namespace topoloom

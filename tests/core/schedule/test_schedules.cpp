@@ -99,3 +99,19 @@ TEST_CASE("the busiest ranks of a round are among those that are named") {
         });
     }
 }
+
+TEST_CASE("those that send in a round are all named, once") {
+    for (const std::size_t ranks : {1U, 2U, 5U, 8U, 13U}) {
+        each_schedule(ranks, Rank{ranks / 2}, Bytes{20'000}, [&](const auto& schedule) {
+            for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
+                std::vector<int> named(ranks);
+                each_sender(schedule, round, [&](Rank rank) { ++named[rank.value]; });
+                for (const Rank rank : ids<Rank>(ranks)) {
+                    CHECK(named[rank.value] <= 1);
+                    if (named[rank.value] == 0)
+                        schedule.sends(rank, round, [](Rank, Bytes) { FAIL("not named"); });
+                }
+            }
+        });
+    }
+}
