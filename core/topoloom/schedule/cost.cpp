@@ -181,9 +181,8 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model) {
 }
 
 NetworkModel model_of(const Machine& machine) {
-    MessageCosts costs;
     return NetworkModel::regimes(
-        {{machine.inside().startup.value, 1 / machine.inside().port_bandwidth.value}}, costs);
+        {{machine.inside().startup.value, 1 / machine.inside().port_bandwidth.value}});
 }
 
 ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,

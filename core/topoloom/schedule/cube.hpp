@@ -6,6 +6,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+
+#include "topoloom/base/id.hpp"
 
 namespace topoloom {
 
@@ -18,13 +21,12 @@ class Cube {
     explicit Cube(std::size_t ranks) : corners_(std::bit_floor(ranks)), extra_(ranks - corners_) {}
 
     [[nodiscard]] std::size_t corners() const { return corners_; }
-    [[nodiscard]] std::size_t extra() const { return extra_; }
     [[nodiscard]] std::uint64_t dimensions() const {
         return static_cast<std::uint64_t>(std::bit_width(corners_) - 1);
     }
     /// With so many rounds of exchanges.
-    [[nodiscard]] std::uint64_t rounds(std::uint64_t exchanges, bool hands_back = true) const {
-        return exchanges + (extra_ > 0 ? (hands_back ? 2 : 1) : 0);
+    [[nodiscard]] std::uint64_t rounds(std::uint64_t exchanges) const {
+        return exchanges + (extra_ > 0 ? 2 : 0);
     }
     [[nodiscard]] Stage stage(std::uint64_t round, std::uint64_t exchanges) const {
         if (extra_ > 0 && round == 0) return Stage::hand_in;
@@ -33,8 +35,18 @@ class Cube {
     /// The number of a round of exchanges among these.
     [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const { return round - (extra_ > 0 ? 1 : 0); }
 
-    [[nodiscard]] bool is_extra(std::size_t rank) const { return rank >= corners_; }
-    [[nodiscard]] bool stands_for_extra(std::size_t rank) const { return rank < extra_; }
+    /// To whom a rank sends in a round of that kind, or, not sending, from whom it receives; nobody where it does not.
+    /// Corners that exchange are `distance` apart.
+    [[nodiscard]] std::optional<Rank> peer(Rank rank, Stage stage, std::size_t distance, bool sending) const {
+        const bool is_extra = rank.value >= corners_;
+        if (stage == Stage::exchange) {
+            if (is_extra) return std::nullopt;
+            return Rank{rank.value ^ distance};
+        }
+        const bool from_extra = stage == Stage::hand_in;
+        if (is_extra != (sending == from_extra) || (!is_extra && rank.value >= extra_)) return std::nullopt;
+        return Rank{is_extra ? rank.value - corners_ : rank.value + corners_};
+    }
     /// Extra ranks for which the corners [begin, begin + count) stand.
     [[nodiscard]] std::size_t extra_of(std::size_t begin, std::size_t count) const {
         return std::min(std::max(extra_, begin) - begin, count);

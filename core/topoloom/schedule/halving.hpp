@@ -87,26 +87,24 @@ class Halving {
     static void range(std::uint64_t begin, std::uint64_t count, const Visit& visit) {
         for (std::uint64_t block = begin; block < begin + count; ++block) visit(block);
     }
-    template <class Visit>
-    void meet(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
-        const bool extra = cube_.is_extra(rank.value);
-        const Rank other{extra ? rank.value - cube_.corners() : rank.value + cube_.corners()};
-        const bool paired = extra || cube_.stands_for_extra(rank.value);
+    [[nodiscard]] Bytes bytes(Rank from, std::uint64_t round) const {
         switch (stage(round)) {
             case Cube::Stage::hand_in:
-                if (paired && extra == sending) visit(other, all());
-                return;
+                return all();
             case Cube::Stage::exchange: {
-                if (extra) return;
                 const std::size_t h = distance(round);
-                const Rank peer{rank.value ^ h};
-                const std::size_t begin = first_sent(sending ? rank : peer, round);
-                const std::size_t extras = scatters() ? cube_.extra_of(begin, h) : 0;
-                return visit(peer, collective_.bytes_of(begin, h + extras));
+                const std::size_t begin = first_sent(from, round);
+                return collective_.bytes_of(begin, h + (scatters() ? cube_.extra_of(begin, h) : 0));
             }
-            case Cube::Stage::hand_back:
-                if (paired && extra != sending) visit(other, scatters() ? collective_.bytes() : all());
+            default:
+                return scatters() ? collective_.bytes() : all();
         }
+    }
+    template <class Visit>
+    void meet(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
+        const bool exchanging = stage(round) == Cube::Stage::exchange;
+        const auto peer = cube_.peer(rank, stage(round), exchanging ? distance(round) : 0, sending);
+        if (peer) visit(*peer, bytes(sending ? rank : *peer, round));
     }
 
     Collective collective_;

@@ -39,7 +39,7 @@ class RecursiveDoubling {
             case Cube::Stage::hand_in:
                 return visit(std::uint64_t{from.value});
             case Cube::Stage::exchange: {
-                const std::size_t step = std::size_t{1} << cube_.exchange(round);
+                const std::size_t step = distance(round);
                 const std::size_t begin = from.value & ~(step - 1);
                 range(begin, step);
                 return range(cube_.corners() + begin, cube_.extra_of(begin, step));
@@ -60,28 +60,29 @@ class RecursiveDoubling {
     [[nodiscard]] Cube::Stage stage(std::uint64_t round) const {
         return cube_.stage(round, cube_.dimensions());
     }
+    [[nodiscard]] std::size_t distance(std::uint64_t round) const {
+        return std::size_t{1} << cube_.exchange(round);
+    }
     [[nodiscard]] Bytes blocks(std::size_t count) const {
         return gathers() ? collective_.bytes() * static_cast<std::int64_t>(count) : collective_.bytes();
     }
-    template <class Visit>
-    void meet(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
-        const bool extra = cube_.is_extra(rank.value);
-        const Rank other{extra ? rank.value - cube_.corners() : rank.value + cube_.corners()};
-        const bool paired = extra || cube_.stands_for_extra(rank.value);
+    [[nodiscard]] Bytes bytes(Rank from, std::uint64_t round) const {
         switch (stage(round)) {
             case Cube::Stage::hand_in:
-                if (paired && extra == sending) visit(other, blocks(1));
-                return;
+                return blocks(1);
             case Cube::Stage::exchange: {
-                if (extra) return;
-                const std::size_t step = std::size_t{1} << cube_.exchange(round);
-                const std::size_t peer = rank.value ^ step;
-                const std::size_t begin = (sending ? rank.value : peer) & ~(step - 1);
-                return visit(Rank{peer}, blocks(step + cube_.extra_of(begin, step)));
+                const std::size_t step = distance(round);
+                return blocks(step + cube_.extra_of(from.value & ~(step - 1), step));
             }
-            case Cube::Stage::hand_back:
-                if (paired && extra != sending) visit(other, blocks(collective_.ranks() - 1));
+            default:
+                return blocks(collective_.ranks() - 1);
         }
+    }
+    template <class Visit>
+    void meet(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
+        const bool exchanging = stage(round) == Cube::Stage::exchange;
+        const auto peer = cube_.peer(rank, stage(round), exchanging ? distance(round) : 0, sending);
+        if (peer) visit(*peer, bytes(sending ? rank : *peer, round));
     }
 
     Collective collective_;
