@@ -16,6 +16,7 @@
 #include "topoloom/schedule/messages.hpp"
 #include "topoloom/schedule/play.hpp"
 #include "topoloom/schedule/registry.hpp"
+#include "watch.hpp"
 
 NB_MAKE_OPAQUE(topoloom::AnySchedule)
 
@@ -159,11 +160,15 @@ void bind_schedule(nb::module_& m) {
             [](const AnySchedule& schedule, const Allocation& allocation, const Placement& placement,
                const NetworkModel* model, int threads) {
                 const Machine& machine = allocation.machine();
-                return cost(schedule, model == nullptr ? model_of(machine) : *model, machine,
-                            placement.slots(), threads);
+                const std::optional<Progress> silent;
+                Watch watch(silent);
+                const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
+                return watch.run([&] {
+                    return cost(schedule, model == nullptr ? model_of(machine) : *model, machine,
+                                placement.slots(), threads, budget);
+                });
             },
             "allocation"_a, "placement"_a, "model"_a = nb::none(), "threads"_a = 0,
-            nb::call_guard<nb::gil_scoped_release>(),
             "What it costs on the links under a placement; without a model, with the machine's own start-up "
             "time\n"
             "and port bandwidth.");

@@ -2,7 +2,9 @@
 #include "topoloom/schedule/cost.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <thread>
 #include <vector>
 
 #include "topoloom/base/error.hpp"
@@ -88,36 +90,53 @@ class Loads {
     std::vector<std::uint32_t> touched_;
 };
 
+/// Whether threads are to go on: the one that asked is asked, the others follow.
+class Stop {
+   public:
+    explicit Stop(const Budget& budget) : meter_(budget) {}
+    bool go_on(std::uint64_t messages) {
+        if (std::this_thread::get_id() == asking_ && !meter_.spend(messages)) stopped_ = true;
+        return !stopped_.load(std::memory_order_relaxed);
+    }
+
+   private:
+    std::thread::id asking_ = std::this_thread::get_id();
+    Meter meter_;
+    std::atomic<bool> stopped_ = false;
+};
+
 /// Times rounds, one after the other, with memory of its own.
 template <class T>
 class RoundTimer {
    public:
     RoundTimer(const T& network, const NetworkModel& model, const Machine& machine,
-               std::span<const Node> node, std::span<const std::uint32_t> ranks_on)
+               std::span<const Node> node, std::span<const std::uint32_t> ranks_on, Stop& stop)
         : network_(network),
           model_(model),
           port_(machine.inside().port_bandwidth.value),
           node_(node),
           ranks_on_(ranks_on),
+          stop_(stop),
           links_(machine.link_count()),
           out_(machine.node_count()),
           in_(machine.node_count()) {}
 
     Sum time(const AnySchedule& schedule, std::uint64_t round) {
-        list_messages(schedule, round, messages_);
         double longest_way = 0, most_to_send = 0;
         bool silent = true;
-        for (auto next = messages_.begin(); next != messages_.end();) {
-            const Rank from = next->from;
+        list_senders(schedule, round, senders_);
+        for (const Rank from : senders_) {
             const Node here = node_[from.value];
             double own = 0;
-            for (; next != messages_.end() && next->from == from; ++next) {
-                const Node there = node_[next->to.value];
+            list_messages(schedule, round, from, messages_);
+            if (!stop_.go_on(messages_.size())) break;
+            for (const SentMessage& message : messages_) {
+                const Node there = node_[message.to.value];
                 if (here == there) continue;
                 silent = false;
-                own += model_.time(next->bytes, ranks_on_[here.value]);
+                own += model_.time(message.bytes, ranks_on_[here.value]);
                 longest_way =
-                    std::max(longest_way, send(here, there, static_cast<double>(next->bytes.value)));
+                    std::max(longest_way, send(here, there, static_cast<double>(message.bytes.value)));
             }
             if (own > 0)
                 most_to_send = std::max(most_to_send, own + model_.copy(copied(schedule, from, round)));
@@ -149,7 +168,9 @@ class RoundTimer {
     double port_;
     std::span<const Node> node_;               // by rank
     std::span<const std::uint32_t> ranks_on_;  // by node
+    Stop& stop_;
     Loads links_, out_, in_;
+    std::vector<Rank> senders_;
     std::vector<SentMessage> messages_;
 };
 
@@ -186,7 +207,7 @@ NetworkModel model_of(const Machine& machine) {
 }
 
 ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
-                  std::span<const Slot> slots, int threads) {
+                  std::span<const Slot> slots, int threads, const Budget& budget) {
     ScheduleCost all = cost(schedule, model);
     std::vector<Node> node;
     std::vector<std::uint32_t> ranks_on(machine.node_count(), 0);
@@ -197,12 +218,13 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const 
     const std::size_t ranks = with_schedule(schedule, [](const auto& s) { return s.collective().ranks(); });
     if (slots.size() != ranks) fail("there are ", slots.size(), " slots for a schedule of ", ranks, " ranks");
     check_message_count(all, ranks);
+    Stop stop(budget);
     const Sum sum = with_topology(machine, [&](const auto& network) {
         const Chunks chunks(all.rounds, 16);
         return parallel_sum<Sum>(chunks, threads, [&](const Chunk& chunk) {
-            RoundTimer timer(network, model, machine, node, ranks_on);
+            RoundTimer timer(network, model, machine, node, ranks_on, stop);
             Sum part;
-            for (std::uint64_t round = chunk.begin; round < chunk.end; ++round)
+            for (std::uint64_t round = chunk.begin; round < chunk.end && stop.go_on(0); ++round)
                 part += timer.time(schedule, round);
             return part;
         });

@@ -14,6 +14,20 @@ void list_messages(const AnySchedule& schedule, std::uint64_t round, std::vector
     });
 }
 
+void list_senders(const AnySchedule& schedule, std::uint64_t round, std::vector<Rank>& senders) {
+    senders.clear();
+    with_schedule(schedule,
+                  [&](const auto& s) { each_sender(s, round, [&](Rank from) { senders.push_back(from); }); });
+}
+
+void list_messages(const AnySchedule& schedule, std::uint64_t round, Rank from,
+                   std::vector<SentMessage>& messages) {
+    messages.clear();
+    with_schedule(schedule, [&](const auto& s) {
+        s.sends(from, round, [&](Rank to, Bytes bytes) { messages.push_back({from, to, bytes}); });
+    });
+}
+
 Bytes copied(const AnySchedule& schedule, Rank rank, std::uint64_t round) {
     return with_schedule(schedule, [&](const auto& s) {
         if constexpr (requires { s.copied(rank, round); }) return s.copied(rank, round);
