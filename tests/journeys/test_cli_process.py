@@ -241,3 +241,19 @@ def test_ctrl_c_ends_the_ordering_of_axes_with_the_best_so_far(tmp_path: Path) -
     assert process.returncode == 130, errors
     assert errors == "topoloom: interrupted; this is the best order so far\n"
     assert sorted(order.strip().split("-")) == ["cp", "dp", "ep", "pp", "tp"]
+
+
+def test_ctrl_c_is_heard_while_a_schedule_is_routed() -> None:
+    network = "torus:32x32x32,bandwidth=1GB/s"
+    words = ["alltoall", "-n", "30000", "--model", "hdr", "-m", network]
+    process = subprocess.Popen(
+        [TOPOLOOM, "collective", *words, "--schedule", "at-once", "--threads", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(4)  # to load and to begin
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)  # the 900 million messages take minutes
+    assert process.returncode == 130, errors
+    assert errors == "topoloom: interrupted\n"
