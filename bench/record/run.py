@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from topoloom.record.build import build_recorder
-from topoloom.record.launcher import find_compiler, find_launcher, recorded_command
+from topoloom.shim import find_compiler, find_launcher, preloaded_command
 
 HERE = Path(__file__).parent
 REPETITIONS = 9
@@ -47,15 +47,13 @@ def measure(name: str) -> None:
         program = f"{folder}/calls"
         compile_it = [compiler, "-O2", "-w", HERE / "calls.c", "-o", program]
         subprocess.run(compile_it, check=True)
-        variables = {
-            "LD_PRELOAD": str(build_recorder(compiler)),
-            "TOPOLOOM_RECORD": folder,
-        }
+        library = build_recorder(compiler)
+        variables = {"TOPOLOOM_RECORD": folder}
         label = f"{launcher.path.name} {launcher.path.parent.parent.name}"
         for threads in ([], ["threads"]):
             plain = [name, "-n", "1", program, CALLS, *threads]
-            recorded, environment = recorded_command(
-                launcher, plain, variables, {**os.environ, **AS_ROOT}
+            recorded, environment = preloaded_command(
+                launcher, plain, [library], variables, {**os.environ, **AS_ROOT}
             )
             bare = {**os.environ, **AS_ROOT}
             runs = [

@@ -2,24 +2,24 @@
 // The calls that start, end and divide a recording, and those on requests; in C and in Fortran.
 #include "record.h"
 
-RECORD_EXPORT int MPI_Init(int* argc, char*** argv) {
+SHIM_EXPORT int MPI_Init(int* argc, char*** argv) {
     const int status = PMPI_Init(argc, argv);
     if (status == MPI_SUCCESS) record_start();
     return status;
 }
 
-RECORD_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+SHIM_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
     const int status = PMPI_Init_thread(argc, argv, required, provided);
     if (status == MPI_SUCCESS) record_start();
     return status;
 }
 
-RECORD_EXPORT int MPI_Finalize(void) {
+SHIM_EXPORT int MPI_Finalize(void) {
     record_finish();
     return PMPI_Finalize();
 }
 
-RECORD_EXPORT int MPI_Abort(MPI_Comm comm, int code) {
+SHIM_EXPORT int MPI_Abort(MPI_Comm comm, int code) {
     partial_write();
     return PMPI_Abort(comm, code);
 }
@@ -31,12 +31,12 @@ static void enter_phase(int level) {
     record_unlock();
 }
 
-RECORD_EXPORT int MPI_Pcontrol(const int level, ...) {
+SHIM_EXPORT int MPI_Pcontrol(const int level, ...) {
     enter_phase(level);
     return MPI_SUCCESS;  // the standard gives no argument that another profiler could be handed
 }
 
-RECORD_EXPORT int MPI_Start(MPI_Request* request) {
+SHIM_EXPORT int MPI_Start(MPI_Request* request) {
     const bool outer = record_enter();
     const MPI_Request started = *request;
     const int status = PMPI_Start(request);
@@ -47,7 +47,7 @@ RECORD_EXPORT int MPI_Start(MPI_Request* request) {
     return status;
 }
 
-RECORD_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
+SHIM_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
     const bool outer = record_enter();
     const int status = PMPI_Startall(count, requests);
     if (record_leave(outer, status)) {
@@ -57,7 +57,7 @@ RECORD_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
     return status;
 }
 
-RECORD_EXPORT int MPI_Request_free(MPI_Request* request) {
+SHIM_EXPORT int MPI_Request_free(MPI_Request* request) {
     const bool outer = record_enter();
     const MPI_Request freed = *request;
     const int status = PMPI_Request_free(request);
@@ -131,35 +131,33 @@ static void request_free(const char* name, MPI_Fint* request, MPI_Fint* error) {
 }
 
 #define INT MPI_Fint*
-RECORD_EXPORT void mpi_init_(INT error) { init("mpi_init_", error); }
-RECORD_EXPORT void mpi_init_f08_(INT error) { init("mpi_init_f08_", error); }
-RECORD_EXPORT void mpi_init_thread_(INT need, INT got, INT error) {
+SHIM_EXPORT void mpi_init_(INT error) { init("mpi_init_", error); }
+SHIM_EXPORT void mpi_init_f08_(INT error) { init("mpi_init_f08_", error); }
+SHIM_EXPORT void mpi_init_thread_(INT need, INT got, INT error) {
     init_thread("mpi_init_thread_", need, got, error);
 }
-RECORD_EXPORT void mpi_init_thread_f08_(INT need, INT got, INT error) {
+SHIM_EXPORT void mpi_init_thread_f08_(INT need, INT got, INT error) {
     init_thread("mpi_init_thread_f08_", need, got, error);
 }
-RECORD_EXPORT void mpi_finalize_(INT error) { finalize("mpi_finalize_", error); }
-RECORD_EXPORT void mpi_finalize_f08_(INT error) { finalize("mpi_finalize_f08_", error); }
-RECORD_EXPORT void mpi_abort_(INT comm, INT code, INT error) {
-    fortran_abort("mpi_abort_", comm, code, error);
-}
-RECORD_EXPORT void mpi_abort_f08_(INT comm, INT code, INT error) {
+SHIM_EXPORT void mpi_finalize_(INT error) { finalize("mpi_finalize_", error); }
+SHIM_EXPORT void mpi_finalize_f08_(INT error) { finalize("mpi_finalize_f08_", error); }
+SHIM_EXPORT void mpi_abort_(INT comm, INT code, INT error) { fortran_abort("mpi_abort_", comm, code, error); }
+SHIM_EXPORT void mpi_abort_f08_(INT comm, INT code, INT error) {
     fortran_abort("mpi_abort_f08_", comm, code, error);
 }
-RECORD_EXPORT void mpi_pcontrol_(INT level) { enter_phase(*level); }
-RECORD_EXPORT void mpi_pcontrol_f08_(INT level) { enter_phase(*level); }
-RECORD_EXPORT void mpi_start_(INT request, INT error) { start("mpi_start_", request, error); }
-RECORD_EXPORT void mpi_start_f08_(INT request, INT error) { start("mpi_start_f08_", request, error); }
-RECORD_EXPORT void mpi_startall_(INT count, INT all, INT error) {
+SHIM_EXPORT void mpi_pcontrol_(INT level) { enter_phase(*level); }
+SHIM_EXPORT void mpi_pcontrol_f08_(INT level) { enter_phase(*level); }
+SHIM_EXPORT void mpi_start_(INT request, INT error) { start("mpi_start_", request, error); }
+SHIM_EXPORT void mpi_start_f08_(INT request, INT error) { start("mpi_start_f08_", request, error); }
+SHIM_EXPORT void mpi_startall_(INT count, INT all, INT error) {
     startall("mpi_startall_", count, all, error);
 }
-RECORD_EXPORT void mpi_startall_f08_(INT count, INT all, INT error) {
+SHIM_EXPORT void mpi_startall_f08_(INT count, INT all, INT error) {
     startall("mpi_startall_f08_", count, all, error);
 }
-RECORD_EXPORT void mpi_request_free_(INT request, INT error) {
+SHIM_EXPORT void mpi_request_free_(INT request, INT error) {
     request_free("mpi_request_free_", request, error);
 }
-RECORD_EXPORT void mpi_request_free_f08_(INT request, INT error) {
+SHIM_EXPORT void mpi_request_free_f08_(INT request, INT error) {
     request_free("mpi_request_free_f08_", request, error);
 }

@@ -8,18 +8,7 @@
 #ifndef TOPOLOOM_RECORD_H
 #define TOPOLOOM_RECORD_H
 
-#include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#if MPI_VERSION < 3
-#error "the recorder needs MPI 3.0 or newer"
-#endif
-
-// The library is inside every process that LD_PRELOAD reaches; only the MPI calls themselves may be seen from
-// outside.
-#define RECORD_EXPORT __attribute__((visibility("default")))
+#include "shim.h"
 
 // ---- state.c: whether we record at all, and who we are ---------------------------------------------------
 extern bool record_active;  // between MPI_Init and MPI_Finalize, in a process that is to be recorded
@@ -114,8 +103,8 @@ struct group {
     uintptr_t handle;
     bool is_window, is_world, is_inter;
     _Atomic bool is_freed;  // its handle may name another one by now
-    int size;     // of the remote group, for an intercommunicator
-    int my_rank;  // in the local group
+    int size;               // of the remote group, for an intercommunicator
+    int my_rank;            // in the local group
     MPI_Group mpi_group;
     int *peers, *worlds;  // open addressing: rank here -> rank in the world, filled as ranks are met
     uint32_t peer_mask, peer_used;
@@ -206,9 +195,6 @@ void partial_release(void);
 void others_ask(const char* folder);
 
 // ---- fortran.c -------------------------------------------------------------------------------------------
-void* next_symbol(
-    const char* name);  // the definition behind ours; ends the program if MPI has none, as the linker would
 const void* fortran_in_place(void);
-static inline bool fortran_ok(const MPI_Fint* error) { return error == 0 || *error == MPI_SUCCESS; }
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "record.h"
 
+const struct shim shim = {"record", "TOPOLOOM_RECORD", "not recorded"};
+
 bool record_active;
 int record_rank, record_size;
 int64_t record_lost;

@@ -18,7 +18,7 @@ from several_hosts import SeveralHosts
 from topoloom import Error
 from topoloom.record import NothingRecorded, load_profile, read_recording, record
 from topoloom.record.build import build_recorder
-from topoloom.record.launcher import find_compiler, find_launcher, recorded_command
+from topoloom.shim import find_compiler, find_launcher, preloaded_command
 
 RING = {(rank, (rank + 1) % 4): (10, 1) for rank in range(4)}
 CLI = [sys.executable, "-c", "from topoloom.cli import main; main()"]
@@ -118,8 +118,10 @@ def prepared(
     command = mpi.command(4, program, how)
     launcher = find_launcher(command)
     library = build_recorder(find_compiler(launcher))
-    variables = {"LD_PRELOAD": str(library), "TOPOLOOM_RECORD": str(notes)}
-    words, environment = recorded_command(launcher, command, variables, os.environ)
+    variables = {"TOPOLOOM_RECORD": str(notes)}
+    words, environment = preloaded_command(
+        launcher, command, [library], variables, os.environ
+    )
     return notes, environment, words
 
 
@@ -201,13 +203,15 @@ def test_a_missing_program_or_compiler_is_refused_before_anything_runs(
         record(["no-such-mpirun", "-n", "2", "./app"], folder=tmp_path)
     with pytest.raises(Error, match="no compiler 'no-such-mpicc'"):
         record(["true"], mpicc="no-such-mpicc", folder=tmp_path)
-    with pytest.raises(Error, match="no command to record"):
+    with pytest.raises(Error, match="no command; write"):
         record([], folder=tmp_path)
     with pytest.raises(Error, match="cannot write into"):
         record(["true"], folder=tmp_path / "nowhere")
 
 
 def test_a_compiler_that_knows_no_mpi_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(Error, match=r"cannot compile the recorder: .*mpi\.h") as caught:
+    with pytest.raises(
+        Error, match=r"cannot compile what is to be preloaded: .*mpi\.h"
+    ) as caught:
         record(["true"], mpicc="cc", folder=tmp_path)
     assert "\n" not in str(caught.value)

@@ -12,7 +12,7 @@ from recorded import pairs
 from topoloom import Error
 from topoloom.collectives import OPERATIONS
 from topoloom.record import KINDS, Profile, load_profile, read_recording
-from topoloom.record.launcher import Launcher, find_compiler, recorded_command
+from topoloom.shim.launcher import Launcher, find_compiler, preloaded_command
 
 HEAD = b"topoloom-recording 1\n".ljust(32, b"\0")
 MARK = 0x746F706F6C6F6F6D
@@ -207,20 +207,25 @@ def test_no_compiler_at_all_is_refused_with_a_way_out(
     assert find_compiler(Launcher(tmp_path / "srun", "")) == cray
 
 
-def test_variables_reach_the_ranks_the_way_each_launcher_knows() -> None:
+def test_what_is_preloaded_reaches_the_ranks_the_way_each_launcher_knows() -> None:
     def handed(family: str, *words: str) -> tuple[list[str], dict[str, str]]:
         launcher = Launcher(Path("/bin/x"), family)
-        return recorded_command(launcher, list(words), {"A": "1"}, {"B": "2"})
+        libraries = [Path("/a.so"), Path("/b.so")]
+        environment = {"B": "2", "LD_PRELOAD": "/c.so"}
+        return preloaded_command(
+            launcher, list(words), libraries, {"A": "1"}, environment
+        )
 
+    ours = "LD_PRELOAD=/a.so:/b.so:/c.so"
+    options = ["-x", ours, "-x", "A=1"]
     assert handed("openmpi", "mpirun", "-n", "2", "a", ":", "-n", "1", "b") == (
-        ["mpirun", "-x", "A=1", "-n", "2", "a", ":", "-x", "A=1", "-n", "1", "b"],
-        {"B": "2"},
+        ["mpirun", *options, "-n", "2", "a", ":", *options, "-n", "1", "b"],
+        {"B": "2", "LD_PRELOAD": "/c.so"},
     )
+    options = ["-genv", *ours.split("="), "-genv", "A", "1"]
     assert handed("hydra", "mpiexec", "-n", "2", "a")[0] == [
         "mpiexec",
-        "-genv",
-        "A",
-        "1",
+        *options,
         "-n",
         "2",
         "a",
@@ -228,7 +233,8 @@ def test_variables_reach_the_ranks_the_way_each_launcher_knows() -> None:
     command, environment = handed("", "srun", "a")
     assert command == ["srun", "a"]
     assert environment["A"] == "1"
-    assert environment["OMPI_MCA_mca_base_env_list"] == "A=1"
+    assert environment["LD_PRELOAD"] == "/a.so:/b.so:/c.so"
+    assert environment["OMPI_MCA_mca_base_env_list"] == f"{ours};A=1"
 
 
 def test_a_profile_without_a_recording_is_refused(tmp_path: Path) -> None:

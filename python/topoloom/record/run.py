@@ -19,9 +19,9 @@ import numpy as np
 
 from topoloom._core import Error
 from topoloom.record.build import build_recorder
-from topoloom.record.launcher import find_compiler, find_launcher, recorded_command
 from topoloom.record.profile import Profile
 from topoloom.record.recording import Block, read_blocks
+from topoloom.shim import find_compiler, find_launcher, preloaded_command
 
 
 class NothingRecorded(Error):
@@ -87,12 +87,10 @@ def record(
     except OSError as error:
         raise Error(f"cannot write into '{folder}': {error.strerror}") from None
     try:
-        preloaded = [str(library), os.environ.get("LD_PRELOAD", "")]
-        variables = {
-            "LD_PRELOAD": ":".join(part for part in preloaded if part),
-            "TOPOLOOM_RECORD": notes,
-        }
-        words, environment = recorded_command(launcher, words, variables, os.environ)
+        variables = {"TOPOLOOM_RECORD": notes}
+        words, environment = preloaded_command(
+            launcher, words, [library], variables, os.environ
+        )
         status = _run(words, environment, timeout, notes, stdout)
         return read_recording(notes, exit_status=status)
     finally:

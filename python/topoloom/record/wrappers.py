@@ -146,7 +146,7 @@ def _c_wrapper(call: Call, large: bool) -> str:
     declared = ", ".join(f"{_c_type(p, large)}{p}" for p in call.parameters)
     note = _note(call, lambda word: _c_argument(word, large), "*request")
     return f"""\
-RECORD_EXPORT int MPI_{name}({declared}) {{
+SHIM_EXPORT int MPI_{name}({declared}) {{
     const bool outer = record_enter();
     const int result = PMPI_{name}({", ".join(call.parameters)});
     if (record_leave(outer, result)) {{
@@ -167,7 +167,7 @@ def _fortran_wrapper(call: Call, suffix: str) -> str:
     note = _note(call, _fortran_argument, "MPI_Request_f2c(*request)")
     signature = ", ".join(types)
     return f"""\
-RECORD_EXPORT void {name}({declared}) {{
+SHIM_EXPORT void {name}({declared}) {{
     static void (*next)({signature});
     if (next == 0) next = (void (*)({signature}))(uintptr_t)next_symbol("{name}");
     const bool outer = record_enter();

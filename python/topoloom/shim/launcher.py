@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What starts the job: its MPI, that MPI's compiler, and how it takes variables.
 
-The recorder should reach the ranks and nothing else. Open MPI's and Hydra's launchers
-take variables for the ranks alone; any other command gets them in its environment.
+Shims should reach the ranks and nothing else. Open MPI's and Hydra's launchers take
+variables for the ranks alone; any other command gets them in its environment.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,9 +52,7 @@ def find_launcher(command: list[str]) -> Launcher:
         If there is no such program.
     """
     if not command:
-        raise Error(
-            "no command to record; write it after --, as in: -- mpirun -n 4 ./app"
-        )
+        raise Error("no command; write it after --, as in: -- mpirun -n 4 ./app")
     found = shutil.which(command[0])
     if found is None:
         raise Error(f"cannot run '{command[0]}': there is no such program")
@@ -89,20 +87,29 @@ def find_compiler(launcher: Launcher, named: str | None = None) -> Path:
     )
     if found is None:
         raise Error(
-            f"no mpicc beside {launcher.path} or on PATH; the recorder is compiled "
-            "with the MPI of your program: name its compiler with --mpicc"
+            f"no mpicc beside {launcher.path} or on PATH; shims are compiled with "
+            "the MPI of your program: name its compiler with --mpicc"
         )
     return Path(found).absolute()
 
 
-def recorded_command(
+def preloaded_command(
     launcher: Launcher,
     command: list[str],
+    libraries: Sequence[Path],
     variables: Mapping[str, str],
     environment: Mapping[str, str],
 ) -> tuple[list[str], dict[str, str]]:
-    """Hand `variables` to the ranks; return the command and its environment."""
+    """Preload `libraries` into the ranks, before those that are preloaded anyway.
+
+    Returns
+    -------
+    tuple
+        The command and its environment; the ranks see `variables`, too.
+    """
     environment = dict(environment)
+    preloaded = [*map(str, libraries), environment.get("LD_PRELOAD", "")]
+    variables = {"LD_PRELOAD": ":".join(filter(None, preloaded)), **variables}
     if launcher.family == "openmpi":
         return _with_options(command, variables), environment
     if launcher.family == "hydra":

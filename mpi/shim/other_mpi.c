@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record.h"
+#include "shim.h"
 
 /// Which library the program's calls go to is a question for the linker: before main no MPI can be asked
 /// anything.
@@ -31,13 +31,15 @@ static void leave_preload(void) {
     const char* preload = getenv("LD_PRELOAD");
     char *words = preload == NULL ? NULL : strdup(preload),
          *rest = words == NULL ? NULL : malloc(strlen(words) + 1);
+    char ours[64];
+    snprintf(ours, sizeof ours, "/topoloom/%s-", shim.name);
     if (rest == NULL) {
         unsetenv("LD_PRELOAD");
         return;
     }
     rest[0] = '\0';
     for (char* word = strtok(words, ": "); word != NULL; word = strtok(NULL, ": ")) {
-        if (strstr(word, "/topoloom/recorder-") != NULL) continue;
+        if (strstr(word, ours) != NULL) continue;
         if (rest[0] != '\0') strcat(rest, ":");
         strcat(rest, word);
     }
@@ -48,15 +50,15 @@ static void leave_preload(void) {
 
 __attribute__((constructor)) static void leave_other_mpi_alone(int argc, char** argv) {
     (void)argc;
-    if (getenv("TOPOLOOM_RECORD") == NULL || is_the_mpi_we_were_built_for()) return;
+    if (getenv(shim.variable) == NULL || is_the_mpi_we_were_built_for()) return;
     const char* rank = getenv("OMPI_COMM_WORLD_RANK");
     if (rank == NULL) rank = getenv("PMI_RANK");
     if (rank != NULL && strcmp(rank, "0") == 0)
-        fputs(
-            "topoloom: not recorded: the program uses another MPI than the recorder; name its mpicc with "
-            "--mpicc\n",
-            stderr);
+        fprintf(stderr,
+                "topoloom: %s: the program uses another MPI than we were compiled for; name its mpicc with "
+                "--mpicc\n",
+                shim.undone);
     leave_preload();
-    unsetenv("TOPOLOOM_RECORD");
+    unsetenv(shim.variable);
     execv("/proc/self/exe", argv);
 }

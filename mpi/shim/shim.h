@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every library needs that LD_PRELOAD puts before MPI: who it is, and what stands behind it.
+#ifndef TOPOLOOM_SHIM_H
+#define TOPOLOOM_SHIM_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if MPI_VERSION < 3
+#error "Topoloom needs MPI 3.0 or newer"
+#endif
+
+// The library is inside every process that LD_PRELOAD reaches; only the MPI calls themselves may be seen from
+// outside.
+#define SHIM_EXPORT __attribute__((visibility("default")))
+
+/// Each shim defines one.
+struct shim {
+    const char* name;      // its folder's; its library is called NAME-*.so
+    const char* variable;  // of the environment: without it the shim does nothing
+    const char* undone;    // what does not happen in a program of another MPI, as in "not recorded"
+};
+extern const struct shim shim;
+
+/// The definition behind ours, so that shims may follow each other; ends the program if there is none, as the
+/// linker would.
+void* next_symbol(const char* name);
+
+static inline bool fortran_ok(const MPI_Fint* error) { return error == 0 || *error == MPI_SUCCESS; }
+
+#endif

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shims: libraries that are preloaded into a user's MPI program."""
+
+from __future__ import annotations
+
+from topoloom.shim.build import build_shim
+from topoloom.shim.launcher import find_compiler, find_launcher, preloaded_command
+
+__all__ = ["build_shim", "find_compiler", "find_launcher", "preloaded_command"]

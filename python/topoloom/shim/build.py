@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compiles shims with the user's own ``mpicc``, once per MPI, into a cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from topoloom._core import Error
+from topoloom.resources import shipped
+
+_OPTIONS = [
+    "-std=gnu11",
+    "-O2",
+    "-fPIC",
+    "-shared",
+    "-pthread",
+    "-fvisibility=hidden",
+    "-ftls-model=initial-exec",
+]
+
+
+def build_shim(
+    name: str,
+    compiler: Path,
+    generate: Callable[[str], str] | None = None,
+    libraries: Sequence[str] = (),
+) -> Path:
+    """Return the library of ``mpi/<name>`` for an MPI, compiled if need be.
+
+    Parameters
+    ----------
+    name
+        Folder of its sources; ``mpi/shim``, which all share, is compiled in.
+    compiler
+        The ``mpicc`` of the program's MPI.
+    generate
+        Makes one more C file from that MPI's ``mpi.h`` after the preprocessor.
+    libraries
+        More arguments for the linker.
+
+    Raises
+    ------
+    topoloom.Error
+        If the compiler fails; the message ends with its first complaint.
+    """
+    folders = [shipped(f"mpi/{name}"), shipped("mpi/shim")]
+    sources = [file for folder in folders for file in sorted(folder.glob("*.[ch]"))]
+    header = _compile([str(compiler), "-E", "-x", "c", "-"], "#include <mpi.h>\n")
+    generated = generate(header) if generate else ""
+    key = hashlib.blake2b(digest_size=12)
+    for source in sources:
+        key.update(source.read_bytes())
+    options = [*_OPTIONS, *(f"-I{folder}" for folder in folders)]
+    # The header after the preprocessor holds the version of MPI; -show where it lies.
+    for text in (generated, header, _show(compiler), *_OPTIONS, *libraries):
+        key.update(text.encode())
+    library = _cache() / f"{name}-{key.hexdigest()}.so"
+    if library.exists():
+        return library
+    with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
+        generated_file = Path(scratch) / "generated.c"
+        generated_file.write_text(generated)
+        made = Path(scratch) / library.name
+        files = [
+            str(file) for file in [*sources, generated_file] if file.suffix == ".c"
+        ]
+        link = ["-o", str(made), *libraries, "-ldl"]
+        _compile([str(compiler), *options, *files, *link])
+        made.replace(library)
+    return library
+
+
+def _cache() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(home).absolute() / "topoloom"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _show(compiler: Path) -> str:
+    answer = subprocess.run(
+        [compiler, "-show"], capture_output=True, text=True, check=False
+    )
+    return f"{compiler} {answer.stdout}"
+
+
+def _compile(command: list[str], text: str = "") -> str:
+    try:
+        done = subprocess.run(
+            command, input=text, capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise Error(f"cannot run {command[0]}: {error.strerror}") from None
+    if done.returncode != 0:
+        complaints = [line for line in done.stderr.splitlines() if "error" in line]
+        raise Error(
+            f"{command[0]} cannot compile what is to be preloaded: "
+            f"{(complaints or [done.stderr.strip() or 'no reason given'])[0]}"
+        )
+    return done.stdout
