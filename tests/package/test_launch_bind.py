@@ -89,13 +89,13 @@ def test_mpich_takes_the_cpus_of_each_stretch_of_ranks() -> None:
 
 def test_srun_binds_ranks_that_sit_alike_on_all_nodes() -> None:
     cores = use(find_format("slurm-hostfile"), placed(ALIKE, "core"))
-    assert "srun -m arbitrary --cpu-bind=mask_cpu:0x44,0x11 -n 4" in cores
+    assert "--cpu-bind=mask_cpu:0x44,0x11 --gpu-bind=map_gpu:0,0 -n 4" in cores
     threads = use(find_format("slurm-hostfile"), placed(ALIKE, "pu"))
-    assert "srun -m arbitrary --cpu-bind=map_cpu:2,0 -n 4" in threads
+    assert "--cpu-bind=map_cpu:2,0 --gpu-bind=map_gpu:0,0 -n 4" in threads
     fewer = use(find_format("slurm-hostfile"), placed([5, 1, 0], "pu"))
-    assert "--cpu-bind=map_cpu:2,0 -n 3" in fewer
+    assert "--cpu-bind=map_cpu:2,0 --gpu-bind=map_gpu:0,0 -n 3" in fewer
     unlike = use(find_format("slurm-hostfile"), placed(UNLIKE, "pu"))
-    assert "srun -m arbitrary -n 4" in unlike
+    assert "cpu-bind" not in unlike
 
 
 def test_a_bound_placement_loses_nothing_where_the_launcher_can_bind() -> None:
@@ -190,7 +190,7 @@ def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) 
 def test_a_list_of_cpus_that_no_command_line_takes_is_a_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("topoloom.launch.cpu_bind.LONGEST_ARGUMENT", 8)
+    monkeypatch.setattr("topoloom.launch.bind_myself.LONGEST_ARGUMENT", 8)
     command = parse(["srun", "-n", "4", "./app"], srun.SYNTAX)
     made = srun.apply(command, placed(UNLIKE, "core"), tmp_path, (22, 5))
     assert "sh" not in made.command
@@ -298,7 +298,7 @@ def test_export_binds_as_the_placement_knows_the_cpus(
     )
     assert written.out == (
         "use it:  SLURM_HOSTFILE=h srun -m arbitrary "
-        "--cpu-bind=mask_cpu:0x44,0x11 -n 4 ./app\n"
+        "--cpu-bind=mask_cpu:0x44,0x11 --gpu-bind=map_gpu:0,0 -n 4 ./app\n"
     )
     assert written.err == ""
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from topoloom.cli import complete
 from topoloom.cli.options import AsJson, output_option
 
 CoresPerSlot = Annotated[
@@ -46,8 +47,9 @@ def command(
         typer.Option(
             "--to",
             metavar="FORMAT",
-            help="openmpi-rankfile, hostfile, mpich-rankmap, mpich-hostfile, "
-            "mpich-rank-order, slurm-hostfile, list or bindings.",
+            help="One of 'topoloom list exports': openmpi-rankfile, slurm-hostfile, "
+            "flux-taskmap, torchrun, json and so on.",
+            autocompletion=complete.exports,
         ),
     ],
     hosts: Hosts = None,
@@ -62,9 +64,11 @@ def command(
     """Write a placement as a file that a launcher reads.
 
     Host names come from the allocation (a host list keeps its names), the machine or
-    --hosts; without these, node 7 is called n7. openmpi-rankfile names cores; the
-    formats for other launchers name hosts, whose cores the launcher fills in rank
-    order, unless --bind adds CPUs (mpich-hostfile, slurm-hostfile).
+    --hosts; without these, node 7 is called n7. Some formats name cores, CPUs or GPUs
+    (openmpi-rankfile, jsrun-erf, bluegene-map, torchrun); the others name hosts, whose
+    cores the launcher fills in rank order, unless --bind adds CPUs (mpich-hostfile,
+    intel-machinefile, slurm-hostfile, flux-taskmap). A format that cannot say the
+    placement refuses it.
 
     \b
     Examples:

@@ -70,7 +70,9 @@ def only_used_hosts(placed: HostPlacement) -> HostPlacement:
     place = np.empty(len(used), dtype=np.int64)
     place[order] = np.arange(len(used))
     index = place[np.searchsorted(used, placed.host)]
-    return replace(placed, hosts=[placed.hosts[i] for i in used[order]], host=index)
+    kept = used[order]
+    hosts = [placed.hosts[i] for i in kept]
+    return replace(placed, hosts=hosts, nodes=placed.nodes[kept], host=index)
 
 
 def refuse(command: CommandLine, names: Collection[str]) -> None:

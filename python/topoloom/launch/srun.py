@@ -14,8 +14,8 @@ from pathlib import Path
 from topoloom.files import write_text
 from topoloom.hostlist import expand_hostlist
 from topoloom.launch import slurm_hostfile
+from topoloom.launch.bind_myself import bind_myself
 from topoloom.launch.command_line import CommandLine, Syntax, words
-from topoloom.launch.cpu_bind import bind_myself
 from topoloom.launch.formats import what_is_lost
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import Launch, only_used_hosts, refuse
@@ -93,7 +93,7 @@ def apply(
     write_text(path, slurm_hostfile.write(used))
     extra = ["-N", str(len(used.hosts)), "-m", "arbitrary"]
     loss = what_is_lost(slurm_hostfile, used)
-    if placed.bind is not None and (before := bind_myself(used)):
+    if placed.bind is not None and (before := bind_myself(used, "SLURM_PROCID")):
         extra.append("--cpu-bind=none")
         command = command.behind(before)
         loss = None
