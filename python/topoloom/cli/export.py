@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topoloom.cli import complete
 from topoloom.cli.options import AsJson, output_option
+
+if TYPE_CHECKING:
+    from topoloom.launch.formats import LaunchFormat
+    from topoloom.launch.host_placement import HostPlacement
 
 CoresPerSlot = Annotated[
     int,
@@ -59,6 +63,19 @@ def command(
         Path | None,
         output_option("Default: print it."),
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Compare the placement rank by rank with the map that Open MPI draws "
+            "of the file (its dry run); exit status 1 if a rank is elsewhere. For "
+            "openmpi-rankfile and hostfile.",
+        ),
+    ] = False,
+    launcher: Annotated[
+        str,
+        typer.Option("--launcher", metavar="MPIRUN", help="Whom --check asks."),
+    ] = "mpirun",
     as_json: AsJson = False,
 ) -> None:
     """Write a placement as a file that a launcher reads.
@@ -76,6 +93,7 @@ def command(
       mpirun --rankfile ranks.txt -n 64 ./app
       topoloom export x.json --to slurm-hostfile --hosts "$SLURM_JOB_NODELIST" -o h
       SLURM_HOSTFILE=h srun -m arbitrary -n 64 ./app
+      topoloom export x.json --to openmpi-rankfile --hosts 'cn[01-64]' --check -o r
     Or let topoloom do it:
       topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' -- mpirun -n 64 ./app
     """
@@ -107,6 +125,8 @@ def command(
         bind,
     )
     text = target.write(placed)
+    if check:
+        _check(target, text, placed, launcher)
     loss = what_is_lost(target, placed)
     if output is not None:
         write_text(output, text)
@@ -129,3 +149,29 @@ def command(
         print(f"use it:  {how}")
     if loss is not None:
         note(f"note: {loss}")
+
+
+#: Ranks that are elsewhere, of which --check prints a line each.
+MOST_NAMED = 20
+
+
+def _check(
+    target: LaunchFormat, text: str, placed: HostPlacement, launcher: str
+) -> None:
+    """Compare the launcher's map with the placement; a difference is a `Failure`."""
+    from topoloom.cli.console import note
+    from topoloom.cli.outcome import Failure
+    from topoloom.launch.openmpi_map import LauncherRefuses, dry_run
+
+    try:
+        asked, mismatches = dry_run(target, text, placed, launcher)
+    except LauncherRefuses as refusal:
+        raise Failure(str(refusal)) from None
+    for line in mismatches[:MOST_NAMED]:
+        note(line)
+    if mismatches:
+        raise Failure(
+            f"{asked} would start {len(mismatches)} of {placed.rank_count} ranks "
+            "elsewhere, so nothing was written"
+        )
+    note(f"checked: {asked} would start all {placed.rank_count} ranks as placed")
