@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import MPIS, each_of
 from network_hosts import (
     HEAD,
     OVER_TCP,
@@ -38,14 +37,6 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NetworkHosts]:
         pytest.skip("network namespaces need root or unprivileged user namespaces")
     with network_hosts(HOSTS, tmp_path_factory.mktemp("network")) as hosts:
         yield hosts
-
-
-@pytest.fixture(params=each_of(MPIS, "an MPI"))
-def mpi(request: pytest.FixtureRequest) -> Mpi:
-    """Any MPI of this machine."""
-    if isinstance(request.param, str):
-        pytest.fail(f"{request.param} is not installed; `make test` installs it")
-    return request.param
 
 
 def mpirun(mpi: Mpi, network: NetworkHosts) -> list[str]:
