@@ -78,3 +78,38 @@ def test_srun_places_and_binds_ranks_that_talk_over_the_network(
             for here, there in zip(hosts, [hosts[-1], *hosts[:-1]], strict=True)
         )
         assert slurm.network.received(node) - before[node] >= comes * BYTES
+
+
+def test_export_asks_srun_where_ranks_would_start(
+    slurm: RealSlurm, tmp_path: Path
+) -> None:
+    (tmp_path / "m.toml").write_text(MACHINE)
+    save_graph(tmp_path / "ring.npz", ring(5, 1000))
+    place = "map ring.npz --machine m.toml --mapper random --seed 2 -o x.json"
+    export = "export x.json --to slurm-hostfile --check -o h --hosts"
+    words = shlex.join(TOPOLOOM)
+    script = f"""
+        cd {tmp_path}
+        {words} {place}
+        {words} {export} "n[1-3]" 2>&1
+        cp h right
+        {words} {export} "n1,n2,n9" 2>&1 || echo status $?
+    """
+    said = slurm.in_job("-N3 --exclusive", script).splitlines()
+    (checked,) = (line for line in said if line.startswith("checked: Slurm "))
+    assert checked.endswith("would start all 5 ranks as placed")
+    refused, status = said[-2:]
+    assert refused.startswith("topoloom: srun refuses the placement: srun: error:")
+    assert status == "status 1"
+    assert (tmp_path / "h").read_text() == (tmp_path / "right").read_text()
+
+
+def test_outside_of_a_job_srun_is_not_asked(slurm: RealSlurm, tmp_path: Path) -> None:
+    save_graph(tmp_path / "ring.npz", ring(2, 1000))
+    where = f"--machine mesh:2 -o {tmp_path}/x.json"
+    slurm.run(*TOPOLOOM, "map", tmp_path / "ring.npz", *where.split())
+    export = ["export", f"{tmp_path}/x.json", "--to", "slurm-hostfile", "--check"]
+    done = slurm.run(*TOPOLOOM, *export)
+    assert done.returncode == 2
+    assert "inside a job alone" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

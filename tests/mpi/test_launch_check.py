@@ -12,9 +12,9 @@ import pytest
 from several_hosts import SeveralHosts
 
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
+from topoloom.launch.dry_run import dry_run
 from topoloom.launch.formats import find_format
 from topoloom.launch.host_placement import host_placement
-from topoloom.launch.openmpi_map import dry_run
 from topoloom.node_parts import NodeParts
 
 HOSTS = ("beta", "alpha", "delta-2")

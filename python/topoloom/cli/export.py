@@ -67,15 +67,19 @@ def command(
         bool,
         typer.Option(
             "--check",
-            help="Compare the placement rank by rank with the map that Open MPI draws "
-            "of the file (its dry run); exit status 1 if a rank is elsewhere. For "
-            "openmpi-rankfile and hostfile.",
+            help="Compare the placement rank by rank with where the launcher would "
+            "start ranks, by its dry run; exit status 1 if one is elsewhere. For Open "
+            "MPI (openmpi-rankfile, hostfile) and, in a job, Slurm (slurm-hostfile).",
         ),
     ] = False,
     launcher: Annotated[
-        str,
-        typer.Option("--launcher", metavar="MPIRUN", help="Whom --check asks."),
-    ] = "mpirun",
+        str | None,
+        typer.Option(
+            "--launcher",
+            metavar="PROGRAM",
+            help="Whom --check asks; mpirun or srun without it.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a placement as a file that a launcher reads.
@@ -156,12 +160,13 @@ MOST_NAMED = 20
 
 
 def _check(
-    target: LaunchFormat, text: str, placed: HostPlacement, launcher: str
+    target: LaunchFormat, text: str, placed: HostPlacement, launcher: str | None
 ) -> None:
     """Compare the launcher's map with the placement; a difference is a `Failure`."""
     from topoloom.cli.console import note
     from topoloom.cli.outcome import Failure
-    from topoloom.launch.openmpi_map import LauncherRefuses, dry_run
+    from topoloom.launch.dry_run import dry_run
+    from topoloom.launch.job_map import LauncherRefuses
 
     try:
         asked, mismatches = dry_run(target, text, placed, launcher)
