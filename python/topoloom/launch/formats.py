@@ -101,5 +101,5 @@ def what_is_lost(entry: LaunchFormat, placed: HostPlacement) -> str | None:
         return None
     return (
         f"{entry.NAME} names hosts, not cores: each rank is on its host, but the ranks "
-        "of a host take its cores in rank order; openmpi-rankfile names cores"
+        "of a host take its cores one after the other; openmpi-rankfile names cores"
     )

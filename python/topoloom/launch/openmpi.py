@@ -25,6 +25,7 @@ from topoloom.launch.launch import (
 )
 
 NAME = "Open MPI"
+NODES_READ_FILES = False
 
 FILES = frozenset({"hostfile", "machinefile", "default-hostfile"})
 LISTS = frozenset({"H", "host"})
