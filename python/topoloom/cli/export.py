@@ -129,8 +129,7 @@ def command(
         bind,
     )
     text = target.write(placed)
-    if check:
-        _check(target, text, placed, launcher)
+    checked = _check(target, text, placed, launcher) if check else None
     loss = what_is_lost(target, placed)
     if output is not None:
         write_text(output, text)
@@ -144,6 +143,7 @@ def command(
                 "text": text,
                 "use": how,
                 "note": loss,
+                "checked": checked,
             }
         )
         return
@@ -161,8 +161,8 @@ MOST_NAMED = 20
 
 def _check(
     target: LaunchFormat, text: str, placed: HostPlacement, launcher: str | None
-) -> None:
-    """Compare the launcher's map with the placement; a difference is a `Failure`."""
+) -> str:
+    """Name the launcher whose map is the placement; a difference is a `Failure`."""
     from topoloom.cli.console import note
     from topoloom.cli.outcome import Failure
     from topoloom.launch.dry_run import dry_run
@@ -180,3 +180,4 @@ def _check(
             "elsewhere, so nothing was written"
         )
     note(f"checked: {asked} would start all {placed.rank_count} ranks as placed")
+    return asked

@@ -17,6 +17,7 @@ from topoloom.launch import (
 from topoloom.launch.formats import LaunchFormat
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.job_map import JobMap, LauncherRefuses
+from topoloom.launch.program import WITHOUT_A_WORD
 
 Ask = Callable[[LaunchFormat, str, HostPlacement, str], JobMap]
 
@@ -71,7 +72,8 @@ def dry_run(
     program = program or checker.program
     answer = checker.ask(entry, text, placed, program)
     if len(answer.hosts) < placed.rank_count:
-        raise LauncherRefuses(f"{program} refuses the placement: {answer.said}")
+        said = answer.said or WITHOUT_A_WORD
+        raise LauncherRefuses(f"{program} refuses the placement: {said}")
     found = (_mismatch(placed, rank, answer) for rank in range(placed.rank_count))
     return DryRun(answer.launcher, [line for line in found if line])
 
