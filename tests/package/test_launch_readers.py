@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topoloom import Error, Machine
+from topoloom.allocation_file import read_allocation
 from topoloom.launch.formats import FORMATS, find_format, use
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.node_parts import Device, NodeParts
@@ -36,13 +37,24 @@ class Seat(NamedTuple):
 
 
 @st.composite
-def placements(draw: st.DrawFn, bind: str | None = None) -> HostPlacement:
-    """Place some ranks anywhere on a whole mesh, whose nodes come in any order."""
-    shape = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+def placements(
+    draw: st.DrawFn, bind: str | None = None, axes: int | None = None
+) -> HostPlacement:
+    """Place ranks on a whole mesh, whose nodes come in any order.
+
+    Anywhere, or on all slots, or so that the ranks of each host are consecutive.
+    """
+    sizes = st.integers(1, 3)
+    shape = draw(st.lists(sizes, min_size=axes or 1, max_size=axes or 3))
     machine = Machine(f"mesh:{'x'.join(map(str, shape))}+node:{SLOTS}")
     nodes = draw(st.permutations(range(machine.node_count)))
-    count = draw(st.integers(1, machine.slot_count))
-    slots = draw(st.permutations(range(machine.slot_count)))[:count]
+    kind = draw(st.sampled_from(["anywhere", "full", "packed"]))
+    most = machine.slot_count
+    count = most if kind == "full" else draw(st.integers(1, most))
+    slots = draw(st.permutations(range(most)))[:count]
+    if kind == "packed":
+        place = draw(st.permutations(range(machine.node_count)))
+        slots.sort(key=lambda slot: place[slot // SLOTS])
     hosts = [f"cn{node:02}" for node in nodes]
     return host_placement(machine, nodes, slots, hosts, 1, NODE, bind)
 
@@ -208,13 +220,12 @@ def test_intel_mpi_pins_each_rank_to_the_cpus_of_its_slot(
     assert read_machinefile(text, placed) == wanted(placed, slots=True)
 
 
-@given(placements(), st.randoms())
+@given(placements(axes=3))
 def test_a_blue_gene_map_is_written_for_full_blocks_alone(
-    placed: HostPlacement, random: object
+    placed: HostPlacement,
 ) -> None:
-    shape = placed.machine.shape
     full = set(placed.ranks_per_host().tolist()) == {int(placed.slot.max()) + 1}
-    if len(shape) != 3 or not full:
+    if not full:
         with pytest.raises(Error, match="bluegene-map"):
             find_format("bluegene-map").write(placed)
         return
@@ -252,6 +263,14 @@ def test_a_task_map_is_as_short_as_in_the_rfc(hosts: list[int], taskmap: str) ->
     nodes = range(max(hosts) + 1)
     placed = host_placement(Machine(f"mesh:{len(nodes)}+node:4"), nodes, slots)
     assert find_format("flux-taskmap").write(placed) == taskmap + "\n"
+
+
+@given(placements())
+def test_a_vcoordfile_names_the_nodes_of_an_allocation(placed: HostPlacement) -> None:
+    text = find_format("pjm-vcoordfile").write(placed)
+    nodes = read_allocation(placed.machine, text).allocation.nodes.tolist()
+    taken = (placed.machine_slot // SLOTS).tolist()
+    assert nodes == list(dict.fromkeys(taken))
 
 
 def test_coordinates_count_from_the_corner_of_the_job() -> None:

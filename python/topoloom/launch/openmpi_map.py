@@ -62,7 +62,7 @@ def ask(entry: LaunchFormat, text: str, placed: HostPlacement, program: str) -> 
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True
         )
-    mapped = _read_map(done.stdout, used.bind == PU)
+    mapped = _read_map(done.stdout, used.bind == PU) if done.returncode == 0 else {}
     misbound = {}
     if entry is openmpi_rankfile:
         for rank, (_, bound) in mapped.items():

@@ -52,9 +52,10 @@ def ask(entry: LaunchFormat, text: str, placed: HostPlacement, program: str) -> 
             capture_output=True,
             text=True,
         )
+    started = _TASKS.findall(done.stderr) if done.returncode == 0 else []
     hosts = {
         rank: host
-        for host, listed in _TASKS.findall(done.stderr)
+        for host, listed in started
         for rank in expand_ranges(listed, placed.rank_count)
     }
     errors = [line for line in done.stderr.splitlines() if "error: " in line]
