@@ -87,7 +87,7 @@ def command(
     Host names come from the allocation (a host list keeps its names), the machine or
     --hosts; without these, node 7 is called n7. Some formats name cores, CPUs or GPUs
     (openmpi-rankfile, jsrun-erf, bluegene-map, torchrun); the others name hosts, whose
-    cores the launcher fills in rank order, unless --bind adds CPUs (mpich-hostfile,
+    cores the launcher fills in turn, unless --bind adds CPUs (mpich-hostfile,
     intel-machinefile, slurm-hostfile, flux-taskmap). A format that cannot say the
     placement refuses it.
 
