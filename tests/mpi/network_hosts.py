@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,6 +111,12 @@ def can_have_networks() -> bool:
     """Whether this system lets us make network namespaces: as root, or in our own."""
     words = [*_unshare(), "--mount", "ip", "link", "add", "name", "b", "type", "bridge"]
     return subprocess.run(words, check=False, capture_output=True).returncode == 0
+
+
+def messages_across(hosts: Sequence[str]) -> Counter[str]:
+    """Count what comes to each host from others, where rank r hears from rank r - 1."""
+    pairs = zip(hosts, [hosts[-1], *hosts[:-1]], strict=True)
+    return Counter(here for here, there in pairs if here != there)
 
 
 @contextlib.contextmanager

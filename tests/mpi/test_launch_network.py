@@ -8,7 +8,6 @@ import select
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from network_hosts import (
     OVER_TCP,
     NetworkHosts,
     can_have_networks,
+    messages_across,
     network_hosts,
 )
 from several_hosts import PROGRAMS, SECONDS, Mpi
@@ -69,12 +69,6 @@ def expected(placement: str) -> list[tuple[str, int]]:
     return [(placed.hosts[slot // 2], slot % 2) for slot in slots]
 
 
-def from_other_hosts(hosts: list[str]) -> Counter[str]:
-    """Count the messages that come to each host: rank r hears from rank r - 1."""
-    pairs = zip(hosts, [hosts[-1], *hosts[:-1]], strict=True)
-    return Counter(here for here, there in pairs if here != there)
-
-
 def test_ranks_arrive_on_their_hosts_and_talk_over_the_network(
     mpi: Mpi,
     network: NetworkHosts,
@@ -105,7 +99,7 @@ def test_ranks_arrive_on_their_hosts_and_talk_over_the_network(
         assert [[int(core) for core in row[3:]] for row in rows] == [
             [core] for _, core in seats
         ]
-    for host, messages in from_other_hosts(hosts).items():
+    for host, messages in messages_across(hosts).items():
         assert network.received(host) - before[host] >= messages * BYTES
 
 

@@ -142,6 +142,9 @@ def test_what_a_format_leaves_out_is_said() -> None:
         "pjm-vcoordfile",
     }
     assert not any(what_is_lost(entry, in_order) for entry in FORMATS)
+    # Cray MPICH orders the ranks of a host, whose first cores they take.
+    second_core = placed([5])
+    assert what_is_lost(find_format("mpich-rank-order"), second_core)
 
 
 @given(st.permutations(range(12)), st.integers(1, 12))

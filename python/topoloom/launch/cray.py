@@ -8,6 +8,7 @@ order, whatever ``-w`` says, and its task ids are no longer the ranks.
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from topoloom import Error
@@ -22,14 +23,20 @@ from topoloom.launch.launch import Launch, used_hosts_in_order
 
 
 def apply_by_order(
-    command: CommandLine, placed: HostPlacement, directory: Path
+    command: CommandLine,
+    placed: HostPlacement,
+    directory: Path,
+    replaced: Collection[str],
 ) -> Launch | None:
     """Let Cray MPICH renumber the ranks, where its module is loaded in a job.
 
-    None where it is not, or its file cannot say the placement.
+    The options `replaced` are left out. None where the module is not loaded, its file
+    cannot say the placement, or the user has a SLURM_HOSTFILE, which would prevail.
     """
     nodes = os.environ.get("SLURM_JOB_NODELIST")
     if not nodes or "CRAY_MPICH_VERSION" not in os.environ:
+        return None
+    if "SLURM_HOSTFILE" in os.environ:
         return None
     used = used_hosts_in_order(placed, expand_hostlist(nodes))
     if used is None:
@@ -51,7 +58,7 @@ def apply_by_order(
             command = command.behind(before)
             loss = None
     return Launch(
-        command.rebuilt({"N", "nodes", "w", "nodelist"}, extra, used.rank_count),
+        command.rebuilt(replaced, extra, used.rank_count),
         {"MPICH_RANK_REORDER_METHOD": "3", "MPICH_RANK_REORDER_FILE": str(path)},
         loss,
     )

@@ -92,7 +92,7 @@ def apply(
     refuse(command, PLACING)
     if placed.bind is not None:
         refuse(command, {"cpu-bind"})
-    if launch := apply_by_order(command, placed, directory):
+    if launch := apply_by_order(command, placed, directory, REPLACED):
         return launch
     used = only_used_hosts(placed)
     path = directory / "hosts-of-ranks"
