@@ -33,8 +33,9 @@ need_test_programs() {
   want scotch_gmap scotch
   want lstopo hwloc-nox
   /usr/bin/python3 -c 'import simgrid' 2>/dev/null || missing+=(python3-simgrid)
-  # Daemons, which are not on every user's PATH.
+  # Not on every user's PATH: daemons, and what makes networks.
   PATH=$PATH:/usr/sbin:/sbin want slurmctld slurm-wlm munge
+  PATH=$PATH:/usr/sbin:/sbin want ip iproute2
 }
 
 install_packages() {

@@ -2,8 +2,9 @@
 """A real Slurm on this machine alone: its daemons, with several virtual nodes.
 
 It needs no network, no systemd and no root, but this machine's name must lead to an
-address: that is where its daemons listen. All that it writes is in one directory, and
-the daemons end with the process that started them.
+address: that is where its daemons listen. Or each daemon runs on a host with a network
+of its own. All that it writes is in one directory, and the daemons end with the process
+that started them.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from network_hosts import HEAD, NetworkHosts
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "salloc", "sbatch", "srun", "scontrol")
 SECONDS = 120
 
 # Beside a loopback interface alone, names are found only where IPv6 is allowed.
 CONFIGURATION = """\
 ClusterName=virtual
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}({address})
 SlurmctldPort={port}
 SlurmUser={user}
 SlurmdUser={user}
@@ -65,11 +68,12 @@ class RealSlurm:
 
     home: Path
     environment: Mapping[str, str]
+    network: NetworkHosts | None = None
 
     def run(self, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a command outside of any job."""
         return subprocess.run(
-            [str(word) for word in words],
+            _on(self.network, HEAD, [str(word) for word in words]),
             capture_output=True,
             text=True,
             check=False,
@@ -97,7 +101,9 @@ class RealSlurm:
 
 
 @contextlib.contextmanager
-def real_slurm(nodes: Mapping[str, str], topology: str) -> Iterator[RealSlurm]:
+def real_slurm(
+    nodes: Mapping[str, str], topology: str, network: NetworkHosts | None = None
+) -> Iterator[RealSlurm]:
     """Start a Slurm, and stop it at the end.
 
     Parameters
@@ -106,17 +112,19 @@ def real_slurm(nodes: Mapping[str, str], topology: str) -> Iterator[RealSlurm]:
         Host lists, each with what is to be said of its nodes: ``Sockets=2`` and so on.
     topology
         A ``topology.conf`` for the tree plugin, or "" for none.
+    network
+        Hosts with the names of the nodes, to run the daemons on; else all run here.
     """
     with tempfile.TemporaryDirectory(prefix="slurm-") as folder:
         home = Path(folder)
         environment = _environment(home)
-        names = _configure(home, nodes, topology)
+        names = _configure(home, nodes, topology, network)
         with contextlib.ExitStack() as stack:
-            for command in _daemons(home, names):
+            for host, command in _daemons(home, names):
                 log = stack.enter_context((home / "daemons.log").open("a"))
                 daemon = subprocess.Popen(
                     # They end, too, where this process is killed.
-                    ["setpriv", "--pdeathsig", "TERM", *command],
+                    ["setpriv", "--pdeathsig", "TERM", *_on(network, host, command)],
                     env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
@@ -125,7 +133,7 @@ def real_slurm(nodes: Mapping[str, str], topology: str) -> Iterator[RealSlurm]:
                 stack.callback(_end, daemon)
                 if command[0] == "munged":
                     _await_file(home / "munge.socket")
-            slurm = RealSlurm(home, environment)
+            slurm = RealSlurm(home, environment, network)
             _await_nodes(slurm, len(names))
             stack.callback(_end_jobs, slurm)
             yield slurm
@@ -142,22 +150,37 @@ def _environment(home: Path) -> dict[str, str]:
     return {**kept, "PATH": path, "SLURM_CONF": str(home / "slurm.conf")}
 
 
-def _configure(home: Path, nodes: Mapping[str, str], topology: str) -> list[str]:
+def _on(network: NetworkHosts | None, host: str, words: list[str]) -> list[str]:
+    return words if network is None else network.on(host, *words)
+
+
+def _configure(
+    home: Path,
+    nodes: Mapping[str, str],
+    topology: str,
+    network: NetworkHosts | None,
+) -> list[str]:
     """Write the configuration; answer the names of the nodes."""
     from topoloom.hostlist import expand_hostlist
 
     names = {host: said for key, said in nodes.items() for host in expand_hostlist(key)}
-    host = platform.node()
-    socket.gethostbyname(host)  # Slurm asks for it again and again, for minutes.
+    if network is None:
+        host = platform.node()
+        socket.gethostbyname(host)  # Slurm asks for it again and again, for minutes.
+        addresses = dict.fromkeys([host, *names], "127.0.0.1")
+    else:
+        host, addresses = HEAD, network.addresses
     port, *ports = _free_ports(1 + len(names))
     lines = [
-        f"NodeName={name} NodeHostName={host} NodeAddr=127.0.0.1 Port={own} {said}"
+        f"NodeName={name} NodeHostName={name if network else host} "
+        f"NodeAddr={addresses[name]} Port={own} {said}"
         for own, (name, said) in zip(ports, names.items(), strict=True)
     ]
     (home / "slurm.conf").write_text(
         CONFIGURATION.format(
             home=home,
             host=host,
+            address=addresses[host],
             port=port,
             user=getpass.getuser(),
             plugin="topology/tree" if topology else "topology/none",
@@ -173,7 +196,8 @@ def _configure(home: Path, nodes: Mapping[str, str], topology: str) -> list[str]
     return list(names)
 
 
-def _daemons(home: Path, names: list[str]) -> Iterator[list[str]]:
+def _daemons(home: Path, names: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """List what to start, and on which host."""
     files = {
         "socket": "munge.socket",
         "key-file": "munge.key",
@@ -183,10 +207,10 @@ def _daemons(home: Path, names: list[str]) -> Iterator[list[str]]:
     }
     options = [f"--{option}={home / name}" for option, name in files.items()]
     # Its directory is not one of the system: that is what --force lets pass.
-    yield ["munged", "--foreground", "--force", *options]
-    yield ["slurmctld", "-D", "-c"]
+    yield HEAD, ["munged", "--foreground", "--force", *options]
+    yield HEAD, ["slurmctld", "-D", "-c"]
     for name in names:
-        yield ["slurmd", "-D", "-N", name]
+        yield name, ["slurmd", "-D", "-N", name]
 
 
 def _free_ports(count: int) -> list[int]:

@@ -82,6 +82,7 @@ def test_shell_completion_knows_verbs_and_options() -> None:
     assert complete("topoloom map p.npz --mapper gge,sw").split() == ["gge,swap"]
     assert complete("topoloom map p.npz --objective ti").split() == ["time"]
     assert complete("topoloom list map").split() == ["mappers"]
+    assert complete("topoloom export x.json --to fl").split() == ["flux-taskmap"]
     assert "ring" in complete("topoloom pattern ri").split()
 
 

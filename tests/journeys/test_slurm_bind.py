@@ -61,3 +61,45 @@ def test_srun_starts_ranks_that_are_bound(
         (rank, f"n{slot // 2 + 1}", "10"[slot % 2], "two words")
         for rank, slot in enumerate(placed)
     ]
+
+
+#: Stands for a program with Cray MPICH: its rank is where its task id stands in a file.
+CRAY_RANK = """#!/bin/sh
+order=$(grep -v '^#' "$MPICH_RANK_REORDER_FILE" | tr ',' ' ')
+set -- $order
+shift $SLURM_PROCID
+echo $1 $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) \\
+    $MPICH_RANK_REORDER_METHOD
+"""
+
+
+@pytest.mark.parametrize("bind", [["--bind", "core"], []])
+def test_cray_mpich_puts_the_ranks_where_srun_starts_tasks_in_blocks(
+    slurm: RealSlurm, tmp_path: Path, bind: list[str]
+) -> None:
+    (tmp_path / "m.toml").write_text(MACHINE)
+    (tmp_path / "rank").write_text(CRAY_RANK)
+    (tmp_path / "rank").chmod(0o755)
+    save_graph(tmp_path / "ring.npz", ring(4, 1000))
+    # The allocation's order is not Slurm's.
+    placing = ["--machine", "m.toml", "--allocation", "n2,n1", *bind]
+    mapping = ["--mapper", "random", "--seed", "1", "-o", "x.json"]
+    command = ["srun", "--mpi=none", "-n", "4", "./rank"]
+    words = [*placing, "--profile", "ring.npz", *mapping, "--", *command]
+    script = f"""
+        cd {tmp_path}
+        export CRAY_MPICH_VERSION=8.1.29
+        {shlex.join([*TOPOLOOM, "run", *words])}
+    """
+    said = slurm.in_job("-N2 --exclusive", script)
+    rows = sorted(line.split() for line in said.splitlines())
+    slots = load_placement(tmp_path / "x.json").placement.slots.tolist()
+    hosts = [f"n{slot // 2 + 1}" for slot in slots]
+    assert [row[:2] for row in rows] == [
+        [str(rank), host] for rank, host in enumerate(hosts)
+    ]
+    assert {row[-1] for row in rows} == {"3"}
+    if bind:
+        assert [row[3] for row in rows] == ["10"[slot % 2] for slot in slots]
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"m.toml", "rank", "ring.npz", "x.json"}

@@ -37,6 +37,14 @@ def hosts_of(mpi: Mpi | str, factory: pytest.TempPathFactory) -> SeveralHosts:
     return _made[mpi.name]
 
 
+@pytest.fixture(params=each_of(MPIS, "an MPI"))
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    """Any MPI of this machine."""
+    if isinstance(request.param, str):
+        pytest.fail(f"{request.param} is not installed; `make test` installs it")
+    return request.param
+
+
 @pytest.fixture(name="several_hosts", params=each_of(MPIS, "an MPI"))
 def _any_mpi(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory

@@ -22,7 +22,7 @@ from topoloom import (
     PlacementFile,
     save_placement,
 )
-from topoloom.launch import hydra, openmpi, srun
+from topoloom.launch import flux, hydra, intel, openmpi, srun
 from topoloom.launch.command_line import parse
 from topoloom.launch.formats import find_format, use, what_is_lost
 from topoloom.launch.host_placement import HostPlacement, host_placement
@@ -89,13 +89,13 @@ def test_mpich_takes_the_cpus_of_each_stretch_of_ranks() -> None:
 
 def test_srun_binds_ranks_that_sit_alike_on_all_nodes() -> None:
     cores = use(find_format("slurm-hostfile"), placed(ALIKE, "core"))
-    assert "srun -m arbitrary --cpu-bind=mask_cpu:0x44,0x11 -n 4" in cores
+    assert "--cpu-bind=mask_cpu:0x44,0x11 --gpu-bind=map_gpu:0,0 -n 4" in cores
     threads = use(find_format("slurm-hostfile"), placed(ALIKE, "pu"))
-    assert "srun -m arbitrary --cpu-bind=map_cpu:2,0 -n 4" in threads
+    assert "--cpu-bind=map_cpu:2,0 --gpu-bind=map_gpu:0,0 -n 4" in threads
     fewer = use(find_format("slurm-hostfile"), placed([5, 1, 0], "pu"))
-    assert "--cpu-bind=map_cpu:2,0 -n 3" in fewer
+    assert "--cpu-bind=map_cpu:2,0 --gpu-bind=map_gpu:0,0 -n 3" in fewer
     unlike = use(find_format("slurm-hostfile"), placed(UNLIKE, "pu"))
-    assert "srun -m arbitrary -n 4" in unlike
+    assert "cpu-bind" not in unlike
 
 
 def test_a_bound_placement_loses_nothing_where_the_launcher_can_bind() -> None:
@@ -156,6 +156,32 @@ def test_open_mpi_is_started_so_that_it_binds(tmp_path: Path) -> None:
     assert {four.loss, five.loss, cores.loss} == {None}
 
 
+@pytest.mark.parametrize(
+    ("launcher", "variable", "options", "environment"),
+    [
+        (intel, "PMI_RANK", "-machinefile", {"I_MPI_PIN": "off"}),
+        (flux, "FLUX_TASK_RANK", "-o cpu-affinity=off", {}),
+    ],
+)
+def test_ranks_bind_themselves_under_launchers_that_cannot(
+    launcher: Launcher,
+    variable: str,
+    options: str,
+    environment: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    start = "flux run" if launcher is flux else "mpirun"
+    command = parse([*start.split(), "-n", "4", "./app"], launcher.SYNTAX)
+    made = launcher.apply(command, placed(UNLIKE, "core"), tmp_path, (1, 0))
+    before, own = made.command[: made.command.index("sh")], made.command[-5:]
+    assert options in " ".join(before)
+    assert environment.items() <= made.environment.items()
+    assert f"$(({variable} + 1))" in own[2]
+    assert own[3] == "2,6 0,4 0,4 2,6"
+    assert own[4] == "./app"
+    assert made.loss is None
+
+
 @pytest.mark.parametrize(("bind", "cpus"), [("core", 2), ("pu", 1)])
 def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) -> None:
     """A stand-in for taskset says what each rank would be bound to."""
@@ -190,11 +216,13 @@ def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) 
 def test_a_list_of_cpus_that_no_command_line_takes_is_a_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("topoloom.launch.cpu_bind.LONGEST_ARGUMENT", 8)
+    monkeypatch.setattr("topoloom.launch.bind_myself.LONGEST_ARGUMENT", 8)
     command = parse(["srun", "-n", "4", "./app"], srun.SYNTAX)
     made = srun.apply(command, placed(UNLIKE, "core"), tmp_path, (22, 5))
     assert "sh" not in made.command
     assert made.loss is not None
+    alike = srun.apply(command, placed(ALIKE, "core"), tmp_path, (22, 5))
+    assert alike.loss is not None
 
 
 @pytest.mark.parametrize(
@@ -203,6 +231,7 @@ def test_a_list_of_cpus_that_no_command_line_takes_is_a_loss(
         (openmpi, "mpirun --bind-to none -n 4 ./app", (4, 1, 4)),
         (hydra, "mpiexec -bind-to core -n 4 ./app", (4, 0)),
         (srun, "srun --cpu-bind=none -n 4 ./app", (22, 5)),
+        (intel, "mpirun -binding cell=core -n 4 ./app", (2021, 9)),
     ],
 )
 def test_a_command_that_binds_by_itself_is_refused(
@@ -298,7 +327,7 @@ def test_export_binds_as_the_placement_knows_the_cpus(
     )
     assert written.out == (
         "use it:  SLURM_HOSTFILE=h srun -m arbitrary "
-        "--cpu-bind=mask_cpu:0x44,0x11 -n 4 ./app\n"
+        "--cpu-bind=mask_cpu:0x44,0x11 --gpu-bind=map_gpu:0,0 -n 4 ./app\n"
     )
     assert written.err == ""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error, Machine
-from topoloom.launch import hydra, openmpi, srun
+from topoloom.launch import flux, hydra, intel, openmpi, srun
 from topoloom.launch.command_line import CommandLine, parse
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launch import Launch, Launcher
@@ -43,6 +43,9 @@ def launch(
         (openmpi, "mpirun --map-by=:OVERSUBSCRIBE ./app", "./app", None),
         (hydra, "mpiexec -genv A 1 -n=4 ./app --x", "./app --x", 4),
         (hydra, "mpiexec -hosts a,b -np 4 ./app : -np 1 ./b", "./app", 5),
+        (hydra, "mpiexec -genv A=1 -env B 2 -n 4 ./app A=1", "./app A=1", 4),
+        (intel, "mpirun -genv I_MPI_DEBUG=5 -tune -n 4 ./app", "./app", 4),
+        (flux, "flux run -n4 -c 2 -o mpi=none -x ./app -n 9", "./app -n 9", 4),
         (srun, "srun -n4 -N2 ./app : 3", "./app : 3", 4),
         (srun, "srun --ntasks=4 -lu --mpi=pmi2 ./app", "./app", 4),
         (srun, "srun --exclusive --cpu-bind none ./app", "./app", None),
@@ -67,6 +70,11 @@ def test_a_command_is_split_at_the_program(
 def test_a_command_that_cannot_be_split_is_refused(text: str, message: str) -> None:
     with pytest.raises(Error, match=message.replace("?", r"\?")):
         split(openmpi, text)
+
+
+def test_a_verb_that_launches_nothing_is_refused() -> None:
+    with pytest.raises(Error, match=r"only 'flux run' takes .*, not 'flux submit'"):
+        split(flux, "flux submit -n 4 ./app")
 
 
 def test_open_mpi_4_takes_a_rankfile(tmp_path: Path) -> None:
@@ -118,6 +126,52 @@ def test_srun_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
     assert path.read_text() == "gamma\nalpha\ngamma\n"
 
 
+def test_intel_mpi_takes_a_machine_file(tmp_path: Path) -> None:
+    made = launch(intel, "mpirun -f h -n 3 ./app", tmp_path, (2021, 9))
+    file = tmp_path / "machinefile"
+    assert made.command == f"mpirun -machinefile {file} -n 3 ./app".split()
+    assert file.read_text() == "gamma:1\nalpha:1\ngamma:1\n"
+    assert made.environment == {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "off"}
+
+
+def test_flux_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
+    made = launch(flux, "flux run -N 3 -n 3 -c2 ./app", tmp_path, (0, 70))
+    file = tmp_path / "hosts-of-ranks"
+    wanted = f"flux run -N 2 --requires=hosts:gamma,alpha --taskmap=hostfile:{file}"
+    assert made.command == [*wanted.split(), "-n", "3", "-c2", "./app"]
+    assert file.read_text() == "gamma\nalpha\ngamma\n"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "order"),
+    [
+        # Slurm fills its nodes in its own order: gamma has ranks 2 and 0 on its slots.
+        ("gamma,alpha,beta", "2,0,1"),
+        # One node would have two ranks, the next one but one.
+        ("alpha,beta,gamma", None),
+        # The job has not all of the hosts, or there is no job.
+        ("alpha,beta", None),
+        ("", None),
+    ],
+)
+def test_cray_mpich_renumbers_ranks_where_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: str, order: str | None
+) -> None:
+    monkeypatch.setenv("CRAY_MPICH_VERSION", "8.1.29")
+    monkeypatch.setenv("SLURM_JOB_NODELIST", nodes)
+    monkeypatch.setenv("MPICH_RANK_REORDER_METHOD", "2")
+    made = launch(srun, "srun -n 3 ./app", tmp_path, (22, 5))
+    if order is None:
+        assert "arbitrary" in made.command
+        assert made.environment["MPICH_RANK_REORDER_METHOD"] == "1"
+        return
+    wanted = "srun -N 2 -w gamma,alpha --ntasks-per-node 2 -m block -n 3 ./app"
+    assert made.command == wanted.split()
+    assert made.environment["MPICH_RANK_REORDER_METHOD"] == "3"
+    text = Path(made.environment["MPICH_RANK_REORDER_FILE"]).read_text()
+    assert text.splitlines()[-1] == order
+
+
 @pytest.mark.parametrize(
     ("launcher", "text", "version"),
     [
@@ -126,6 +180,8 @@ def test_srun_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
         (openmpi, "mpirun -bynode -n 3 ./app", (4, 1, 4)),
         (hydra, "mpiexec -ppn 2 -n 3 ./app", (4, 0)),
         (srun, "srun -m cyclic -n 3 ./app", (22, 5)),
+        (intel, "mpirun -perhost 2 -n 3 ./app", (2021, 9)),
+        (flux, "flux run --taskmap=cyclic -n 3 ./app", (0, 70)),
     ],
 )
 def test_a_command_that_places_its_ranks_itself_is_refused(
@@ -169,6 +225,15 @@ def test_what_is_no_launcher_is_refused(command: list[str], message: str) -> Non
         (hydra, "HYDRA build details:\n    Version:         4.0.2\n", (4, 0)),
         (srun, "slurm-wlm 22.05.8", (22, 5)),
         (openmpi, "HYDRA build details:", None),
+        (
+            intel,
+            "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 1",
+            (2021, 9),
+        ),
+        (intel, "Intel(R) MPI Library for Linux* OS, Version 2019 Update 7", (2019, 0)),
+        (hydra, "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 1", None),
+        (flux, "commands:    \t\t0.70.0\nlibflux-core:\t\t0.70.0\n", (0, 70)),
+        (flux, "mpirun (Open MPI) 5.0.11", None),
         (srun, "mpirun (Open MPI) 5.0.11", None),
     ],
 )

@@ -132,8 +132,19 @@ def test_wrong_host_names_are_refused(hosts: list[str], message: str) -> None:
 def test_what_a_format_leaves_out_is_said() -> None:
     swapped, in_order = placed([5, 4]), placed([4, 5])
     lost = {entry.NAME for entry in FORMATS if what_is_lost(entry, swapped)}
-    assert lost == {"hostfile", "mpich-rankmap", "mpich-hostfile", "slurm-hostfile"}
+    assert lost == {
+        "hostfile",
+        "mpich-rankmap",
+        "mpich-hostfile",
+        "intel-machinefile",
+        "slurm-hostfile",
+        "flux-taskmap",
+        "pjm-vcoordfile",
+    }
     assert not any(what_is_lost(entry, in_order) for entry in FORMATS)
+    # Cray MPICH orders the ranks of a host, whose first cores they take.
+    second_core = placed([5])
+    assert what_is_lost(find_format("mpich-rank-order"), second_core)
 
 
 @given(st.permutations(range(12)), st.integers(1, 12))

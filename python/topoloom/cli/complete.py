@@ -45,6 +45,13 @@ def model_words(incomplete: str) -> list[str]:
     return _starting(incomplete, [*OPTIONS, *model_names(), *files])
 
 
+def exports(incomplete: str) -> list[str]:
+    """Names of launcher formats."""
+    from topoloom.launch.formats import FORMATS
+
+    return _starting(incomplete, [entry.NAME for entry in FORMATS])
+
+
 def kinds(incomplete: str) -> list[str]:
     """Kinds of things that `topoloom list` lists."""
     from topoloom.cli.list import KINDS

@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from topoloom.cli import complete
 from topoloom.cli.options import AsJson, output_option
+
+if TYPE_CHECKING:
+    from topoloom.launch.formats import LaunchFormat
+    from topoloom.launch.host_placement import HostPlacement
 
 CoresPerSlot = Annotated[
     int,
@@ -46,8 +51,9 @@ def command(
         typer.Option(
             "--to",
             metavar="FORMAT",
-            help="openmpi-rankfile, hostfile, mpich-rankmap, mpich-hostfile, "
-            "mpich-rank-order, slurm-hostfile, list or bindings.",
+            help="One of 'topoloom list exports': openmpi-rankfile, slurm-hostfile, "
+            "flux-taskmap, torchrun, json and so on.",
+            autocompletion=complete.exports,
         ),
     ],
     hosts: Hosts = None,
@@ -57,14 +63,33 @@ def command(
         Path | None,
         output_option("Default: print it."),
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Compare the placement rank by rank with where the launcher would "
+            "start ranks, by its dry run; exit status 1 if one is elsewhere. For Open "
+            "MPI (openmpi-rankfile, hostfile) and, in a job, Slurm (slurm-hostfile).",
+        ),
+    ] = False,
+    launcher: Annotated[
+        str | None,
+        typer.Option(
+            "--launcher",
+            metavar="PROGRAM",
+            help="Whom --check asks; mpirun or srun without it.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a placement as a file that a launcher reads.
 
     Host names come from the allocation (a host list keeps its names), the machine or
-    --hosts; without these, node 7 is called n7. openmpi-rankfile names cores; the
-    formats for other launchers name hosts, whose cores the launcher fills in rank
-    order, unless --bind adds CPUs (mpich-hostfile, slurm-hostfile).
+    --hosts; without these, node 7 is called n7. Some formats name cores, CPUs or GPUs
+    (openmpi-rankfile, jsrun-erf, bluegene-map, torchrun); the others name hosts, whose
+    cores the launcher fills in turn, unless --bind adds CPUs (mpich-hostfile,
+    intel-machinefile, slurm-hostfile, flux-taskmap). A format that cannot say the
+    placement refuses it.
 
     \b
     Examples:
@@ -72,6 +97,7 @@ def command(
       mpirun --rankfile ranks.txt -n 64 ./app
       topoloom export x.json --to slurm-hostfile --hosts "$SLURM_JOB_NODELIST" -o h
       SLURM_HOSTFILE=h srun -m arbitrary -n 64 ./app
+      topoloom export x.json --to openmpi-rankfile --hosts 'cn[01-64]' --check -o r
     Or let topoloom do it:
       topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' -- mpirun -n 64 ./app
     """
@@ -103,6 +129,7 @@ def command(
         bind,
     )
     text = target.write(placed)
+    checked = _check(target, text, placed, launcher) if check else None
     loss = what_is_lost(target, placed)
     if output is not None:
         write_text(output, text)
@@ -116,6 +143,7 @@ def command(
                 "text": text,
                 "use": how,
                 "note": loss,
+                "checked": checked,
             }
         )
         return
@@ -125,3 +153,31 @@ def command(
         print(f"use it:  {how}")
     if loss is not None:
         note(f"note: {loss}")
+
+
+#: Ranks that are elsewhere, of which --check prints a line each.
+MOST_NAMED = 20
+
+
+def _check(
+    target: LaunchFormat, text: str, placed: HostPlacement, launcher: str | None
+) -> str:
+    """Name the launcher whose map is the placement; a difference is a `Failure`."""
+    from topoloom.cli.console import note
+    from topoloom.cli.outcome import Failure
+    from topoloom.launch.dry_run import dry_run
+    from topoloom.launch.job_map import LauncherRefuses
+
+    try:
+        asked, mismatches = dry_run(target, text, placed, launcher)
+    except LauncherRefuses as refusal:
+        raise Failure(str(refusal)) from None
+    for line in mismatches[:MOST_NAMED]:
+        note(line)
+    if mismatches:
+        raise Failure(
+            f"{asked} would start {len(mismatches)} of {placed.rank_count} ranks "
+            "elsewhere, so nothing was written"
+        )
+    note(f"checked: {asked} would start all {placed.rank_count} ranks as placed")
+    return asked

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def command(
     program: Annotated[
         list[str],
-        typer.Argument(metavar="-- COMMAND", help="mpirun, mpiexec or srun and so on."),
+        typer.Argument(metavar="-- COMMAND", help="mpirun, mpiexec, srun, flux run."),
     ],
     machine: MachineText,
     allocation: AllocationText = None,
@@ -92,8 +92,6 @@ def command(
       topoloom run -m tree:4:8+node:12:2,distance=1:10 --hosts 'cn[1-32]' \\
           --profile app.npz -- mpirun -n 768 ./app
     """
-    import tempfile
-
     from topoloom import load_graph, load_phases, save_placement
     from topoloom.cli.objective import HOP_BYTES, Objective, check_objective
     from topoloom.cli.problem import Where, check_fit, choose_allocation
@@ -132,7 +130,7 @@ def command(
     result, block = _place(graph, seats, mapper, aim, search)
     if output is not None:
         save_placement(output, result)
-    with tempfile.TemporaryDirectory(prefix="topoloom-run-") as directory:
+    with read.directory() as directory:
         slots = result.placement.slots
         check_launch(seats.launch(read.starting(EMPTY_PROGRAM), slots, directory))
         launch = seats.launch(read, slots, directory)
@@ -204,8 +202,6 @@ def _check_ranks(read: ReadCommand, ranks: int, name: str) -> None:
 
 def _refuse_early(read: ReadCommand, seats: _Seats) -> None:
     """Refuse what no placement could be applied to, before the program runs."""
-    import tempfile
-
     from topoloom import Error
 
     ranks = read.line.rank_count()
@@ -214,7 +210,7 @@ def _refuse_early(read: ReadCommand, seats: _Seats) -> None:
     slots = seats.where.allocation.slots
     if ranks > len(slots):
         raise Error(f"{ranks} ranks do not fit on {len(slots)} slots")
-    with tempfile.TemporaryDirectory(prefix="topoloom-run-") as directory:
+    with read.directory() as directory:
         seats.launch(read, slots[:ranks], directory)
 
 

@@ -71,7 +71,8 @@ def _hosts_by_word(text: str) -> list[str]:
     return hosts_by_line("\n".join(text.split()))
 
 
-def _hosts_of_flux(_: str) -> list[str]:
+def hosts_of_flux() -> list[str]:
+    """Ask Flux for the hosts of the instance that we are in, one of its jobs."""
     told = answer_of(*_FLUX)
     if told.status != 0:
         lines = told.errors.strip().splitlines() or [f"status {told.status}"]
@@ -81,7 +82,7 @@ def _hosts_of_flux(_: str) -> list[str]:
 
 #: Flux first, for it may run inside a job of another scheduler.
 _READERS: dict[str, Callable[[str], list[str]]] = {
-    "FLUX_URI": _hosts_of_flux,
+    "FLUX_URI": lambda _: hosts_of_flux(),
     "SLURM_JOB_NODELIST": expand_hostlist,
     "PBS_NODEFILE": _hosts_in_file,
     "LSB_MCPU_HOSTS": hosts_with_counts,

@@ -33,12 +33,15 @@ class Syntax:
         The options whose value is the number of ranks.
     clusters : bool
         Whether ``-n4`` means ``-n 4``, as for srun.
+    verb : str
+        The word behind the launcher's name, where it does more than launch: ``run``.
     """
 
     values: Mapping[str, int]
     flags: frozenset[str]
     ranks: frozenset[str]
     clusters: bool = False
+    verb: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class CommandLine:
 
         Names the number of ranks where the command left it open.
         """
-        command = [self.launcher, *extra]
+        command = [self.launcher, *words(self.syntax.verb), *extra]
         if self.rank_count() is None:
             if len(self.segments) > 1:
                 raise Error("a command of several programs needs -n for each")
@@ -119,6 +122,12 @@ def parse(command: Sequence[str], syntax: Syntax) -> CommandLine:
     """Split a command; an option that `syntax` does not know is an error."""
     segments: list[Segment] = []
     rest = list(command[1:])
+    if syntax.verb and rest[:1] != [syntax.verb]:
+        raise Error(
+            f"only '{command[0]} {syntax.verb}' takes a placement, not "
+            f"'{' '.join(command[:2])}'"
+        )
+    rest = rest[1:] if syntax.verb else rest
     while True:
         options: list[Option] = []
         while rest and rest[0].startswith("-") and rest[0] != "-":
@@ -153,6 +162,8 @@ def _take_option(rest: list[str], syntax: Syntax, launcher: str) -> Option:
         hint = unknown_name("option", word, known).partition("; there are")[0]
         raise Error(f"cannot read the {launcher} command: {hint}")
     count = syntax.values[name]
+    if count == 2 and rest and "=" in rest[0]:  # -genv NAME=VALUE
+        count = 1
     if len(rest) < count:
         raise Error(f"the option {word} of {launcher} needs {count} more words")
     values = tuple(rest[:count])

@@ -3,21 +3,31 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Protocol
 
 from topoloom import Error
 from topoloom.launch import (
     bindings,
+    bluegene_map,
+    flux_taskmap,
     hostfile,
+    intel_machinefile,
+    jax_devices,
+    jsrun_erf,
     mpich_hostfile,
     mpich_rank_order,
     mpich_rankmap,
     openmpi_rankfile,
+    pjm_vcoordfile,
+    rank_json,
     slot_list,
     slurm_hostfile,
+    torchrun,
 )
-from topoloom.launch.cpu_bind import cpu_bind
+from topoloom.launch.alike import flux_affinity, srun_cpu_bind, srun_gpu_bind
 from topoloom.launch.host_placement import PU, HostPlacement
+from topoloom.launch.torus_box import dimensions, torus_box
 from topoloom.nearest import unknown_name
 
 
@@ -40,8 +50,16 @@ FORMATS: tuple[LaunchFormat, ...] = (
     hostfile,
     mpich_rankmap,
     mpich_hostfile,
+    intel_machinefile,
     mpich_rank_order,
     slurm_hostfile,
+    flux_taskmap,
+    pjm_vcoordfile,
+    jsrun_erf,
+    bluegene_map,
+    torchrun,
+    jax_devices,
+    rank_json,
     slot_list,
     bindings,
 )
@@ -58,16 +76,23 @@ def find_format(name: str) -> LaunchFormat:
 def use(entry: LaunchFormat, placed: HostPlacement) -> str:
     """Write the command that uses an exported file, for this placement."""
     counts = placed.ranks_per_host()
-    bound = cpu_bind(placed)
+    binds = {"cpu": srun_cpu_bind(placed), "gpu": srun_gpu_bind(placed)}
     return entry.USE.format(
         ranks=placed.rank_count,
         nodes=int((counts > 0).sum()),
         ranks_per_node=int(counts.max(initial=0)),
         hosts=",".join(placed.hosts) if len(placed.hosts) <= 4 else "HOSTS",
+        first_host=placed.name(0),
         threads="--use-hwthread-cpus " if placed.bind == PU else "",
         hwtcpus=":hwtcpus" if placed.bind == PU else "",
-        cpu_bind=f"--cpu-bind={bound} " if bound else "",
+        srun_bind="".join(f"--{on}-bind={to} " for on, to in binds.items() if to),
+        flux_affinity="".join(f"{shlex.quote(o)} " for o in flux_affinity(placed)),
+        shape=_shape(placed) if "{shape}" in entry.USE else "",
     )
+
+
+def _shape(placed: HostPlacement) -> str:
+    return dimensions(torus_box(placed, "")[0])
 
 
 def what_is_lost(entry: LaunchFormat, placed: HostPlacement) -> str | None:
@@ -76,5 +101,5 @@ def what_is_lost(entry: LaunchFormat, placed: HostPlacement) -> str | None:
         return None
     return (
         f"{entry.NAME} names hosts, not cores: each rank is on its host, but the ranks "
-        "of a host take its cores in rank order; openmpi-rankfile names cores"
+        "of a host take its cores one after the other; openmpi-rankfile names cores"
     )

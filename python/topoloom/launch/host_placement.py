@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 #: What ranks may be bound to: all CPUs of the slot, or one hardware thread (PU).
 CORE, PU = BINDS = ("core", "pu")
 
+HOW_TO_TELL_CPUS = (
+    "take one from hwloc ('topoloom machine node.xml -o m.toml') or 'detect', or write "
+    "node.cpus"
+)
+
 Ids = npt.NDArray[np.int64]
 
 
@@ -33,6 +38,8 @@ class HostPlacement:
     ----------
     hosts : list of str
         Names of the allocation's nodes in the launcher's order, all different.
+    nodes : int array of shape ``(hosts,)``
+        The machine's node that each host is.
     host : int array of shape ``(ranks,)``
         ``hosts[host[r]]`` is the name of rank ``r``'s node.
     slot : int array of shape ``(ranks,)``
@@ -54,6 +61,7 @@ class HostPlacement:
     """
 
     hosts: list[str]
+    nodes: Ids
     host: Ids
     slot: Ids
     machine_slot: Ids
@@ -152,7 +160,8 @@ def host_placement(
     slot_ids = np.asarray(slots, dtype=np.int64)
     per_node = machine.slots_per_node
     position = np.full(machine.node_count, -1, dtype=np.int64)
-    position[np.asarray(nodes, dtype=np.int64)] = np.arange(len(nodes))
+    node_ids = np.asarray(nodes, dtype=np.int64)
+    position[node_ids] = np.arange(len(nodes))
     host = position[slot_ids // per_node]
     if slot_ids.size and host.min() < 0:
         rank = int(np.argmin(host))
@@ -162,6 +171,7 @@ def host_placement(
         )
     return HostPlacement(
         names,
+        node_ids,
         host,
         slot_ids % per_node,
         slot_ids,
@@ -186,8 +196,7 @@ def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
     if not node.cpus:
         raise Error(
             f"cannot bind to a {bind}: the machine does not tell the CPUs of its "
-            "slots; take one from hwloc ('topoloom machine node.xml -o m.toml') or "
-            "'detect', or write node.cpus"
+            f"slots; {HOW_TO_TELL_CPUS}"
         )
     if cores_per_slot > 1:
         raise Error(

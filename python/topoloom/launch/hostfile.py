@@ -7,7 +7,7 @@ written out, because Open MPI takes a host without one to have a slot for every 
 
 from __future__ import annotations
 
-from topoloom import Error
+from topoloom.launch.consecutive import consecutive_runs
 from topoloom.launch.host_placement import HostPlacement
 
 NAME = "hostfile"
@@ -22,18 +22,10 @@ def keeps_slots(placed: HostPlacement) -> bool:
 
 def write(placed: HostPlacement) -> str:
     """Write the hostfile; raise `topoloom.Error` where it cannot say the placement."""
-    runs = placed.runs()
-    first_rank: dict[int, int] = {}
-    rank = 0
-    for host, count in runs:
-        if host in first_rank:
-            raise Error(
-                "a hostfile cannot express this placement: ranks "
-                f"{first_rank[host]} and {rank} are both on host "
-                f"'{placed.hosts[host]}', but not the ranks between them; export to "
-                "openmpi-rankfile, mpich-rankmap, mpich-hostfile or "
-                "slurm-hostfile instead"
-            )
-        first_rank[host] = rank
-        rank += count
+    runs = consecutive_runs(
+        placed,
+        "a hostfile",
+        "export to openmpi-rankfile, mpich-rankmap, mpich-hostfile or slurm-hostfile "
+        "instead",
+    )
     return "".join(f"{placed.hosts[host]} slots={count}\n" for host, count in runs)

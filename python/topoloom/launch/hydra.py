@@ -26,6 +26,7 @@ from topoloom.launch.launch import (
 )
 
 NAME = "MPICH (Hydra)"
+NODES_READ_FILES = False
 
 FILES = frozenset({"f", "hostfile", "machinefile", "machine"})
 LISTS = frozenset({"hosts", "host"})

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -13,7 +13,7 @@ import numpy as np
 from topoloom import Error
 from topoloom.files import read_text
 from topoloom.launch.command_line import CommandLine, Syntax
-from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.host_placement import HostPlacement, Ids
 
 #: Linux takes no single argument longer than this.
 LONGEST_ARGUMENT = 131_071
@@ -43,6 +43,7 @@ class Launcher(Protocol):
 
     NAME: str
     SYNTAX: Syntax
+    NODES_READ_FILES: bool  # so that these must lie where all nodes see them
 
     def version(self, text: str) -> tuple[int, ...] | None:
         """Read what ``--version`` printed; None if it is another launcher."""
@@ -66,11 +67,30 @@ def only_used_hosts(placed: HostPlacement) -> HostPlacement:
     Hydra 5.0 hands standard input to its first host, and dies if rank 0 is not there.
     """
     used, first_rank = np.unique(placed.host, return_index=True)
-    order = np.argsort(first_rank)
-    place = np.empty(len(used), dtype=np.int64)
-    place[order] = np.arange(len(used))
-    index = place[np.searchsorted(used, placed.host)]
-    return replace(placed, hosts=[placed.hosts[i] for i in used[order]], host=index)
+    return _keep_hosts(placed, used[np.argsort(first_rank)])
+
+
+def used_hosts_in_order(
+    placed: HostPlacement, names: Sequence[str]
+) -> HostPlacement | None:
+    """Leave out hosts without ranks, the others as in `names`; None if one is not."""
+    place = {name: index for index, name in enumerate(names)}
+    used = np.unique(placed.host).tolist()
+    if any(placed.hosts[host] not in place for host in used):
+        return None
+    used.sort(key=lambda host: place[placed.hosts[host]])
+    return _keep_hosts(placed, np.array(used, dtype=np.int64))
+
+
+def _keep_hosts(placed: HostPlacement, kept: Ids) -> HostPlacement:
+    index = np.full(len(placed.hosts), -1, dtype=np.int64)
+    index[kept] = np.arange(len(kept))
+    return replace(
+        placed,
+        hosts=[placed.hosts[host] for host in kept],
+        nodes=placed.nodes[kept],
+        host=index[placed.host],
+    )
 
 
 def refuse(command: CommandLine, names: Collection[str]) -> None:

@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from topoloom import Error
-from topoloom.launch import hydra, openmpi, srun
+from topoloom.launch import flux, hydra, intel, openmpi, srun
 from topoloom.launch.command_line import CommandLine, parse
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import Launch, Launcher
 
-LAUNCHERS: tuple[Launcher, ...] = (openmpi, hydra, srun)
+LAUNCHERS: tuple[Launcher, ...] = (openmpi, hydra, intel, srun, flux)
+
+#: How the names of programs begin that are asked for their version.
+PROGRAMS = ("mpi", "srun", "prterun", "orterun", "flux")
 
 
 class ReadCommand(NamedTuple):
@@ -34,6 +39,13 @@ class ReadCommand(NamedTuple):
         """Put another program in the place of each program of the command."""
         parts = tuple(replace(part, program=program) for part in self.line.segments)
         return self._replace(line=replace(self.line, segments=parts))
+
+    def directory(self) -> tempfile.TemporaryDirectory[str]:
+        """Make a directory for the files that `placed` writes."""
+        shared = self.launcher.NODES_READ_FILES and os.access(".", os.W_OK)
+        if shared:
+            return tempfile.TemporaryDirectory(prefix=".topoloom-run-", dir=Path.cwd())
+        return tempfile.TemporaryDirectory(prefix="topoloom-run-")
 
     def placed(self, placement: HostPlacement, directory: Path) -> Launch:
         """Build the command that applies a placement; files go to `directory`."""
@@ -60,7 +72,7 @@ def read_command(command: Sequence[str]) -> ReadCommand:
     if shutil.which(command[0]) is None:
         raise Error(f"there is no program '{command[0]}'")
     text = ""
-    if Path(command[0]).name.startswith(("mpi", "srun", "prterun", "orterun")):
+    if Path(command[0]).name.startswith(PROGRAMS):
         text = _version_text(command[0])
     for launcher in LAUNCHERS:
         version = launcher.version(text)
@@ -68,7 +80,7 @@ def read_command(command: Sequence[str]) -> ReadCommand:
             return ReadCommand(launcher, version, parse(command, launcher.SYNTAX))
     raise Error(
         f"'{command[0]}' is not a launcher that takes a placement ({names}); start the "
-        "command with mpirun, mpiexec or srun, or use 'topoloom export'"
+        "command with mpirun, mpiexec, srun or flux run, or use 'topoloom export'"
     )
 
 

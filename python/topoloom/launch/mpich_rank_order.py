@@ -24,8 +24,11 @@ RANKS_PER_LINE = 32
 
 
 def keeps_slots(placed: HostPlacement) -> bool:
-    """Tell that it does: it has the rank on each slot."""
-    return True
+    """Tell whether the ranks of each host are on its first slots, one on each."""
+    order = placed.launch_order()
+    host = placed.host[order]
+    first = np.searchsorted(host, host)
+    return bool(np.array_equal(placed.slot[order], np.arange(host.size) - first))
 
 
 def write(placed: HostPlacement) -> str:

@@ -24,12 +24,12 @@ def keeps_slots(placed: HostPlacement) -> bool:
 def write(placed: HostPlacement) -> str:
     """Write the map as one line."""
     plain = ",".join(map(str, placed.host.tolist()))
-    blocks = ",".join(f"({a},{n},{k})" for a, n, k in _blocks(placed.runs()))
+    blocks = ",".join(f"({a},{n},{k})" for a, n, k in rank_blocks(placed.runs()))
     vector = f"(vector,{blocks})"
     return min(plain, vector, key=len) + "\n"
 
 
-def _blocks(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
+def rank_blocks(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
     """Join neighboring runs: ``(first host, hosts, ranks on each)``."""
     blocks: list[tuple[int, int, int]] = []
     for host, count in runs:

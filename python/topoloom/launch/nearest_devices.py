@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,14 @@ def nearest_devices(placed: HostPlacement, kind: str) -> list[str | None]:
         for index, rank in enumerate(ranks):
             names[rank] = near[index * len(near) // len(ranks)]
     return names
+
+
+def nearest_gpu_numbers(placed: HostPlacement) -> list[int] | None:
+    """Tell the number of each rank's GPU, 1 for ``cuda1``; None without such names."""
+    names = nearest_devices(placed, "gpu")
+    matches = [re.fullmatch(r"[a-z]+(\d+)", name or "") for name in names]
+    numbers = [int(match[1]) for match in matches if match]
+    return numbers if len(numbers) == placed.rank_count else None
 
 
 def _nearest(machine: Machine, slot: int, devices: list[Device]) -> tuple[str, ...]:

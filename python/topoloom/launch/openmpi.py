@@ -25,6 +25,7 @@ from topoloom.launch.launch import (
 )
 
 NAME = "Open MPI"
+NODES_READ_FILES = False
 
 FILES = frozenset({"hostfile", "machinefile", "default-hostfile"})
 LISTS = frozenset({"H", "host"})
@@ -113,8 +114,7 @@ def apply(
     if version >= (5,):
         # Version 5 places only on hosts with free slots that a hostfile has declared.
         slots = directory / "hostfile"
-        each = used.slots_per_node * used.cores_per_slot
-        write_text(slots, "".join(f"{host} slots={each}\n" for host in used.hosts))
+        write_slots(slots, used)
         policy = "rankfile" if bound else "seq"
         if threads:
             modifiers.append("hwtcpus")
@@ -131,6 +131,12 @@ def apply(
     exact = bound or placed.fills_in_rank_order()
     loss = None if exact else "ranks are on their hosts, but not bound to their cores"
     return Launch(command.rebuilt(without, extra, placed.rank_count), loss=loss)
+
+
+def write_slots(path: Path, placed: HostPlacement) -> None:
+    """Write a hostfile that declares all cores of each host."""
+    each = placed.slots_per_node * placed.cores_per_slot
+    write_text(path, "".join(f"{host} slots={each}\n" for host in placed.hosts))
 
 
 def _modifiers(command: CommandLine) -> list[str]:

@@ -35,9 +35,19 @@ def write(placed: HostPlacement) -> str:
     )
 
 
-def _threads(placed: HostPlacement) -> Iterator[str]:
+def first_threads(placed: HostPlacement) -> list[int]:
     """Count hardware threads over all cores; the first one of each slot."""
-    first = [0, *itertools.accumulate(len(cpus) for cpus in placed.node.cpus)]
+    return [0, *itertools.accumulate(len(cpus) for cpus in placed.node.cpus)]
+
+
+def cores(placed: HostPlacement, rank: int) -> range:
+    """Count cores over all packages; those of a rank."""
+    first = int(placed.slot[rank]) * placed.cores_per_slot
+    return range(first, first + placed.cores_per_slot)
+
+
+def _threads(placed: HostPlacement) -> Iterator[str]:
+    first = first_threads(placed)
     return (str(first[slot]) for slot in placed.slot.tolist())
 
 

@@ -15,6 +15,9 @@ from topoloom.launch.launch import Launch
 # daemons have reported that they started them.
 EMPTY_PROGRAM = ("sleep", "1")
 
+# Open MPI 4 says nothing about a core that does not exist.
+WITHOUT_A_WORD = "without a word; has every host as many cores as the machine says?"
+
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -52,14 +55,9 @@ def check_launch(launch: Launch) -> None:
     )
     if tried.returncode != 0:
         said = message(tried.stderr.decode(errors="replace"))
-        # Open MPI 4 says nothing about a core that does not exist.
-        silent = (
-            f"status {tried.returncode} without a word; has every host as many cores "
-            "as the machine says?"
-        )
         raise Error(
             f"{launch.command[0]} refuses the placement, so nothing was started: "
-            + (said or silent)
+            + (said or f"status {tried.returncode} {WITHOUT_A_WORD}")
         )
 
 

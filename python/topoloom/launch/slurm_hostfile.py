@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slurm host file: the host of each rank, one line a rank, for `srun -m arbitrary`.
 
-Open MPI reads the same file with its sequential mapper (`--map-by seq`).
+Open MPI reads the same file with its sequential mapper (`--map-by seq`), and Flux with
+`--taskmap=hostfile:FILE`.
 """
 
 from __future__ import annotations
 
-from topoloom.launch.cpu_bind import cpu_bind
+from topoloom.launch.alike import bound_alike
 from topoloom.launch.host_placement import HostPlacement
 
 NAME = "slurm-hostfile"
 SUMMARY = "Slurm: the host of each rank, one a line"
-USE = "SLURM_HOSTFILE=FILE srun -m arbitrary {cpu_bind}-n {ranks} ./app"
+USE = "SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}-n {ranks} ./app"
 
 
 def keeps_slots(placed: HostPlacement) -> bool:
     """Tell whether srun can bind the ranks, or hosts are filled in rank order."""
-    return cpu_bind(placed) is not None or placed.fills_in_rank_order()
+    return bound_alike(placed) is not None or placed.fills_in_rank_order()
 
 
 def write(placed: HostPlacement) -> str:

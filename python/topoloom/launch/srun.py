@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slurm's srun: the host of each rank in SLURM_HOSTFILE, read by `-m arbitrary`.
 
+With Cray MPICH ranks are renumbered instead, where that can say the placement.
 Ranks that are to be bound bind themselves: ``--cpu-bind`` has one list for all nodes,
 and does nothing where Slurm has no ``task/affinity``.
 """
@@ -9,18 +10,21 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from topoloom.files import write_text
 from topoloom.hostlist import expand_hostlist
 from topoloom.launch import slurm_hostfile
+from topoloom.launch.bind_myself import bind_myself
 from topoloom.launch.command_line import CommandLine, Syntax, words
-from topoloom.launch.cpu_bind import bind_myself
+from topoloom.launch.cray import apply_by_order
 from topoloom.launch.formats import what_is_lost
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import Launch, only_used_hosts, refuse
 
 NAME = "Slurm"
+NODES_READ_FILES = True
 
 # The placement decides these; what the command says about them is replaced.
 REPLACED = frozenset({"N", "nodes", "w", "nodelist"})
@@ -88,17 +92,20 @@ def apply(
     refuse(command, PLACING)
     if placed.bind is not None:
         refuse(command, {"cpu-bind"})
+    if launch := apply_by_order(command, placed, directory, REPLACED):
+        return launch
     used = only_used_hosts(placed)
     path = directory / "hosts-of-ranks"
     write_text(path, slurm_hostfile.write(used))
     extra = ["-N", str(len(used.hosts)), "-m", "arbitrary"]
-    loss = what_is_lost(slurm_hostfile, used)
-    if placed.bind is not None and (before := bind_myself(used)):
+    loss = what_is_lost(slurm_hostfile, replace(used, bind=None))
+    if placed.bind is not None and (before := bind_myself(used, "SLURM_PROCID")):
         extra.append("--cpu-bind=none")
         command = command.behind(before)
         loss = None
+    environment = {"SLURM_HOSTFILE": str(path)}
+    if "MPICH_RANK_REORDER_METHOD" in os.environ:
+        environment["MPICH_RANK_REORDER_METHOD"] = "1"  # as the launcher numbers them
     return Launch(
-        command.rebuilt(REPLACED, extra, placed.rank_count),
-        {"SLURM_HOSTFILE": str(path)},
-        loss,
+        command.rebuilt(REPLACED, extra, placed.rank_count), environment, loss
     )

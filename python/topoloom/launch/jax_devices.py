@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""JAX: the device at each position of a mesh, as JSON.
+
+`devices[i]` counts the slots of the allocation, host by host, as `jax.devices()` does
+with one process a host. On a torus with one slot a node, `coords[i]` is the place of
+the device, which TPUs tell as `device.coords`.
+"""
+
+from __future__ import annotations
+
+import json
+
+from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.torus_box import has_places
+
+NAME = "jax"
+SUMMARY = "JAX: the device of each position of a mesh, as JSON"
+USE = (
+    'numpy.array(jax.devices())[json.load(open("FILE"))["devices"]].reshape(mesh)'
+    "   (for jax.sharding.Mesh)"
+)
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell that it does: slots are devices."""
+    return True
+
+
+def write(placed: HostPlacement) -> str:
+    """Write one line of JSON."""
+    devices = placed.host * placed.slots_per_node + placed.slot
+    document: dict[str, object] = {"devices": devices.tolist()}
+    if placed.slots_per_node == 1 and has_places(placed.machine):
+        nodes = placed.nodes[placed.host].tolist()
+        document["coords"] = [placed.machine.coordinates(node) for node in nodes]
+    return json.dumps(document) + "\n"

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""JSON for programs: host, slot, CPUs, nearest GPU and interface of each rank."""
+
+from __future__ import annotations
+
+import json
+
+from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.nearest_devices import nearest_devices
+
+NAME = "json"
+SUMMARY = "JSON: host, slot, CPUs, nearest GPU and network interface of each rank"
+USE = 'json.load(open("FILE"))["ranks"]'
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell that it does: slots stand in it."""
+    return True
+
+
+def write(placed: HostPlacement) -> str:
+    """Write the document, one rank a line; what is not known is null."""
+    gpus, nics = nearest_devices(placed, "gpu"), nearest_devices(placed, "nic")
+    ranks = [
+        {
+            "rank": rank,
+            "host": placed.name(rank),
+            "slot": slot,
+            "cpus": placed.cpus(rank) or None,
+            "gpu": gpus[rank],
+            "nic": nics[rank],
+        }
+        for rank, slot in enumerate(placed.slot.tolist())
+    ]
+    head = json.dumps({"format": "topoloom-ranks", "version": 1, "hosts": placed.hosts})
+    body = ",\n".join(map(json.dumps, ranks))
+    return f'{head[:-1]}, "ranks": [\n{body}\n]}}\n'

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Coordinates inside a job's shape, for launchers that place by coordinates."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topoloom import Error
+from topoloom.launch.host_placement import HostPlacement, Ids
+
+if TYPE_CHECKING:
+    from topoloom import Machine
+
+
+def has_places(machine: Machine) -> bool:
+    """Tell whether it is a torus or mesh with one node at each place."""
+    return bool(machine.shape) and math.prod(machine.shape) == machine.node_count
+
+
+def torus_box(placed: HostPlacement, format_name: str) -> tuple[list[int], Ids]:
+    """Find the box that the allocation fills, and each host's place in it, from 0.
+
+    Returns
+    -------
+    shape : list of int
+        Extents of the box.
+    places : int array of shape ``(hosts, axes)``
+
+    Raises
+    ------
+    topoloom.Error
+        If the machine is no torus or mesh with a node at each place, or the allocation
+        is not a whole box of it.
+    """
+    machine = placed.machine
+    if not has_places(machine):
+        raise Error(
+            f"{format_name} places ranks by coordinates, but {machine.name} is no "
+            "torus or mesh with one node at each place"
+        )
+    nodes = placed.nodes.tolist()
+    places = np.array([machine.coordinates(node) for node in nodes], dtype=np.int64)
+    places -= places.min(axis=0)
+    shape = (places.max(axis=0) + 1).tolist()
+    if math.prod(shape) != len(nodes):
+        raise Error(
+            f"{format_name} has coordinates inside a job's shape, but the {len(nodes)} "
+            f"nodes of the allocation are no whole box; they lie in {dimensions(shape)}"
+        )
+    return shape, places
+
+
+def dimensions(shape: list[int]) -> str:
+    """Write extents as ``4x6x8``."""
+    return "x".join(map(str, shape))

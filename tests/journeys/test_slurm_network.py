@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A real Slurm whose nodes have networks of their own: ranks arrive, messages cross."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from network_hosts import (
+    OVER_TCP,
+    can_have_networks,
+    messages_across,
+    network_hosts,
+)
+from real_slurm import RealSlurm, real_slurm
+from several_hosts import PROGRAMS, SECONDS
+
+from topoloom import load_placement, ring, save_graph
+
+TOPOLOOM = [sys.executable, "-c", "from topoloom.cli import main; main()"]
+NODES = ("n1", "n2", "n3")
+BYTES = 300_000
+MACHINE = """format = "topoloom-machine"
+version = 1
+[topology]
+kind = "mesh"
+size = [3]
+hosts = "n[1-3]"
+[node]
+levels = [2]
+cpus = ["1", "0"]
+"""
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealSlurm]:
+    """Start a Slurm of three nodes with two cores each, on hosts of their own."""
+    if not can_have_networks() or os.geteuid() != 0:
+        pytest.skip("Slurm's daemons on hosts of their own need root")
+    folder = tmp_path_factory.mktemp("network")
+    with pytest.MonkeyPatch.context() as patch, network_hosts(NODES, folder) as network:
+        patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
+        cores = "CPUs=2 Sockets=1 CoresPerSocket=2"
+        with real_slurm({"n[1-3]": cores}, "", network) as running:
+            yield running
+
+
+def test_srun_places_and_binds_ranks_that_talk_over_the_network(
+    slurm: RealSlurm, tmp_path: Path
+) -> None:
+    assert slurm.network is not None
+    across = tmp_path / "across"
+    subprocess.run(
+        ["mpicc.mpich", "-o", across, PROGRAMS / "across.c"],
+        check=True,
+        timeout=SECONDS,
+    )
+    (tmp_path / "m.toml").write_text(MACHINE)
+    save_graph(tmp_path / "ring.npz", ring(5, 1000))
+    placing = ["--machine", "m.toml", "--bind", "core", "--profile", "ring.npz"]
+    mapping = ["--mapper", "random", "--seed", "2", "-o", "x.json"]
+    command = ["srun", "--mpi=pmi2", "-n", "5", str(across), str(BYTES)]
+    words = [*TOPOLOOM, "run", *placing, *mapping, "--", *command]
+    before = {node: slurm.network.received(node) for node in NODES}
+    variables = " ".join(f"{name}={value}" for name, value in OVER_TCP.items())
+    script = f"cd {tmp_path}; export {variables}; {shlex.join(words)}"
+    said = slurm.in_job("-N3 --exclusive", script)
+
+    slots = load_placement(tmp_path / "x.json").placement.slots.tolist()
+    hosts = [f"n{slot // 2 + 1}" for slot in slots]
+    assert sorted(said.splitlines()) == [
+        f"{rank} {host} {slurm.network.addresses[host]} {'10'[slot % 2]}"
+        for rank, (host, slot) in enumerate(zip(hosts, slots, strict=True))
+    ]
+    for node, messages in messages_across(hosts).items():
+        assert slurm.network.received(node) - before[node] >= messages * BYTES
+
+
+def test_export_asks_srun_where_ranks_would_start(
+    slurm: RealSlurm, tmp_path: Path
+) -> None:
+    (tmp_path / "m.toml").write_text(MACHINE)
+    save_graph(tmp_path / "ring.npz", ring(5, 1000))
+    place = "map ring.npz --machine m.toml --mapper random --seed 2 -o x.json"
+    export = "export x.json --to slurm-hostfile --check -o h --hosts"
+    words = shlex.join(TOPOLOOM)
+    script = f"""
+        cd {tmp_path}
+        {words} {place}
+        {words} {export} "n[1-3]" 2>&1
+        cp h right
+        {words} {export} "n1,n2,n9" 2>&1 || echo status $?
+    """
+    said = slurm.in_job("-N3 --exclusive", script).splitlines()
+    (checked,) = (line for line in said if line.startswith("checked: Slurm "))
+    assert checked.endswith("would start all 5 ranks as placed")
+    refused, status = said[-2:]
+    assert refused.startswith("topoloom: srun refuses the placement: srun: error:")
+    assert status == "status 1"
+    assert (tmp_path / "h").read_text() == (tmp_path / "right").read_text()
+
+
+def test_outside_of_a_job_srun_is_not_asked(slurm: RealSlurm, tmp_path: Path) -> None:
+    save_graph(tmp_path / "ring.npz", ring(2, 1000))
+    where = f"--machine mesh:2 -o {tmp_path}/x.json"
+    slurm.run(*TOPOLOOM, "map", tmp_path / "ring.npz", *where.split())
+    export = ["export", f"{tmp_path}/x.json", "--to", "slurm-hostfile", "--check"]
+    done = slurm.run(*TOPOLOOM, *export)
+    assert done.returncode == 2
+    assert "inside a job alone" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

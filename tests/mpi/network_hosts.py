@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several hosts on one machine, each with a network of its own: real messages cross it.
+
+A host is a process in a network namespace and a UTS namespace: it has its own name,
+address and loopback, and is tied to a switch (a bridge) by a cable (a veth pair). What
+starts there finds the others by their names in /etc/hosts. The namespaces live as long
+as their processes, and these as long as the pipe to us: nothing is left behind, even
+where we are killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+#: The switch itself is a host, too: the one that commands start on.
+HEAD = "head"
+_NETWORK = "10.213.7"
+
+#: What makes MPI use the cables: on one machine it would rather share memory.
+OVER_TCP = {
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_btl": "tcp,self",
+    "UCX_TLS": "tcp,self",
+    "FI_PROVIDER": "tcp",
+}
+
+_AGENT = """\
+#!/bin/sh
+while [ "${{1#-}}" != "$1" ]; do shift; done
+host=$1; shift
+exec nsenter --mount --net --uts --target "$(cat {folder}/$host.pid)" sh -c "$*"
+"""
+
+
+@dataclass(frozen=True)
+class NetworkHosts:
+    """A switch and its hosts.
+
+    Attributes
+    ----------
+    agent
+        Starts a command on a host, called as ssh is: ``agent HOST COMMAND``.
+    addresses
+        The address of each host, and of the switch.
+    pids
+        The process that has the namespaces of each.
+    """
+
+    agent: Path
+    addresses: dict[str, str]
+    pids: dict[str, int]
+
+    def on(self, host: str, *words: object) -> list[str]:
+        """Build the command that runs these words on a host, in this directory."""
+        user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
+        enter = ["nsenter", *user, "--mount", "--net", "--uts", f"--wdns={Path.cwd()}"]
+        return [*enter, "--target", str(self.pids[host]), *map(str, words)]
+
+    def received(self, host: str) -> int:
+        """Count the bytes that have come to a host over its cable."""
+        words = self.on(host, "cat", "/proc/net/dev")
+        table = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        (cable,) = (line for line in table.splitlines() if "eth0:" in line)
+        return int(cable.partition(":")[2].split()[0])
+
+
+@contextlib.contextmanager
+def network_hosts(names: Sequence[str], folder: Path) -> Iterator[NetworkHosts]:
+    """Set up hosts with these names; files about them go to `folder`."""
+    numbered = enumerate([*names, HEAD], 1)
+    addresses = {name: f"{_NETWORK}.{number}" for number, name in numbered}
+    known = "".join(f"{at} {name}\n" for name, at in addresses.items())
+    (folder / "hosts").write_text("127.0.0.1 localhost\n" + known)
+    agent = folder / "agent"
+    agent.write_text(_AGENT.format(folder=folder))
+    agent.chmod(0o755)
+    network = NetworkHosts(agent, addresses, {})
+    with contextlib.ExitStack() as stack:
+
+        def start(name: str, unshare: list[str], script: str) -> None:
+            network.pids[name] = stack.enter_context(_host(unshare, script))
+            (folder / f"{name}.pid").write_text(str(network.pids[name]))
+
+        start(
+            HEAD,
+            [*_unshare(), "--mount"],
+            f"mount --bind {folder}/hosts /etc/hosts; hostname {HEAD}; "
+            "ip link set lo up; ip link add name switch type bridge; "
+            f"ip addr add {addresses[HEAD]}/24 dev switch; ip link set switch up",
+        )
+        for name in names:
+            unshare = network.on(HEAD, "unshare", "--net", "--uts")
+            start(name, unshare, f"hostname {name}; ip link set lo up")
+            cable = (
+                f"ip link add name to-{name} type veth peer name eth0 "
+                f"netns {network.pids[name]}; ip link set to-{name} master switch up"
+            )
+            plug = f"ip addr add {addresses[name]}/24 dev eth0; ip link set eth0 up"
+            for host, script in ((HEAD, cable), (name, plug)):
+                subprocess.run(network.on(host, "sh", "-ec", script), check=True)
+        yield network
+
+
+def can_have_networks() -> bool:
+    """Whether this system lets us make network namespaces: as root, or in our own."""
+    words = [*_unshare(), "--mount", "ip", "link", "add", "name", "b", "type", "bridge"]
+    return subprocess.run(words, check=False, capture_output=True).returncode == 0
+
+
+def messages_across(hosts: Sequence[str]) -> Counter[str]:
+    """Count what comes to each host from others, where rank r hears from rank r - 1."""
+    pairs = zip(hosts, [hosts[-1], *hosts[:-1]], strict=True)
+    return Counter(here for here, there in pairs if here != there)
+
+
+@contextlib.contextmanager
+def _host(unshare: list[str], script: str) -> Iterator[int]:
+    """Start a process with namespaces of its own, which ends when its input does."""
+    host = subprocess.Popen(
+        [*unshare, "sh", "-ec", f"{script}; echo up; exec cat >/dev/null"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with host:  # closes its input, and waits for its end
+        assert host.stdout is not None
+        assert host.stdout.readline() == "up\n", f"no host came of: {script}"
+        yield host.pid
+
+
+def _unshare() -> list[str]:
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    return ["unshare", *user, "--net", "--uts"]

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`export --check` asks real Open MPI where it would start each rank, and compares."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from several_hosts import SeveralHosts
+
+from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
+from topoloom.launch.dry_run import dry_run
+from topoloom.launch.formats import find_format
+from topoloom.launch.host_placement import host_placement
+from topoloom.node_parts import NodeParts
+
+HOSTS = ("beta", "alpha", "delta-2")
+SLOTS = [5, 0, 2, 4, 1]
+#: two packages of two cores with two threads each
+NODE = NodeParts(cpus=((0, 1), (2, 3), (4, 5), (6, 7)))
+
+
+@pytest.fixture
+def mpirun(open_mpi: SeveralHosts, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Name an Open MPI whose daemons, where it starts any, reach any host."""
+    agent = open_mpi.options[-1]
+    monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", agent)
+    monkeypatch.setenv("PRTE_MCA_plm_ssh_agent", "/nobody/may/call/this")
+    return open_mpi.mpi.mpirun
+
+
+def save(path: Path, machine: str, slots: list[int]) -> None:
+    whole = Machine(machine)
+    nodes = np.arange(whole.node_count, dtype=np.uint32)
+    allocation = Allocation(whole, nodes)
+    placement = Placement(allocation, np.array(slots, dtype=np.uint32))
+    save_placement(path, PlacementFile(whole, allocation, placement, HOSTS))
+
+
+@pytest.mark.parametrize(
+    ("target", "slots"), [("openmpi-rankfile", SLOTS), ("hostfile", [2, 3, 4, 0, 1])]
+)
+def test_what_open_mpi_would_do_as_placed_is_written(
+    mpirun: str, topoloom: Any, tmp_path: Path, target: str, slots: list[int]
+) -> None:
+    save(tmp_path / "x.json", "mesh:3+node:2", slots)
+    words = ["export", "x.json", "--to", target, "--check", "--launcher", mpirun]
+    done = topoloom(*words, "-o", "out")
+    assert done.status == 0, done.err
+    assert done.err.startswith("checked: Open MPI ")
+    assert "would start all 5 ranks as placed" in done.err
+    assert Path("out").exists()
+
+
+def test_a_core_that_no_host_has_fails_the_check(
+    mpirun: str, topoloom: Any, tmp_path: Path
+) -> None:
+    save(tmp_path / "x.json", "mesh:3+node:4096", [4095, 0])
+    words = ["export", "x.json", "--to", "openmpi-rankfile", "--launcher", mpirun]
+    done = topoloom(*words, "--check", "-o", "out")
+    assert done.status == 1
+    assert f"{mpirun} refuses the placement" in done.err
+    assert len(done.err.splitlines()) == 1
+    assert not Path("out").exists()
+
+
+def test_ranks_that_would_be_elsewhere_are_named(mpirun: str) -> None:
+    machine = Machine("mesh:3+node:2")
+    placed = host_placement(machine, range(3), SLOTS, HOSTS)
+    rankfile = find_format("openmpi-rankfile")
+    text = rankfile.write(placed)
+    wrong_host = text.replace("rank 2=alpha slot=0", "rank 2=beta slot=1").replace(
+        "rank 4=beta slot=1", "rank 4=alpha slot=0"
+    )
+    assert dry_run(rankfile, wrong_host, placed, mpirun).mismatches == [
+        "rank 2 would start on beta, not on alpha",
+        "rank 4 would start on alpha, not on beta",
+    ]
+    wrong_core = text.replace("rank 0=delta-2 slot=1", "rank 0=delta-2 slot=0").replace(
+        "rank 3=delta-2 slot=0", "rank 3=delta-2 slot=1"
+    )
+    assert dry_run(rankfile, wrong_core, placed, mpirun).mismatches == [
+        "rank 0 would be bound to core 0 of delta-2, not to core 1",
+        "rank 3 would be bound to core 1 of delta-2, not to core 0",
+    ]
+    hostfile = find_format("hostfile")
+    in_order = host_placement(machine, range(3), [2, 3, 4, 0, 1], HOSTS)
+    swapped = hostfile.write(in_order).replace("alpha slots=2", "alpha slots=1")
+    swapped = swapped.replace("delta-2 slots=1", "delta-2 slots=2")
+    assert dry_run(hostfile, swapped, in_order, mpirun).mismatches == [
+        "rank 1 would start on delta-2, not on alpha"
+    ]
+
+
+@pytest.mark.parametrize(("cores", "bind"), [(1, None), (1, "pu"), (2, None)])
+def test_cores_of_packages_and_hardware_threads_are_compared(
+    mpirun: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cores: int,
+    bind: str | None,
+) -> None:
+    """On a pictured machine: 2 packages with 2 slots each of one core, or of two."""
+    synthetic = f"package:2 core:{2 * cores} pu:2"
+    picture = tmp_path / "picture.xml"
+    subprocess.run(
+        ["lstopo-no-graphics", "-i", synthetic, "--of", "xml", picture],
+        check=True,
+        capture_output=True,
+    )
+    monkeypatch.setenv("HWLOC_XMLFILE", str(picture))
+    monkeypatch.setenv("HWLOC_THISSYSTEM", "1")
+    machine = Machine("mesh:2+node:2:2,distance=1:2")
+    hosts = ["alpha", "beta"]
+    slots = [7, 2, 0, 5]
+    placed = host_placement(machine, range(2), slots, hosts, cores, NODE, bind)
+    rankfile = find_format("openmpi-rankfile")
+    text = rankfile.write(placed)
+    assert dry_run(rankfile, text, placed, mpirun).mismatches == []
+    other = host_placement(machine, range(2), [6, 2, 0, 5], hosts, cores, NODE, bind)
+    (line,) = dry_run(rankfile, rankfile.write(other), placed, mpirun).mismatches
+    assert line.startswith("rank 0 would be bound to ")
+
+
+def test_a_format_without_a_dry_run_is_not_checked(
+    mpirun: str, topoloom: Any, tmp_path: Path
+) -> None:
+    save(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
+    words = ["export", "x.json", "--to", "mpich-hostfile", "--check", "-o", "out"]
+    done = topoloom(*words, "--launcher", mpirun)
+    assert done.status == 2
+    assert "nothing can check mpich-hostfile" in done.err
+    assert len(done.err.splitlines()) == 1
+    assert not Path("out").exists()
+
+
+def test_a_launcher_that_is_not_open_mpi_is_not_asked(
+    mpich: SeveralHosts, topoloom: Any, tmp_path: Path
+) -> None:
+    save(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
+    words = ["export", "x.json", "--to", "openmpi-rankfile", "--check"]
+    done = topoloom(*words, "--launcher", mpich.mpi.mpirun)
+    assert done.status == 2
+    assert "is MPICH (Hydra), not Open MPI" in done.err

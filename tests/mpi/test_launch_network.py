@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts with networks of their own: real launchers place ranks, real messages cross."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from network_hosts import (
+    HEAD,
+    OVER_TCP,
+    NetworkHosts,
+    can_have_networks,
+    messages_across,
+    network_hosts,
+)
+from several_hosts import PROGRAMS, SECONDS, Mpi
+
+from topoloom import load_placement, ring, save_graph
+
+HOSTS = ("alpha", "beta", "gamma")
+TOPOLOOM = [sys.executable, "-c", "from topoloom.cli import main; main()"]
+BYTES = 300_000
+CORES = ["--machine", "mesh:3+node:2", "--hosts", ",".join(HOSTS)]
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NetworkHosts]:
+    """Have three hosts and a switch between them."""
+    if not can_have_networks():
+        pytest.skip("network namespaces need root or unprivileged user namespaces")
+    with network_hosts(HOSTS, tmp_path_factory.mktemp("network")) as hosts:
+        yield hosts
+
+
+def mpirun(mpi: Mpi, network: NetworkHosts) -> list[str]:
+    """Build a launcher's command that starts its daemons on our hosts."""
+    if mpi.is_hydra:
+        return [mpi.mpirun, "-launcher", "ssh", "-launcher-exec", str(network.agent)]
+    scope, agent = ("prtemca", "ssh") if mpi.version >= (5,) else ("mca", "rsh")
+    return [mpi.mpirun, f"--{scope}", f"plm_{agent}_agent", str(network.agent)]
+
+
+def on_head(
+    network: NetworkHosts, words: list[str]
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        network.on(HEAD, *words),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **OVER_TCP},
+    )
+
+
+def expected(placement: str) -> list[tuple[str, int]]:
+    """Tell the host and the core of each rank."""
+    placed = load_placement(placement)
+    assert placed.hosts is not None
+    slots = placed.placement.slots.tolist()
+    return [(placed.hosts[slot // 2], slot % 2) for slot in slots]
+
+
+def test_ranks_arrive_on_their_hosts_and_talk_over_the_network(
+    mpi: Mpi,
+    network: NetworkHosts,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_graph("ring5.npz", ring(5, 1000))
+    subprocess.run(
+        [mpi.mpicc, "-o", "across", PROGRAMS / "across.c"], check=True, timeout=SECONDS
+    )
+    placing = [*CORES, "--mapper", "random", "--seed", "2", "-o", "x.json"]
+    command = [*mpirun(mpi, network), "-n", "5", "./across", str(BYTES)]
+    before = {host: network.received(host) for host in HOSTS}
+    words = ["run", *placing, "--profile", "ring5.npz", "--", *command]
+    done = on_head(network, [*TOPOLOOM, *words])
+    assert done.returncode == 0, done.stderr
+
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert sorted(int(row[0]) for row in rows) == list(range(5))
+    rows.sort(key=lambda row: int(row[0]))
+    seats = expected("x.json")
+    hosts = [host for host, _ in seats]
+    assert [(host, at) for _, host, at, *_ in rows] == [
+        (host, network.addresses[host]) for host in hosts
+    ]
+    if not mpi.is_hydra:  # MPICH does not bind unless asked to.
+        assert [[int(core) for core in row[3:]] for row in rows] == [
+            [core] for _, core in seats
+        ]
+    for host, messages in messages_across(hosts).items():
+        assert network.received(host) - before[host] >= messages * BYTES
+
+
+def test_nothing_is_left_where_a_test_is_killed(tmp_path: Path) -> None:
+    if not can_have_networks():
+        pytest.skip("network namespaces need root or unprivileged user namespaces")
+    script = (
+        "import sys, time; from pathlib import Path\n"
+        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from network_hosts import network_hosts\n"
+        f"with network_hosts(['one', 'two'], Path({str(tmp_path)!r})) as network:\n"
+        "    print(*network.pids.values(), flush=True); time.sleep(600)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        hosts = [os.pidfd_open(int(pid)) for pid in child.stdout.readline().split()]
+        assert len(hosts) == 3
+        child.send_signal(signal.SIGKILL)
+        for host in hosts:
+            wait_for_end(host)
+
+
+def wait_for_end(process: int) -> None:
+    """Wait for a process, of which we are not the parent."""
+    ready, _, _ = select.select([process], [], [], SECONDS)
+    os.close(process)
+    assert ready, "a host outlived its test"
