@@ -16,7 +16,8 @@
 /// anything.
 static bool is_the_mpi_we_were_built_for(void) {
     Dl_info calls, marks;
-    void *const call = dlsym(RTLD_DEFAULT, "PMPI_Init"), *const mark = dlsym(RTLD_DEFAULT, "ompi_mpi_abort");
+    void *const call = dlsym(RTLD_DEFAULT, "PMPI_Get_version"), *const mark =
+                                                                    dlsym(RTLD_DEFAULT, "ompi_mpi_abort");
     if (call == NULL || dladdr(call, &calls) == 0) return true;
     const bool is_open_mpi = mark != NULL && dladdr(mark, &marks) != 0 && calls.dli_fbase == marks.dli_fbase;
 #ifdef OPEN_MPI

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from topoloom import Error
 from topoloom.launch import hydra, openmpi, srun
-from topoloom.launch.command_line import CommandLine, parse
+from topoloom.launch.command_line import CommandLine, NoProgram, parse
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import Launch, Launcher
 
@@ -70,6 +70,19 @@ def read_command(command: Sequence[str]) -> ReadCommand:
         f"'{command[0]}' is not a launcher that takes a placement ({names}); start the "
         "command with mpirun, mpiexec or srun, or use 'topoloom export'"
     )
+
+
+def check_program(command: Sequence[str]) -> None:
+    """Raise `topoloom.Error` if a launcher is to start nothing.
+
+    A command that cannot be read may still run as it is.
+    """
+    try:
+        read_command(command)
+    except NoProgram:
+        raise
+    except Error:
+        return
 
 
 def _version_text(program: str) -> str:

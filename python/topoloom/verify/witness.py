@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Preloads what tells, as a program starts, where its ranks are."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from topoloom._core import Error
+from topoloom.files import write_text
+from topoloom.launch import bindings
+from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.launch import Launch
+from topoloom.shim import build_shim, find_compiler, find_launcher, preloaded_command
+from topoloom.verify.proof import Proof, read_proofs
+
+_SECONDS_BETWEEN_LOOKS = 0.2
+
+
+class Witness:
+    """Compares the ranks of a command with a plan.
+
+    Parameters
+    ----------
+    placed
+        The plan.
+    command
+        The command that starts the program; its launcher comes first.
+    mpicc
+        Compiler of the program's MPI, if the one beside its launcher is not.
+
+    Raises
+    ------
+    topoloom.Error
+        If the witness cannot be compiled, or there is no folder to write to.
+    """
+
+    def __init__(
+        self, placed: HostPlacement, command: Sequence[str], mpicc: str | None = None
+    ) -> None:
+        self._placed = placed
+        self._launcher = find_launcher(list(command))
+        compiler = find_compiler(self._launcher, mpicc)
+        self._library = build_shim("verify", compiler, folders=["mpi/seats"])
+        self._folder = _new_folder()
+        write_text(self._folder / "plan", bindings.write(placed))
+
+    def watched(self, launch: Launch) -> Launch:
+        """Let a command tell where its ranks are."""
+        command, environment = preloaded_command(
+            self._launcher,
+            launch.command,
+            [self._library],
+            {"TOPOLOOM_VERIFY": str(self._folder)},
+            {**os.environ, **launch.environment},
+        )
+        return Launch(command, environment, launch.loss)
+
+    def proofs(self) -> list[Proof]:
+        """Tell what was seen: one proof for each MPI program that the command ran."""
+        return read_proofs(self._folder, self._placed)
+
+    @contextlib.contextmanager
+    def telling(self, tell: Callable[[Proof], None]) -> Iterator[None]:
+        """Call `tell` once for each program, as soon as it has started."""
+        ended = threading.Event()
+        told = 0
+
+        def look() -> None:
+            nonlocal told
+            for proof in self.proofs()[told:]:
+                told += 1
+                tell(proof)
+
+        def watch() -> None:
+            while not ended.wait(_SECONDS_BETWEEN_LOOKS):
+                look()
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            watcher.join()
+            look()
+
+    def close(self) -> None:
+        """Take the folder away."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def why_no_proof(status: int) -> str:
+    """Say why a command that has run left no word of its ranks."""
+    failed = "failed before MPI_Init, " if status else ""
+    return (
+        f"the command {failed}ran no MPI program, or one that is linked statically, "
+        "or with another MPI"
+    )
+
+
+def _new_folder() -> Path:
+    """Prefer the working directory, which on clusters all nodes see."""
+    for home in (Path.cwd(), Path(tempfile.gettempdir())):
+        with contextlib.suppress(OSError):
+            return Path(tempfile.mkdtemp(prefix=".topoloom-verify-", dir=home))
+    raise Error("cannot write into the working directory")
