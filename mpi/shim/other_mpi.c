@@ -49,12 +49,16 @@ static void leave_preload(void) {
     free(rest);
 }
 
+bool launched_as_rank_0(void) {
+    const char* rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (rank == NULL) rank = getenv("PMI_RANK");
+    return rank != NULL && strcmp(rank, "0") == 0;
+}
+
 __attribute__((constructor)) static void leave_other_mpi_alone(int argc, char** argv) {
     (void)argc;
     if (getenv(shim.variable) == NULL || is_the_mpi_we_were_built_for()) return;
-    const char* rank = getenv("OMPI_COMM_WORLD_RANK");
-    if (rank == NULL) rank = getenv("PMI_RANK");
-    if (rank != NULL && strcmp(rank, "0") == 0)
+    if (launched_as_rank_0())
         fprintf(stderr,
                 "topoloom: %s: the program uses another MPI than we were compiled for; name its mpicc with "
                 "--mpicc\n",
