@@ -72,8 +72,8 @@ static bool match(const struct plan* plan, const struct testimonies* all, struct
         for (end = first; end < all->count && seats[end].host == host; ++end) continue;
         while (found < all->count && processes[found].host == host) ++found;
         if (found != end) {
-            snprintf(why, (size_t)room, "the plan has %d ranks on host %s, but %s processes are there",
-                     end - first, plan->hosts[host], found < end ? "fewer" : "more");
+            snprintf(why, (size_t)room, "ranks planned on host %s: %d, but processes there: %d",
+                     plan->hosts[host], end - first, found - first);
             return false;
         }
         match_host(plan, all, seats + first, processes + first, end - first, ranks);

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from topoloom.cli.export import Bind, CoresPerSlot, Hosts
 from topoloom.cli.options import Mpicc
-
-if TYPE_CHECKING:
-    from topoloom.verify import Proof
 
 
 def command(
@@ -53,33 +50,15 @@ def command(
 
     from topoloom.cli.console import note
     from topoloom.cli.placed import load_placed
+    from topoloom.cli.witnessed import run_witnessed
     from topoloom.launch.launch import Launch
     from topoloom.launch.launchers import check_program
-    from topoloom.launch.program import run_program
     from topoloom.verify import Witness
-    from topoloom.verify.witness import why_no_proof
 
     check_program(program)
     placed = load_placed(placement, hosts, cores_per_slot, bind)
     witness = Witness(placed, program, mpicc)
-
-    def tell(proof: Proof) -> None:
-        if not as_json:
-            note(f"topoloom: {proof.words()}")
-
-    try:
-        with witness.telling(tell):
-            status = run_program(witness.watched(Launch(program)))
-        proofs = witness.proofs()
-    finally:
-        witness.close()
+    account = run_witnessed(Launch(program), witness, quiet=as_json)
     if as_json:
-        document: dict[str, Any] = {
-            "exit_status": status,
-            "programs": [proof.document() for proof in proofs],
-        }
-        note(json.dumps(document))
-    elif not proofs:
-        note(f"topoloom: not verified: {why_no_proof(status)} (name it with --mpicc)")
-    holds = bool(proofs) and all(proof.holds for proof in proofs)
-    return status if status or holds else 1
+        note(json.dumps({"exit_status": account.status, **account.document()}))
+    return account.status if account.status or account.holds else 1

@@ -30,6 +30,10 @@ class ReadCommand(NamedTuple):
         """List the hosts that the command names, if any."""
         return self.launcher.hosts(self.line)
 
+    def rank_count(self) -> int | None:
+        """Tell how many ranks it starts, if the command says so."""
+        return self.line.rank_count()
+
     def starting(self, program: tuple[str, ...]) -> ReadCommand:
         """Put another program in the place of each program of the command."""
         parts = tuple(replace(part, program=program) for part in self.line.segments)
@@ -37,7 +41,7 @@ class ReadCommand(NamedTuple):
 
     def placed(self, placement: HostPlacement, directory: Path) -> Launch:
         """Build the command that applies a placement; files go to `directory`."""
-        ranks = self.line.rank_count()
+        ranks = self.rank_count()
         if ranks is not None and ranks != placement.rank_count:
             raise Error(
                 f"the command starts {ranks} ranks, but the placement is for "

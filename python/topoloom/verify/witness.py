@@ -18,6 +18,7 @@ from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import Launch
 from topoloom.shim import build_shim, find_compiler, find_launcher, preloaded_command
 from topoloom.verify.proof import Proof, read_proofs
+from topoloom.world import build_world
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 
@@ -33,6 +34,9 @@ class Witness:
         The command that starts the program; its launcher comes first.
     mpicc
         Compiler of the program's MPI, if the one beside its launcher is not.
+    renumber
+        Let the program see the ranks where they are planned, wherever the command
+        starts them.
 
     Raises
     ------
@@ -41,22 +45,32 @@ class Witness:
     """
 
     def __init__(
-        self, placed: HostPlacement, command: Sequence[str], mpicc: str | None = None
+        self,
+        placed: HostPlacement,
+        command: Sequence[str],
+        mpicc: str | None = None,
+        renumber: bool = False,
     ) -> None:
         self._placed = placed
         self._launcher = find_launcher(list(command))
         compiler = find_compiler(self._launcher, mpicc)
-        self._library = build_shim("verify", compiler, folders=["mpi/seats"])
+        self._libraries = [build_shim("verify", compiler, folders=["mpi/seats"])]
+        if renumber:
+            self._libraries.append(build_world(compiler))
         self._folder = _new_folder()
-        write_text(self._folder / "plan", bindings.write(placed))
+        plan = self._folder / "plan"
+        write_text(plan, bindings.write(placed))
+        self._variables = {"TOPOLOOM_VERIFY": str(self._folder)}
+        if renumber:
+            self._variables["TOPOLOOM_WORLD"] = str(plan)
 
     def watched(self, launch: Launch) -> Launch:
         """Let a command tell where its ranks are."""
         command, environment = preloaded_command(
             self._launcher,
             launch.command,
-            [self._library],
-            {"TOPOLOOM_VERIFY": str(self._folder)},
+            self._libraries,
+            self._variables,
             {**os.environ, **launch.environment},
         )
         return Launch(command, environment, launch.loss)
@@ -100,7 +114,7 @@ def why_no_proof(status: int) -> str:
     failed = "failed before MPI_Init, " if status else ""
     return (
         f"the command {failed}ran no MPI program, or one that is linked statically, "
-        "or with another MPI"
+        "or with another MPI (name its compiler with --mpicc)"
     )
 
 
