@@ -108,20 +108,22 @@ class Proof:
 
     def _praise(self) -> str:
         hosts = int((self.placed.ranks_per_host() > 0).sum())
-        on = f"on {hosts} hosts" if hosts > 1 else "on one host"
-        ranks = f"all {len(self.seen):,} ranks are" if len(self.seen) > 1 else "it is"
+        ranks = f"all {len(self.seen):,} ranks are"
         loose = sum(one.verdict == "unbound" for one in self.seen)
+        on = f"on {hosts} hosts" if hosts > 1 else "on one host"
         if loose:
             return (
                 f"{ranks} on the planned hosts ({hosts}), but {loose:,} may run on "
                 "more CPUs than planned"
             )
-        if not self.placed.node.cpus:
-            return (
-                f"{ranks} on the planned hosts ({hosts}); the machine does not tell "
-                "its CPUs, so these were not compared"
-            )
-        return f"{ranks} where the plan puts them: {on}, bound to their CPUs"
+        if self.placed.node.cpus:
+            return f"{ranks} where the plan puts them: {on}, bound to their CPUs"
+        if self.placed.slots_per_node == 1:
+            return f"{ranks} where the plan puts them: {on}"
+        return (
+            f"{ranks} on the planned hosts ({hosts}); the machine does not tell which "
+            "CPUs"
+        )
 
 
 def read_proofs(folder: Path, placed: HostPlacement) -> list[Proof]:
