@@ -124,6 +124,11 @@ def test_a_command_without_a_witness_is_named(tmp_path: Path) -> None:
     done = topoloom("verify", own, "--", *MPICH.command(2, "true"))
     assert done.returncode == 1
     assert "not verified: the command ran no MPI program" in done.stderr
+    source, static = tmp_path / "nothing.c", tmp_path / "static"
+    source.write_text("int main(void) { return 0; }")
+    subprocess.run(["cc", "-static", source, "-o", static], check=True)
+    done = topoloom("verify", own, "--", *MPICH.command(2, static))
+    assert f"not verified: {static} is linked statically" in done.stderr
     other = built(OPEN_MPI_4, PROGRAMS / "where.c", tmp_path)
     mixed = topoloom("verify", own, "--", *MPICH.command(2, other))
     assert "uses another MPI than we were compiled for" in mixed.stderr

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import socket
@@ -18,6 +19,7 @@ from test_record_programs import MELT
 from topoloom import Machine, load_placement, ring, save_graph
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launch import Launch
+from topoloom.node_parts import NodeParts
 from topoloom.verify import Witness
 from topoloom.world.wrappers import wrappers
 
@@ -134,6 +136,18 @@ def test_a_lammps_melt_computes_the_same(tmp_path: Path) -> None:
     assert printers == {slots[0]}
     assert len(physics(lines)) > 10
     assert physics(lines) == physics(expected)
+
+
+def test_bound_processes_get_the_rank_of_their_cpus(tmp_path: Path) -> None:
+    first, second = sorted(os.sched_getaffinity(0))[:2]
+    program = built(MPICH, PROGRAMS / "where.c", tmp_path)
+    mpirun, *rest = MPICH.command(2, program)
+    node = NodeParts(cpus=((first,), (second,)))
+    machine = Machine("mesh:1+node:2")
+    crossed = host_placement(machine, [0], [1, 0], [HERE], node=node, bind="core")
+    done = run([mpirun, "-bind-to", "core", *rest], crossed)
+    seats = read_seats(done.stdout, 2)
+    assert [seat.cores for seat in seats] == [(second,), (first,)]
 
 
 def refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:

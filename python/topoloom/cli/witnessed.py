@@ -71,7 +71,8 @@ def run_witnessed(launch: Launch, witness: Witness | str, quiet: bool) -> Accoun
             proofs = witness.proofs()
         finally:
             witness.close()
-        account = Account(status, proofs, None if proofs else why_no_proof(status))
+        why = None if proofs else why_no_proof(launch.command, status)
+        account = Account(status, proofs, why)
     if account.why and not quiet:
         note(f"topoloom: not verified: {account.why}")
     return account

@@ -89,6 +89,15 @@ def check_program(command: Sequence[str]) -> None:
         return
 
 
+def programs(command: Sequence[str]) -> list[str]:
+    """Name the programs that a command starts; none where it cannot be read."""
+    try:
+        parts = read_command(command).line.segments
+    except Error:
+        return []
+    return [part.program[0] for part in parts]
+
+
 def _version_text(program: str) -> str:
     try:
         asked = subprocess.run(

@@ -5,5 +5,12 @@ from __future__ import annotations
 
 from topoloom.shim.build import build_shim
 from topoloom.shim.launcher import find_compiler, find_launcher, preloaded_command
+from topoloom.shim.static import is_linked_statically
 
-__all__ = ["build_shim", "find_compiler", "find_launcher", "preloaded_command"]
+__all__ = [
+    "build_shim",
+    "find_compiler",
+    "find_launcher",
+    "is_linked_statically",
+    "preloaded_command",
+]

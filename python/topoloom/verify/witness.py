@@ -16,7 +16,14 @@ from topoloom.files import write_text
 from topoloom.launch import bindings
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import Launch
-from topoloom.shim import build_shim, find_compiler, find_launcher, preloaded_command
+from topoloom.launch.launchers import programs
+from topoloom.shim import (
+    build_shim,
+    find_compiler,
+    find_launcher,
+    is_linked_statically,
+    preloaded_command,
+)
 from topoloom.verify.proof import Proof, read_proofs
 from topoloom.world import build_world
 
@@ -109,12 +116,15 @@ class Witness:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def why_no_proof(status: int) -> str:
+def why_no_proof(command: Sequence[str], status: int) -> str:
     """Say why a command that has run left no word of its ranks."""
+    for program in programs(command):
+        if is_linked_statically(program):
+            return f"{program} is linked statically, so nothing can be preloaded"
     failed = "failed before MPI_Init, " if status else ""
     return (
-        f"the command {failed}ran no MPI program, or one that is linked statically, "
-        "or with another MPI (name its compiler with --mpicc)"
+        f"the command {failed}ran no MPI program, or one of another MPI (name its "
+        "compiler with --mpicc)"
     )
 
 
