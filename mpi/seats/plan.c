@@ -36,18 +36,18 @@ static const char* read_line(char* line, struct plan* plan) {
     if (plan->seats[rank].slot >= 0) return "the rank was there before";
     if (strcmp(cpus, "-") != 0 && !cpus_from_text(cpus, &set)) return "expected CPUs, as 0-3,8";
     plan->seats[rank] = (struct seat){.slot = atoi(slot), .cpus = strcmp(cpus, "-") == 0 ? NULL : cpus};
-    plan->titles[rank] = host;
+    plan->host_of[rank] = host;
     return NULL;
 }
 
 static void index_hosts(struct plan* plan) {
-    memcpy(plan->hosts, plan->titles, (size_t)plan->rank_count * sizeof *plan->hosts);
+    memcpy(plan->hosts, plan->host_of, (size_t)plan->rank_count * sizeof *plan->hosts);
     qsort(plan->hosts, (size_t)plan->rank_count, sizeof *plan->hosts, by_name);
     for (int i = 0; i < plan->rank_count; ++i)
         if (i == 0 || strcmp(plan->hosts[i], plan->hosts[plan->host_count - 1]) != 0)
             plan->hosts[plan->host_count++] = plan->hosts[i];
     for (int rank = 0; rank < plan->rank_count; ++rank)
-        plan->seats[rank].host = plan_host(plan, plan->titles[rank]);
+        plan->seats[rank].host = plan_host(plan, plan->host_of[rank]);
 }
 
 bool plan_read(const char* file, struct plan* plan, char* why, int room) {
@@ -63,9 +63,9 @@ bool plan_read(const char* file, struct plan* plan, char* why, int room) {
     const size_t count = plan->rank_count > 0 ? (size_t)plan->rank_count : 1;
     plan->seats = malloc(count * sizeof *plan->seats);
     plan->hosts = malloc(count * sizeof *plan->hosts);
-    plan->titles = malloc(count * sizeof *plan->titles);
+    plan->host_of = malloc(count * sizeof *plan->host_of);
     const char* wrong = plan->rank_count == 0 ? "it names no rank" : NULL;
-    if (plan->seats == NULL || plan->hosts == NULL || plan->titles == NULL) wrong = "not enough memory";
+    if (plan->seats == NULL || plan->hosts == NULL || plan->host_of == NULL) wrong = "not enough memory";
     for (int rank = 0; wrong == NULL && rank < plan->rank_count; ++rank) plan->seats[rank].slot = -1;
     int number = 0;
     char* rest = plan->text;
@@ -86,7 +86,7 @@ bool plan_read(const char* file, struct plan* plan, char* why, int room) {
 void plan_free(struct plan* plan) {
     free(plan->seats);
     free(plan->hosts);
-    free(plan->titles);
+    free(plan->host_of);
     free(plan->text);
     *plan = (struct plan){0};
 }

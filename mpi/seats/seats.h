@@ -25,10 +25,10 @@ struct seat {
 };
 struct plan {
     int rank_count, host_count;
-    struct seat* seats;   // by rank
-    const char** hosts;   // sorted
-    char* text;           // what the strings lie in
-    const char** titles;  // host of each seat while the plan is read
+    struct seat* seats;    // by rank
+    const char** hosts;    // sorted
+    const char** host_of;  // by rank
+    char* text;            // what the strings lie in
 };
 /// False with a reason in `why`, which has room for `room` characters.
 bool plan_read(const char* file, struct plan* plan, char* why, int room);

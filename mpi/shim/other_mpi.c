@@ -50,9 +50,12 @@ static void leave_preload(void) {
 }
 
 bool launched_as_rank_0(void) {
-    const char* rank = getenv("OMPI_COMM_WORLD_RANK");
-    if (rank == NULL) rank = getenv("PMI_RANK");
-    return rank != NULL && strcmp(rank, "0") == 0;
+    static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        const char* rank = getenv(names[i]);
+        if (rank != NULL) return strcmp(rank, "0") == 0;
+    }
+    return false;
 }
 
 __attribute__((constructor)) static void leave_other_mpi_alone(int argc, char** argv) {

@@ -47,17 +47,18 @@ static void report(const char* folder, const struct testimonies* all) {
 }
 
 void seats_start(void) {
-    const char* folder = getenv("TOPOLOOM_VERIFY");
+    char* folder = getenv(shim.variable) == NULL ? NULL : strdup(getenv(shim.variable));
     MPI_Comm parent = MPI_COMM_NULL, own = MPI_COMM_NULL;
-    if (folder == NULL || folder[0] != '/') return;
+    unsetenv(shim.variable);  // jobs that the program starts itself are not meant
     PMPI_Comm_get_parent(&parent);
-    if (parent != MPI_COMM_NULL) return;  // the plan is not for those who were spawned
-    // Not PMPI: a shim behind us may have renumbered the world, and its ranks are meant.
-    if (MPI_Comm_dup(MPI_COMM_WORLD, &own) != MPI_SUCCESS) return;
-    int rank = 0;
-    PMPI_Comm_rank(own, &rank);
-    struct testimonies all = testimonies_gather(own);
-    PMPI_Comm_free(&own);
-    if (rank == 0) report(folder, &all);
-    free(all.text);
+    // The plan is not for those who were spawned. Not PMPI: a shim behind us may have renumbered the world.
+    if (folder != NULL && parent == MPI_COMM_NULL && MPI_Comm_dup(MPI_COMM_WORLD, &own) == MPI_SUCCESS) {
+        int rank = 0;
+        PMPI_Comm_rank(own, &rank);
+        struct testimonies all = testimonies_gather(own);
+        PMPI_Comm_free(&own);
+        if (rank == 0) report(folder, &all);
+        free(all.text);
+    }
+    free(folder);
 }

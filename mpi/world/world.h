@@ -19,7 +19,7 @@ static inline MPI_Comm world_seen(MPI_Comm comm) { return comm == MPI_COMM_WORLD
 bool world_match(const struct plan* plan, const struct testimonies* processes, int* ranks, char* why,
                  int room);
 
-/// Once: why the program keeps its numbering.
+/// Before MPI_Init: the program keeps its numbering.
 void world_refuse(const char* why);
 
 #endif

@@ -71,7 +71,7 @@ def run_witnessed(launch: Launch, witness: Witness | str, quiet: bool) -> Accoun
             proofs = witness.proofs()
         finally:
             witness.close()
-        why = None if proofs else why_no_proof(launch.command, status)
+        why = None if proofs else why_no_proof(status)
         account = Account(status, proofs, why)
     if account.why and not quiet:
         note(f"topoloom: not verified: {account.why}")

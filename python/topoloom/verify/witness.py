@@ -48,7 +48,7 @@ class Witness:
     Raises
     ------
     topoloom.Error
-        If the witness cannot be compiled, or there is no folder to write to.
+        If the witness cannot be preloaded or compiled, or has no folder to write to.
     """
 
     def __init__(
@@ -58,6 +58,12 @@ class Witness:
         mpicc: str | None = None,
         renumber: bool = False,
     ) -> None:
+        for program in programs(command):  # the others would wait for its ranks
+            if is_linked_statically(program):
+                raise Error(
+                    f"{program} is linked statically, so nothing can be preloaded; "
+                    "link it dynamically"
+                )
         self._placed = placed
         self._launcher = find_launcher(list(command))
         compiler = find_compiler(self._launcher, mpicc)
@@ -116,11 +122,8 @@ class Witness:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def why_no_proof(command: Sequence[str], status: int) -> str:
+def why_no_proof(status: int) -> str:
     """Say why a command that has run left no word of its ranks."""
-    for program in programs(command):
-        if is_linked_statically(program):
-            return f"{program} is linked statically, so nothing can be preloaded"
     failed = "failed before MPI_Init, " if status else ""
     return (
         f"the command {failed}ran no MPI program, or one of another MPI (name its "
