@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -132,8 +133,19 @@ def test_a_command_without_a_witness_is_named(tmp_path: Path) -> None:
     assert f"{static} is linked statically" in done.stderr
     other = built(OPEN_MPI_4, PROGRAMS / "where.c", tmp_path)
     mixed = topoloom("verify", own, "--", *MPICH.command(2, other))
-    assert "uses another MPI than we were compiled for" in mixed.stderr
-    assert len(mixed.stdout.splitlines()) == 2
+    assert mixed.returncode == 2
+    assert f"{other} is linked with /" in mixed.stderr
+    assert "is of another MPI; name its own with --mpicc" in mixed.stderr
+    script = tmp_path / "job.sh"
+    script.write_text(f"#!/bin/sh\nexec {shlex.join(MPICH.command(2, other))}\n")
+    script.chmod(0o755)
+    hidden = topoloom("verify", own, "--", script)
+    assert hidden.returncode == 2
+    assert "cannot tell the MPI of the program" in hidden.stderr
+    wrong = topoloom("verify", own, "--mpicc", "mpicc.mpich", "--", script)
+    assert wrong.returncode == 1
+    assert "uses another MPI than we were compiled for" in wrong.stderr
+    assert len(wrong.stdout.splitlines()) == 2
 
 
 def test_run_proves_what_it_placed_or_says_why_it_cannot(

@@ -109,7 +109,7 @@ def command(
       topoloom run -m tree:4:8+node:12:2,distance=1:10 --hosts 'cn[1-32]' \\
           --profile app.npz -- mpirun -n 768 ./app
       topoloom run --world --machine torus:4x4x4 --allocation 'n[00-63]' \\
-          --profile app.npz -- ./my-launcher -n 64 ./app
+          --profile app.npz --mpicc mpicc -- ./my-launcher -n 64 ./app
     """
     import tempfile
 
@@ -163,9 +163,9 @@ def command(
         launch = seats.launch(read, slots, directory)
         placed = seats.placed(slots)
         if world:
-            witness: Witness | str = Witness(placed, launch.command, mpicc, True)
+            witness: Witness | str = Witness(placed, program, mpicc, True)
         else:
-            witness = find_witness(placed, launch, mpicc)
+            witness = find_witness(placed, program, mpicc)
         if not as_json:
             _announce(result, aim, block, launch)
         account = _run(launch, witness, standard_input, spent, as_json)

@@ -44,7 +44,8 @@ def command(
     Examples:
       topoloom export x.json --to openmpi-rankfile -o ranks.txt
       topoloom verify x.json -- mpirun --rankfile ranks.txt -n 64 ./app
-      topoloom verify x.json --bind core -- srun -n 512 ./my-job.sh
+      topoloom verify x.json --bind core -- srun -n 512 ./app
+      topoloom verify x.json --mpicc /opt/mpi/bin/mpicc -- ./my-job.sh
     """
     import json
 

@@ -40,14 +40,14 @@ class Account(NamedTuple):
 
 
 def find_witness(
-    placed: HostPlacement, launch: Launch, mpicc: str | None
+    placed: HostPlacement, command: list[str], mpicc: str | None
 ) -> Witness | str:
     """Prepare to see where the ranks are; else say why they cannot be seen."""
     from topoloom import Error
     from topoloom.verify import Witness
 
     try:
-        return Witness(placed, launch.command, mpicc)
+        return Witness(placed, command, mpicc)
     except Error as error:
         return str(error)
 

@@ -22,6 +22,7 @@ from topoloom.shim import (
     find_compiler,
     find_launcher,
     is_linked_statically,
+    linked_mpi,
     preloaded_command,
 )
 from topoloom.verify.proof import Proof, read_proofs
@@ -38,7 +39,7 @@ class Witness:
     placed
         The plan.
     command
-        The command that starts the program; its launcher comes first.
+        The command that starts the program, as its user wrote it.
     mpicc
         Compiler of the program's MPI, if the one beside its launcher is not.
     renumber
@@ -58,16 +59,12 @@ class Witness:
         mpicc: str | None = None,
         renumber: bool = False,
     ) -> None:
-        for program in programs(command):  # the others would wait for its ranks
-            if is_linked_statically(program):
-                raise Error(
-                    f"{program} is linked statically, so nothing can be preloaded; "
-                    "link it dynamically"
-                )
         self._placed = placed
         self._launcher = find_launcher(list(command))
         compiler = find_compiler(self._launcher, mpicc)
         self._libraries = [build_shim("verify", compiler, folders=["mpi/seats"])]
+        trusted = bool(mpicc or self._launcher.family)
+        _check_programs(programs(command), compiler, self._libraries[0], trusted)
         if renumber:
             self._libraries.append(build_world(compiler))
         self._folder = _new_folder()
@@ -120,6 +117,35 @@ class Witness:
     def close(self) -> None:
         """Take the folder away."""
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _check_programs(
+    names: Sequence[str], compiler: Path, library: Path, trusted: bool
+) -> None:
+    """Refuse what preloading could break: programs of another MPI, or of none we see.
+
+    Where some ranks of a job cannot be preloaded, the others would wait for them.
+    """
+    ours = linked_mpi(str(library))
+    seen = False
+    for name in names:
+        if is_linked_statically(name):
+            raise Error(
+                f"{name} is linked statically, so nothing can be preloaded; link it "
+                "dynamically"
+            )
+        theirs = linked_mpi(name)
+        seen |= bool(theirs)
+        if theirs and ours and not theirs & ours:
+            raise Error(
+                f"{name} is linked with {min(theirs)}, but {compiler} is of another "
+                "MPI; name its own with --mpicc"
+            )
+    if not seen and not trusted:
+        raise Error(
+            "cannot tell the MPI of the program that the command starts; name its "
+            "compiler with --mpicc"
+        )
 
 
 def why_no_proof(status: int) -> str:
