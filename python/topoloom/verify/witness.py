@@ -152,8 +152,8 @@ def why_no_proof(status: int) -> str:
     """Say why a command that has run left no word of its ranks."""
     failed = "failed before MPI_Init, " if status else ""
     return (
-        f"the command {failed}ran no MPI program, or one of another MPI (name its "
-        "compiler with --mpicc)"
+        f"the command {failed}ran no MPI program, one of another MPI (name its "
+        "compiler with --mpicc), or one whose rank 0 does not see the working directory"
     )
 
 
