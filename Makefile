@@ -35,8 +35,8 @@ bench-core: build            ## speed of the core, beside its limits
 	cmake --preset release -DTOPOLOOM_TESTS=OFF && cmake --build --preset release
 	for program in build/release/bench/core/bench_*; do $$program || exit 1; done
 
-bench-record: build          ## what recording costs a call
-	python bench/record/run.py
+bench-record: build          ## what recording costs a call; ARGS=world: what --world does
+	python bench/record/run.py $(ARGS)
 
 bench-peers: build           ## beside other mappers; ARGS='--sets stencils --tools ours,scotch' takes a minute
 	tools/setup.sh peers

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what the recorder adds to a call, for each MPI that is installed.
+"""Measures what the recorder, or ``--world``, adds to a call, for each MPI installed.
 
-Usage: ``python bench/record/run.py``. Runs with and without the recorder alternate;
-each line shows medians over 9 runs in nanoseconds of CPU time a call and, as the cost,
+Usage: ``python bench/record/run.py [world]``. Runs with and without it alternate; each
+line shows medians over 9 runs in nanoseconds of CPU time a call and, as the cost,
 the median of the 9 differences with the smallest and the largest of them.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from topoloom.record.build import build_recorder
 from topoloom.shim import find_compiler, find_launcher, preloaded_command
+from topoloom.world import build_world
 
 HERE = Path(__file__).parent
 REPETITIONS = 9
@@ -33,13 +35,23 @@ AS_ROOT = {
 
 def main() -> None:
     """Print one table."""
+    shim = "world" if sys.argv[1:] == ["world"] else "record"
     print(f"{'MPI':20} {'call':34} {'without':>8} {'with':>8}  cost (range)")
     for name in LAUNCHERS:
         if shutil.which(name):
-            measure(name)
+            measure(name, shim)
 
 
-def measure(name: str) -> None:
+def prepared(shim: str, compiler: Path, folder: str) -> tuple[Path, dict[str, str]]:
+    """Build what is preloaded; also the variables that it needs."""
+    if shim == "record":
+        return build_recorder(compiler), {"TOPOLOOM_RECORD": folder}
+    plan = Path(folder) / "plan"
+    plan.write_text(f"0 {socket.gethostname()} 0 - - -\n")
+    return build_world(compiler), {"TOPOLOOM_WORLD": str(plan)}
+
+
+def measure(name: str, shim: str) -> None:
     """Print the lines of one MPI."""
     launcher = find_launcher([name])
     compiler = find_compiler(launcher)
@@ -47,8 +59,7 @@ def measure(name: str) -> None:
         program = f"{folder}/calls"
         compile_it = [compiler, "-O2", "-w", HERE / "calls.c", "-o", program]
         subprocess.run(compile_it, check=True)
-        library = build_recorder(compiler)
-        variables = {"TOPOLOOM_RECORD": folder}
+        library, variables = prepared(shim, compiler, folder)
         label = f"{launcher.path.name} {launcher.path.parent.parent.name}"
         for threads in ([], ["threads"]):
             plain = [name, "-n", "1", program, CALLS, *threads]

@@ -16,7 +16,8 @@
 /// anything.
 static bool is_the_mpi_we_were_built_for(void) {
     Dl_info calls, marks;
-    void *const call = dlsym(RTLD_DEFAULT, "PMPI_Init"), *const mark = dlsym(RTLD_DEFAULT, "ompi_mpi_abort");
+    void *const call = dlsym(RTLD_DEFAULT, "PMPI_Get_version"), *const mark =
+                                                                    dlsym(RTLD_DEFAULT, "ompi_mpi_abort");
     if (call == NULL || dladdr(call, &calls) == 0) return true;
     const bool is_open_mpi = mark != NULL && dladdr(mark, &marks) != 0 && calls.dli_fbase == marks.dli_fbase;
 #ifdef OPEN_MPI
@@ -48,12 +49,19 @@ static void leave_preload(void) {
     free(rest);
 }
 
+bool launched_as_rank_0(void) {
+    static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        const char* rank = getenv(names[i]);
+        if (rank != NULL) return strcmp(rank, "0") == 0;
+    }
+    return false;
+}
+
 __attribute__((constructor)) static void leave_other_mpi_alone(int argc, char** argv) {
     (void)argc;
     if (getenv(shim.variable) == NULL || is_the_mpi_we_were_built_for()) return;
-    const char* rank = getenv("OMPI_COMM_WORLD_RANK");
-    if (rank == NULL) rank = getenv("PMI_RANK");
-    if (rank != NULL && strcmp(rank, "0") == 0)
+    if (launched_as_rank_0())
         fprintf(stderr,
                 "topoloom: %s: the program uses another MPI than we were compiled for; name its mpicc with "
                 "--mpicc\n",

@@ -28,6 +28,9 @@ extern const struct shim shim;
 /// linker would.
 void* next_symbol(const char* name);
 
+/// Where MPI cannot be asked yet.
+bool launched_as_rank_0(void);
+
 static inline bool fortran_ok(const MPI_Fint* error) { return error == 0 || *error == MPI_SUCCESS; }
 
 #endif

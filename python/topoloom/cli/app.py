@@ -48,6 +48,7 @@ VERBS = {
     "compare": Verb("try several mappers and print one table"),
     "export": Verb("write a placement for mpirun, srun and other launchers"),
     "run": Verb("record, map, and launch a program with its placement", True),
+    "verify": Verb("run a program; is every rank where a placement puts it?"),
     "list": Verb("list mappers, schedules, patterns, topologies, machines, ..."),
     "demo": Verb("the whole way on a small example, into ./out/demo"),
 }

@@ -104,30 +104,13 @@ def command(
     import re
     import sys
 
-    from topoloom import Error, load_placement
     from topoloom.cli.console import note, print_json
+    from topoloom.cli.placed import load_placed
     from topoloom.files import write_text
-    from topoloom.hostlist import expand_hostlist
     from topoloom.launch.formats import find_format, use, what_is_lost
-    from topoloom.launch.host_placement import host_placement
 
     target = find_format(to)
-    given = load_placement(placement)
-    if given.placement.shared:
-        raise Error(
-            f"{placement} lets ranks share slots, which no launcher can be told; "
-            "map without --imbalance and --capacities"
-        )
-    names = expand_hostlist(hosts) if hosts is not None else given.hosts
-    placed = host_placement(
-        given.machine,
-        given.allocation.nodes,
-        given.placement.slots,
-        names,
-        cores_per_slot,
-        given.node,
-        bind,
-    )
+    placed = load_placed(placement, hosts, cores_per_slot, bind)
     text = target.write(placed)
     checked = _check(target, text, placed, launcher) if check else None
     loss = what_is_lost(target, placed)

@@ -54,6 +54,14 @@ GraphFile = Annotated[
         "dense text, Open MPI monitoring output (file or directory).",
     ),
 ]
+Mpicc = Annotated[
+    str | None,
+    typer.Option(
+        "--mpicc",
+        metavar="COMPILER",
+        help="mpicc of the program's MPI; default: the one beside its launcher.",
+    ),
+]
 MachineText = Annotated[
     str,
     typer.Option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.cli.options import AsJson, output_option
+from topoloom.cli.options import AsJson, Mpicc, output_option
 
 if TYPE_CHECKING:
     from topoloom.record import Profile
@@ -35,14 +35,7 @@ def command(
             "them to the graph; keep them beside it; or forget them.",
         ),
     ] = "expand",
-    mpicc: Annotated[
-        str | None,
-        typer.Option(
-            "--mpicc",
-            metavar="COMPILER",
-            help="mpicc of the program's MPI; default: the one beside its launcher.",
-        ),
-    ] = None,
+    mpicc: Mpicc = None,
     time: Annotated[
         str | None,
         typer.Option("--time", metavar="TIME", help="End the job after, e.g., 10min."),

@@ -12,6 +12,7 @@ from topoloom.cli.export import Bind, CoresPerSlot, Hosts
 from topoloom.cli.options import (
     AllocationText,
     MachineText,
+    Mpicc,
     ObjectiveName,
     Seconds,
     Seed,
@@ -25,11 +26,15 @@ if TYPE_CHECKING:
     from topoloom import AllocatedHosts, CommGraph, PlacementFile
     from topoloom.cli.objective import Objective
     from topoloom.cli.search import Search
+    from topoloom.cli.witnessed import Account
+    from topoloom.launch.as_it_is import AsItIs
+    from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launch import Launch
     from topoloom.launch.launchers import ReadCommand
     from topoloom.launch.repeated_input import RepeatedInput
     from topoloom.node_parts import NodeParts
     from topoloom.record import Profile
+    from topoloom.verify import Witness
 
 
 def command(
@@ -66,6 +71,15 @@ def command(
     time: Seconds = None,
     cores_per_slot: CoresPerSlot = 1,
     bind: Bind = None,
+    world: Annotated[
+        bool,
+        typer.Option(
+            "--world",
+            help="Start the command as it is, and renumber MPI_COMM_WORLD inside the "
+            "program: for launchers that cannot be told a placement.",
+        ),
+    ] = False,
+    mpicc: Mpicc = None,
     output: Annotated[
         Path | None,
         output_option("Write the placement, too."),
@@ -81,6 +95,9 @@ def command(
     apply it, your program is not started as placed and the exit status is 2. A command
     that places its ranks by itself is refused before anything runs.
 
+    As the program starts, each rank tells where it is, and one line says whether all
+    are where the placement puts them, or names those that are not.
+
     The hosts of the nodes are those of --hosts, else of the allocation (a host list
     keeps its names) or the machine, else those that the command names.
 
@@ -91,23 +108,28 @@ def command(
           --profile app.npz -- srun -n 512 ./app
       topoloom run -m tree:4:8+node:12:2,distance=1:10 --hosts 'cn[1-32]' \\
           --profile app.npz -- mpirun -n 768 ./app
+      topoloom run --world --machine torus:4x4x4 --allocation 'n[00-63]' \\
+          --profile app.npz --mpicc mpicc -- ./my-launcher -n 64 ./app
     """
     from topoloom import load_graph, load_phases, save_placement
     from topoloom.cli.objective import HOP_BYTES, Objective, check_objective
     from topoloom.cli.problem import Where, check_fit, choose_allocation
     from topoloom.cli.search import read_search
+    from topoloom.cli.witnessed import find_witness
+    from topoloom.launch.as_it_is import AsItIs, read_as_it_is
     from topoloom.launch.launchers import read_command
     from topoloom.launch.program import EMPTY_PROGRAM, check_launch
     from topoloom.launch.repeated_input import RepeatedInput
     from topoloom.machine_file import load_described
     from topoloom.phases import recorded_phases
     from topoloom.record.profile import check_collectives
+    from topoloom.verify import Witness
 
     check_collectives(collectives)
     check_objective(objective)
     by_phase = objective != HOP_BYTES
     search = read_search(seed, time)
-    read = read_command(program)
+    read = read_as_it_is(program) if world else read_command(program)
     the_machine, described = load_described(machine)
     given = choose_allocation(the_machine, described, Where(allocation))
     where = _named_hosts(given, hosts, read)
@@ -120,25 +142,33 @@ def command(
         _check_ranks(read, graph.rank_count, name)
     else:
         _refuse_early(read, seats)
-        recorded = _recorded(program, standard_input, spent)
+        recorded = _recorded(program, mpicc, standard_input, spent)
         if isinstance(recorded, int):
             return recorded
         graph, name = recorded.graph(collectives), "the program"
         phases = recorded_phases(recorded, graph) if by_phase else []
     check_fit(graph, where.allocation, name)
+    if world:
+        seats = seats.first(graph.rank_count)
     aim = Objective(objective, phases, None)
     result, block = _place(graph, seats, mapper, aim, search)
     if output is not None:
         save_placement(output, result)
     with read.directory() as directory:
         slots = result.placement.slots
-        check_launch(seats.launch(read.starting(EMPTY_PROGRAM), slots, directory))
+        if not isinstance(read, AsItIs):
+            check_launch(seats.launch(read.starting(EMPTY_PROGRAM), slots, directory))
         launch = seats.launch(read, slots, directory)
+        placed = seats.placed(slots)
+        if world:
+            witness: Witness | str = Witness(placed, program, mpicc, True)
+        else:
+            witness = find_witness(placed, program, mpicc)
         if not as_json:
             _announce(result, aim, block, launch)
-        status = _run(launch, standard_input, spent)
-    _report(result, block, launch, spent, as_json)
-    return status
+        account = _run(launch, witness, standard_input, spent, as_json)
+    _report(result, block, launch, account, spent, as_json)
+    return account.status
 
 
 class _Seats(NamedTuple):
@@ -149,14 +179,30 @@ class _Seats(NamedTuple):
     cores_per_slot: int
     bind: str | None
 
+    def first(self, ranks: int) -> _Seats:
+        """Take the seats that a launcher fills first: host by host, in their order."""
+        from topoloom import AllocatedHosts, Allocation
+
+        whole = self.where.allocation
+        slots = whole.slots[:ranks]
+        per_node = whole.machine.slots_per_node
+        count = len(dict.fromkeys((slots // per_node).tolist()))
+        nodes, hosts = whole.nodes[:count], self.where.hosts
+        part = Allocation(whole.machine, nodes, slots)
+        return self._replace(where=AllocatedHosts(part, hosts and hosts[:count]))
+
     def launch(
-        self, read: ReadCommand, slots: NDArray[np.uint32], directory: str
+        self, read: ReadCommand | AsItIs, slots: NDArray[np.uint32], directory: str
     ) -> Launch:
         """Build the command that puts rank i on ``slots[i]``."""
+        return read.placed(self.placed(slots), Path(directory))
+
+    def placed(self, slots: NDArray[np.uint32]) -> HostPlacement:
+        """Name the host and the CPUs of each rank, if rank i is on ``slots[i]``."""
         from topoloom.launch.host_placement import host_placement
 
         allocation = self.where.allocation
-        placed = host_placement(
+        return host_placement(
             allocation.machine,
             allocation.nodes,
             slots,
@@ -165,11 +211,10 @@ class _Seats(NamedTuple):
             self.node,
             self.bind,
         )
-        return read.placed(placed, Path(directory))
 
 
 def _named_hosts(
-    given: AllocatedHosts, hosts: str | None, read: ReadCommand
+    given: AllocatedHosts, hosts: str | None, read: ReadCommand | AsItIs
 ) -> AllocatedHosts:
     """Find the name of each host of the allocation."""
     from topoloom import AllocatedHosts, Error
@@ -192,19 +237,19 @@ def _named_hosts(
     return AllocatedHosts(given.allocation, tuple(names))
 
 
-def _check_ranks(read: ReadCommand, ranks: int, name: str) -> None:
+def _check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
     from topoloom import Error
 
-    asked = read.line.rank_count()
+    asked = read.rank_count()
     if asked is not None and asked != ranks:
         raise Error(f"the command starts {asked} ranks, but {name} has {ranks}")
 
 
-def _refuse_early(read: ReadCommand, seats: _Seats) -> None:
+def _refuse_early(read: ReadCommand | AsItIs, seats: _Seats) -> None:
     """Refuse what no placement could be applied to, before the program runs."""
     from topoloom import Error
 
-    ranks = read.line.rank_count()
+    ranks = read.rank_count()
     if ranks is None:
         return
     slots = seats.where.allocation.slots
@@ -215,7 +260,10 @@ def _refuse_early(read: ReadCommand, seats: _Seats) -> None:
 
 
 def _recorded(
-    program: list[str], standard_input: RepeatedInput, spent: dict[str, float]
+    program: list[str],
+    mpicc: str | None,
+    standard_input: RepeatedInput,
+    spent: dict[str, float],
 ) -> Profile | int:
     """Record the program; where it fails, answer its exit status."""
     from time import perf_counter
@@ -225,7 +273,7 @@ def _recorded(
 
     start = perf_counter()
     with standard_input.rewound():
-        profile = record(program)
+        profile = record(program, mpicc=mpicc)
     spent["recorded"] = perf_counter() - start
     if profile.exit_status != 0:
         note(
@@ -268,16 +316,22 @@ def _place(
     return result, values(default)
 
 
-def _run(launch: Launch, standard_input: RepeatedInput, spent: dict[str, float]) -> int:
+def _run(
+    launch: Launch,
+    witness: Witness | str,
+    standard_input: RepeatedInput,
+    spent: dict[str, float],
+    quiet: bool,
+) -> Account:
     from time import perf_counter
 
-    from topoloom.launch.program import run_program
+    from topoloom.cli.witnessed import run_witnessed
 
     start = perf_counter()
     with standard_input.rewound():
-        status = run_program(launch)
+        account = run_witnessed(launch, witness, quiet)
     spent["placed"] = perf_counter() - start
-    return status
+    return account
 
 
 def _announce(
@@ -300,6 +354,7 @@ def _report(
     result: PlacementFile,
     block: dict[str, float],
     launch: Launch,
+    account: Account,
     spent: dict[str, float],
     as_json: bool,
 ) -> None:
@@ -314,6 +369,7 @@ def _report(
             "block": block,
             "values": dict(result.values),
             "note": launch.loss,
+            "verified": account.document(),
             "seconds": {name: round(value, 3) for name, value in spent.items()},
         }
         note(json.dumps(document))

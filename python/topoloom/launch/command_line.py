@@ -14,6 +14,10 @@ from topoloom import Error
 from topoloom.nearest import unknown_name
 
 
+class NoProgram(Error):
+    """The command has options and nothing to start."""
+
+
 def words(text: str) -> list[str]:
     """Split a list of option names."""
     return text.split()
@@ -138,7 +142,10 @@ def parse(command: Sequence[str], syntax: Syntax) -> CommandLine:
         end = rest.index(":") if ":" in rest and not syntax.clusters else len(rest)
         program, rest = rest[:end], rest[end + 1 :]
         if not program:
-            raise Error(f"the command names no program: {' '.join(command)}")
+            raise NoProgram(
+                f"the command names no program: {' '.join(command)}; write it behind "
+                "the launcher's options"
+            )
         segments.append(Segment(tuple(options), tuple(program)))
         if not rest:
             return CommandLine(command[0], tuple(segments), syntax)

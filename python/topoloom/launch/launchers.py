@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from topoloom import Error
 from topoloom.launch import flux, hydra, intel, openmpi, srun
-from topoloom.launch.command_line import CommandLine, parse
+from topoloom.launch.command_line import CommandLine, NoProgram, parse
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import Launch, Launcher
 
@@ -35,6 +35,10 @@ class ReadCommand(NamedTuple):
         """List the hosts that the command names, if any."""
         return self.launcher.hosts(self.line)
 
+    def rank_count(self) -> int | None:
+        """Tell how many ranks it starts, if the command says so."""
+        return self.line.rank_count()
+
     def starting(self, program: tuple[str, ...]) -> ReadCommand:
         """Put another program in the place of each program of the command."""
         parts = tuple(replace(part, program=program) for part in self.line.segments)
@@ -49,7 +53,7 @@ class ReadCommand(NamedTuple):
 
     def placed(self, placement: HostPlacement, directory: Path) -> Launch:
         """Build the command that applies a placement; files go to `directory`."""
-        ranks = self.line.rank_count()
+        ranks = self.rank_count()
         if ranks is not None and ranks != placement.rank_count:
             raise Error(
                 f"the command starts {ranks} ranks, but the placement is for "
@@ -82,6 +86,28 @@ def read_command(command: Sequence[str]) -> ReadCommand:
         f"'{command[0]}' is not a launcher that takes a placement ({names}); start the "
         "command with mpirun, mpiexec, srun or flux run, or use 'topoloom export'"
     )
+
+
+def check_program(command: Sequence[str]) -> None:
+    """Raise `topoloom.Error` if a launcher is to start nothing.
+
+    A command that cannot be read may still run as it is.
+    """
+    try:
+        read_command(command)
+    except NoProgram:
+        raise
+    except Error:
+        return
+
+
+def programs(command: Sequence[str]) -> list[str]:
+    """Name the programs that a command starts; none where it cannot be read."""
+    try:
+        parts = read_command(command).line.segments
+    except Error:
+        return []
+    return [part.program[0] for part in parts]
 
 
 def _version_text(program: str) -> str:

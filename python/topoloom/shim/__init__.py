@@ -5,5 +5,13 @@ from __future__ import annotations
 
 from topoloom.shim.build import build_shim
 from topoloom.shim.launcher import find_compiler, find_launcher, preloaded_command
+from topoloom.shim.linked import is_linked_statically, linked_mpi
 
-__all__ = ["build_shim", "find_compiler", "find_launcher", "preloaded_command"]
+__all__ = [
+    "build_shim",
+    "find_compiler",
+    "find_launcher",
+    "is_linked_statically",
+    "linked_mpi",
+    "preloaded_command",
+]

@@ -29,6 +29,7 @@ def build_shim(
     compiler: Path,
     generate: Callable[[str], str] | None = None,
     libraries: Sequence[str] = (),
+    folders: Sequence[str] = (),
 ) -> Path:
     """Return the library of ``mpi/<name>`` for an MPI, compiled if need be.
 
@@ -42,20 +43,22 @@ def build_shim(
         Makes one more C file from that MPI's ``mpi.h`` after the preprocessor.
     libraries
         More arguments for the linker.
+    folders
+        More folders of sources, as ``mpi/seats``.
 
     Raises
     ------
     topoloom.Error
         If the compiler fails; the message ends with its first complaint.
     """
-    folders = [shipped(f"mpi/{name}"), shipped("mpi/shim")]
-    sources = [file for folder in folders for file in sorted(folder.glob("*.[ch]"))]
+    rooms = [shipped(room) for room in (f"mpi/{name}", *folders, "mpi/shim")]
+    sources = [file for room in rooms for file in sorted(room.glob("*.[ch]"))]
     header = _compile([str(compiler), "-E", "-x", "c", "-"], "#include <mpi.h>\n")
     generated = generate(header) if generate else ""
     key = hashlib.blake2b(digest_size=12)
     for source in sources:
         key.update(source.read_bytes())
-    options = [*_OPTIONS, *(f"-I{folder}" for folder in folders)]
+    options = [*_OPTIONS, *(f"-I{room}" for room in rooms)]
     # The header after the preprocessor holds the version of MPI; -show where it lies.
     for text in (generated, header, _show(compiler), *_OPTIONS, *libraries):
         key.update(text.encode())

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One rank beside its seat in the plan.
+#include "compare.h"
+
+enum verdict compare(const struct plan* plan, int rank, const struct testimony* found) {
+    const struct seat* seat = &plan->seats[rank];
+    struct cpus planned, allowed;
+    if (plan_host(plan, found->host) != seat->host) return VERDICT_HOST;
+    if (seat->cpus == NULL || !cpus_from_text(seat->cpus, &planned) || !cpus_from_text(found->cpus, &allowed))
+        return VERDICT_OK;
+    if (cpus_within(&allowed, &planned)) return VERDICT_OK;
+    return cpus_within(&planned, &allowed) ? VERDICT_UNBOUND : VERDICT_CPUS;
+}
+
+void explain(FILE* out, enum verdict verdict, const struct plan* plan, int rank,
+             const struct testimony* found) {
+    const struct seat* seat = &plan->seats[rank];
+    if (verdict == VERDICT_HOST)
+        fprintf(out, "rank %d is on host %s, planned on %s", rank, found->host, plan->hosts[seat->host]);
+    if (verdict == VERDICT_CPUS)
+        fprintf(out, "rank %d runs on CPUs %s of %s, planned on %s", rank, found->cpus, found->host,
+                seat->cpus);
+    if (verdict == VERDICT_UNBOUND)
+        fprintf(out, "rank %d is not bound: it may run on CPUs %s of %s, planned on %s", rank, found->cpus,
+                found->host, seat->cpus);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// For programs that ask themselves.
+#include "verify.h"
+
+#include <stdlib.h>
+
+#include "compare.h"
+
+int tell_elsewhere(FILE* out, const struct plan* plan, const struct testimonies* all) {
+    if (plan->rank_count != all->count) {
+        fprintf(out, "topoloom: the plan is for %d ranks, but there are %d\n", plan->rank_count, all->count);
+        return all->count;
+    }
+    int elsewhere = 0;
+    for (int rank = 0; rank < all->count; ++rank) {
+        const struct testimony found = testimony_of(all, rank);
+        const enum verdict verdict = compare(plan, rank, &found);
+        if (verdict == VERDICT_OK) continue;
+        ++elsewhere;
+        fputs("topoloom: ", out);
+        explain(out, verdict, plan, rank, &found);
+        fputc('\n', out);
+    }
+    return elsewhere;
+}
+
+static int judge(const struct testimonies* all, const char* file, FILE* out) {
+    struct plan plan;
+    char why[512] = "not enough memory";
+    if (all->text == NULL || !plan_read(file, &plan, why, sizeof why)) {
+        fprintf(out, "topoloom: not verified: %s\n", why);
+        return -1;
+    }
+    const int elsewhere = tell_elsewhere(out, &plan, all);
+    plan_free(&plan);
+    return elsewhere;
+}
+
+int topoloom_verify(MPI_Comm comm, const char* plan, FILE* out) {
+    MPI_Comm own = MPI_COMM_NULL;
+    MPI_Group group;
+    int rank = 0, answer = -1;
+    // Unlike a duplicate it takes none of the program's attributes along.
+    if (MPI_Comm_group(comm, &group) != MPI_SUCCESS) return -1;
+    MPI_Comm_create(comm, group, &own);
+    MPI_Group_free(&group);
+    if (own == MPI_COMM_NULL) return -1;
+    struct testimonies all = testimonies_gather(own);
+    PMPI_Comm_rank(own, &rank);
+    if (rank == 0) answer = judge(&all, plan, out);
+    PMPI_Bcast(&answer, 1, MPI_INT, 0, own);
+    PMPI_Comm_free(&own);
+    free(all.text);
+    return answer;
+}

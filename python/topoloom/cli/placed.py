@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A placement from a file, in the launchers' words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from topoloom.launch.host_placement import HostPlacement
+
+
+def load_placed(
+    placement: Path, hosts: str | None, cores_per_slot: int, bind: str | None
+) -> HostPlacement:
+    """Read a placement; hosts are those named, else those of its allocation."""
+    from topoloom import Error, load_placement
+    from topoloom.hostlist import expand_hostlist
+    from topoloom.launch.host_placement import host_placement
+
+    given = load_placement(placement)
+    if given.placement.shared:
+        raise Error(
+            f"{placement} lets ranks share slots, which no launcher can be told; "
+            "map without --imbalance and --capacities"
+        )
+    return host_placement(
+        given.machine,
+        given.allocation.nodes,
+        given.placement.slots,
+        expand_hostlist(hosts) if hosts is not None else given.hosts,
+        cores_per_slot,
+        given.node,
+        bind,
+    )

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a program and tells whether its ranks are where they are planned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from topoloom.launch.host_placement import HostPlacement
+    from topoloom.launch.launch import Launch
+    from topoloom.verify import Proof, Witness
+
+
+class Account(NamedTuple):
+    """What came of a program.
+
+    Attributes
+    ----------
+    status
+        Its exit status.
+    proofs
+        One for each MPI program of the command.
+    why
+        Why there is none.
+    """
+
+    status: int
+    proofs: list[Proof]
+    why: str | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether all ranks were seen where they should be."""
+        return bool(self.proofs) and all(proof.holds for proof in self.proofs)
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        programs = [proof.document() for proof in self.proofs]
+        return {"holds": self.holds, "why_not": self.why, "programs": programs}
+
+
+def find_witness(
+    placed: HostPlacement, command: list[str], mpicc: str | None
+) -> Witness | str:
+    """Prepare to see where the ranks are; else say why they cannot be seen."""
+    from topoloom import Error
+    from topoloom.verify import Witness
+
+    try:
+        return Witness(placed, command, mpicc)
+    except Error as error:
+        return str(error)
+
+
+def run_witnessed(launch: Launch, witness: Witness | str, quiet: bool) -> Account:
+    """Run to the end; unless `quiet`, tell of the ranks as soon as they are seen."""
+    from topoloom.cli.console import note
+    from topoloom.launch.program import run_program
+    from topoloom.verify.witness import why_no_proof
+
+    def tell(proof: Proof) -> None:
+        if not quiet:
+            note(f"topoloom: {proof.words()}")
+
+    if isinstance(witness, str):
+        account = Account(run_program(launch), [], witness)
+    else:
+        try:
+            with witness.telling(tell):
+                status = run_program(witness.watched(launch))
+            proofs = witness.proofs()
+        finally:
+            witness.close()
+        why = None if proofs else why_no_proof(status)
+        account = Account(status, proofs, why)
+    if account.why and not quiet:
+        note(f"topoloom: not verified: {account.why}")
+    return account

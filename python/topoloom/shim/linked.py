@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What programs are linked with: nothing, or which MPI."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+_HEAD = struct.Struct("<4s2B26xQ14x2H")  # of a little-endian ELF file of 64 bits
+_INTERPRETER = 3
+_MPI_LIBRARY = re.compile(r"^\s*libmpi\w*\.so\S* => (/\S+)", re.MULTILINE)
+
+
+def is_linked_statically(program: str) -> bool:
+    """Tell whether a program starts without the loader, and so without LD_PRELOAD.
+
+    Scripts, and what cannot be read, are taken to be no such program.
+    """
+    found = shutil.which(program)
+    if found is None:
+        return False
+    try:
+        with Path(found).open("rb") as file:
+            head = file.read(_HEAD.size)
+            if len(head) < _HEAD.size:
+                return False
+            magic, bits, order, start, size, count = _HEAD.unpack(head)
+            if (magic, bits, order) != (b"\x7fELF", 2, 1):
+                return False
+            file.seek(start)
+            table = file.read(size * count)
+    except OSError:
+        return False
+    kinds = (table[at : at + 4] for at in range(0, len(table), size))
+    return _INTERPRETER.to_bytes(4, "little") not in kinds
+
+
+def linked_mpi(program: str) -> set[Path]:
+    """Find the MPI libraries of a program or library; none of a script."""
+    found = shutil.which(program) or program
+    try:
+        answer = subprocess.run(
+            ["ldd", found], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return set()
+    return {Path(name).resolve() for name in _MPI_LIBRARY.findall(answer.stdout)}

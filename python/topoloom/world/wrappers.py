@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes a C wrapper for each MPI call that takes a communicator, from ``mpi.h``.
+
+Fortran's bindings end in C's, so they need none of their own.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Written by hand in ``mpi/world/special.c``, or meant for the real world.
+_OTHERS = {
+    "MPI_Abort",
+    "MPI_Attr_get",
+    "MPI_Comm_c2f",
+    "MPI_Comm_get_attr",
+    "MPI_Comm_set_errhandler",
+    "MPI_Comm_toint",
+}
+_PROTOTYPE = re.compile(r"\bint\s+P(MPIX?_\w+)\s*\(([^;{}]*?)\)\s*(?=;|__attribute__)")
+_COMMUNICATOR = re.compile(r"MPI_Comm\s+\w+")
+
+
+def wrappers(mpi_header: str) -> str:
+    """Make the C file from ``mpi.h`` after the preprocessor."""
+    parts = ['#include "world.h"\n']
+    for name, text in dict(_PROTOTYPE.findall(mpi_header)).items():
+        parameters = [" ".join(word.split()) for word in _split(text)]
+        if name in _OTHERS or not any(map(_COMMUNICATOR.fullmatch, parameters)):
+            continue
+        parts += [_wrapper(name, parameters), _wrapper(f"P{name}", parameters)]
+    return "\n".join(parts)
+
+
+def _split(text: str) -> list[str]:
+    """Split at commas that are not inside a parameter's own parentheses."""
+    return re.split(r",(?![^()]*\))", text)
+
+
+def _wrapper(name: str, parameters: list[str]) -> str:
+    declared = ", ".join(parameters)
+    arguments = ", ".join(map(_argument, parameters))
+    return f"""\
+SHIM_EXPORT int {name}({declared}) {{
+    static int (*next)({declared});
+    if (next == NULL) next = (int (*)({declared}))(uintptr_t)next_symbol("{name}");
+    return next({arguments});
+}}
+"""
+
+
+def _argument(parameter: str) -> str:
+    name = re.findall(r"\w+", re.sub(r"\[[^]]*\]", "", parameter))[-1]
+    return f"world_seen({name})" if _COMMUNICATOR.fullmatch(parameter) else name

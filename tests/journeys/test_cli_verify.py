@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom verify` and `run --world` refuse in one line what they cannot do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+MPIRUN = ["mpirun.openmpi", "-n", 4]
+WORLD = ["run", "--world", "--profile", "p.npz", "-m", "mesh:2+node:2"]
+HOSTS = ["--hosts", "a,b"]
+
+
+@pytest.fixture
+def placed(topoloom: Command) -> Command:
+    """Leave a ring of 4 ranks as p.npz, and a placement of it as x.json."""
+    topoloom("pattern", "ring", "-n", 4, "--bytes", 1000, "-o", "p.npz")
+    topoloom("map", "p.npz", "-m", "mesh:2+node:2", "-o", "x.json")
+    Path("empty.json").write_text("")
+    return topoloom
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["verify", "x.json"], "missing argument '-- COMMAND'"),
+        (["verify", "x.json", "--", *MPIRUN], "names no program: mpirun.openmpi -n 4"),
+        (["verify", "x.json", "--", "nowhere"], "there is no such program"),
+        (["verify", "no.json", "--", *MPIRUN, "true"], "no.json"),
+        (["verify", "empty.json", "--", *MPIRUN, "true"], "empty.json"),
+        (["verify", "p.npz", "--", *MPIRUN, "true"], "p.npz"),
+        (["verify", "x.json", "--hosts", "a", "--", *MPIRUN, "true"], "1 host names"),
+        (["verify", "x.json", "--bind", "pu", "--", *MPIRUN, "true"], "cannot bind"),
+        (["verify", "x.json", "--mpicc", "no", "--", *MPIRUN, "true"], "compiler 'no'"),
+        ([*WORLD, *HOSTS, "--", *MPIRUN], "names no program"),
+        ([*WORLD, "--", *MPIRUN, "true"], "names of the 2 hosts are not known"),
+        ([*WORLD, *HOSTS, "--", *MPIRUN[:2], 3, "true"], "starts 3 ranks, but p.npz"),
+        ([*WORLD, *HOSTS, "--mpicc", "no", "--", *MPIRUN, "true"], "compiler 'no'"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(
+    placed: Command, words: list[object], problem: str
+) -> None:
+    told = placed(*words)
+    assert told.status == 2
+    assert told.out == ""
+    assert problem in told.err
+    assert told.err.startswith("topoloom: ")
+    assert told.err.count("\n") == 1
+    assert not list(Path.cwd().glob(".topoloom-*"))
+
+
+@pytest.fixture
+def input_with_text(tmp_path: Path) -> Iterator[None]:
+    """Let standard input be a file with a line in it."""
+    text = tmp_path / "input"
+    text.write_text("what the program reads\n")
+    original = os.dup(0)
+    with text.open() as file:
+        os.dup2(file.fileno(), 0)
+    yield
+    os.dup2(original, 0)
+    os.close(original)
+
+
+def test_standard_input_would_reach_another_rank(
+    placed: Command, input_with_text: None
+) -> None:
+    told = placed(*WORLD, *HOSTS, "--", *MPIRUN, "true")
+    assert told.status == 2
+    assert "--world and standard input exclude each other" in told.err

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks tell where they are as the program starts; what is not as planned is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recorded import MPICH, OPEN_MPI_4, PROGRAMS, built
+from several_hosts import SECONDS, SeveralHosts
+
+from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
+from topoloom.node_parts import NodeParts
+
+ROOT = Path(__file__).parents[2]
+CLI = [sys.executable, "-c", "from topoloom.cli import main; main()"]
+HERE = socket.gethostname()
+
+
+def topoloom(*words: object, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [*CLI, *map(str, words)],
+        capture_output=True,
+        check=False,
+        timeout=SECONDS,
+        input=stdin,
+    )
+    out, err = done.stdout.decode(), done.stderr.decode()
+    return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+
+
+def placement(
+    file: Path, slots: list[int], hosts: list[str], cpus: list[tuple[int, ...]]
+) -> Path:
+    """Write a placement on nodes of one slot for each of `cpus`."""
+    machine = Machine(f"mesh:{len(hosts)}" + f"+node:{len(cpus)}")
+    allocation = Allocation.whole(machine)
+    known = NodeParts(cpus=tuple(cpus)) if all(cpus) else NodeParts()
+    result = PlacementFile(
+        machine=machine,
+        allocation=allocation,
+        placement=Placement(allocation, slots),
+        hosts=tuple(hosts),
+        node=known,
+        mapper="block",
+    )
+    save_placement(file, result)
+    return file
+
+
+def test_ranks_on_another_host_are_named_one_by_one(
+    several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hosts = ["alpha", "beta.cluster"]
+    option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
+    where = ["-n", 4, several_hosts.where]
+    command = several_hosts.command(option, "alpha:2,beta:2", *where)
+    as_it_is = placement(Path("a.json"), [0, 1, 2, 3], hosts, [(), ()])
+    done = topoloom("verify", as_it_is, "--", *command)
+    assert done.returncode == 0, done.stderr
+    assert "topoloom: all 4 ranks are on the planned hosts (2)" in done.stderr
+    assert len(done.stdout.splitlines()) == 4
+    other = placement(Path("b.json"), [0, 2, 1, 3], hosts, [(), ()])
+    done = topoloom("verify", other, "--", *command)
+    assert done.returncode == 1
+    start = done.stderr.index("topoloom: 2 of 4 ranks are not where the plan puts them")
+    assert done.stderr[start:].splitlines()[1:3] == [
+        "  rank 1 is on host alpha, planned on beta.cluster",
+        "  rank 2 is on host beta, planned on alpha",
+    ]
+    assert not list(tmp_path.glob(".topoloom-*"))
+
+
+def cpus_here() -> list[int]:
+    return sorted(os.sched_getaffinity(0))
+
+
+def test_unbound_is_told_apart_from_wrong(tmp_path: Path) -> None:
+    first, second = cpus_here()[:2]
+    program = built(MPICH, PROGRAMS / "where.c", tmp_path)
+    own = placement(tmp_path / "x.json", [0, 1], [HERE], [(first,), (second,)])
+    loose = topoloom("verify", own, "--", *MPICH.command(2, program))
+    assert loose.returncode == 0
+    assert "2 may run on more CPUs than planned" in loose.stderr
+    strict = topoloom("verify", own, "--bind", "core", "--", *MPICH.command(2, program))
+    assert strict.returncode == 1
+    assert "rank 1 is not bound: it may run on CPUs" in strict.stderr
+    swapped = placement(tmp_path / "y.json", [1, 0], [HERE], [(first,), (second,)])
+    mpirun, *rest = MPICH.command(2, program)
+    bound = [mpirun, "-bind-to", "core", *rest]
+    right = topoloom("verify", own, "--bind", "core", "--", *bound)
+    assert right.returncode == 0, right.stderr
+    assert "where the plan puts them: on one host, bound to their CPUs" in right.stderr
+    wrong = topoloom("verify", swapped, "--json", "--", *bound)
+    assert wrong.returncode == 1
+    document = json.loads(wrong.stderr)
+    assert document["exit_status"] == 0
+    assert not document["holds"]
+    [seen] = document["programs"]
+    assert [one["verdict"] for one in seen["elsewhere"]] == ["cpus", "cpus"]
+    assert seen["elsewhere"][0]["planned"] == {"host": HERE, "cpus": str(second)}
+
+
+def test_another_number_of_ranks_is_named_and_the_exit_status_is_the_programs(
+    tmp_path: Path,
+) -> None:
+    program = built(OPEN_MPI_4, PROGRAMS / "where.c", tmp_path)
+    own = placement(tmp_path / "x.json", [0, 1], [HERE], [(), ()])
+    done = topoloom("verify", own, "--", *OPEN_MPI_4.command(3, program))
+    assert done.returncode == 1
+    assert "the plan is for 2 ranks, but the program has 3" in done.stderr
+    failing = topoloom("verify", own, "--", *OPEN_MPI_4.command(2, program, 7))
+    assert failing.returncode == 7
+
+
+def test_a_command_without_a_witness_is_named(tmp_path: Path) -> None:
+    own = placement(tmp_path / "x.json", [0, 1], [HERE], [(), ()])
+    done = topoloom("verify", own, "--", *MPICH.command(2, "true"))
+    assert done.returncode == 1
+    assert "not verified: the command ran no MPI program" in done.stderr
+    source, static = tmp_path / "nothing.c", tmp_path / "static"
+    source.write_text("int main(void) { return 0; }")
+    subprocess.run(["cc", "-static", source, "-o", static], check=True)
+    done = topoloom("verify", own, "--", *MPICH.command(2, static))
+    assert done.returncode == 2
+    assert f"{static} is linked statically" in done.stderr
+    other = built(OPEN_MPI_4, PROGRAMS / "where.c", tmp_path)
+    mixed = topoloom("verify", own, "--", *MPICH.command(2, other))
+    assert mixed.returncode == 2
+    assert f"{other} is linked with /" in mixed.stderr
+    assert "is of another MPI; name its own with --mpicc" in mixed.stderr
+    script = tmp_path / "job.sh"
+    script.write_text(f"#!/bin/sh\nexec {shlex.join(MPICH.command(2, other))}\n")
+    script.chmod(0o755)
+    hidden = topoloom("verify", own, "--", script)
+    assert hidden.returncode == 2
+    assert "cannot tell the MPI of the program" in hidden.stderr
+    wrong = topoloom("verify", own, "--mpicc", "mpicc.mpich", "--", script)
+    assert wrong.returncode == 1
+    assert "uses another MPI than we were compiled for" in wrong.stderr
+    assert len(wrong.stdout.splitlines()) == 2
+
+
+def test_run_proves_what_it_placed_or_says_why_it_cannot(
+    several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    topoloom("pattern", "ring", "-n", 4, "--bytes", 1000, "-o", "ring.npz")
+    command = several_hosts.command("-n", 4, several_hosts.where)
+    where = ["--machine", "mesh:2+node:2", "--hosts", "alpha,beta"]
+    options = [*where, "--profile", "ring.npz", "--json"]
+    done = topoloom("run", *options, "--", *command)
+    assert done.returncode == 0, done.stderr
+    verified = json.loads(done.stderr.splitlines()[-1])["verified"]
+    assert (verified["holds"], verified["why_not"]) == (True, None)
+    blind = topoloom("run", *options, "--mpicc", "nowhere", "--", *command)
+    assert blind.returncode == 0, blind.stderr
+    verified = json.loads(blind.stderr.splitlines()[-1])["verified"]
+    assert verified["why_not"] == "there is no compiler 'nowhere'"
+
+
+def test_a_program_may_ask_for_itself(tmp_path: Path) -> None:
+    folders = [ROOT / "mpi" / name for name in ("verify", "seats", "shim")]
+    sources = [f for folder in folders for f in folder.glob("*.c")]
+    sources = [f for f in sources if f.parent.name != "shim" and f.name != "start.c"]
+    sources = [f for f in sources if f.name != "witness.c"]
+    program = tmp_path / "verify"
+    include = [f"-I{folder}" for folder in folders]
+    compiler = MPICH.compilers[".c"]
+    own = PROGRAMS / "verify.c"
+    subprocess.run([compiler, *include, own, *sources, "-o", program], check=True)
+    plan = tmp_path / "plan"
+
+    def ask(text: str) -> list[str]:
+        plan.write_text(text)
+        command = MPICH.command(2, program, plan)
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return sorted(done.stdout.splitlines(), reverse=True)  # two ranks print
+
+    head = "# rank host slot cpus gpu nic\n"
+    seats = f"0 {HERE} 0 - - -\n1 {HERE}.cluster 1 - - -\n"
+    assert ask(head + f"0 {HERE} 0 - - -\n1 {HERE} 1 - - -\n") == ["elsewhere 0"]
+    assert ask(head + f"0 away 0 - - -\n1 {HERE} 1 - - -\n") == [
+        f"topoloom: rank 0 is on host {HERE}, planned on away",
+        "elsewhere 1",
+    ]
+    for text, problem in (
+        ("", "it names no rank"),
+        (head + "0 a 0\n", "line 2: expected: rank host slot cpus gpu nic"),
+        (head + "0 a 0 - - -\n0 a 1 - - -\n", "line 3: the rank was there before"),
+        (head + "7 a 0 - - -\n", "ranks are not counted from 0"),
+        (head + "0 a 0 3-1 - -\n", "expected CPUs, as 0-3,8"),
+    ):
+        said, answer = ask(text)
+        assert problem in said
+        assert answer == "elsewhere -1"
+    assert (
+        "the plan is for 3 ranks, but there are 2" in ask(head + seats + "2 a 0 -\n")[0]
+    )

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks are renumbered inside programs that do not know it, and compute the same."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recorded import HALO3D, MPICH, MPIS, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, built
+from several_hosts import SECONDS, SeveralHosts, read_seats
+from test_record_programs import MELT
+
+from topoloom import Machine, load_placement, ring, save_graph
+from topoloom.launch.host_placement import HostPlacement, host_placement
+from topoloom.launch.launch import Launch
+from topoloom.node_parts import NodeParts
+from topoloom.verify import Witness
+from topoloom.world.wrappers import wrappers
+
+HERE = socket.gethostname()
+#: makes the launcher say which of its ranks prints
+TAGGED = {
+    "openmpi": ["--tag-output"],
+    "mpich": ["-prepend-rank"],
+    "openmpi5": ["--output", "tag"],
+}
+TAG = re.compile(r"\[(?:[^],]*,)?(\d+)\](?:<stdout>:)? ?")
+BOTH = [OPEN_MPI_4, MPICH]
+
+
+def on_one_host(slots: list[int], host: str = HERE) -> HostPlacement:
+    """Put rank i on slot ``slots[i]`` of a host, whose CPUs are not known."""
+    machine = Machine(f"mesh:1+node:{len(slots)}")
+    return host_placement(machine, [0], slots, [host])
+
+
+def shuffled(ranks: int) -> list[int]:
+    """Give each rank the seat of another one; all of them move."""
+    circle = list(range(ranks))
+    random.Random(ranks).shuffle(circle)
+    after = dict(zip(circle, circle[1:] + circle[:1], strict=True))
+    return [after[rank] for rank in range(ranks)]
+
+
+def run(
+    command: list[str], placed: HostPlacement | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command, renumbered if a plan is given."""
+    launch, witness = Launch(command), None
+    if placed is not None:
+        witness = Witness(placed, command, renumber=True)
+        launch = witness.watched(launch)
+    done = subprocess.run(
+        launch.command,
+        env=launch.environment or None,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+        stdin=subprocess.DEVNULL,
+    )
+    if witness is not None:
+        witness.close()
+    return done
+
+
+def tagged(mpi: Mpi, ranks: int, *words: object) -> list[str]:
+    command = mpi.command(ranks, *words)
+    return [command[0], *TAGGED[mpi.name], *command[1:]]
+
+
+def output(done: subprocess.CompletedProcess[str]) -> tuple[set[int], list[str]]:
+    """Tell which of the launcher's ranks printed, and what."""
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line]
+    printers = {int(match[1]) for line in lines if (match := TAG.match(line))}
+    return printers, [TAG.sub("", line, count=1) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("mpi", "source"),
+    [
+        *((mpi, "world.c") for mpi in MPIS),
+        *((mpi, name) for mpi in BOTH for name in ("world.f90", "world_f08.f90")),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_no_call_can_tell_that_ranks_are_renumbered(
+    mpi: Mpi, source: str, tmp_path: Path
+) -> None:
+    program = built(mpi, PROGRAMS / source, tmp_path)
+    slots = shuffled(4)
+    printers, expected = output(run(tagged(mpi, 4, program, tmp_path / "a")))
+    assert printers == {0}
+    again = run(tagged(mpi, 4, program, tmp_path / "b"), on_one_host(slots))
+    assert output(again) == ({slots[0]}, expected)
+
+
+@pytest.mark.parametrize("mpi", BOTH, ids=lambda mpi: mpi.name)
+def test_every_call_that_moves_data_still_does(mpi: Mpi, tmp_path: Path) -> None:
+    program = built(mpi, PROGRAMS / "every_call.c", tmp_path)
+    done = run(mpi.command(4, program), on_one_host(shuffled(4)))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_halo3d_exchanges_what_it_should(tmp_path: Path) -> None:
+    program = built(MPICH, HALO3D, tmp_path)
+    words = [program, "--grid", "2x2x2", "--cells", 5, "--steps", 3]
+    slots = shuffled(8)
+    printers, lines = output(run(tagged(MPICH, 8, *words), on_one_host(slots)))
+    assert printers == {slots[0]}
+    assert any("halo3d: verified" in line for line in lines)
+
+
+def test_a_lammps_melt_computes_the_same(tmp_path: Path) -> None:
+    (tmp_path / "in.melt").write_text(MELT)
+    words = ["lmp", "-in", tmp_path / "in.melt", "-log", "none"]
+    slots = shuffled(6)
+
+    def physics(lines: list[str]) -> list[str]:
+        start = next(i for i, line in enumerate(lines) if line.startswith("Step"))
+        kept = [line for line in lines if "processor grid" in line]
+        counts = r"(Nlocal|Nghost|Neighs|Histogram|Total #|Ave|Neighbor list)"
+        kept += [line for line in lines if re.match(counts, line)]
+        return kept + lines[start : start + 3]
+
+    _, expected = output(run(tagged(OPEN_MPI_4, 6, *words)))
+    again = run(tagged(OPEN_MPI_4, 6, *words), on_one_host(slots))
+    printers, lines = output(again)
+    assert printers == {slots[0]}
+    assert len(physics(lines)) > 10
+    assert physics(lines) == physics(expected)
+
+
+def test_bound_processes_get_the_rank_of_their_cpus(tmp_path: Path) -> None:
+    first, second = sorted(os.sched_getaffinity(0))[:2]
+    program = built(MPICH, PROGRAMS / "where.c", tmp_path)
+    mpirun, *rest = MPICH.command(2, program)
+    node = NodeParts(cpus=((first,), (second,)))
+    machine = Machine("mesh:1+node:2")
+    crossed = host_placement(machine, [0], [1, 0], [HERE], node=node, bind="core")
+    done = run([mpirun, "-bind-to", "core", *rest], crossed)
+    seats = read_seats(done.stdout, 2)
+    assert [seat.cores for seat in seats] == [(second,), (first,)]
+
+
+def refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
+    """Run what cannot be renumbered; it runs unmodified."""
+    done = run(command, placed)
+    printers, _ = output(done)
+    assert printers == {0}
+    lines = [line for line in done.stderr.splitlines() if "not renumbered" in line]
+    assert len(lines) == 1
+    return lines[0]
+
+
+@pytest.mark.parametrize("mpi", BOTH, ids=lambda mpi: mpi.name)
+def test_what_cannot_be_renumbered_runs_unmodified(mpi: Mpi, tmp_path: Path) -> None:
+    program = built(mpi, PROGRAMS / "where.c", tmp_path)
+    command = tagged(mpi, 3, program)
+    assert "the plan is for 4 ranks, but there are 3" in refusal(
+        mpi, command, on_one_host([3, 2, 1, 0])
+    )
+    elsewhere = on_one_host([2, 1, 0], "elsewhere")
+    assert f"on host {HERE}, which the plan does not name" in refusal(
+        mpi, command, elsewhere
+    )
+    two = Machine("mesh:2+node:2")
+    crowded = host_placement(two, [0, 1], [1, 0, 2], [HERE, "elsewhere"])
+    assert "planned on host elsewhere: 1, but processes there: 0" in refusal(
+        mpi, command, crowded
+    )
+    several = [*command, ":", "-n", "1", str(program)]
+    assert "the job runs several programs" in refusal(
+        mpi, several, on_one_host([3, 2, 1, 0])
+    )
+
+
+def test_a_program_of_sessions_is_refused_by_name(tmp_path: Path) -> None:
+    program = built(OPEN_MPI_5, PROGRAMS / "sessions.c", tmp_path)
+    command = tagged(OPEN_MPI_5, 3, program)
+    said = refusal(OPEN_MPI_5, command, on_one_host([2, 1, 0]))
+    assert "the program uses MPI sessions" in said
+
+
+def test_ranks_become_what_the_placement_says_on_each_host(
+    several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_graph("ring6.npz", ring(6, 1000))
+    hosts = "alpha:2,beta:2,gamma:2"
+    named = ["-hosts" if several_hosts.mpi.is_hydra else "--host", hosts]
+    command = several_hosts.command(*named, "-n", 6, several_hosts.where)
+    where = ["--machine", "mesh:4+node:2", "--hosts", "alpha,beta.x,gamma,delta"]
+    options = ["--mapper", "random", "--seed", "3", "--profile", "ring6.npz"]
+    topoloom = [sys.executable, "-c", "from topoloom.cli import main; main()", "run"]
+    done = subprocess.run(
+        [*topoloom, "--world", *where, *options, "-o", "x.json", "--", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "all 6 ranks are on the planned hosts (3)" in done.stderr
+    slots = load_placement("x.json").placement.slots.tolist()
+    planned = [["alpha", "beta", "gamma"][slot // 2] for slot in slots]
+    assert planned != sorted(planned)
+    assert [seat.host for seat in read_seats(done.stdout, 6)] == planned
+
+
+HEADER = """
+typedef int MPI_Comm; int MPI_Send(const void *b, int n, MPI_Comm comm);
+int PMPI_Send(const void *b, int n, MPI_Comm comm) __attribute__((nonnull));
+extern int PMPI_Comm_free(MPI_Comm *comm);
+int PMPI_Intercomm_create(MPI_Comm local_comm, int leader, MPI_Comm peer,
+                          int ranges[][3], MPI_Comm *made);
+int PMPI_Abort(MPI_Comm comm, int code);
+"""
+
+
+def test_each_call_with_a_communicator_is_wrapped_under_both_names() -> None:
+    made = wrappers(HEADER)
+    names = re.findall(r"SHIM_EXPORT int (\w+)\(", made)
+    both = ["Send", "Intercomm_create"]
+    assert names == [f"{p}_{call}" for call in both for p in ("MPI", "PMPI")]
+    assert "next(b, n, world_seen(comm))" in made
+    assert (
+        "next(world_seen(local_comm), leader, world_seen(peer), ranges, made)" in made
+    )
