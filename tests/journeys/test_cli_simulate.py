@@ -9,9 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from conftest import Command
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
 
 MACHINE = "torus:4x4,bandwidth=1GB/s,latency=1us"
 TOPOLOOM = Path(sys.executable).with_name("topoloom")
