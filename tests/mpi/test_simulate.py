@@ -16,6 +16,7 @@ from topoloom import (
     Error,
     Machine,
     Placement,
+    all_to_all,
     objective_value,
     place,
     random_geometric,
@@ -243,6 +244,16 @@ def test_our_time_is_that_of_the_simulation_where_all_is_sent_at_once(
         (found,) = simulate(machine, nodes, [pattern])
         ours = objective_value(pattern, allocation, placement, objective="time")
         assert found == pytest.approx(ours, rel=0.05)
+
+
+def test_no_link_carries_more_than_its_bandwidth() -> None:
+    """Which links of SimGrid 3.32 do unless `network/optim` is `Full`."""
+    machine = Machine("fattree:8:16,up=1:4,bandwidth=10GB/s,latency=1us")
+    allocation, pattern = Allocation.whole(machine), all_to_all(64, SIZE)
+    placement, _ = place(pattern, allocation, "random")
+    (found,) = simulate(machine, placement.slots.tolist(), [pattern])
+    least = objective_value(pattern, allocation, placement, objective="congestion")
+    assert least <= found < 1.01 * least
 
 
 def test_split_messages_and_too_many_are_refused(

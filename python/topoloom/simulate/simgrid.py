@@ -34,6 +34,7 @@ SETTINGS = (
     "network/model:CM02",  # bandwidth and latency factors of 1
     "network/TCP-gamma:0",  # no window that bounds a flow
     "network/crosstraffic:no",  # no load on the way back
+    "network/optim:Full",  # Lazy, the default, overfills links in SimGrid 3.32
     "smpi/os:0:0:0",
     "smpi/or:0:0:0",
     "smpi/ois:0:0:0",
