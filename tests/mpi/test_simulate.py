@@ -94,6 +94,16 @@ def test_there_is_no_traffic_on_the_way_back_and_no_window() -> None:
         assert seconds(text, messages, 10**9) == pytest.approx(expected, rel=CLOSE)
 
 
+def test_other_settings_of_simgrid_may_be_given() -> None:
+    """As to load the way back with 5 %, on a way that nobody sends on."""
+    machine = Machine("torus:8,bandwidth=1GB/s")
+    settings = [each for each in smpi.SETTINGS if "crosstraffic" not in each]
+    one, both = graph(8, [(0, 1)]), graph(8, [(0, 1), (1, 0)])
+    alone, meet = simulate(machine, list(range(8)), [one, both], settings)
+    assert alone == pytest.approx((SIZE + HEADER) / RATE, rel=CLOSE)
+    assert meet == pytest.approx(1.05 * alone, rel=1e-3)
+
+
 def test_a_message_may_be_larger_than_two_gigabytes() -> None:
     """Where SMPI counts bytes in an int."""
     text = "torus:8,bandwidth=1GB/s,latency=1s"

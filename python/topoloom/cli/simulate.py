@@ -29,7 +29,7 @@ def command(
     placements: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PLACEMENT]...",
+            metavar="PLACEMENT",
             help="Files of 'topoloom map', on the same machine. Without one: block "
             "order, what the launcher does, on --machine.",
         ),
@@ -72,7 +72,7 @@ def command(
       topoloom simulate p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=100ns
     """
     from topoloom import load_phases
-    from topoloom.cli.console import note, print_json
+    from topoloom.cli.console import note, print_json, waiting
     from topoloom.cli.judged import load_judged
     from topoloom.cli.problem import Where, launcher_default
     from topoloom.machine_facts import has_bandwidths, machine_facts
@@ -96,8 +96,9 @@ def command(
         cases.append(_Case(name, mapper, judged.allocation, slots))
     the_machine = first.allocation.machine
     results = []
-    for case in cases:
-        seconds = simulate(the_machine, case.node_of_rank(), phases)
+    for number, case in enumerate(cases, start=1):
+        with waiting(f"simulating {number}/{len(cases)} {case.file or DEFAULT}"):
+            seconds = simulate(the_machine, case.node_of_rank(), phases)
         results.append(case.measured(first.graph, phases, seconds))
     document = {
         "machine": the_machine.text,
@@ -192,9 +193,7 @@ def _print(document: dict[str, Any], machine: str) -> None:
     rows = [
         [
             result["placement"] or f"{DEFAULT} (default)",
-            result["mapper"] if result["placement"] else "",
             format_count(result["hop_bytes"]),
-            f"{result['dilation_average']:.3f}",
             format_seconds(result["congestion_seconds"]),
             format_seconds(result["predicted_seconds"]),
             format_seconds(result["simulated_seconds"]),
@@ -202,10 +201,9 @@ def _print(document: dict[str, Any], machine: str) -> None:
         ]
         for result in results
     ]
-    columns = ["placement", "mapper", "hop-bytes", "dilation", "congestion"]
-    columns += ["predicted", "simulated", "gain"]
+    columns = ["placement", "hop-bytes", "congestion", "predicted", "simulated", "gain"]
     title = f"{document['ranks']:,} ranks on {machine}, by {document['simulator']}"
     if document["phases"] > 1:
         title += f"; {document['phases']} phases"
     best = min(range(len(results)), key=lambda i: results[i]["simulated_seconds"])
-    print_table(columns, rows, title=title, best=best, left=2)
+    print_table(columns, rows, title=title, best=best)

@@ -75,6 +75,8 @@ def simulate(
         for rows in between
         for source, target, *_ in rows.tolist()
     }
+    # Settings of SimGrid's own may load the way back.
+    pairs |= {(target, source) for source, target in pairs}
     platform = write_routes(machine, pairs)
     with tempfile.TemporaryDirectory(prefix="topoloom-simgrid-") as directory:
         home = Path(directory)
