@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recorded import HALO3D, OPEN_MPI_4, built, recorded
 
 from topoloom import (
     Allocation,
@@ -92,6 +93,18 @@ def test_there_is_no_traffic_on_the_way_back_and_no_window() -> None:
     expected = 1e-3 + (10**9 + HEADER) / 10e9
     for messages in ([(0, 1)], [(0, 1), (1, 0)]):
         assert seconds(text, messages, 10**9) == pytest.approx(expected, rel=CLOSE)
+
+
+def test_a_flow_with_twice_the_latency_gets_half_as_much_of_a_link() -> None:
+    """As with TCP; the rest of the long way has a slower link.
+
+    The shorter way gets two thirds of the first link, for 1.5 ms; half of the other
+    message is left then.
+    """
+    line = "graph:3:0-1@1GB/s,1-2@500MB/s"
+    both = [(0, 1), (0, 2)]
+    assert seconds(f"{line},latency=1us", both) == pytest.approx(2.5e-3, rel=1e-2)
+    assert seconds(line, both) == pytest.approx(2e-3, rel=1e-2)
 
 
 def test_other_settings_of_simgrid_may_be_given() -> None:
@@ -236,6 +249,17 @@ def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
     found = smpi.TIME.search(ran.stderr + ran.stdout)
     assert found is not None, ran.stderr
     assert replayed == pytest.approx(float(found[1]), rel=CLOSE)
+
+
+def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
+    """Two ranks of a 2x2x2 halo exchange a face of 6x6 doubles, seven times."""
+    program = built(OPEN_MPI_4, HALO3D, tmp_path)
+    words = ["--grid", "2x2x2", "--cells", 6, "--steps", 7]
+    profile = recorded(OPEN_MPI_4, 8, program, *words, folder=tmp_path)
+    halo = profile.graph("drop")
+    machine = Machine(f"mesh:2x2x2,{LINKS}")
+    (found,) = simulate(machine, list(range(8)), [halo])
+    assert found == pytest.approx(1e-6 + (7 * 6 * 6 * 8 + HEADER) / RATE, rel=CLOSE)
 
 
 @pytest.mark.parametrize(
