@@ -75,7 +75,7 @@ def command(
     from topoloom.cli.console import note, print_json, waiting
     from topoloom.cli.judged import load_judged
     from topoloom.cli.problem import Where, launcher_default
-    from topoloom.machine_facts import has_bandwidths, machine_facts
+    from topoloom.machine_facts import has_bandwidths, link_bandwidths
     from topoloom.simulate import load_simulator
 
     simulate = load_simulator(simulator)
@@ -110,7 +110,7 @@ def command(
     if as_json:
         print_json(document)
         return
-    if not has_bandwidths(machine_facts(the_machine)["bandwidths"]):
+    if not has_bandwidths(link_bandwidths(the_machine)):
         note(
             f"topoloom: {the_machine.name} is described without bandwidths: a link "
             "carries 1 B/s, and a second stands for a byte on it"
@@ -149,19 +149,18 @@ class _Case(NamedTuple):
         from topoloom import judge
 
         judgement = judge(graph, self.allocation, self.placement, hottest=0)
+        predicted = self.seconds("time", phases)
         return {
             "placement": self.file or None,
             "mapper": self.mapper,
             "hop_bytes": judgement.hop_bytes,
             "dilation_average": judgement.dilation_average,
             "congestion_seconds": sum(self.seconds("congestion", phases)),
-            "predicted_seconds": sum(self.seconds("time", phases)),
+            "predicted_seconds": sum(predicted),
             "simulated_seconds": sum(simulated),
             "by_phase": [
                 {"predicted_seconds": ours, "simulated_seconds": theirs}
-                for ours, theirs in zip(
-                    self.seconds("time", phases), simulated, strict=True
-                )
+                for ours, theirs in zip(predicted, simulated, strict=True)
             ],
         }
 

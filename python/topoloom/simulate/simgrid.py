@@ -25,7 +25,7 @@ from topoloom._core import CommGraph, Error, Machine
 from topoloom.discover.simgrid_platform import host_name, write_routes
 from topoloom.phases import Ints, edge_rows
 
-#: Messages of a phase that SimGrid simulates within minutes.
+#: Messages of a phase; SimGrid's time grows with their square.
 MOST_MESSAGES = 50_000
 
 #: Links are what the machine says: nothing for TCP's headers, windows and
@@ -42,7 +42,8 @@ SETTINGS = (
     "smpi/host-speed:1Gf",
     "smpi/display-timing:yes",
 )
-#: The bytes of a message are an int of SMPI's; of larger ones, parts are counted.
+#: SMPI counts a message's bytes in an int. Where one has more, all are counted in
+#: parts of several bytes, and links carry fewer parts.
 _MOST_BYTES = 2**31 - 64
 TIME = re.compile(r"Simulated time: (\S+) seconds")
 
