@@ -35,7 +35,15 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put table and picture there"
     )
-    return parser.parse_args(given)
+    asked = parser.parse_args(given)
+    asked.cases = [
+        (machine, pattern)
+        for machine, pattern in product(MACHINES, PATTERNS)
+        if machine.startswith(asked.machines) and pattern.startswith(asked.patterns)
+    ]
+    if not asked.cases:
+        parser.error("no machine or no pattern has a name that begins so")
+    return asked
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -44,11 +52,8 @@ def main(given: Sequence[str] | None = None) -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     file = OUT / "results.jsonl"
     if not asked.report:
-        machines = [name for name in MACHINES if name.startswith(asked.machines)]
-        patterns = [name for name in PATTERNS if name.startswith(asked.patterns)]
-        pairs = list(product(machines, patterns))
         with file.open("w") as log, ProcessPoolExecutor(asked.jobs) as pool:
-            for runs in pool.map(measure, *zip(*pairs, strict=True)):
+            for runs in pool.map(measure, *zip(*asked.cases, strict=True)):
                 log.write("".join(json.dumps(asdict(run)) + "\n" for run in runs))
                 log.flush()
                 print(line(runs), file=sys.stderr, flush=True)

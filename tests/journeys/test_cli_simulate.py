@@ -144,13 +144,22 @@ def test_without_simgrid_the_package_is_named(
     assert "libsimgrid-dev" in refused.err
 
 
-def test_ctrl_c_ends_simgrid_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    """All-to-all of 256 ranks takes minutes."""
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [
+        (signal.SIGINT, 130, "topoloom: interrupted\n"),
+        (signal.SIGTERM, 143, ""),
+    ],
+)
+def test_signals_end_simgrid_and_leave_nothing_behind(
+    number: signal.Signals, status: int, said: str, tmp_path: Path
+) -> None:
+    """The simulation takes many seconds."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    words = ["pattern", "all-to-all", "--ranks", "150", "--bytes", "1MB"]
+    words = ["pattern", "all-to-all", "--ranks", "96", "--bytes", "1MB"]
     subprocess.run([TOPOLOOM, *words, "-o", "p.npz"], cwd=tmp_path, check=True)
-    network = "torus:150,bandwidth=1GB/s,latency=1us"
+    network = "torus:96,bandwidth=1GB/s,latency=1us"
     process = subprocess.Popen(
         [TOPOLOOM, "simulate", "p.npz", "-m", network],
         cwd=tmp_path,
@@ -161,9 +170,9 @@ def test_ctrl_c_ends_simgrid_and_leaves_nothing_behind(tmp_path: Path) -> None:
     )
     while process.poll() is None and not replaying(scratch):
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (130, "topoloom: interrupted\n")
+    assert (process.returncode, errors) == (status, said)
     assert not list(scratch.iterdir())
     deadline = time.monotonic() + 10
     while replaying(scratch) and time.monotonic() < deadline:
