@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-published fuzz asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-validation bench-published fuzz asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -53,6 +53,11 @@ bench-axes: build            ## axes of AI training in their best order; ARGS='-
 
 bench-collectives: build     ## schedules and orders of short all-to-alls, beside MPI's; ARGS='--docs docs' renews the page
 	PYTHONPATH=bench python -m collectives $(ARGS)
+
+bench-validation: build      ## objectives beside times that SimGrid simulates; ARGS='--docs docs' renews the page
+	tools/setup.sh validation
+	pip install -q scipy
+	PYTHONPATH=bench python -m validation $(ARGS)
 
 bench-tiles: build           ## process grids on nodes, beside other ways of blocking; ARGS='--every 10' takes seconds
 	PYTHONPATH=bench python -m tiles $(ARGS)

@@ -108,6 +108,18 @@ void bind_machine(nb::module_& m) {
             },
             "link"_a, "Bytes per second.")
         .def(
+            "latency",
+            [](const Machine& m, std::uint32_t l) {
+                return with_topology(m, [&](const auto& t) { return t.latency(link_of(m, l)).value; });
+            },
+            "link"_a, "Seconds.")
+        .def_prop_ro(
+            "port_bandwidth", [](const Machine& m) { return m.inside().port_bandwidth.value; },
+            "Bytes per second that a node sends, and receives; inf if it has no such limit.")
+        .def_prop_ro(
+            "startup", [](const Machine& m) { return m.inside().startup.value; },
+            "Seconds that a message takes to begin, wherever it goes.")
+        .def(
             "summary",
             [](const Machine& m) {
                 nb::dict facts;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what a target of the Makefile needs and is missing: Debian packages when root, else says which.
-# Usage: tools/setup.sh build|demo|test|bench|peers
+# Usage: tools/setup.sh build|demo|test|bench|validation|peers
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,6 +32,7 @@ need_test_programs() {
   want graphchk metis
   want scotch_gmap scotch
   want lstopo hwloc-nox
+  want smpirun libsimgrid-dev
   /usr/bin/python3 -c 'import simgrid' 2>/dev/null || missing+=(python3-simgrid)
   # Not on every user's PATH: daemons, and what makes networks.
   PATH=$PATH:/usr/sbin:/sbin want slurmctld slurm-wlm munge
@@ -95,6 +96,10 @@ case "${1:-build}" in
     [ -e /usr/include/benchmark/benchmark.h ] || missing+=(libbenchmark-dev)
     install_packages
     ;;
+  validation)
+    want smpirun libsimgrid-dev
+    install_packages
+    ;;
   peers)
     need_compiler
     want scotch_gmap scotch
@@ -103,5 +108,5 @@ case "${1:-build}" in
     (install_packages) || true
     make_peers
     ;;
-  *) echo "setup: expected build, demo, test, bench or peers, not '$1'" >&2; exit 2 ;;
+  *) echo "setup: expected build, demo, test, bench, validation or peers, not '$1'" >&2; exit 2 ;;
 esac

@@ -173,6 +173,19 @@ class Machine:
     def bandwidth(self, link: int) -> float:
         """Bytes per second."""
 
+    def latency(self, link: int) -> float:
+        """Seconds."""
+
+    @property
+    def port_bandwidth(self) -> float:
+        """
+        Bytes per second that a node sends, and receives; inf if it has no such limit.
+        """
+
+    @property
+    def startup(self) -> float:
+        """Seconds that a message takes to begin, wherever it goes."""
+
     def summary(self) -> dict[str, object]: ...
 
     def __repr__(self) -> str: ...

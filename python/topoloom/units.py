@@ -115,3 +115,11 @@ def format_bandwidth(rate: float) -> str:
         rate /= 1000
         power += 1
     return f"{rate:.4g} {' kMGTPE'[power].strip()}B/s"
+
+
+def format_seconds(seconds: float) -> str:
+    """Write a time for people: ``1.3 us``, ``24.05 ms``, ``2400000 s``."""
+    for unit in ("s", "ms", "us"):
+        if seconds == 0 or seconds >= _TIME[unit]:
+            return f"{float(f'{seconds / _TIME[unit]:.4g}'):.12g} {unit}"
+    return f"{seconds / _TIME['ns']:.4g} ns"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
@@ -305,21 +306,58 @@ def test_a_nest_of_elements_is_bounded() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mesh:4x4", "not for mesh:4x4"),
-        ("torus:4x4,wrap=10", "closed to a ring"),
-        ("torus:4x4,nodes=2", "one node a router"),
-        ("torus:4x4,bandwidth.x=2", "one bandwidth and latency"),
+        ("mesh:20x20", "up to 300 nodes, not 400"),
         ("tree:4:4,distance=1:9", "no distances but links"),
-        ("tree:4:4,bandwidth=1GB/s:2GB/s", "one bandwidth and latency"),
-        ("fattree:4:4,latency=1us:2us", "one bandwidth and latency"),
-        ("fattree:4:4,parallel=1:2", "does not route this fat tree by d-mod-k"),
-        ("fattree:4:4,routing=random", "does not route this fat tree by random"),
-        ("graph:2:0-1", "not for graph:2"),
+        ("dragonfly:9x4,routing=valiant", "splits those from node"),
+        ("fattree:4:4,routing=random", "splits those from node 0 to node 4"),
     ],
 )
-def test_machines_that_are_no_cluster_are_refused(text: str, message: str) -> None:
+def test_machines_without_a_platform_are_refused(text: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         write_simgrid_platform(Machine(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mesh:4x4",
+        "torus:4x4,wrap=10",
+        "torus:4x4,nodes=2",
+        "torus:4x4,bandwidth.x=2",
+        "torus:4x4+node:2,bandwidth=5GB/s,startup=2us",
+        "torus:4x4+node:2,startup=2us",
+        "tree:4:4,bandwidth=1GB/s:2GB/s",
+        "fattree:4:4,latency=1us:2us",
+        "fattree:4:4,parallel=1:2",
+        "fattree:4:4,routing=s-mod-k",
+        "dragonfly:3x2,nodes=2,latency=50ns",
+        "graph:2:0-1",
+    ],
+)
+def test_what_no_cluster_says_is_written_route_by_route(text: str) -> None:
+    """Each of SimGrid's routes is as fast, as late and as long as ours."""
+    machine = Machine(text)
+    zone = ElementTree.fromstring(write_simgrid_platform(machine))[0]
+    rate = {link.get("id"): link.get("bandwidth") for link in zone.iter("link")}
+    late = {link.get("id"): link.get("latency") for link in zone.iter("link")}
+    routes = list(zone.iter("route"))
+    assert len(routes) == machine.node_count * (machine.node_count - 1)
+    for route in routes:
+        source, target = (
+            int((route.get(end) or "").removeprefix("node-").removesuffix(".topoloom"))
+            for end in ("src", "dst")
+        )
+        names = [part.get("id") for part in route]
+        ours = [link for link, _ in machine.route(source, target)]
+        assert [name for name in names if name and "link-" in name] == [
+            f"link-{link}" for link in ours
+        ]
+        # Between nodes of one router there is no link, so no limit.
+        slowest = min([machine.port_bandwidth, *map(machine.bandwidth, ours), 1e18])
+        latency = machine.startup + sum(map(machine.latency, ours))
+        assert min(float(rate[name][:-3]) for name in names) == slowest
+        assert sum(float(late[name][:-1]) for name in names) == pytest.approx(latency)
+        assert route.get("symmetrical") == "NO"
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,7 @@ def test_the_suffix_says_how_a_machine_is_written(
         ),
         ("m", "torus:4x3", "m: machines are written as .toml"),
         ("m.tgt", "graph:2:0-1", "m.tgt: Scotch has no target for a graph"),
-        ("m.xml", "mesh:2x2", "m.xml: a SimGrid cluster can be written for"),
+        ("m.xml", "mesh:20x20", "m.xml: 20x20 mesh is no SimGrid cluster"),
         ("m.graph", "torus:4+down:1", "m.graph: failures can be written in a .toml"),
         ("m.graph", "torus:4,nodes=2", "m.graph: several nodes on one router"),
     ],

@@ -11,6 +11,7 @@ from topoloom import Error
 from topoloom.units import (
     format_bytes,
     format_count,
+    format_seconds,
     parse_bandwidth,
     parse_bytes,
     parse_duration,
@@ -96,3 +97,25 @@ def test_amounts_are_written_for_people() -> None:
     assert format_bytes(1024 * 1023.99) == "1.0 MiB"
     assert format_count(1234567) == "1,234,567"
     assert format_count(1.5) == "1.500"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (3.27e-7, "327 ns"),
+        (1.3e-6, "1.3 us"),
+        (0.0240504, "24.05 ms"),
+        (1, "1 s"),
+        (24_000_400, "24000000 s"),
+    ],
+)
+def test_times_are_written_with_four_digits_and_a_unit(
+    seconds: float, text: str
+) -> None:
+    assert format_seconds(seconds) == text
+
+
+@given(st.floats(1e-9, 1e6))
+def test_a_written_time_is_read_as_nearly_the_same(seconds: float) -> None:
+    assert parse_duration(format_seconds(seconds)) == pytest.approx(seconds, rel=1e-3)

@@ -46,6 +46,7 @@ VERBS = {
     "axes": Verb("lay the parallelism axes of AI training on a machine"),
     "collective": Verb("rank the schedules of a collective by what they cost"),
     "compare": Verb("try several mappers and print one table"),
+    "simulate": Verb("simulate placements on the network, beside what we predict"),
     "export": Verb("write a placement for mpirun, srun and other launchers"),
     "run": Verb("record, map, and launch a program with its placement", True),
     "verify": Verb("run a program; is every rank where a placement puts it?"),

@@ -34,6 +34,13 @@ def patterns(incomplete: str) -> list[str]:
     return _starting(incomplete, [*PATTERNS, "import"])
 
 
+def simulators(incomplete: str) -> list[str]:
+    """Names of simulators."""
+    from topoloom.simulate import SIMULATORS
+
+    return _starting(incomplete, SIMULATORS)
+
+
 def model_words(incomplete: str) -> list[str]:
     """Complete verbs of `topoloom model`, network models, and files here."""
     from pathlib import Path

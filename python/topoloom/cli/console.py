@@ -61,6 +61,18 @@ def print_facts(facts: Sequence[tuple[str, str]], title: str = "") -> None:
         print(f"  {name:<{width}}  {value}")
 
 
+@contextlib.contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say what is being done, if stderr is a terminal, until it is done."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, highlight=False, markup=False).status(what):
+        yield
+
+
 def _console() -> Any:
     from rich.console import Console
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from topoloom._core import Error, Machine
 from topoloom.discover.described import Described
 from topoloom.discover.short_text import ShortText, short_text
+from topoloom.discover.simgrid_platform import write_all_routes
 from topoloom.discover.simgrid_units import bandwidth_of, latency_of, quantity
 from topoloom.discover.simgrid_zone import describe_zone
 from topoloom.discover.torus_places import MOST_ROUTERS
@@ -22,7 +23,6 @@ from topoloom.units import parse_bandwidth, parse_latency
 
 _MOST_HOSTS = 500_000
 _MOST_BEHIND_BACKBONE = 50_000
-_ONE_RATE = "a SimGrid cluster has one bandwidth and latency for all links"
 _SILENT = ("prop", "config")  # says nothing about the network
 
 
@@ -186,35 +186,27 @@ def _rates(bandwidth: float, latency: float) -> str:
 
 
 def write_simgrid_platform(machine: Machine) -> str:
-    """Write a torus, a tree or a fat tree as a SimGrid cluster.
+    """Write a machine as a SimGrid cluster, or with its routes where none says it.
 
     Host ``node-i.topoloom`` is node i. What a machine does not say, the speed of its
-    cores, is written as 1 Gflop/s.
+    cores, is written as 1 Gflop/s. SimGrid routes a cluster's torus in its own way.
 
     Raises
     ------
     topoloom.Error
-        For other machines, and where links differ in bandwidth or latency.
+        If it is no cluster and has too many nodes to list all routes, or splits
+        messages over several ways; or where distances weigh its links.
     """
     network = short_text(machine.text)
-    if any("." in key for key in network.options):
-        raise Error(_ONE_RATE)
-    if network.kind == "torus" and "nodes" not in network.options:
-        if not all(machine.wraps):
-            raise Error("a SimGrid torus is closed to a ring along every axis")
-        sizes = ",".join(map(str, reversed(machine.shape)))
-        topology = f' topology="TORUS" topo_parameters="{sizes}"'
-    elif network.kind == "tree" and len(network.sizes) == 1:
-        topology = ""
-    elif network.kind in ("tree", "fattree"):
-        topology = f' topology="FAT_TREE" topo_parameters="{_levels(network)}"'
-    else:
-        raise Error(
-            "a SimGrid cluster can be written for a torus with one node a router, a "
-            f"tree and a fat tree, not for {network.kind}:{network.body[:40]}"
-        )
-    bandwidth = _same_on_all_levels(network, "bandwidth", parse_bandwidth, 1.0)
-    latency = _same_on_all_levels(network, "latency", parse_latency, 0.0)
+    topology = _cluster_topology(machine, network)
+    rates = [
+        _one_rate(network, "bandwidth", parse_bandwidth, 1.0),
+        _one_rate(network, "latency", parse_latency, 0.0),
+    ]
+    has_ports = machine.port_bandwidth < math.inf or machine.startup > 0
+    if topology is None or None in rates or has_ports:
+        return write_all_routes(machine)
+    bandwidth, latency = (quantity(rate) for rate in rates if rate is not None)
     return f"""<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -222,14 +214,33 @@ def write_simgrid_platform(machine: Machine) -> str:
     <cluster id="machine" prefix="node-" suffix=".topoloom" \
 radical="0-{machine.node_count - 1}"
              speed="1Gf" core="{machine.slots_per_node}" \
-bw="{quantity(bandwidth)}Bps" lat="{quantity(latency)}s"{topology}/>
+bw="{bandwidth}Bps" lat="{latency}s"{topology}/>
   </zone>
 </platform>
 """
 
 
-def _levels(network: ShortText) -> str:
-    """Write ``topo_parameters``: the number of levels, then each list bottom-up."""
+def _cluster_topology(machine: Machine, network: ShortText) -> str | None:
+    """Write the attributes of the network; None where a cluster has no words for it."""
+    if network.kind == "torus" and "nodes" not in network.options:
+        sizes = ",".join(map(str, reversed(machine.shape)))
+        torus = f' topology="TORUS" topo_parameters="{sizes}"'
+        return torus if all(machine.wraps) else None
+    if network.kind not in ("tree", "fattree"):
+        return None
+    if "distance" in network.options:
+        raise Error("SimGrid knows no distances but links; leave out distance=")
+    if network.kind == "tree" and len(network.sizes) == 1:
+        return ""
+    levels = _levels(network)
+    return levels and f' topology="FAT_TREE" topo_parameters="{levels}"'
+
+
+def _levels(network: ShortText) -> str | None:
+    """Write ``topo_parameters``: the number of levels, then each list bottom-up.
+
+    None for a fat tree that SimGrid routes in another way.
+    """
     down = network.sizes
     ones = _listed([1] * len(down))
     usual = ones if network.kind == "tree" else _listed([1, *down[:-1]])
@@ -237,20 +248,16 @@ def _levels(network: ShortText) -> str:
     cables = network.options.get("parallel", ones)
     routing = network.options.get("routing", "d-mod-k")
     if routing != "simgrid" and (routing != "d-mod-k" or cables != ones):
-        raise Error(
-            f"SimGrid does not route this fat tree by {routing}; give it "
-            "routing=simgrid"
-        )
-    if "distance" in network.options:
-        raise Error("SimGrid knows no distances but links; leave out distance=")
+        return None
     lists = (_listed(down), up, cables)
     return ";".join([f"{len(down)}", *(each.replace(":", ",") for each in lists)])
 
 
-def _same_on_all_levels(
+def _one_rate(
     network: ShortText, key: str, parse: Callable[[str], float], default: float
-) -> float:
+) -> float | None:
+    """Read the rate of all links; None where they differ."""
+    if any(option.startswith(f"{key}.") for option in network.options):
+        return None
     rates = {parse(word) for word in network.options.get(key, "").split(":") if word}
-    if len(rates) > 1:
-        raise Error(_ONE_RATE)
-    return rates.pop() if rates else default
+    return None if len(rates) > 1 else rates.pop() if rates else default

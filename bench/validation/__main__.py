@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulates placements with SimGrid, and prints a table; see ``--help``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from itertools import product
+from os import cpu_count
+from pathlib import Path
+
+from peers.instances import ROOT
+from peers.tables import paste
+from validation import figure, tables
+from validation.cases import MACHINES, PATTERNS
+from validation.measure import Run, correlation, measure
+
+OUT = ROOT / "build" / "bench-validation"
+MARKS = "<!-- bench-validation: begin -->", "<!-- bench-validation: end -->"
+
+
+def options(given: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser("validation", description=__doc__)
+    parser.add_argument("--machines", default="", help="whose names begin so; all")
+    parser.add_argument("--patterns", default="", help="whose names begin so; all")
+    parser.add_argument("--jobs", type=int, default=cpu_count(), help="cases at a time")
+    parser.add_argument(
+        "--report", action="store_true", help="run nothing; tables of earlier results"
+    )
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="put table and picture there"
+    )
+    asked = parser.parse_args(given)
+    asked.cases = [
+        (machine, pattern)
+        for machine, pattern in product(MACHINES, PATTERNS)
+        if machine.startswith(asked.machines) and pattern.startswith(asked.patterns)
+    ]
+    if not asked.cases:
+        parser.error("no machine or no pattern has a name that begins so")
+    return asked
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Do what the command line says."""
+    asked = options(given)
+    OUT.mkdir(parents=True, exist_ok=True)
+    file = OUT / "results.jsonl"
+    if not asked.report:
+        with file.open("w") as log, ProcessPoolExecutor(asked.jobs) as pool:
+            for runs in pool.map(measure, *zip(*asked.cases, strict=True)):
+                log.write("".join(json.dumps(asdict(run)) + "\n" for run in runs))
+                log.flush()
+                print(line(runs), file=sys.stderr, flush=True)
+    found = [Run(**json.loads(text)) for text in file.read_text().splitlines()]
+    print(tables.report(found))
+    print("\n".join(["below the aim:", *(tables.missed(found) or ["none"])]))
+    for kind in ("svg", "png"):
+        figure.draw(found, OUT / f"validation.{kind}")
+    if asked.docs:
+        paste(asked.docs / "validation.md", tables.report(found), *MARKS)
+        figure.draw(found, asked.docs / "validation.svg")
+
+
+def line(runs: Sequence[Run]) -> str:
+    """Tell in a line how a case ended."""
+    numbers = [
+        f"{name} {0 if found is None else found:.3f}"
+        for name in ("hop_bytes", "congestion", "time")
+        for found in [correlation(runs, name)]
+    ]
+    case = f"{runs[0].machine}, {runs[0].pattern}"
+    return f"{case:60} {len(runs)} placements: {', '.join(numbers)}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is placed where, and in which ways: good, bad, and all that lies between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from topoloom import (
+    Allocation,
+    CommGraph,
+    Placement,
+    all_to_all,
+    place,
+    random_geometric,
+    stencil,
+)
+from topoloom.patterns import Request, make_phases
+from topoloom.phases import add_phases
+
+RANKS = 64
+BYTES = 10**6  # of a message: latencies are a thousandth of its time
+SHORT = "3-D halo of 64 B"
+_LINKS = "bandwidth=10GB/s,latency=100ns"
+_CORES = "+node:4,bandwidth=12GB/s,startup=1us"
+
+#: Slots for all ranks, or a few more.
+MACHINES = {
+    "torus": f"torus:4x4x4,{_LINKS}",
+    "fat tree": f"fattree:8:8,up=1:4,{_LINKS}",
+    "dragonfly": f"dragonfly:5x4,nodes=4,{_LINKS}",
+    "torus of 4-core nodes": f"torus:4x4,{_LINKS}{_CORES}",
+}
+ABOUT = {
+    "torus": "4x4x4, a rank a node",
+    "fat tree": "8 leaf switches of 8 nodes and 4 links up, d-mod-k, a rank a node",
+    "dragonfly": "5 groups of 4 routers of 4 nodes, 80 in all, minimal routes",
+    "torus of 4-core nodes": "4x4, four ranks a node, ports of 12 GB/s",
+}
+
+
+def _grouped(groups: list[list[int]], size: int) -> CommGraph:
+    pairs = [(a, b) for group in groups for a in group for b in group if a != b]
+    source, target = np.array(pairs, np.uint32).T
+    amounts = np.full(len(pairs), size)
+    return CommGraph.from_edges(RANKS, source, target, amounts, np.ones_like(amounts))
+
+
+def _rows_and_columns(size: int) -> list[CommGraph]:
+    """All-to-all along the rows of an 8x8 grid, then along its columns: a 2-D FFT."""
+    grid = np.arange(RANKS).reshape(8, 8)
+    return [_grouped(grid.tolist(), size), _grouped(grid.T.tolist(), size)]
+
+
+#: name -> the phases of the pattern
+PATTERNS: dict[str, Callable[[], list[CommGraph]]] = {
+    "2-D halo": lambda: [stencil([8, 8], 5, bytes=BYTES)],
+    "2-D halo with diagonals": lambda: [stencil([8, 8], 9, bytes=BYTES)],
+    "3-D halo": lambda: [stencil([4, 4, 4], 7, bytes=BYTES)],
+    "3-D halo with diagonals": lambda: [stencil([4, 4, 4], 27, bytes=BYTES)],
+    "all-to-all of 32 ranks": lambda: [all_to_all(32, BYTES)],
+    "all-to-all in rows, then in columns": lambda: _rows_and_columns(BYTES),
+    "all-gather by Bruck, 6 rounds": lambda: make_phases(
+        "bruck", Request(RANKS, BYTES // 16)
+    ),
+    "irregular mesh": lambda: [random_geometric(RANKS, BYTES)],
+    SHORT: lambda: [stencil([4, 4, 4], 7, bytes=64)],
+}
+
+#: One of each kind, by hop-bytes, and `auto` by what we predict.
+_BEST = "auto(effort=fast)"
+_MAPPERS = (
+    *("block", "round-robin", "hilbert", "morton", "structure", "gge", "mahd", "emahd"),
+    *("multisection", "multisection,swap", _BEST),
+)
+_OBJECTIVES = ("congestion", "time")
+_SEEDS = range(1, 4)
+_SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
+
+
+class Placed(NamedTuple):
+    """A placement and where it is from."""
+
+    name: str
+    placement: Placement
+
+
+def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Placed]:
+    """Yield more than thirty placements: of mappers, random, far apart, and the best.
+
+    The best come with a growing share of their slots shuffled, so that all qualities
+    between the best and a random one are there.
+    """
+    graph = add_phases(phases)
+    for mapper in _MAPPERS:
+        yield Placed(mapper, place(graph, allocation, mapper, threads=1)[0])
+    for objective in _OBJECTIVES:
+        best, _ = place(
+            graph,
+            allocation,
+            _BEST,
+            objective=objective,
+            phases=phases,
+            work=200_000,
+            threads=1,
+        )
+        yield Placed(f"{_BEST}, {objective}", best)
+    for seed in _SEEDS:
+        drawn, _ = place(graph, allocation, "random", seed=seed, threads=1)
+        yield Placed(f"random {seed}", drawn)
+        for share in _SHARES:
+            name = f"{share:.0%} shuffled {seed}"
+            yield Placed(name, _shuffled(best, allocation, share, seed))
+    every = np.asarray(allocation.slots)
+    for stride in (7, 11, 31):
+        # Neighbors come to lie far apart, on slots of their own.
+        far = every[np.arange(graph.rank_count) * stride % len(every)]
+        yield Placed(f"every {stride}th slot", Placement(allocation, far))
+
+
+def _shuffled(
+    placement: Placement, allocation: Allocation, share: float, seed: int
+) -> Placement:
+    """Draw a share of all slots, and let those on them change places."""
+    slots = np.asarray(placement.slots)
+    line = np.concatenate([slots, np.setdiff1d(allocation.slots, slots)])
+    random = np.random.default_rng(seed)
+    drawn = random.permutation(len(line))[: max(2, round(share * len(line)))]
+    line[drawn] = line[np.roll(drawn, 1)]
+    return Placement(allocation, line[: len(slots)])

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Judges and simulates all placements of a pattern on a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy import stats
+
+from topoloom import Allocation, CommGraph, Machine, judge, objective_value
+from topoloom.phases import add_phases
+from topoloom.simulate.simgrid import SETTINGS, simulate
+from validation.cases import MACHINES, PATTERNS, Placed, placements
+
+#: What SimGrid assumes unless told: TCP over Ethernet.
+ETHERNET = tuple(each for each in SETTINGS if each.startswith(("smpi/", "network/o")))
+
+#: Measures of a judgement, then objectives of `topoloom.place`.
+JUDGED = ("hop_bytes", "dilation_max", "traffic_average")
+PREDICTED = ("congestion", "congestion-soft", "time")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One placement.
+
+    Attributes
+    ----------
+    values
+        By measure or objective.
+    simulated, ethernet
+        Seconds, as the machine is described, and with SimGrid's own assumptions.
+    """
+
+    machine: str
+    pattern: str
+    placement: str
+    values: dict[str, float]
+    simulated: float
+    ethernet: float
+
+
+def measure(machine: str, pattern: str) -> list[Run]:
+    """Place a pattern in every way, and simulate."""
+    phases = PATTERNS[pattern]()
+    allocation = Allocation.whole(Machine(MACHINES[machine]))
+    graph = add_phases(phases)
+    return [
+        _measured(machine, pattern, each, phases, graph, allocation)
+        for each in placements(phases, allocation)
+    ]
+
+
+def _measured(
+    machine: str,
+    pattern: str,
+    placed: Placed,
+    phases: list[CommGraph],
+    graph: CommGraph,
+    allocation: Allocation,
+) -> Run:
+    on = (graph, allocation, placed.placement)
+    judgement = judge(*on)
+    values = {name: float(getattr(judgement, name)) for name in JUDGED}
+    values |= {
+        name: objective_value(*on, objective=name, phases=phases) for name in PREDICTED
+    }
+    host = allocation.machine
+    nodes = (placed.placement.slots // host.slots_per_node).tolist()
+    seconds, ethernet = (
+        sum(simulate(host, nodes, phases, settings))
+        for settings in (SETTINGS, ETHERNET)
+    )
+    return Run(machine, pattern, placed.name, values, seconds, ethernet)
+
+
+def correlation(
+    runs: Sequence[Run], name: str, simulated: str = "simulated"
+) -> float | None:
+    """Correlate the ranks of a measure and of simulated times (Spearman 1904).
+
+    None where the measure is the same for all.
+    """
+    values = [run.values[name] for run in runs]
+    if len(set(values)) == 1:
+        return None
+    times = [getattr(run, simulated) for run in runs]
+    return float(stats.spearmanr(values, times).statistic)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables: a line for each machine and pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from validation.cases import ABOUT, SHORT
+from validation.measure import JUDGED, PREDICTED, Run, correlation
+
+#: What is aimed at, for congestion and time where bandwidth counts.
+AIM = 0.9
+_MEASURES = (*JUDGED, *PREDICTED)
+
+
+def cases(runs: Sequence[Run]) -> list[list[Run]]:
+    """Put the runs of a machine and a pattern together."""
+    return [list(group) for _, group in groupby(runs, lambda r: (r.machine, r.pattern))]
+
+
+def report(runs: Sequence[Run]) -> str:
+    """Write the correlations of every measure with the simulated time."""
+    head = ["machine", "pattern", "placements"]
+    head += [name.replace("_", " ") for name in _MEASURES]
+    head += ["worst / best time", "predicted / simulated", "time, Ethernet"]
+    rows = [head, ["---"] * 2 + ["---:"] * (len(head) - 2)]
+    rows += [_row(case) for case in cases(runs)]
+    rows += [
+        _summary(f"**{what}**", kept)
+        for what, kept in (
+            ("least, bandwidth-bound", [r for r in runs if r.pattern != SHORT]),
+            ("least, short messages", [r for r in runs if r.pattern == SHORT]),
+        )
+        if kept
+    ]
+    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    machines = "".join(f"- {name}: {what}\n" for name, what in ABOUT.items())
+    return f"{table}\n{machines}"
+
+
+def missed(runs: Sequence[Run]) -> list[str]:
+    """Name the bandwidth-bound cases where congestion or time is below the aim."""
+    return [
+        f"{case[0].machine}, {case[0].pattern}: {name} {found:.3f}"
+        for case in cases(runs)
+        for name in ("congestion", "time")
+        if case[0].pattern != SHORT
+        and (found := correlation(case, name)) is not None
+        and found < AIM
+    ]
+
+
+def _row(case: list[Run]) -> list[str]:
+    times = [run.simulated for run in case]
+    ratios = [run.values["time"] / run.simulated for run in case]
+    return [
+        case[0].machine,
+        case[0].pattern,
+        str(len(case)),
+        *(_number(correlation(case, name)) for name in _MEASURES),
+        f"{max(times) / min(times):.1f}",
+        f"{min(ratios):.2f} to {max(ratios):.2f}",
+        _number(correlation(case, "time", "ethernet")),
+    ]
+
+
+def _summary(what: str, runs: Sequence[Run]) -> list[str]:
+    def least(name: str, simulated: str = "simulated") -> str:
+        found = [correlation(case, name, simulated) for case in cases(runs)]
+        return _number(min((x for x in found if x is not None), default=None))
+
+    ratios = [run.values["time"] / run.simulated for run in runs]
+    spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+    numbers = [least(name) for name in _MEASURES]
+    return [what, "", str(len(runs)), *numbers, "", spread, least("time", "ethernet")]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

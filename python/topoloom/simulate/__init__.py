@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Network simulators of others, which tell the time that messages take.
+
+A simulator is a file here with a function `simulate`, of the type `Simulate`, and a
+line in `SIMULATORS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from topoloom._core import CommGraph, Error, Machine
+from topoloom.nearest import unknown_name
+
+#: name -> what it is
+SIMULATORS = {"simgrid": "SMPI of SimGrid: messages are flows that share links fairly"}
+
+
+class Simulate(Protocol):
+    """Simulates phases one after the other.
+
+    Parameters
+    ----------
+    machine
+        What the messages cross, and how fast.
+    node_of_rank
+        Where the ranks are.
+    phases
+        What is sent at once, all ranks in each; what a rank sends to another is one
+        message.
+
+    Returns
+    -------
+    list[float]
+        Seconds from the first to the last message of each phase.
+
+    Raises
+    ------
+    topoloom.Error
+        If the simulator is not installed, fails, or cannot say the machine.
+    """
+
+    def __call__(
+        self,
+        machine: Machine,
+        node_of_rank: Sequence[int],
+        phases: Sequence[CommGraph],
+    ) -> list[float]:
+        """Simulate; see the class."""
+
+
+def load_simulator(name: str) -> Simulate:
+    """Import a simulator.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is none of this name.
+    """
+    if name not in SIMULATORS:
+        raise Error(unknown_name("simulator", name, SIMULATORS))
+    module = importlib.import_module(f"{__name__}.{name}")
+    return cast(Simulate, module.simulate)

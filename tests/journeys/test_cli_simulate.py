@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom simulate`: what people and programs read of it, and how it fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+MACHINE = "torus:4x4,bandwidth=1GB/s,latency=1us"
+TOPOLOOM = Path(sys.executable).with_name("topoloom")
+
+
+@pytest.fixture
+def files(topoloom: Command) -> Command:
+    """Make a pattern, p.npz, and two placements, x.json and y.json."""
+    words = ["stencil2d", "--grid", "4x4", "--bytes", "1MB"]
+    assert topoloom("pattern", *words, "-o", "p.npz").status == 0
+    for name, mapper in (("x.json", "hilbert"), ("y.json", "random")):
+        mapped = topoloom("map", "p.npz", "-m", MACHINE, "--mapper", mapper, "-o", name)
+        assert mapped.status == 0
+    return topoloom
+
+
+def test_predicted_and_simulated_times_stand_side_by_side(files: Command) -> None:
+    told = files("simulate", "p.npz", "x.json", "y.json", "--with", "simgrid")
+    assert told.status == 0
+    assert "16 ranks on 4x4 torus, by simgrid" in told.out
+    block, x, y = (
+        next(line.split() for line in told.out.splitlines() if f" {name} " in line)
+        for name in ("block", "x.json", "y.json")
+    )
+    # 1 MB over one link, and 16 bytes that SMPI adds.
+    assert block[-8:] == ["1", "ms", "1.001", "ms", "1.001", "ms", "+0.0", "%"]
+    # Four messages meet on the busiest link.
+    assert x[-8:] == ["4", "ms", "4.002", "ms", "4.001", "ms", "-299.7", "%"]
+    assert float(y[-2]) < -299.7
+
+
+def test_json_has_each_placement_and_block(files: Command) -> None:
+    document = files("simulate", "p.npz", "x.json", "y.json", "--json").json
+    assert document["machine"] == MACHINE
+    assert (document["simulator"], document["ranks"]) == ("simgrid", 16)
+    block, x, y = document["results"]
+    assert [each["placement"] for each in (block, x, y)] == [None, "x.json", "y.json"]
+    assert [each["mapper"] for each in (block, x, y)] == ["block", "hilbert", "random"]
+    assert block["predicted_seconds"] == pytest.approx(1.001e-3)
+    for each in (block, x, y):
+        assert each["simulated_seconds"] == pytest.approx(
+            each["predicted_seconds"], rel=0.02
+        )
+    assert y["congestion_seconds"] > x["congestion_seconds"]
+
+
+def test_phases_are_simulated_one_after_the_other(topoloom: Command) -> None:
+    words = ["bruck", "--ranks", "16", "--bytes", "1MB", "--phases"]
+    topoloom("pattern", *words, "-o", "p.npz")
+    document = topoloom("simulate", "p.npz", "-m", MACHINE, "--json").json
+    assert document["phases"] == 4
+    (block,) = document["results"]
+    assert [phase["simulated_seconds"] for phase in block["by_phase"]] == [
+        pytest.approx(phase["predicted_seconds"], rel=0.02)
+        for phase in block["by_phase"]
+    ]
+    assert block["simulated_seconds"] == pytest.approx(
+        sum(phase["simulated_seconds"] for phase in block["by_phase"])
+    )
+    assert "; 4 phases" in topoloom("simulate", "p.npz", "-m", MACHINE).out
+
+
+def test_a_machine_without_bandwidths_counts_bytes(files: Command) -> None:
+    told = files("simulate", "p.npz", "-m", "torus:4x4")
+    assert "1000000 s" in told.out
+    assert told.err == (
+        "topoloom: 4x4 torus is described without bandwidths: a link carries 1 B/s, "
+        "and a second stands for a byte on it\n"
+    )
+
+
+def test_ranks_may_share_slots(topoloom: Command) -> None:
+    topoloom("pattern", "stencil2d", "--grid", "8x8", "--bytes", "1MB", "-o", "p.npz")
+    words = ["p.npz", "-m", MACHINE, "--imbalance", "0", "-o", "x.json"]
+    assert topoloom("map", *words).status == 0
+    document = topoloom("simulate", "p.npz", "x.json", "--json").json
+    assert [each["mapper"] for each in document["results"]] == ["block", "auto"]
+    for each in document["results"]:
+        assert each["simulated_seconds"] == pytest.approx(
+            each["predicted_seconds"], rel=0.02
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["p.npz"], "nothing to simulate; name a PLACEMENT file, or a --machine"),
+        (
+            ["p.npz", "x.json", "--with", "ns3"],
+            "no simulator 'ns3'; there are: simgrid",
+        ),
+        (["p.npz", "none.json"], "none.json: No such file or directory"),
+        (["p.npz", "x.json", "-m", MACHINE], "leave out --machine"),
+        (
+            ["p.npz", "x.json", "z.json"],
+            "z.json is for torus:16, but x.json for torus:",
+        ),
+        (["q.npz", "x.json"], "x.json places 16 ranks, but q.npz has 9"),
+        (["p.npz", "empty.json"], "empty.json"),
+        (
+            ["p.npz", "-m", "dragonfly:4x4,routing=valiant"],
+            "SimGrid sends a message one way, but",
+        ),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_bad_input_is_refused_in_one_line(
+    files: Command, words: list[str], message: str
+) -> None:
+    files("pattern", "stencil2d", "--grid", "3x3", "-o", "q.npz")
+    files("map", "p.npz", "-m", "torus:16", "-o", "z.json")
+    Path("empty.json").touch()
+    refused = files("simulate", *words)
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.startswith("topoloom: ")
+    assert refused.err.count("\n") == 1
+    assert message in refused.err
+
+
+def test_without_simgrid_the_package_is_named(
+    files: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(Path.cwd()))
+    refused = files("simulate", "p.npz", "x.json")
+    assert refused.status == 2
+    assert "SimGrid is not installed" in refused.err
+    assert "libsimgrid-dev" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [
+        (signal.SIGINT, 130, "topoloom: interrupted\n"),
+        (signal.SIGTERM, 143, ""),
+    ],
+)
+def test_signals_end_simgrid_and_leave_nothing_behind(
+    number: signal.Signals, status: int, said: str, tmp_path: Path
+) -> None:
+    """The simulation takes many seconds."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    words = ["pattern", "all-to-all", "--ranks", "96", "--bytes", "1MB"]
+    subprocess.run([TOPOLOOM, *words, "-o", "p.npz"], cwd=tmp_path, check=True)
+    network = "torus:96,bandwidth=1GB/s,latency=1us"
+    process = subprocess.Popen(
+        [TOPOLOOM, "simulate", "p.npz", "-m", network],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and not replaying(scratch):
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (status, said)
+    assert not list(scratch.iterdir())
+    deadline = time.monotonic() + 10
+    while replaying(scratch) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not replaying(scratch)
+
+
+def replaying(scratch: Path) -> list[str]:
+    """List the processes that run in a folder, under its name or a removed one."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(scratch) in str((process / "cwd").readlink()):
+                found.append(process.name)
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""SimGrid's SMPI on our machines, beside times that one can compute by hand."""
+
+from __future__ import annotations
+
+import subprocess
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded import HALO3D, OPEN_MPI_4, built, recorded
+
+from topoloom import (
+    Allocation,
+    CommGraph,
+    Error,
+    Machine,
+    Placement,
+    all_to_all,
+    objective_value,
+    place,
+    random_geometric,
+    stencil,
+)
+from topoloom.discover.simgrid import write_simgrid_platform
+from topoloom.simulate import SIMULATORS, load_simulator
+from topoloom.simulate import simgrid as smpi
+from topoloom.simulate.simgrid import simulate
+
+RATE, LATENCY, SIZE = 1e9, 1e-6, 10**6
+HEADER = 16  # bytes that SMPI adds to a message
+LINKS = "bandwidth=1GB/s,latency=1us"
+CLOSE = 1e-5
+
+Messages = list[tuple[int, int]]
+
+
+def graph(ranks: int, messages: Messages, size: int = SIZE) -> CommGraph:
+    source, target = np.array(messages, np.uint32).T
+    amounts = np.full(len(messages), size)
+    return CommGraph.from_edges(ranks, source, target, amounts, np.ones_like(amounts))
+
+
+def seconds(text: str, messages: Messages, size: int = SIZE) -> float:
+    """Send messages at once between nodes, each with one rank or the first of its."""
+    machine = Machine(text)
+    nodes = list(range(machine.node_count))
+    (found,) = simulate(machine, nodes, [graph(len(nodes), messages, size)])
+    return found
+
+
+#: Of each machine: a message, one that shares a link with it, and one that does not.
+NETWORKS = {
+    f"torus:8,{LINKS}": ((0, 2), (1, 3), (4, 6)),
+    f"torus:4x4x4,{LINKS}": ((0, 2), (1, 3), (16, 18)),
+    # Down to one leaf switch by the same link, or by another.
+    f"fattree:4:4,up=1:2,{LINKS}": ((0, 4), (2, 6), (1, 5)),
+    # The link between two groups is one.
+    f"dragonfly:5x2,nodes=2,{LINKS}": ((0, 4), (2, 6), (8, 12)),
+    f"tree:4:4,{LINKS}": ((0, 4), (1, 5), (8, 12)),
+}
+
+
+@pytest.mark.parametrize("text", NETWORKS)
+def test_messages_that_share_a_link_take_twice_as_long_and_others_do_not(
+    text: str,
+) -> None:
+    machine = Machine(text)
+    one, meets, apart = NETWORKS[text]
+    links = {
+        each: {link for link, _ in machine.route(*each)} for each in NETWORKS[text]
+    }
+    assert links[one] & links[meets]
+    assert not links[one] & links[apart]
+    alone = seconds(text, [one])
+    way = len(links[one]) * LATENCY
+    assert alone == pytest.approx(way + (SIZE + HEADER) / RATE, rel=CLOSE)
+    assert seconds(text, [one, apart]) == pytest.approx(alone, abs=4 * LATENCY)
+    # Both arrive when the link has carried both.
+    both = 2 * (SIZE + HEADER) / RATE
+    assert seconds(text, [one, meets]) == pytest.approx(both + way, abs=4 * LATENCY)
+
+
+def test_a_message_waits_for_its_slowest_link() -> None:
+    text = "torus:4x4,bandwidth=1GB/s,bandwidth.y=250MB/s,latency=1us"
+    assert seconds(text, [(0, 1)]) == pytest.approx(1e-6 + SIZE / 250e6, rel=1e-4)
+    assert seconds(text, [(0, 4)]) == pytest.approx(1e-6 + SIZE / 1e9, rel=1e-4)
+
+
+def test_there_is_no_traffic_on_the_way_back_and_no_window() -> None:
+    text = "torus:8,bandwidth=10GB/s,latency=1ms"
+    expected = 1e-3 + (10**9 + HEADER) / 10e9
+    for messages in ([(0, 1)], [(0, 1), (1, 0)]):
+        assert seconds(text, messages, 10**9) == pytest.approx(expected, rel=CLOSE)
+
+
+def test_a_flow_with_twice_the_latency_gets_half_as_much_of_a_link() -> None:
+    """As with TCP; the rest of the long way has a slower link.
+
+    The shorter way gets two thirds of the first link, for 1.5 ms; half of the other
+    message is left then.
+    """
+    line = "graph:3:0-1@1GB/s,1-2@500MB/s"
+    both = [(0, 1), (0, 2)]
+    assert seconds(f"{line},latency=1us", both) == pytest.approx(2.5e-3, rel=1e-2)
+    assert seconds(line, both) == pytest.approx(2e-3, rel=1e-2)
+
+
+def test_other_settings_of_simgrid_may_be_given() -> None:
+    """As to load the way back with 5 %, on a way that nobody sends on."""
+    machine = Machine("torus:8,bandwidth=1GB/s")
+    settings = [each for each in smpi.SETTINGS if "crosstraffic" not in each]
+    one, both = graph(8, [(0, 1)]), graph(8, [(0, 1), (1, 0)])
+    alone, meet = simulate(machine, list(range(8)), [one, both], settings)
+    assert alone == pytest.approx((SIZE + HEADER) / RATE, rel=CLOSE)
+    assert meet == pytest.approx(1.05 * alone, rel=1e-3)
+
+
+def test_a_message_may_be_larger_than_two_gigabytes() -> None:
+    """Where SMPI counts bytes in an int."""
+    text = "torus:8,bandwidth=1GB/s,latency=1s"
+    assert seconds(text, [(0, 1)], 10**10) == pytest.approx(1 + 10, rel=CLOSE)
+    both = seconds(text, [(0, 2), (1, 3)], 10**12)
+    assert both == pytest.approx(2 + 2000, rel=CLOSE)
+
+
+def test_ports_bound_a_node_and_messages_take_time_to_start() -> None:
+    inside = "+node:2,bandwidth=500MB/s,startup=10us"
+    text = f"torus:4x4,{LINKS}{inside}"
+    port = (SIZE + HEADER) / 500e6
+    late = 10e-6 + LATENCY
+    assert seconds(text, [(0, 1)]) == pytest.approx(late + port, rel=CLOSE)
+    # From one node by two links, then to one node by two links.
+    for messages in ([(0, 1), (0, 4)], [(1, 0), (4, 0)]):
+        assert seconds(text, messages) == pytest.approx(late + 2 * port, rel=CLOSE)
+    assert seconds(text, [(0, 1), (1, 0)]) == pytest.approx(late + port, rel=CLOSE)
+
+
+def test_nodes_of_one_router_are_no_link_apart() -> None:
+    text = f"torus:4x4,nodes=2,{LINKS}+node:1,startup=5us"
+    assert seconds(text, [(0, 1)]) == pytest.approx(5e-6, rel=CLOSE)
+    assert seconds(f"torus:4x4,nodes=2,{LINKS}", [(0, 1)]) < 1e-9
+
+
+def test_messages_within_a_node_take_no_time() -> None:
+    machine = Machine(f"torus:2,{LINKS}+node:2")
+    pattern = graph(4, [(0, 1), (2, 2)])
+    assert simulate(machine, [0, 0, 1, 1], [pattern]) == [0]
+    assert simulate(machine, [0, 1, 0, 1], [pattern]) == [pytest.approx(1e-3, rel=2e-3)]
+
+
+def test_phases_do_not_meet() -> None:
+    machine = Machine(f"torus:8,{LINKS}")
+    phases = [graph(8, [(0, 2)]), graph(8, [(1, 3)]), graph(8, [(0, 2), (1, 3)])]
+    first, second, together = simulate(machine, list(range(8)), phases)
+    assert first == pytest.approx(second)
+    assert together == pytest.approx(2 * first, rel=1e-2)
+
+
+def test_links_of_one_byte_a_second_count_bytes() -> None:
+    machine = Machine("torus:4x4")
+    pattern = stencil([4, 4], 5, bytes=SIZE)
+    assert simulate(machine, list(range(16)), [pattern]) == [
+        pytest.approx(SIZE + HEADER, rel=CLOSE)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torus:4x4x4,order=2:1:0,ties=simgrid",
+        "torus:5x3,order=1:0",
+        "fattree:4:4,up=1:2,parallel=1:2,routing=simgrid",
+        "tree:4:4",
+    ],
+)
+def test_our_routes_take_as_long_as_a_cluster_that_simgrid_routes(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(f"{text},{LINKS}")
+    ranks = machine.node_count
+    pattern = random_geometric(ranks, SIZE)
+    placement, _ = place(pattern, Allocation.whole(machine), "random")
+    nodes = placement.slots.tolist()
+    ours = simulate(machine, nodes, [pattern])
+    cluster = write_simgrid_platform(machine)
+    assert "<cluster" in cluster
+    monkeypatch.setattr(smpi, "write_routes", lambda *_: cluster)
+    assert simulate(machine, nodes, [pattern]) == [pytest.approx(ours[0], rel=CLOSE)]
+
+
+@pytest.mark.parametrize("text", ["mesh:4x4", "dragonfly:4x2,nodes=2", "hyperx:4x4"])
+def test_simgrid_reads_the_platforms_that_list_all_routes(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(f"{text},{LINKS}")
+    platform = write_simgrid_platform(machine)
+    assert "<cluster" not in platform
+    pattern = graph(16, list(combinations(range(16), 2)))
+    ours = simulate(machine, list(range(16)), [pattern])
+    monkeypatch.setattr(smpi, "write_routes", lambda *_: platform)
+    assert simulate(machine, list(range(16)), [pattern]) == ours
+
+
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+    int rank, size, bytes = atoi(argv[1]);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    char *out = malloc(bytes), *in = malloc(2 * bytes);
+    const int next = (rank + 1) % size, last = (rank + size - 1) % size;
+    MPI_Request requests[4];
+    MPI_Irecv(in, bytes, MPI_BYTE, next, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(in + bytes, bytes, MPI_BYTE, last, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(out, bytes, MPI_BYTE, next, 0, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isend(out, bytes, MPI_BYTE, last, 0, MPI_COMM_WORLD, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    MPI_Finalize();
+    return argc == 0;
+}
+"""
+
+
+def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
+    tmp_path: Path,
+) -> None:
+    """A ring in both directions, compiled with smpicc, on the same platform."""
+    machine = Machine(f"torus:2x4,{LINKS}")
+    nodes = [3, 0, 6, 1, 7, 2, 5, 4]
+    ring = [(rank, (rank + step) % 8) for rank in range(8) for step in (1, 7)]
+    (replayed,) = simulate(machine, nodes, [graph(8, ring)])
+    pairs = [(nodes[a], nodes[b]) for a, b in ring]
+    (tmp_path / "platform.xml").write_text(smpi.write_routes(machine, pairs))
+    (tmp_path / "hosts").write_text("".join(f"node-{n}.topoloom\n" for n in nodes))
+    (tmp_path / "ring.c").write_text(PROGRAM)
+    run = ["smpicc", "-o", "ring", "ring.c"]
+    subprocess.run(run, cwd=tmp_path, check=True, timeout=60)
+    settings = [f"--cfg={setting}" for setting in smpi.SETTINGS]
+    run = ["smpirun", *settings, "-np", "8", "-platform", "platform.xml"]
+    run += ["-hostfile", "hosts", "./ring", str(SIZE)]
+    ran = subprocess.run(
+        run, cwd=tmp_path, check=True, timeout=60, capture_output=True, text=True
+    )
+    found = smpi.TIME.search(ran.stderr + ran.stdout)
+    assert found is not None, ran.stderr
+    assert replayed == pytest.approx(float(found[1]), rel=CLOSE)
+
+
+def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
+    """Two ranks of a 2x2x2 halo exchange a face of 6x6 doubles, seven times."""
+    program = built(OPEN_MPI_4, HALO3D, tmp_path)
+    words = ["--grid", "2x2x2", "--cells", 6, "--steps", 7]
+    profile = recorded(OPEN_MPI_4, 8, program, *words, folder=tmp_path)
+    halo = profile.graph("drop")
+    machine = Machine(f"mesh:2x2x2,{LINKS}")
+    (found,) = simulate(machine, list(range(8)), [halo])
+    assert found == pytest.approx(1e-6 + (7 * 6 * 6 * 8 + HEADER) / RATE, rel=CLOSE)
+
+
+@pytest.mark.parametrize(
+    "text", ["torus:4x4x2", "fattree:4:8,up=1:2", "dragonfly:4x4,nodes=2"]
+)
+def test_our_time_is_that_of_the_simulation_where_all_is_sent_at_once(
+    text: str,
+) -> None:
+    """Flows that share links fairly end when the busiest link has carried its load."""
+    machine = Machine(f"{text},bandwidth=10GB/s,latency=100ns")
+    allocation = Allocation.whole(machine)
+    pattern = stencil([4, 8], 9, bytes=SIZE)
+    for mapper in ("block", "random", "gge"):
+        placement, _ = place(pattern, allocation, mapper)
+        nodes = placement.slots.tolist()
+        (found,) = simulate(machine, nodes, [pattern])
+        ours = objective_value(pattern, allocation, placement, objective="time")
+        assert found == pytest.approx(ours, rel=0.05)
+
+
+def test_no_link_carries_more_than_its_bandwidth() -> None:
+    """Which links of SimGrid 3.32 do unless `network/optim` is `Full`."""
+    machine = Machine("fattree:8:16,up=1:4,bandwidth=10GB/s,latency=1us")
+    allocation, pattern = Allocation.whole(machine), all_to_all(64, SIZE)
+    placement, _ = place(pattern, allocation, "random")
+    (found,) = simulate(machine, placement.slots.tolist(), [pattern])
+    least = objective_value(pattern, allocation, placement, objective="congestion")
+    assert least <= found < 1.01 * least
+
+
+def test_split_messages_and_too_many_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine = Machine("dragonfly:9x4,routing=valiant")
+    with pytest.raises(Error, match="splits those from node 0 to node 4 over several"):
+        simulate(machine, [0, 4], [graph(2, [(0, 1)])])
+    monkeypatch.setattr(smpi, "MOST_MESSAGES", 15)
+    with pytest.raises(Error, match="16 messages at once are too many for SimGrid"):
+        simulate(Machine("torus:8"), list(range(8)), [stencil([8], 3)])
+
+
+def test_what_simgrid_complains_about_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(smpi, "write_routes", lambda *_: "<platform")
+    with pytest.raises(Error, match=r"SimGrid failed: \S.*"):
+        simulate(Machine("torus:8"), [0, 1], [graph(2, [(0, 1)])])
+
+
+def test_the_table_lists_simulators_that_there_are() -> None:
+    for name in SIMULATORS:
+        assert callable(load_simulator(name))
+    with pytest.raises(Error, match="no simulator 'ns3'; there are: simgrid"):
+        load_simulator("ns3")
+
+
+def test_a_placement_need_not_use_all_slots() -> None:
+    machine = Machine(f"torus:4x4,{LINKS}+node:4")
+    placement = Placement(Allocation.whole(machine), [61, 1])
+    nodes = (placement.slots // 4).tolist()
+    assert nodes == [15, 0]
+    (found,) = simulate(machine, nodes, [graph(2, [(0, 1)])])
+    assert found == pytest.approx(2 * LATENCY + (SIZE + HEADER) / RATE, rel=CLOSE)
