@@ -11,7 +11,7 @@ import typer
 from topoloom.cli.export import Bind, CoresPerSlot, Hosts
 from topoloom.cli.options import (
     AllocationText,
-    MachineText,
+    MaybeMachineText,
     ObjectiveName,
     Seconds,
     Seed,
@@ -37,7 +37,7 @@ def command(
         list[str],
         typer.Argument(metavar="-- COMMAND", help="mpirun, mpiexec or srun and so on."),
     ],
-    machine: MachineText,
+    machine: MaybeMachineText = None,
     allocation: AllocationText = None,
     hosts: Hosts = None,
     profile: Annotated[
@@ -66,6 +66,15 @@ def command(
     time: Seconds = None,
     cores_per_slot: CoresPerSlot = 1,
     bind: Bind = None,
+    reorder: Annotated[
+        bool,
+        typer.Option(
+            "--reorder",
+            help="Start the command as it is, but let MPI_Cart_create, "
+            "MPI_Graph_create and MPI_Dist_graph_create[_adjacent] with reorder=1 "
+            "really reorder. Without --machine it is learned when the job runs.",
+        ),
+    ] = False,
     output: Annotated[
         Path | None,
         output_option("Write the placement, too."),
@@ -91,10 +100,11 @@ def command(
           --profile app.npz -- srun -n 512 ./app
       topoloom run -m tree:4:8+node:12:2,distance=1:10 --hosts 'cn[1-32]' \\
           --profile app.npz -- mpirun -n 768 ./app
+      topoloom run --reorder -- mpirun -n 768 ./app
     """
     import tempfile
 
-    from topoloom import load_graph, load_phases, save_placement
+    from topoloom import Error, load_graph, load_phases, save_placement
     from topoloom.cli.objective import HOP_BYTES, Objective, check_objective
     from topoloom.cli.problem import Where, check_fit, choose_allocation
     from topoloom.cli.search import read_search
@@ -105,8 +115,17 @@ def command(
     from topoloom.phases import recorded_phases
     from topoloom.record.profile import check_collectives
 
-    check_collectives(collectives)
     check_objective(objective)
+    if reorder:
+        from topoloom.cli.reorder_run import Wish, run_reordered
+
+        if profile is not None or output is not None:
+            raise Error("--reorder needs no --profile and makes no placement to write")
+        wish = Wish(mapper, objective, read_search(seed, time))
+        return run_reordered(program, machine, allocation, hosts, wish)
+    if machine is None:
+        raise Error("missing option '--machine'")
+    check_collectives(collectives)
     by_phase = objective != HOP_BYTES
     search = read_search(seed, time)
     read = read_command(program)
