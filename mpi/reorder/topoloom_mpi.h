@@ -26,7 +26,7 @@ extern "C" {
  * TOPOLOOM_OPTIONS:
  *   mapper=auto(effort=fast)  as for `topoloom map`; chains are written with +
  *   objective=hop-bytes       or congestion, congestion-soft, time
- *   seed=1, threads=0 (0: all cores of rank 0's node), seconds=0 (0: no limit)
+ *   seed=1, threads=0 (0: all cores of rank 0's node), seconds=8 (0: no limit)
  *   machine=FILE              lines `machine TEXT` and `node NUMBER HOST`
  *   report=1                  rank 0 says on standard error what was gained
  */

@@ -19,7 +19,7 @@ from topoloom._core import Error
 def reorder(
     comm: Any,
     neighbors: ArrayLike,
-    bytes: ArrayLike | None = None,  # noqa: A002, as everywhere here
+    bytes: ArrayLike | None = None,
     *,
     options: str | None = None,
     mpicc: str | None = None,

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libtopoloom-mpi for a user's MPI, and the file in which it reads a machine."""
+"""libtopoloom-mpi for a user's MPI, and the file in which it reads a machine.
+
+``python -m topoloom.reorder MPICC`` prints where the library is, for ``LD_PRELOAD``.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from topoloom import _core
@@ -46,3 +50,12 @@ def machine_file(where: AllocatedHosts) -> str:
     nodes = where.allocation.nodes.tolist()
     lines = [f"node {n} {host}\n" for n, host in zip(nodes, where.hosts, strict=True)]
     return f"machine {where.allocation.machine.text}\n{''.join(lines)}"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m topoloom.reorder MPICC")
+    try:
+        print(build_reorderer(Path(sys.argv[1])))
+    except Error as error:
+        sys.exit(f"topoloom: {error}")

@@ -49,7 +49,7 @@ struct Wanted {
     Objective objective = parse_objective("hop-bytes");
     std::uint32_t seed = 1;
     std::uint32_t threads = 0;
-    std::uint32_t seconds = 0;
+    std::uint32_t seconds = 8;  // a whole job waits
 
     void visit(auto& field) {
         field("seed", seed, Range{0, 4294967295.0}, "start of all that is random");

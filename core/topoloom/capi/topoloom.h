@@ -61,7 +61,7 @@ typedef struct {
  * rank i on process i, and exactly that where nothing better was found. `options` is NULL, or any of
  *   mapper=auto(effort=fast)  as for `topoloom map`; chains are written with +
  *   objective=hop-bytes       or congestion, congestion-soft, time
- *   seed=1, threads=0 (0: all cores), seconds=0 (0: no limit)
+ *   seed=1, threads=0 (0: all cores), seconds=8 (0: no limit)
  * divided by commas. With the same input the order is the same, unless seconds end the search. */
 TOPOLOOM_API int topoloom_order(const topoloom_seats* seats, const topoloom_pattern* pattern,
                                 const char* options, uint32_t* process_of_rank, topoloom_gain* gain,
