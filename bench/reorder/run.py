@@ -148,7 +148,14 @@ def memory(name: str, compiler: Path, folder: Path) -> None:
         for file in sorted((ROOT / "mpi/reorder").glob("*.c"))
         if not file.name.startswith("preload")
     ]
-    words = [compiler, "-w", "-O2", "-std=gnu11", "-include", HERE / "counted.h"]
+    words: list[str | Path] = [
+        compiler,
+        "-w",
+        "-O2",
+        "-std=gnu11",
+        "-include",
+        HERE / "counted.h",
+    ]
     words += [f"-I{ROOT / 'mpi/reorder'}", f"-I{ROOT / 'core/topoloom/capi'}"]
     words += [HERE / "memory.c", *sources, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"]
     program = folder / "memory"

@@ -19,7 +19,7 @@ int preload_reorder(int status, MPI_Comm* made, MPI_Info info) {
     return status == MPI_SUCCESS ? topoloom_topology_reorder(made, info) : status;
 }
 
-// The `next` definition is asked for a topology that is not reordered, which shims behind us may change in turn.
+// The definition behind ours is asked for a topology that is not reordered.
 
 SHIM_EXPORT int MPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder,
                                 MPI_Comm* made) {

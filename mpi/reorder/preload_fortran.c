@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fortran's bindings: `mpi_x_` (mpif.h, use mpi) and `mpi_x_f08_` (use mpi_f08, whose error argument may be missing).
-// Arrays are passed on untouched: they may be Fortran's own MPI_UNWEIGHTED.
+// Fortran's bindings: `mpi_x_` (mpif.h, use mpi) and `mpi_x_f08_` (use mpi_f08, whose error argument may be
+// missing). Arrays are passed on untouched: they may be Fortran's own MPI_UNWEIGHTED.
 #include "preload.h"
 
 #define INT MPI_Fint*

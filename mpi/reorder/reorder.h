@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of libtopoloom-mpi offer each other. They call PMPI_ only, so that no tool takes our messages for the
-// program's.
+// What the parts of libtopoloom-mpi offer each other. They call PMPI_ only, so that no tool takes our
+// messages for the program's.
 #ifndef TOPOLOOM_REORDER_H
 #define TOPOLOOM_REORDER_H
 
@@ -11,7 +11,7 @@
 #include "topoloom.h"
 #include "topoloom_mpi.h"
 
-// ---- location.c: what a process knows about its place --------------------------------------------------------
+// ---- location.c: what a process knows about its place ---------------------------------------------------
 enum { switch_levels = 4, core_levels = 4, host_length = 64 };
 struct location {
     int64_t switches[switch_levels];  // the outermost first; each a hash of the whole way there, 0 = unknown
@@ -21,7 +21,7 @@ struct location {
 };
 void find_location(struct location* location);
 
-// ---- machine_file.c: the machine that the user describes -----------------------------------------------------
+// ---- machine_file.c: the machine that the user describes ------------------------------------------------
 struct machine_file {
     char* text;
     struct host* hosts;  // by name
@@ -33,7 +33,7 @@ void free_machine_file(struct machine_file* machine);
 /// Number of the node, with or without domain; -1 = there is none of this name.
 int64_t node_of_host(const struct machine_file* machine, const char* host);
 
-// ---- mapping.c: what rank 0 does with what it got ------------------------------------------------------------
+// ---- mapping.c: what rank 0 does with what it got -------------------------------------------------------
 /// The rows of all ranks one after another: counts[r] neighbors of rank r, each as peer and bytes.
 struct gathered {
     int ranks;
@@ -46,9 +46,9 @@ enum outcome { kept, reordered, failed };
 enum outcome map_ranks(const struct gathered* job, const char* options, int* new_rank, char* why,
                        size_t why_size);
 
-// ---- order.c -------------------------------------------------------------------------------------------------
-/// Collective: this process's rank in the better order, or -1 on all processes where they should stay. A negative
-/// count says that this process has no memory for its list.
+// ---- order.c --------------------------------------------------------------------------------------------
+/// Collective: this process's rank in the better order, or -1 on all processes where they should stay. A
+/// negative count says that this process has no memory for its list.
 int better_rank(MPI_Comm comm, int64_t count, const int peers[], const int64_t bytes[], const char* options);
 
 /// What the orders that this process has found as rank 0 are worth, for those that report it.

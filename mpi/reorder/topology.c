@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Topologies with reorder != 0. MPI makes them without reordering first, so that its checks, its errors and its choice
-// of processes hold; then the same topology is made again on the processes in a better order.
+// Topologies with reorder != 0. MPI makes them without reordering first, so that its checks, its errors and
+// its choice of processes hold; then the same topology is made again on the processes in a better order.
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -66,7 +67,8 @@ def test_neighbors_come_to_one_host(
         (["--hosts", "n1"], "--allocation and --hosts are of a machine; add --machine"),
         (["--machine", "torus:4"], "the names of the hosts are not known"),
         (["--machine", "torus:4", "--hosts", "n1"], "1 hosts for an allocation of 4"),
-        (["--profile", "app.npz"], "--reorder needs no --profile"),
+        (["--profile", "app.npz"], "--reorder starts the command as it is"),
+        (["--bind", "core"], "--reorder starts the command as it is"),
         (["--mapper", "atuo"], "no mapper 'atuo'"),
     ],
 )
@@ -81,7 +83,10 @@ def test_a_command_without_mpi_runs_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = run("--", "mpirun.openmpi", "-n", "1", "sh", "-c", "echo hello; exit 3")
+    command = ["mpirun.openmpi", "-n", "1", "sh", "-c", "echo hello; exit 3"]
+    done = run("--json", "--", *command)
     assert done.returncode == 3
     assert done.stdout == "hello\n"
-    assert "topoloom: nothing reordered: the command ended" in done.stderr
+    document = json.loads(done.stderr.splitlines()[-1])
+    assert document["result"].startswith("nothing reordered: the command ended")
+    assert document["command"][-3:] == command[-3:]

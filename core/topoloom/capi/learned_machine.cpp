@@ -29,8 +29,8 @@ std::size_t parting(const Groups& groups, std::size_t a, std::size_t b) {
     return static_cast<std::size_t>(std::ranges::mismatch(of_a, groups.of(b)).in1 - of_a.begin());
 }
 
-/// For each process the number of its group within the one before, level by level, and within the last group its own.
-/// The first `merged` levels are taken for one with that after them.
+/// For each process the number of its group within the one before, level by level, and within the last
+/// group its own. The first `merged` levels are taken for one with that after them.
 class Digits {
    public:
     Digits(const Groups& groups, std::size_t merged)

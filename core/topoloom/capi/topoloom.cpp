@@ -2,6 +2,7 @@
 #include "topoloom/capi/topoloom.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <string>
 #include <string_view>
@@ -102,8 +103,11 @@ void order(const Allocation& at, const topoloom_pattern& pattern, const Wanted& 
         wanted.objective.is(Aim::hop_bytes) ? plain : plain.with_objective(wanted.objective, {}, {});
     const Placement present(
         at, {at.slots().begin(), at.slots().begin() + static_cast<std::ptrdiff_t>(graph.rank_count())});
+    // A limit, not a budget, which a search would use up: small problems are done at once.
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point end = Clock::now() + std::chrono::seconds(wanted.seconds);
     Budget budget;
-    if (wanted.seconds > 0) budget.seconds = wanted.seconds;
+    if (wanted.seconds > 0) budget.keep_going = [=](std::uint64_t) { return Clock::now() < end; };
     const Placement found = place(problem, wanted.mapper, budget).placement;
     const bool better = problem.key(found.slots()) < problem.key(present.slots());
     const Placement& chosen = better ? found : present;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The C face of libtopoloom: which process of a running job should do the work of which rank. No MPI in here.
  *
- * Functions that return int return 0, or 1 with one line of text in `error` (of `error_size` bytes, 256 are enough);
- * then nothing that they would have made exists. No exception leaves the library. Calls on different objects may
- * run at the same time.
+ * Functions that return int return 0, or 1 with one line of text in `error` (of `error_size` bytes, 256 are
+ * enough); then nothing that they would have made exists. No exception leaves the library. Calls on
+ * different objects may run at the same time.
  */
 #ifndef TOPOLOOM_H
 #define TOPOLOOM_H
@@ -20,18 +20,19 @@ extern "C" {
 /* A machine, and where each process of a job is on it. */
 typedef struct topoloom_seats topoloom_seats;
 
-/* Learns a machine from what processes share. Process p is in groups[p * levels + l] for l = 0 .. levels - 1, the
- * outermost first: switches, the node (l == node_level), then what cores share, such as package, NUMA domain, cache
- * and core. Equal numbers mean the same group only within the same group of the level before. Switches and nodes
- * become a tree in which the way over one switch costs 32, over a switch more 32 more; within a node processes
- * are 16 apart, and half as far for each further group that they share. Groups need not be equally large. */
+/* Learns a machine from what processes share. groups[p * levels + l] is the group of process p at level l, the
+ * outermost first: switches, the node (l == node_level), then what cores share, such as package, NUMA
+ * domain, cache and core. Equal numbers mean the same group only within the same group of the level before.
+ * Switches and nodes become a tree in which the way over one switch costs 32, over a switch more 32 more;
+ * within a node processes are 16 apart, and half as far for each further group that they share. Groups need
+ * not be equally large. */
 TOPOLOOM_API int topoloom_seats_learned(size_t processes, size_t levels, size_t node_level,
                                         const int64_t* groups, topoloom_seats** seats, char* error,
                                         size_t error_size);
 
-/* The same on a machine given by its short text, as torus:8x8x8 or tree:4:8+node:12:2,distance=1:10. The first of
- * the `levels` groups of a process is the number of its node in the machine; the others order the processes of a
- * node along its slots. A node with more processes than slots has each of its slots divided. */
+/* The same on a machine given by its short text, as torus:8x8x8 or tree:4:8+node:12:2,distance=1:10. The
+ * first of the `levels` groups of a process is the number of its node in the machine; the others order the
+ * processes of a node along its slots, which are divided where there are more processes than slots. */
 TOPOLOOM_API int topoloom_seats_described(const char* machine, size_t processes, size_t levels,
                                           const int64_t* groups, topoloom_seats** seats, char* error,
                                           size_t error_size);
@@ -50,15 +51,16 @@ typedef struct {
     const int64_t* bytes;
 } topoloom_pattern;
 
-/* What an order is worth: the objective (for hop-bytes, bytes times distance) and the bytes that leave a node, with
- * rank i on process i and with rank i on process_of_rank[i]. */
+/* What an order is worth: the objective (for hop-bytes, bytes times distance) and the bytes that leave a
+ * node, with rank i on process i and with rank i on process_of_rank[i]. */
 typedef struct {
     double before, after;
     int64_t bytes_between_nodes_before, bytes_between_nodes_after;
 } topoloom_gain;
 
-/* Chooses process_of_rank[i] for each rank; there may be fewer ranks than processes. The order is never worse than
- * rank i on process i, and exactly that where nothing better was found. `options` is NULL, or any of
+/* Chooses process_of_rank[i] for each rank; there may be fewer ranks than processes. The order is never
+ * worse than rank i on process i, and exactly that where nothing better was found. `options` is NULL,
+ * or any of
  *   mapper=auto(effort=fast)  as for `topoloom map`; chains are written with +
  *   objective=hop-bytes       or congestion, congestion-soft, time
  *   seed=1, threads=0 (0: all cores), seconds=8 (0: no limit)

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 class Wish(NamedTuple):
-    """What the user asks of the order."""
+    """What the user asks of the order, and how to report it."""
 
     mapper: str
     objective: str
     search: Search
+    as_json: bool
 
     def options(self) -> dict[str, str]:
         """List them as `topoloom_mpi.h` names them."""
@@ -38,6 +39,7 @@ def run_reordered(
     wish: Wish,
 ) -> int:
     """Run the command with its topologies reordered; return its exit status."""
+    import json
     import os
     import tempfile
 
@@ -70,10 +72,11 @@ def run_reordered(
             launcher, program, [library], variables, os.environ
         )
         status = run_program(Launch(command, environment))
-        if result.exists():
-            note(f"topoloom: {result.read_text().strip()}")
-        else:
-            note(f"topoloom: {_why_nothing(status)}")
+        said = result.read_text().strip() if result.exists() else _why_nothing(status)
+    if wish.as_json:
+        note(json.dumps({"command": command, "result": said}))
+    else:
+        note(f"topoloom: {said}")
     return status
 
 

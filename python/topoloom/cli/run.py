@@ -119,9 +119,12 @@ def command(
     if reorder:
         from topoloom.cli.reorder_run import Wish, run_reordered
 
-        if profile is not None or output is not None:
-            raise Error("--reorder needs no --profile and makes no placement to write")
-        wish = Wish(mapper, objective, read_search(seed, time))
+        if profile or output or bind or cores_per_slot != 1:
+            raise Error(
+                "--reorder starts the command as it is: --profile, --output, --bind "
+                "and --cores-per-slot do not go with it"
+            )
+        wish = Wish(mapper, objective, read_search(seed, time), as_json)
         return run_reordered(program, machine, allocation, hosts, wish)
     if machine is None:
         raise Error("missing option '--machine'")

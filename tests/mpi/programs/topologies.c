@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes topologies of every kind with reorder=1 and checks that each process has the neighbors, weights and coordinates
-// that the rank it is now was to have; prints sums that neighborhood collectives make of them. Both must not depend on
-// whether anyone reordered.
+// Makes topologies of every kind with reorder=1 and checks that each process has the neighbors, weights and
+// coordinates that the rank it is now was to have; prints sums that neighborhood collectives make of them.
+// Both must not depend on whether anyone reordered.
 //
-// topologies [TOPOLOGIES]; the last lines tell what the order was like: `moved N`, `between hosts N` neighbors.
+// topologies [TOPOLOGIES]; the last lines tell what the order was like: `moved N`, `between hosts N`
+// neighbors.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static void need(int holds, const char* what, int seed) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-// ---- what rank r is to have; every process knows all of it -------------------------------------------------------
+// ---- what rank r is to have; every process knows all of it ----------------------------------------------
 static int degree(int seed, int r) { return (int)(mixed(seed, r, 77) % most); }
 static int target(int seed, int r, int i) {  // near in some order that is not that of the ranks
     const int stride = 1 + (int)(mixed(seed, 1, 2) % (unsigned)size);
