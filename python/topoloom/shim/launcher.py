@@ -19,6 +19,7 @@ from topoloom._core import Error
 #: what ``--version`` says -> family
 _FAMILIES = {
     "Open MPI": "openmpi",
+    "OpenRTE": "openmpi",
     "PRRTE": "openmpi",
     "PRTE": "openmpi",
     "Intel(R) MPI": "hydra",
