@@ -18,7 +18,7 @@ extern "C" {
 #define TOPOLOOM_API __attribute__((visibility("default")))
 
 /* A machine, and where each process of a job is on it. */
-typedef struct topoloom_seats topoloom_seats;
+typedef struct topoloom_seats topoloom_seats; /* NOLINT(readability-identifier-naming): C */
 
 /* Learns a machine from what processes share. groups[p * levels + l] is the group of process p at level l, the
  * outermost first: switches, the node (l == node_level), then what cores share, such as package, NUMA

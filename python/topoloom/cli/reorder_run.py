@@ -37,6 +37,7 @@ def run_reordered(
     allocation: str | None,
     hosts: str | None,
     wish: Wish,
+    mpicc: str | None = None,
 ) -> int:
     """Run the command with its topologies reordered; return its exit status."""
     import json
@@ -54,7 +55,7 @@ def run_reordered(
         raise Error("--allocation and --hosts are of a machine; add --machine")
     _check_mapper(wish.mapper)
     launcher = find_launcher(program)
-    library = build_reorderer(find_compiler(launcher))
+    library = build_reorderer(find_compiler(launcher, mpicc))
     options = wish.options()
     # In this folder, for on a cluster other nodes see it, too.
     with tempfile.TemporaryDirectory(prefix=".topoloom-reorder-", dir=".") as name:
