@@ -8,6 +8,7 @@ those of the same run without us.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,19 @@ def test_topologies_are_the_same_but_for_who_is_which_rank(
     if sum(groups) > 2:
         assert number(better, "moved") > 0
         assert "topologies reordered: cost" in said(better)[0]
+
+
+def test_cores_that_processes_are_bound_to_are_seen(tmp_path: Path) -> None:
+    first, second, *_ = [*sorted(os.sched_getaffinity(0)), None]
+    if second is None:
+        pytest.skip("a single core")
+    mpi, program = OPEN_MPI_4, built(OPEN_MPI_4, PROGRAMS / "topologies.c", tmp_path)
+    bind = f"[ $OMPI_COMM_WORLD_RANK -lt 2 ] && cpu={first} || cpu={second}"
+    words = ["sh", "-c", f'{bind}; exec taskset -c $cpu "$0" "$@"', program, 16]
+    free = under_switches(mpi, (4,), [program, 16], preloaded(mpi))
+    bound = under_switches(mpi, (4,), words, preloaded(mpi))
+    assert results(bound) == results(free)
+    assert number(bound, "moved") > 0
 
 
 def test_a_real_program_computes_what_it_did(tmp_path: Path) -> None:
