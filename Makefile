@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-validation bench-published fuzz asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-validation bench-published fuzz asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -37,6 +37,9 @@ bench-core: build            ## speed of the core, beside its limits
 
 bench-record: build          ## what recording costs a call; ARGS=world: what --world does
 	python bench/record/run.py $(ARGS)
+
+bench-reorder: build         ## 100,000 ranks through the C face, memory a rank, cost of a wrapped call
+	python bench/reorder/run.py
 
 bench-peers: build           ## beside other mappers; ARGS='--sets stencils --tools ours,scotch' takes a minute
 	tools/setup.sh peers

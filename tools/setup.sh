@@ -27,6 +27,7 @@ need_test_programs() {
   want mpirun.mpich mpich
   want mpicc.mpich libmpich-dev
   want gfortran gfortran
+  want pkg-config pkg-config
   want lmp lammps
   want NPopenmpi netpipe-openmpi
   want graphchk metis

@@ -101,7 +101,7 @@ int run(Options options) {
     if (options.grid[0] == 0) MPI_Dims_create(ranks, 3, options.grid.data());
     const std::array<int, 3> periods = {options.periodic, options.periodic, options.periodic};
     MPI_Comm grid = MPI_COMM_NULL;
-    MPI_Cart_create(MPI_COMM_WORLD, 3, options.grid.data(), periods.data(), 0, &grid);
+    MPI_Cart_create(MPI_COMM_WORLD, 3, options.grid.data(), periods.data(), options.reorder, &grid);
     int rank = 0;
     std::array<int, 3> coords{}, global{};
     MPI_Comm_rank(grid, &rank);

@@ -10,11 +10,12 @@
 namespace halo3d {
 
 inline const char* const usage =
-    "usage: halo3d [--grid PXxPYxPZ] [--cells N] [--steps N] [--periodic] [--report] [--bytes]\n"
+    "usage: halo3d [--grid PXxPYxPZ] [--cells N] [--steps N] [--periodic] [--reorder] [--report] [--bytes]\n"
     "  --grid PXxPYxPZ  ranks along each axis, the last one fastest   (default: MPI_Dims_create)\n"
     "  --cells N        cells along each edge of a rank's cube        (default: 16)\n"
     "  --steps N        Jacobi steps                                  (default: 20)\n"
     "  --periodic       opposite sides of the domain touch            (default: zero outside)\n"
+    "  --reorder        MPI may give the grid's ranks to other processes\n"
     "  --report         each rank says on which host and core it ran\n"
     "  --bytes          print how much the exchange sends in all, by formula\n";
 
@@ -23,6 +24,7 @@ struct Options {
     int cells = 16;
     int steps = 20;
     bool periodic = false;
+    bool reorder = false;
     bool report = false;
     bool bytes = false;
     bool help = false;
@@ -42,6 +44,8 @@ inline std::string read_options(int argc, char** argv, Options& options) {
         const std::string word = argv[i];
         if (word == "--periodic")
             options.periodic = true;
+        else if (word == "--reorder")
+            options.reorder = true;
         else if (word == "--report")
             options.report = true;
         else if (word == "--bytes")

@@ -22,6 +22,7 @@ MAY_INCLUDE = {
     "bound": {"base", "pattern", "machine", "metric"},
     "place": {"base", "pattern", "machine", "metric", "bound"},
     "schedule": {"base", "pattern", "machine", "metric"},
+    "capi": {"base", "pattern", "machine", "metric", "place"},
 }
 SOURCES = (".cpp", ".hpp", ".c", ".h", ".py", ".f90", ".sh", ".toml", ".txt", ".yml")
 FOREIGN = re.compile(r"#\s*include\s*[<\"](mpi\.h|Python\.h|nanobind/|numpy/)")

@@ -34,7 +34,8 @@ class Mpi:
 
 
 def _debian(name: str, options: tuple[str, ...], install: str) -> Mpi:
-    compilers = {".c": "mpicc", ".cpp": "mpicxx", ".f90": "mpifort"}
+    compilers = {".c": "mpicc", ".cpp": "mpicxx"}
+    compilers.update(dict.fromkeys((".f90", ".F90"), "mpifort"))
     named = {suffix: f"{compiler}.{name}" for suffix, compiler in compilers.items()}
     return Mpi(name, f"mpirun.{name}", named, options, install)
 
@@ -65,7 +66,7 @@ def built(mpi: Mpi, source: Path, folder: Path) -> Path:
     program = folder / f"{source.stem}.{mpi.name}"
     compiler = need(mpi.compilers[source.suffix], mpi.install)
     options = ["-O1", "-w", "-pthread"]
-    if source.suffix == ".f90":
+    if source.suffix in (".f90", ".F90"):
         options += ["-J", str(folder)]
     subprocess.run([compiler, *options, source, "-o", program], check=True)
     return program

@@ -11,7 +11,7 @@ import typer
 from topoloom.cli.export import Bind, CoresPerSlot, Hosts
 from topoloom.cli.options import (
     AllocationText,
-    MachineText,
+    MaybeMachineText,
     Mpicc,
     ObjectiveName,
     Seconds,
@@ -42,7 +42,7 @@ def command(
         list[str],
         typer.Argument(metavar="-- COMMAND", help="mpirun, mpiexec, srun, flux run."),
     ],
-    machine: MachineText,
+    machine: MaybeMachineText = None,
     allocation: AllocationText = None,
     hosts: Hosts = None,
     profile: Annotated[
@@ -79,6 +79,15 @@ def command(
             "program: for launchers that cannot be told a placement.",
         ),
     ] = False,
+    reorder: Annotated[
+        bool,
+        typer.Option(
+            "--reorder",
+            help="Start the command as it is, but let MPI_Cart_create, "
+            "MPI_Graph_create and MPI_Dist_graph_create[_adjacent] with reorder=1 "
+            "really reorder. Without --machine it is learned when the job runs.",
+        ),
+    ] = False,
     mpicc: Mpicc = None,
     output: Annotated[
         Path | None,
@@ -110,8 +119,9 @@ def command(
           --profile app.npz -- mpirun -n 768 ./app
       topoloom run --world --machine torus:4x4x4 --allocation 'n[00-63]' \\
           --profile app.npz --mpicc mpicc -- ./my-launcher -n 64 ./app
+      topoloom run --reorder -- mpirun -n 768 ./app
     """
-    from topoloom import load_graph, load_phases, save_placement
+    from topoloom import Error, load_graph, load_phases, save_placement
     from topoloom.cli.objective import HOP_BYTES, Objective, check_objective
     from topoloom.cli.problem import Where, check_fit, choose_allocation
     from topoloom.cli.search import read_search
@@ -125,8 +135,20 @@ def command(
     from topoloom.record.profile import check_collectives
     from topoloom.verify import Witness
 
-    check_collectives(collectives)
     check_objective(objective)
+    if reorder:
+        from topoloom.cli.reorder_run import Wish, run_reordered
+
+        if world or profile or output or bind or cores_per_slot != 1:
+            raise Error(
+                "--reorder starts the command as it is: --world, --profile, --output, "
+                "--bind and --cores-per-slot do not go with it"
+            )
+        wish = Wish(mapper, objective, read_search(seed, time), as_json)
+        return run_reordered(program, machine, allocation, hosts, wish, mpicc)
+    if machine is None:
+        raise Error("say with --machine where the ranks are to be placed")
+    check_collectives(collectives)
     by_phase = objective != HOP_BYTES
     search = read_search(seed, time)
     read = read_as_it_is(program) if world else read_command(program)

@@ -28,8 +28,9 @@ def build_shim(
     name: str,
     compiler: Path,
     generate: Callable[[str], str] | None = None,
-    libraries: Sequence[str] = (),
     folders: Sequence[str] = (),
+    libraries: Sequence[Path] = (),
+    headers: Sequence[Path] = (),
 ) -> Path:
     """Return the library of ``mpi/<name>`` for an MPI, compiled if need be.
 
@@ -42,9 +43,12 @@ def build_shim(
     generate
         Makes one more C file from that MPI's ``mpi.h`` after the preprocessor.
     libraries
-        More arguments for the linker.
     folders
         More folders of sources, as ``mpi/seats``.
+    libraries
+        What to link with; they are found where they lie now.
+    headers
+        More of them that the sources include.
 
     Raises
     ------
@@ -56,11 +60,13 @@ def build_shim(
     header = _compile([str(compiler), "-E", "-x", "c", "-"], "#include <mpi.h>\n")
     generated = generate(header) if generate else ""
     key = hashlib.blake2b(digest_size=12)
-    for source in sources:
+    for source in [*sources, *headers]:
         key.update(source.read_bytes())
-    options = [*_OPTIONS, *(f"-I{room}" for room in rooms)]
+    beside = [*rooms, *(header.parent for header in headers)]
+    options = [*_OPTIONS, *(f"-I{folder}" for folder in beside)]
+    linked = [w for file in libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")]
     # The header after the preprocessor holds the version of MPI; -show where it lies.
-    for text in (generated, header, _show(compiler), *_OPTIONS, *libraries):
+    for text in (generated, header, _show(compiler), *_OPTIONS, *linked):
         key.update(text.encode())
     library = _cache() / f"{name}-{key.hexdigest()}.so"
     if library.exists():
@@ -72,7 +78,7 @@ def build_shim(
         files = [
             str(file) for file in [*sources, generated_file] if file.suffix == ".c"
         ]
-        link = ["-o", str(made), *libraries, "-ldl"]
+        link = ["-o", str(made), *linked, "-ldl"]
         _compile([str(compiler), *options, *files, *link])
         made.replace(library)
     return library

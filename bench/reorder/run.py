@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures what reordering inside a job costs, and what it gains.
+
+Usage: ``python bench/reorder/run.py``. First, 100,000 ranks whose lists rank 0 has
+gathered, through the C face of libtopoloom: the median of 3 runs. Then what a rank
+outside rank 0 allocates among 64 real ones, and what passing the preloaded wrapper
+costs a call: medians of 9 runs with and without, in turns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom import CommGraph, _core, random_geometric, stencil
+from topoloom.reorder import build_reorderer
+from topoloom.shim import find_compiler, find_launcher, preloaded_command
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+LAUNCHERS = ("mpirun.openmpi", "mpirun.mpich")
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+RANKS = 100_000
+LIBRARY = Path(str(_core.__file__)).with_name("libtopoloom.so")
+
+
+class Pattern(ctypes.Structure):
+    """``topoloom_pattern``."""
+
+    _fields_ = (
+        ("ranks", ctypes.c_size_t),
+        ("first", ctypes.c_void_p),
+        ("peers", ctypes.c_void_p),
+        ("bytes", ctypes.c_void_p),
+    )
+
+
+class Gain(ctypes.Structure):
+    """``topoloom_gain``."""
+
+    _fields_ = (
+        ("before", ctypes.c_double),
+        ("after", ctypes.c_double),
+        ("between_before", ctypes.c_int64),
+        ("between_after", ctypes.c_int64),
+    )
+
+
+def address(array: NDArray[np.generic]) -> ctypes.c_void_p:
+    """Point to the first element."""
+    return array.ctypes.data_as(ctypes.c_void_p)
+
+
+def check(status: int, error: ctypes.Array[ctypes.c_char]) -> None:
+    """Raise what the library says."""
+    if status:
+        raise SystemExit(error.value.decode())
+
+
+def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> Gain:
+    """Order the ranks on a described machine, or on one learned from the groups."""
+    library = ctypes.CDLL(str(LIBRARY))
+    seats, error, gain = ctypes.c_void_p(), ctypes.create_string_buffer(256), Gain()
+    processes, levels = (ctypes.c_size_t(n) for n in groups.shape)
+    room = (ctypes.byref(seats), error, ctypes.c_size_t(256))
+    if machine is None:
+        node = ctypes.c_size_t(1)
+        status = library.topoloom_seats_learned(
+            processes, levels, node, address(groups), *room
+        )
+    else:
+        text = machine.encode()
+        status = library.topoloom_seats_described(
+            text, processes, levels, address(groups), *room
+        )
+    check(status, error)
+    first, peers, amounts = (np.ascontiguousarray(x) for x in csr(graph))
+    arrays = (first.ctypes.data, peers.ctypes.data, amounts.ctypes.data)
+    pattern = Pattern(graph.rank_count, *arrays)
+    result = np.empty(graph.rank_count, np.uint32)
+    status = library.topoloom_order(
+        seats,
+        ctypes.byref(pattern),
+        None,
+        address(result),
+        ctypes.byref(gain),
+        *room[1:],
+    )
+    check(status, error)
+    library.topoloom_seats_free(seats)
+    return gain
+
+
+def csr(
+    graph: CommGraph,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]:
+    """Take the rows of a graph."""
+    return graph.first, graph.peer, graph.bytes
+
+
+def mapping() -> None:
+    """Time 100,000 ranks in scrambled seats."""
+    seats = np.random.default_rng(1).permutation(RANKS)
+    nodes = seats // 25  # 4,000 nodes of 25 processes
+    torus = np.stack([nodes, seats], axis=1).astype(np.int64)
+    tree = np.stack([nodes // 40, nodes, seats % 25 // 5], axis=1).astype(np.int64)
+    grid = stencil([50, 50, 40], 7, bytes=8192)
+    mesh = random_geometric(RANKS, 8192, degree=12.0)
+    cases: list[tuple[str, CommGraph, str | None, NDArray[np.int64]]] = [
+        ("3-D stencil on a torus", grid, "torus:20x20x10", torus),
+        ("3-D stencil on a tree of switches", grid, None, tree),
+        ("random geometric graph on a torus", mesh, "torus:20x20x10", torus),
+        ("random geometric graph on a tree", mesh, None, tree),
+    ]
+    print(f"{RANKS:,} ranks, {os.cpu_count()} cores{'':24} seconds  gain")
+    for name, graph, machine, groups in cases:
+        seconds = []
+        for _ in range(3):
+            start = time.perf_counter()
+            gain = order(graph, machine, groups)
+            seconds.append(time.perf_counter() - start)
+        saved = 1 - gain.after / gain.before
+        print(f"{name:45} {statistics.median(seconds):6.2f}  {saved:.1%}")
+
+
+def each_mpi(use: Callable[[str, Path, Path], None]) -> None:
+    """Call ``use(launcher, compiler, folder)`` for each MPI that is installed."""
+    for name in LAUNCHERS:
+        if shutil.which(name):
+            with tempfile.TemporaryDirectory() as folder:
+                use(name, find_compiler(find_launcher([name])), Path(folder))
+
+
+def memory(name: str, compiler: Path, folder: Path) -> None:
+    """Count with 64 ranks, or 8 where they do not yield."""
+    sources = [
+        file
+        for file in sorted((ROOT / "mpi/reorder").glob("*.c"))
+        if not file.name.startswith("preload")
+    ]
+    words: list[str | Path] = [
+        compiler,
+        "-w",
+        "-O2",
+        "-std=gnu11",
+        "-include",
+        HERE / "counted.h",
+    ]
+    words += [f"-I{ROOT / 'mpi/reorder'}", f"-I{ROOT / 'core/topoloom/capi'}"]
+    words += [HERE / "memory.c", *sources, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"]
+    program = folder / "memory"
+    subprocess.run([*words, "-o", program], check=True)
+    many = ["--oversubscribe", "-n", "64"] if "openmpi" in name else ["-n", "8"]
+    done = subprocess.run(
+        [name, *many, program],
+        env={**os.environ, **AS_ROOT},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    print(f"{name:20} outside rank 0, of {done.stdout.strip()}")
+
+
+def calls(name: str, compiler: Path, folder: Path) -> None:
+    """Compare calls with and without the wrapper."""
+    program = folder / "calls"
+    subprocess.run([compiler, "-O2", "-w", HERE / "calls.c", "-o", program], check=True)
+    library = build_reorderer(compiler)
+    plain = [name, "-n", "1", str(program)]
+    bare = {**os.environ, **AS_ROOT}
+    variables = {"TOPOLOOM_REORDER": str(folder / "result")}
+    wrapped, environment = preloaded_command(
+        find_launcher(plain), plain, [library], variables, bare
+    )
+    runs = [(timings(plain, bare), timings(wrapped, environment)) for _ in range(9)]
+    for call in runs[0][0]:
+        costs = [after[call] - before[call] for before, after in runs]
+        before = statistics.median(before[call] for before, _ in runs)
+        print(
+            f"{name:20} {call:10} {before:9.1f} ns, with the wrapper "
+            f"{statistics.median(costs):+.1f} ns ({min(costs):.1f} to {max(costs):.1f})"
+        )
+
+
+def timings(command: list[str], environment: dict[str, str]) -> dict[str, float]:
+    """Run once; nanoseconds a call by name."""
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    )
+    words = (line.split() for line in done.stdout.splitlines())
+    return {name: float(value) for name, value in words}
+
+
+if __name__ == "__main__":
+    mapping()
+    each_mpi(memory)
+    each_mpi(calls)

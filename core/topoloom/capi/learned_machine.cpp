@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/capi/learned_machine.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/machine_text.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint64_t most_slots = 1 << 26;  // placements keep a byte for each
+
+/// Processes ordered by their groups, outermost first, then by number.
+std::vector<std::size_t> by_groups(const Groups& groups) {
+    std::vector<std::size_t> order(groups.processes);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+        return std::ranges::lexicographical_compare(groups.of(a), groups.of(b));
+    });
+    return order;
+}
+
+/// First level at which two processes part; `levels` where they share all groups.
+std::size_t parting(const Groups& groups, std::size_t a, std::size_t b) {
+    const auto of_a = groups.of(a);
+    return static_cast<std::size_t>(std::ranges::mismatch(of_a, groups.of(b)).in1 - of_a.begin());
+}
+
+/// For each process the number of its group within the one before, level by level, and within the last
+/// group its own. The first `merged` levels are taken for one with that after them.
+class Digits {
+   public:
+    Digits(const Groups& groups, std::size_t merged)
+        : width_(groups.levels + 1), digits_(groups.processes * width_) {
+        const std::vector<std::size_t> order = by_groups(groups);
+        for (std::size_t i = 1; i < order.size(); ++i) {
+            const std::size_t level = std::max(parting(groups, order[i - 1], order[i]), merged);
+            const std::uint32_t* before = of(order[i - 1]);
+            std::uint32_t* here = &digits_[order[i] * width_];
+            std::copy_n(before, level, here);
+            here[level] = before[level] + 1;
+        }
+    }
+    [[nodiscard]] const std::uint32_t* of(std::size_t process) const { return &digits_[process * width_]; }
+    /// The largest number of parts of any group of the level.
+    [[nodiscard]] std::vector<std::uint32_t> arities() const {
+        std::vector<std::uint32_t> arity(width_, 1);
+        for (std::size_t i = 0; i < digits_.size(); ++i)
+            arity[i % width_] = std::max(arity[i % width_], digits_[i] + 1);
+        return arity;
+    }
+
+   private:
+    std::size_t width_;
+    std::vector<std::uint32_t> digits_;
+};
+
+/// At most one more than are possible.
+std::uint64_t slots_of(const std::vector<std::uint32_t>& arity) {
+    std::uint64_t product = 1;
+    for (const std::uint32_t a : arity) product = std::min(product * a, most_slots + 1);
+    return product;
+}
+
+std::string joined(const std::vector<std::uint32_t>& numbers) {
+    std::string text;
+    for (const std::uint32_t number : numbers) text += (text.empty() ? "" : ":") + std::to_string(number);
+    return text;
+}
+
+/// Costs as those of nodes that `topoloom machine detect` describes.
+std::string tree_text(const std::vector<std::uint32_t>& arity, std::size_t node_level) {
+    constexpr std::uint32_t node_cost = 16;
+    std::vector<std::uint32_t> network, inside, distance;
+    for (std::size_t l = arity.size(); l-- > 0;) {
+        if (arity[l] == 1) continue;
+        if (l <= node_level) {
+            network.push_back(arity[l]);
+            continue;
+        }
+        inside.push_back(arity[l]);
+        distance.push_back(std::max(node_cost >> std::min<std::size_t>(l - node_level - 1, 31), 1U));
+    }
+    if (network.empty()) network.push_back(1);
+    std::string text = "tree:" + joined(network);
+    if (inside.empty()) return text;
+    distance.push_back(node_cost);  // of a hop
+    return text + "+node:" + joined(inside) + ",distance=" + joined(distance);
+}
+
+/// The text with each slot divided, at no distance.
+std::string divided(std::string text, std::uint32_t parts) {
+    const std::string factor = std::to_string(parts);
+    const std::size_t node = text.find("+node:");
+    if (node == std::string::npos) return text + "+node:" + factor;
+    const std::string_view distance = ",distance=";
+    if (const std::size_t at = text.find(distance, node); at != std::string::npos)
+        text.insert(at + distance.size(), "0:");
+    return text.insert(node + 6, factor + ":");
+}
+
+}  // namespace
+
+Seated learn_machine(const Groups& groups, std::size_t node_level) {
+    if (groups.processes == 0) fail("there are no processes");
+    if (node_level >= groups.levels)
+        fail("the node is level ", node_level, " of only ", groups.levels, " levels");
+    std::size_t merged = 0;
+    Digits digits(groups, merged);
+    while (slots_of(digits.arities()) > most_slots) {
+        if (++merged > node_level) fail("the nodes of the job differ too much to be put into one tree");
+        digits = Digits(groups, merged);
+    }
+    const std::vector<std::uint32_t> arity = digits.arities();
+    Seated seated{tree_text(arity, node_level), {}};
+    seated.slots.reserve(groups.processes);
+    for (std::size_t p = 0; p < groups.processes; ++p) {
+        std::uint32_t slot = 0;
+        for (std::size_t l = 0; l < arity.size(); ++l) slot = slot * arity[l] + digits.of(p)[l];
+        seated.slots.push_back(Slot{slot});
+    }
+    return seated;
+}
+
+Seated seat_on_machine(std::string_view text, const Groups& groups) {
+    if (groups.processes == 0) fail("there are no processes");
+    if (groups.levels == 0) fail("the nodes of the processes are not given");
+    const Machine given = make_machine(text);
+    std::vector<std::uint32_t> on_node(given.node_count());
+    for (std::size_t p = 0; p < groups.processes; ++p) {
+        const std::int64_t node = groups.of(p)[0];
+        if (node < 0 || static_cast<std::uint64_t>(node) >= given.node_count())
+            fail("process ", p, " is on node ", node, ", but the machine has ", given.node_count(), " nodes");
+        ++on_node[static_cast<std::size_t>(node)];
+    }
+    const std::uint32_t most = *std::ranges::max_element(on_node), slots = given.slots_per_node();
+    const std::uint32_t parts = (most + slots - 1) / slots;
+    const std::uint32_t room = slots * parts;
+    if (std::uint64_t{room} * given.node_count() > most_slots)
+        fail(most, " processes on a node are too many for a machine of ", given.node_count(), " nodes");
+    Seated seated{parts == 1 ? std::string(text) : divided(std::string(text), parts),
+                  std::vector<Slot>(groups.processes)};
+    std::vector<std::uint32_t> met(given.node_count());
+    for (const std::size_t p : by_groups(groups)) {
+        const auto node = static_cast<std::uint32_t>(groups.of(p)[0]);
+        // Fewer processes than slots are taken to be spread evenly.
+        const std::uint64_t local = std::uint64_t{met[node]++} * room / on_node[node];
+        seated.slots[p] = Slot{node * room + static_cast<std::uint32_t>(local)};
+    }
+    return seated;
+}
+
+}  // namespace topoloom

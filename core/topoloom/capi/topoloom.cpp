@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/capi/topoloom.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/option.hpp"
+#include "topoloom/capi/learned_machine.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+struct topoloom_seats {
+    explicit topoloom_seats(const Seated& seated)
+        : machine(make_machine(seated.machine)), allocation(Allocation::of_slots(machine, seated.slots)) {}
+
+    Machine machine;
+    Allocation allocation;  // the slot of process i is the i-th, so block placement is the present order
+};
+
+namespace {
+
+/// Runs body; what it throws becomes text in the caller's buffer.
+template <class Body>
+int guarded(char* error, std::size_t error_size, const Body& body) noexcept {
+    std::string_view message;
+    try {
+        body();
+        return 0;
+    } catch (const std::bad_alloc&) {
+        message = "not enough memory";
+    } catch (const std::exception& problem) {
+        if (error_size > 0) error[std::string_view(problem.what()).copy(error, error_size - 1)] = '\0';
+        return 1;
+    } catch (...) {
+        message = "an unknown failure";
+    }
+    if (error_size > 0) error[message.copy(error, error_size - 1)] = '\0';
+    return 1;
+}
+
+struct Wanted {
+    std::string mapper = "auto(effort=fast)";
+    Objective objective = parse_objective("hop-bytes");
+    std::uint32_t seed = 1;
+    std::uint32_t threads = 0;
+    std::uint32_t seconds = 8;  // a whole job waits
+
+    void visit(auto& field) {
+        field("seed", seed, Range{0, 4294967295.0}, "start of all that is random");
+        field("threads", threads, Range{0, 4096}, "0: all cores");
+        field("seconds", seconds, Range{0, 86400}, "after which the search ends; 0: when it is done");
+    }
+};
+
+Wanted read_wanted(std::string_view text) {
+    Wanted wanted;
+    OptionValues values =
+        read_named_options("options", text.empty() ? "reorder" : "reorder(" + std::string(text) + ")")
+            .options;
+    if (const auto mapper = values.extract("mapper")) wanted.mapper = mapper.mapped();
+    if (const auto aim = values.extract("objective")) wanted.objective = parse_objective(aim.mapped());
+    OptionReader reader("reorder", std::move(values));
+    wanted.visit(reader);
+    reader.finish();
+    return wanted;
+}
+
+Groups groups_of(std::size_t processes, std::size_t levels, const std::int64_t* ids) {
+    return {processes, levels, {ids, processes * levels}};
+}
+
+CommGraph graph_of(const topoloom_pattern& pattern) {
+    const std::size_t edges = pattern.first[pattern.ranks];
+    static_assert(sizeof(Rank) == sizeof(std::uint32_t) && sizeof(Bytes) == sizeof(std::int64_t));
+    return CommGraph::from_csr({pattern.first, pattern.ranks + 1},
+                               {reinterpret_cast<const Rank*>(pattern.peers), edges},
+                               {reinterpret_cast<const Bytes*>(pattern.bytes), edges});
+}
+
+std::int64_t bytes_between_nodes(const CommGraph& graph, const Allocation& at, const Placement& placement) {
+    const Machine& machine = at.machine();
+    std::int64_t sum = 0;
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        for (const Edge edge : graph.sends(u)) {
+            if (machine.node(placement[u]) != machine.node(placement[edge.peer])) sum += edge.bytes.value;
+        }
+    }
+    return sum;
+}
+
+void order(const Allocation& at, const topoloom_pattern& pattern, const Wanted& wanted,
+           std::uint32_t* process_of_rank, topoloom_gain& gain) {
+    const CommGraph graph = graph_of(pattern);
+    const Problem plain(graph, at, wanted.seed, static_cast<int>(wanted.threads));
+    const Problem problem =
+        wanted.objective.is(Aim::hop_bytes) ? plain : plain.with_objective(wanted.objective, {}, {});
+    const Placement present(
+        at, {at.slots().begin(), at.slots().begin() + static_cast<std::ptrdiff_t>(graph.rank_count())});
+    // A limit, not a budget, which a search would use up: small problems are done at once.
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point end = Clock::now() + std::chrono::seconds(wanted.seconds);
+    Budget budget;
+    if (wanted.seconds > 0) budget.keep_going = [=](std::uint64_t) { return Clock::now() < end; };
+    const Placement found = place(problem, wanted.mapper, budget).placement;
+    const bool better = problem.key(found.slots()) < problem.key(present.slots());
+    const Placement& chosen = better ? found : present;
+    gain.before = problem.objective_value(present.slots());
+    gain.after = problem.objective_value(chosen.slots());
+    gain.bytes_between_nodes_before = bytes_between_nodes(graph, at, present);
+    gain.bytes_between_nodes_after = bytes_between_nodes(graph, at, chosen);
+    std::unordered_map<Slot, std::uint32_t> process_on;
+    for (std::uint32_t p = 0; p < at.slot_count(); ++p) process_on[at.slots()[p]] = p;
+    for (const Rank rank : ids<Rank>(graph.rank_count()))
+        process_of_rank[rank.value] = process_on.at(chosen[rank]);
+}
+
+}  // namespace
+
+int topoloom_seats_learned(size_t processes, size_t levels, size_t node_level, const int64_t* groups,
+                           topoloom_seats** seats, char* error, size_t error_size) {
+    return guarded(error, error_size, [&] {
+        *seats = new topoloom_seats(learn_machine(groups_of(processes, levels, groups), node_level));
+    });
+}
+
+int topoloom_seats_described(const char* machine, size_t processes, size_t levels, const int64_t* groups,
+                             topoloom_seats** seats, char* error, size_t error_size) {
+    return guarded(error, error_size, [&] {
+        *seats = new topoloom_seats(seat_on_machine(machine, groups_of(processes, levels, groups)));
+    });
+}
+
+const char* topoloom_seats_machine(const topoloom_seats* seats) { return seats->machine.text().c_str(); }
+
+void topoloom_seats_free(topoloom_seats* seats) { delete seats; }
+
+int topoloom_order(const topoloom_seats* seats, const topoloom_pattern* pattern, const char* options,
+                   uint32_t* process_of_rank, topoloom_gain* gain, char* error, size_t error_size) {
+    return guarded(error, error_size, [&] {
+        const Wanted wanted = read_wanted(options == nullptr ? "" : options);
+        order(seats->allocation, *pattern, wanted, process_of_rank, *gain);
+    });
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where a process is: its host, the switches above, and the cores that it may run on.
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "reorder.h"
+
+static int64_t read_number(const char* pattern, int cpu) {
+    char name[128];
+    snprintf(name, sizeof name, pattern, cpu);
+    FILE* file = fopen(name, "re");
+    long number = -1;
+    if (file != NULL && fscanf(file, "%ld", &number) != 1) number = -1;
+    if (file != NULL) fclose(file);
+    return number;
+}
+
+static bool is_in_numa_domain(int cpu, int domain) {
+    char name[64];
+    snprintf(name, sizeof name, "/sys/devices/system/cpu/cpu%d/node%d", cpu, domain);
+    return access(name, F_OK) == 0;
+}
+
+static int64_t numa_domain(int cpu) {
+    enum { most_domains = 256 };
+    for (int domain = 0; domain < most_domains; ++domain)
+        if (is_in_numa_domain(cpu, domain)) return domain;
+    return -1;
+}
+
+static int64_t group_of_cpu(int level, int cpu) {
+    if (level == 0) return read_number("/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+    if (level == 1) return numa_domain(cpu);
+    if (level == 2) return read_number("/sys/devices/system/cpu/cpu%d/cache/index3/id", cpu);
+    return read_number("/sys/devices/system/cpu/cpu%d/topology/core_id", cpu);
+}
+
+/// The groups that all CPUs of the binding share.
+static void find_cores(int64_t groups[core_levels]) {
+    for (int level = 0; level < core_levels; ++level) groups[level] = -1;
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return;
+    for (int level = 0; level < core_levels; ++level) {
+        int64_t shared = -1;
+        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+            if (!CPU_ISSET(cpu, &cpus)) continue;
+            const int64_t group = group_of_cpu(level, cpu);
+            if (shared != -1 && group != shared) return;
+            shared = group;
+        }
+        groups[level] = shared;
+    }
+}
+
+static const uint64_t start_of_hash = 0xcbf29ce484222325;
+static uint64_t hash(uint64_t start, const char* text, size_t length) {  // FNV-1a
+    for (size_t i = 0; i < length; ++i) start = (start ^ (unsigned char)text[i]) * 0x100000001b3;
+    return start;
+}
+
+/// From s0.s2.n17 with the pattern switch.switch.node; the lowest switch is always the last level.
+static void find_switches(int64_t switches[switch_levels]) {
+    memset(switches, 0, switch_levels * sizeof *switches);
+    const char* address = getenv("SLURM_TOPOLOGY_ADDR");
+    const char* pattern = getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
+    if (address == NULL || pattern == NULL) return;
+    uint64_t way = start_of_hash;
+    while (strncmp(pattern, "switch.", 7) == 0) {
+        const size_t length = strcspn(address, ".");
+        if (address[length] == '\0') break;
+        way = hash(way, address, length + 1);
+        memmove(switches, switches + 1, (switch_levels - 1) * sizeof *switches);
+        switches[switch_levels - 1] = (int64_t)way;
+        address += length + 1;
+        pattern += 7;
+    }
+}
+
+/// Host names may be the same everywhere (localhost), and containers of one kernel may have several.
+static int64_t find_node(const char* host) {
+    char boot[64] = "";
+    FILE* file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file != NULL && fgets(boot, sizeof boot, file) == NULL) boot[0] = '\0';
+    if (file != NULL) fclose(file);
+    return (int64_t)hash(hash(start_of_hash, host, strlen(host)), boot, strlen(boot));
+}
+
+void find_location(struct location* location) {
+    memset(location, 0, sizeof *location);
+    find_switches(location->switches);
+    find_cores(location->cores);
+    if (gethostname(location->host, host_length - 1) != 0) location->host[0] = '\0';
+    location->node = find_node(location->host);
+}

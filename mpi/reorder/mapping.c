@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// On rank 0: the machine that the processes are on, and a better order for them.
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reorder.h"
+
+enum { described_levels = 1 + core_levels };
+
+/// How many levels of cores are known of any process: those of no process say nothing about distances.
+static size_t known_core_levels(const struct gathered* job) {
+    size_t known = 0;
+    for (int p = 0; p < job->ranks; ++p)
+        while (known < core_levels && job->locations[p].cores[known] >= 0) ++known;
+    return known;
+}
+
+/// Learned from what processes share.
+static topoloom_seats* learned_seats(const struct gathered* job, char* why, size_t why_size) {
+    const size_t ranks = (size_t)job->ranks, known = known_core_levels(job);
+    const size_t levels = switch_levels + 1 + known;
+    int64_t* groups = malloc(ranks * levels * sizeof *groups);
+    topoloom_seats* seats = NULL;
+    if (groups == NULL) {
+        snprintf(why, why_size, "not enough memory");
+        return NULL;
+    }
+    for (size_t p = 0; p < ranks; ++p) {
+        const struct location* at = &job->locations[p];
+        int64_t* row = groups + p * levels;
+        memcpy(row, at->switches, sizeof at->switches);
+        row[switch_levels] = at->node;
+        memcpy(row + switch_levels + 1, at->cores, known * sizeof *at->cores);
+    }
+    topoloom_seats_learned(ranks, levels, switch_levels, groups, &seats, why, why_size);
+    free(groups);
+    return seats;
+}
+
+/// On the machine of a file.
+static topoloom_seats* described_seats(const struct gathered* job, const char* name, char* why,
+                                       size_t why_size) {
+    const size_t ranks = (size_t)job->ranks;
+    struct machine_file machine;
+    if (!read_machine_file(name, &machine, why, why_size)) return NULL;
+    int64_t (*groups)[described_levels] = malloc(ranks * sizeof *groups);
+    topoloom_seats* seats = NULL;
+    bool known = groups != NULL;
+    if (!known) snprintf(why, why_size, "not enough memory");
+    for (size_t p = 0; known && p < ranks; ++p) {
+        const struct location* at = &job->locations[p];
+        groups[p][0] = node_of_host(&machine, at->host);
+        memcpy(groups[p] + 1, at->cores, sizeof at->cores);
+        known = groups[p][0] >= 0;
+        if (!known) snprintf(why, why_size, "%s has no line 'node NUMBER %s' (rank %zu)", name, at->host, p);
+    }
+    if (known)
+        topoloom_seats_described(machine.text, ranks, described_levels, *groups, &seats, why, why_size);
+    free(groups);
+    free_machine_file(&machine);
+    return seats;
+}
+
+struct rows {
+    uint64_t* first;
+    uint32_t* peers;
+    int64_t* bytes;
+};
+
+static void free_rows(struct rows* rows) {
+    free(rows->first);
+    free(rows->peers);
+    free(rows->bytes);
+}
+
+static bool make_rows(const struct gathered* job, struct rows* rows) {
+    const size_t ranks = (size_t)job->ranks;
+    rows->first = calloc(ranks + 1, sizeof *rows->first);
+    if (rows->first == NULL) return false;
+    for (size_t r = 0; r < ranks; ++r) rows->first[r + 1] = rows->first[r] + (uint64_t)job->counts[r];
+    const size_t count = rows->first[ranks];
+    rows->peers = malloc(count * sizeof *rows->peers);
+    rows->bytes = malloc(count * sizeof *rows->bytes);
+    if (rows->peers == NULL || rows->bytes == NULL) return false;
+    for (size_t k = 0; k < count; ++k) {
+        rows->peers[k] = (uint32_t)job->neighbors[k][0];
+        rows->bytes[k] = job->neighbors[k][1];
+    }
+    return true;
+}
+
+/// The other ranks sleep meanwhile, so the search may use all cores of the node. Threads inherit the binding.
+static int order_on_all_cores(const topoloom_seats* seats, const topoloom_pattern* pattern,
+                              const char* options, uint32_t* process_of_rank, topoloom_gain* gain, char* why,
+                              size_t why_size) {
+    cpu_set_t bound, all;
+    const bool widened = sched_getaffinity(0, sizeof bound, &bound) == 0;
+    memset(&all, 0xff, sizeof all);
+    if (widened) sched_setaffinity(0, sizeof all, &all);
+    const int wrong = topoloom_order(seats, pattern, options, process_of_rank, gain, why, why_size);
+    if (widened) sched_setaffinity(0, sizeof bound, &bound);
+    return wrong;
+}
+
+static enum outcome map_on(const topoloom_seats* seats, const struct gathered* job, const char* options,
+                           int* new_rank, topoloom_gain* gain, char* why, size_t why_size) {
+    struct rows rows = {NULL, NULL, NULL};
+    uint32_t* process_of_rank = malloc((size_t)job->ranks * sizeof *process_of_rank);
+    enum outcome outcome = failed;
+    snprintf(why, why_size, "not enough memory");
+    if (process_of_rank != NULL && make_rows(job, &rows)) {
+        const topoloom_pattern pattern = {(size_t)job->ranks, rows.first, rows.peers, rows.bytes};
+        if (order_on_all_cores(seats, &pattern, options, process_of_rank, gain, why, why_size) == 0)
+            outcome = kept;
+    }
+    for (int r = 0; outcome != failed && r < job->ranks; ++r) {
+        new_rank[process_of_rank[r]] = r;
+        if (process_of_rank[r] != (uint32_t)r) outcome = reordered;
+    }
+    free(process_of_rank);
+    free_rows(&rows);
+    return outcome;
+}
+
+/// Takes `name=value` out of the options, with the comma that divides it from others; the value, or NULL.
+static char* take_option(char* options, const char* name) {
+    const size_t length = strlen(name);
+    for (char* at = options; *at != '\0'; at += *at == ',') {
+        const size_t whole = strcspn(at, ",");
+        if (strncmp(at, name, length) != 0 || at[length] != '=') {
+            at += whole;
+            continue;
+        }
+        char* value = strndup(at + length + 1, whole - length - 1);
+        const char* rest = at + whole + (at[whole] == ',');
+        if (*rest == '\0' && at > options) --at;
+        memmove(at, rest, strlen(rest) + 1);
+        return value;
+    }
+    return NULL;
+}
+
+struct tally tally;
+
+static void add_to_tally(enum outcome outcome, const topoloom_gain* gain) {
+    tally.reordered += outcome == reordered;
+    tally.before += gain->before;
+    tally.after += gain->after;
+    tally.bytes_between_nodes_before += gain->bytes_between_nodes_before;
+    tally.bytes_between_nodes_after += gain->bytes_between_nodes_after;
+}
+
+void describe_gain(const struct tally* gain, char* line, size_t size) {
+    const double percent = gain->before > 0 ? 100 * (1 - gain->after / gain->before) : 0;
+    snprintf(line, size, "%.4g -> %.4g (%.1f %% gain), bytes between nodes %lld -> %lld", gain->before,
+             gain->after, percent, (long long)gain->bytes_between_nodes_before,
+             (long long)gain->bytes_between_nodes_after);
+}
+
+static void report(int ranks, enum outcome outcome, const topoloom_gain* gain) {
+    const struct tally one = {.before = gain->before,
+                              .after = gain->after,
+                              .bytes_between_nodes_before = gain->bytes_between_nodes_before,
+                              .bytes_between_nodes_after = gain->bytes_between_nodes_after};
+    char line[256];
+    describe_gain(&one, line, sizeof line);
+    fprintf(stderr, "topoloom: %d ranks %s: cost %s\n", ranks,
+            outcome == reordered ? "reordered" : "left in order", line);
+}
+
+enum outcome map_ranks(const struct gathered* job, const char* options, int* new_rank, char* why,
+                       size_t why_size) {
+    if (options == NULL) options = getenv("TOPOLOOM_OPTIONS");
+    char* rest = strdup(options == NULL ? "" : options);
+    if (rest == NULL) {
+        snprintf(why, why_size, "not enough memory");
+        return failed;
+    }
+    char *machine = take_option(rest, "machine"), *reporting = take_option(rest, "report");
+    topoloom_seats* seats =
+        machine == NULL ? learned_seats(job, why, why_size) : described_seats(job, machine, why, why_size);
+    topoloom_gain gain = {0};
+    const enum outcome outcome =
+        seats == NULL ? failed : map_on(seats, job, rest, new_rank, &gain, why, why_size);
+    if (outcome != failed) add_to_tally(outcome, &gain);
+    if (outcome != failed && reporting != NULL && strcmp(reporting, "0") != 0)
+        report(job->ranks, outcome, &gain);
+    topoloom_seats_free(seats);
+    free(machine);
+    free(reporting);
+    free(rest);
+    return outcome;
+}

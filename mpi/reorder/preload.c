@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The preloaded part: MPI's own calls with reorder != 0, and a line about them at the end.
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "preload.h"
+
+const struct shim shim = {"reorder", "TOPOLOOM_REORDER", "not reordered"};
+
+bool preload_active(void) {
+    static int active = -1;
+    if (active < 0) active = getenv(shim.variable) != NULL;
+    return active;
+}
+
+int preload_reorder(int status, MPI_Comm* made, MPI_Info info) {
+    return status == MPI_SUCCESS ? topoloom_topology_reorder(made, info) : status;
+}
+
+// The definition behind ours is asked for a topology that is not reordered.
+
+SHIM_EXPORT int MPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder,
+                                MPI_Comm* made) {
+    NEXT(MPI_Cart_create, int (*)(MPI_Comm, int, const int[], const int[], int, MPI_Comm*));
+    if (!reorder || !preload_active()) return next(comm, ndims, dims, periods, reorder, made);
+    return preload_reorder(next(comm, ndims, dims, periods, 0, made), made, MPI_INFO_NULL);
+}
+
+SHIM_EXPORT int MPI_Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder,
+                                 MPI_Comm* made) {
+    NEXT(MPI_Graph_create, int (*)(MPI_Comm, int, const int[], const int[], int, MPI_Comm*));
+    if (!reorder || !preload_active()) return next(comm, nodes, index, edges, reorder, made);
+    return preload_reorder(next(comm, nodes, index, edges, 0, made), made, MPI_INFO_NULL);
+}
+
+SHIM_EXPORT int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
+                                      const int targets[], const int weights[], MPI_Info info, int reorder,
+                                      MPI_Comm* made) {
+    NEXT(MPI_Dist_graph_create, int (*)(MPI_Comm, int, const int[], const int[], const int[], const int[],
+                                        MPI_Info, int, MPI_Comm*));
+    if (!reorder || !preload_active())
+        return next(comm, n, sources, degrees, targets, weights, info, reorder, made);
+    return preload_reorder(next(comm, n, sources, degrees, targets, weights, info, 0, made), made, info);
+}
+
+SHIM_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
+                                               const int source_weights[], int outdegree, const int targets[],
+                                               const int target_weights[], MPI_Info info, int reorder,
+                                               MPI_Comm* made) {
+    NEXT(MPI_Dist_graph_create_adjacent, int (*)(MPI_Comm, int, const int[], const int[], int, const int[],
+                                                 const int[], MPI_Info, int, MPI_Comm*));
+    const bool ours = reorder && preload_active();
+    const int status = next(comm, indegree, sources, source_weights, outdegree, targets, target_weights, info,
+                            ours ? 0 : reorder, made);
+    return ours ? preload_reorder(status, made, info) : status;
+}
+
+/// Into the file that TOPOLOOM_REORDER names, for `topoloom run`, else on standard error.
+static void say(const char* line) {
+    const char* name = getenv(shim.variable);
+    const int file =
+        name == NULL || name[0] != '/' ? -1 : open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
+        fprintf(stderr, "topoloom: %s\n", line);
+    else
+        dprintf(file, "%s\n", line);
+    if (file >= 0) close(file);
+}
+
+void preload_report(void) {
+    static bool reported;
+    if (!preload_active() || reported) return;
+    reported = true;
+    struct tally all = {0};
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Reduce(&tally.topologies, &all.topologies, 5, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(&tally.before, &all.before, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank != 0) return;
+    char gain[256], line[512];
+    describe_gain(&all, gain, sizeof gain);
+    if (all.topologies == 0)
+        snprintf(line, sizeof line, "nothing reordered: the program made no topology with reorder=1");
+    else if (all.failed == all.topologies)
+        snprintf(line, sizeof line, "nothing reordered, for the reason above");
+    else if (all.reordered == 0)
+        snprintf(line, sizeof line, "nothing reordered: no better order was found for %lld topologies",
+                 (long long)all.topologies);
+    else
+        snprintf(line, sizeof line, "%lld of %lld topologies reordered: cost %s", (long long)all.reordered,
+                 (long long)all.topologies, gain);
+    say(line);
+}
+
+SHIM_EXPORT int MPI_Finalize(void) {
+    NEXT(MPI_Finalize, int (*)(void));
+    preload_report();
+    return next();
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the parts of libtopoloom-mpi offer each other. They call PMPI_ only, so that no tool takes our
+// messages for the program's.
+#ifndef TOPOLOOM_REORDER_H
+#define TOPOLOOM_REORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "topoloom.h"
+#include "topoloom_mpi.h"
+
+// ---- location.c: what a process knows about its place ---------------------------------------------------
+enum { switch_levels = 4, core_levels = 4, host_length = 64 };
+struct location {
+    int64_t switches[switch_levels];  // the outermost first; each a hash of the whole way there, 0 = unknown
+    int64_t node;                     // a hash of what all processes of the node know
+    int64_t cores[core_levels];  // package, NUMA domain, cache and core that it is bound to, -1 = to none
+    char host[host_length];
+};
+void find_location(struct location* location);
+
+// ---- machine_file.c: the machine that the user describes ------------------------------------------------
+struct machine_file {
+    char* text;
+    struct host* hosts;  // by name
+    size_t host_count;
+};
+/// False with the reason, which names file and line.
+bool read_machine_file(const char* name, struct machine_file* machine, char* why, size_t why_size);
+void free_machine_file(struct machine_file* machine);
+/// Number of the node, with or without domain; -1 = there is none of this name.
+int64_t node_of_host(const struct machine_file* machine, const char* host);
+
+// ---- mapping.c: what rank 0 does with what it got -------------------------------------------------------
+/// The rows of all ranks one after another: counts[r] neighbors of rank r, each as peer and bytes.
+struct gathered {
+    int ranks;
+    const struct location* locations;
+    const int64_t* counts;
+    const int64_t (*neighbors)[2];
+};
+enum outcome { kept, reordered, failed };
+/// new_rank[p] for each process p; the reason where that failed.
+enum outcome map_ranks(const struct gathered* job, const char* options, int* new_rank, char* why,
+                       size_t why_size);
+
+// ---- order.c --------------------------------------------------------------------------------------------
+/// Collective: this process's rank in the better order, or -1 on all processes where they should stay. A
+/// negative count says that this process has no memory for its list.
+int better_rank(MPI_Comm comm, int64_t count, const int peers[], const int64_t bytes[], const char* options);
+
+/// What the orders that this process has found as rank 0 are worth, for those that report it.
+struct tally {
+    int64_t topologies, reordered, failed;
+    int64_t bytes_between_nodes_before, bytes_between_nodes_after;
+    double before, after;
+};
+extern struct tally tally;
+/// One line about it, without an end of line.
+void describe_gain(const struct tally* gain, char* line, size_t size);
+
+#endif

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libtopoloom-mpi for a user's MPI, and the file in which it reads a machine.
+
+``python -m topoloom.reorder MPICC`` prints where the library is, for ``LD_PRELOAD``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from topoloom import _core
+from topoloom._core import Error
+from topoloom.allocation_file import AllocatedHosts
+from topoloom.resources import shipped
+from topoloom.shim import build_shim
+
+
+def build_reorderer(compiler: Path) -> Path:
+    """Return libtopoloom-mpi for the MPI of `compiler`, compiled if need be.
+
+    It can be linked with, preloaded, and loaded.
+
+    Raises
+    ------
+    topoloom.Error
+        If the compiler fails, or this installation has no libtopoloom.
+    """
+    assert _core.__file__ is not None
+    library = Path(_core.__file__).with_name("libtopoloom.so")
+    if not library.exists():
+        raise Error(f"this installation of topoloom lacks {library}")
+    header = shipped("core/topoloom/capi") / "topoloom.h"
+    return build_shim("reorder", compiler, libraries=[library], headers=[header])
+
+
+def machine_file(where: AllocatedHosts) -> str:
+    """Write a machine and the hosts of an allocation for the option ``machine=FILE``.
+
+    Raises
+    ------
+    topoloom.Error
+        If the hosts are not known.
+    """
+    if where.hosts is None:
+        raise Error(
+            "the names of the hosts are not known; give them with --hosts, or an "
+            "--allocation that names hosts"
+        )
+    nodes = where.allocation.nodes.tolist()
+    lines = [f"node {n} {host}\n" for n, host in zip(nodes, where.hosts, strict=True)]
+    return f"machine {where.allocation.machine.text}\n{''.join(lines)}"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m topoloom.reorder MPICC")
+    try:
+        print(build_reorderer(Path(sys.argv[1])))
+    except Error as error:
+        sys.exit(f"topoloom: {error}")

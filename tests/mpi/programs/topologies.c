@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes topologies of every kind with reorder=1 and checks that each process has the neighbors, weights and
+// coordinates that the rank it is now was to have; prints sums that neighborhood collectives make of them.
+// Both must not depend on whether anyone reordered.
+//
+// topologies [TOPOLOGIES]; the last lines tell what the order was like: `moved N`, `between hosts N`
+// neighbors.
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { most = 6 };
+static int size, rank, moved, between_hosts;
+
+static uint32_t mixed(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t x = a * 0x9e3779b1u ^ b * 0x85ebca77u ^ c * 0xc2b2ae3du;
+    x = (x ^ x >> 15) * 0x2c1b3c6du;
+    return x ^ x >> 13;
+}
+
+static void need(int holds, const char* what, int seed) {
+    if (holds) return;
+    printf("topology %d: wrong %s on rank %d\n", seed, what, rank);
+    fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+// ---- what rank r is to have; every process knows all of it ----------------------------------------------
+static int degree(int seed, int r) { return (int)(mixed(seed, r, 77) % most); }
+static int target(int seed, int r, int i) {  // near in some order that is not that of the ranks
+    const int stride = 1 + (int)(mixed(seed, 1, 2) % (unsigned)size);
+    return (int)((r * 1u + (unsigned)stride * (1 + mixed(seed, r, i) % 3)) % (unsigned)size);
+}
+static int weight(int seed, int r, int i) { return 1 + (int)(mixed(seed + 1, r, i) % 1000); }
+
+static void look_at(MPI_Comm comm, int seed, int in, int out) {
+    int now = 0;
+    MPI_Comm_rank(comm, &now);
+    moved += now != rank;
+    int *sent = malloc((out + 1) * sizeof(int)), *got = malloc((in + 1) * sizeof(int));
+    for (int i = 0; i < out; ++i) sent[i] = (int)(mixed(seed, now, i) % 1000);
+    for (int i = 0; i < in; ++i) got[i] = 0;
+    MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, comm);
+    long long sum = 0, total = 0;
+    for (int i = 0; i < in; ++i) sum += (long long)got[i] * (1 + now);
+    MPI_Reduce(&sum, &total, 1, MPI_LONG_LONG, MPI_SUM, 0, comm);
+    if (now == 0) printf("topology %d: %lld\n", seed, total);
+    char host[64] = "";
+    gethostname(host, sizeof host - 1);
+    int mine = 0;
+    for (const char* c = host; *c; ++c) mine = mine * 31 + *c;
+    for (int i = 0; i < in; ++i) got[i] = mine;
+    MPI_Neighbor_allgather(&mine, 1, MPI_INT, got, 1, MPI_INT, comm);
+    for (int i = 0; i < in; ++i) between_hosts += got[i] != mine;
+    free(sent);
+    free(got);
+}
+
+static void cart(int seed) {
+    int dims[3] = {0}, periods[3], ndims = 1 + (int)(mixed(seed, 3, 4) % 3), expected[3], got[3], old[3],
+        around[3];
+    const int used = size > 3 && seed % 4 == 0 ? size - 1 : size;  // one process stays outside
+    MPI_Dims_create(used, ndims, dims);
+    for (int i = 0; i < ndims; ++i) periods[i] = (int)(mixed(seed, i, 5) % 2);
+    MPI_Comm comm;
+    MPI_Cart_create(MPI_COMM_WORLD, ndims, dims, periods, 1, &comm);
+    need((comm == MPI_COMM_NULL) == (rank >= used), "choice of processes", seed);
+    if (comm == MPI_COMM_NULL) return;
+    int now = 0, rest = 0;
+    MPI_Comm_rank(comm, &now);
+    MPI_Cart_get(comm, ndims, old, around, got);
+    rest = now;
+    for (int i = ndims; i-- > 0; rest /= dims[i]) expected[i] = rest % dims[i];
+    need(memcmp(got, expected, ndims * sizeof(int)) == 0, "coordinates", seed);
+    need(memcmp(old, dims, ndims * sizeof(int)) == 0, "extents", seed);
+    for (int i = 0; i < ndims; ++i) need(!around[i] == !periods[i], "periods", seed);
+    look_at(comm, seed, 2 * ndims, 2 * ndims);
+    MPI_Comm_free(&comm);
+}
+
+static void graph(int seed) {
+    const int used = size > 2 && seed % 4 == 1 ? size - 1 : size;
+    int *index = malloc(used * sizeof(int)), *edges = malloc((size_t)used * 2 * sizeof(int)), count = 0;
+    const int stride = 1 + (int)(mixed(seed, 6, 7) % (unsigned)used);
+    for (int r = 0; r < used; ++r) {  // symmetric: the neighbors at +-stride
+        edges[count++] = (r + stride) % used;
+        edges[count++] = (r + used - stride % used) % used;
+        index[r] = count;
+    }
+    MPI_Comm comm;
+    MPI_Graph_create(MPI_COMM_WORLD, used, index, edges, 1, &comm);
+    need((comm == MPI_COMM_NULL) == (rank >= used), "choice of processes", seed);
+    if (comm != MPI_COMM_NULL) {
+        int now = 0, neighbors[2], own = 0;
+        MPI_Comm_rank(comm, &now);
+        MPI_Graph_neighbors_count(comm, now, &own);
+        need(own == 2, "degree", seed);
+        MPI_Graph_neighbors(comm, now, 2, neighbors);
+        need(memcmp(neighbors, edges + 2 * now, sizeof neighbors) == 0, "neighbors", seed);
+        look_at(comm, seed, 2, 2);
+        MPI_Comm_free(&comm);
+    }
+    free(index);
+    free(edges);
+}
+
+struct lists {
+    int in, out, *sources, *source_weights, *targets, *target_weights;
+};
+
+static struct lists lists_of(int seed, int r) {
+    const int room = size * most + 1;
+    int* all = calloc(2 * (size_t)room + 2 * most, sizeof(int));
+    struct lists l = {0, degree(seed, r), all, all + room, all + 2 * room, all + 2 * room + most};
+    for (int i = 0; i < l.out; ++i) {
+        l.targets[i] = target(seed, r, i);
+        l.target_weights[i] = weight(seed, r, i);
+    }
+    for (int s = size; s-- > 0;)  // in an order that no library would choose
+        for (int i = 0; i < degree(seed, s); ++i)
+            if (target(seed, s, i) == r) {
+                l.sources[l.in] = s;
+                l.source_weights[l.in++] = weight(seed, s, i);
+            }
+    return l;
+}
+
+static int by_pair(const void* a, const void* b) { return memcmp(a, b, 2 * sizeof(int)); }
+static void sort_pairs(int* ranks, int* weights, int count) {
+    int (*pairs)[2] = malloc((count + 1) * sizeof *pairs);
+    for (int i = 0; i < count; ++i) pairs[i][0] = ranks[i], pairs[i][1] = weights[i];
+    qsort(pairs, count, sizeof *pairs, by_pair);
+    for (int i = 0; i < count; ++i) ranks[i] = pairs[i][0], weights[i] = pairs[i][1];
+    free(pairs);
+}
+
+static void check_lists(MPI_Comm comm, int seed, int weighted, int in_order) {
+    int now = 0, in = 0, out = 0, has = 0;
+    MPI_Comm_rank(comm, &now);
+    struct lists want = lists_of(seed, now), have = lists_of(seed, now);
+    MPI_Dist_graph_neighbors_count(comm, &in, &out, &has);
+    need(in == want.in && out == want.out, "degree", seed);
+    need(!has == !weighted, "weightedness", seed);
+    MPI_Dist_graph_neighbors(comm, in, have.sources, have.source_weights, out, have.targets,
+                             have.target_weights);
+    if (!in_order) {
+        sort_pairs(want.sources, want.source_weights, in);
+        sort_pairs(want.targets, want.target_weights, out);
+        sort_pairs(have.sources, have.source_weights, in);
+        sort_pairs(have.targets, have.target_weights, out);
+    }
+    need(memcmp(want.sources, have.sources, in * sizeof(int)) == 0, "sources", seed);
+    need(memcmp(want.targets, have.targets, out * sizeof(int)) == 0, "destinations", seed);
+    if (weighted) {
+        need(memcmp(want.source_weights, have.source_weights, in * sizeof(int)) == 0, "source weights", seed);
+        need(memcmp(want.target_weights, have.target_weights, out * sizeof(int)) == 0, "weights", seed);
+    }
+    free(want.sources);
+    free(have.sources);
+    look_at(comm, seed, in, out);
+}
+
+static void adjacent(int seed) {
+    struct lists l = lists_of(seed, rank);
+    const int weighted = mixed(seed, 8, 9) % 2;
+    int* from = !weighted ? MPI_UNWEIGHTED : l.in == 0 ? MPI_WEIGHTS_EMPTY : l.source_weights;
+    int* to = !weighted ? MPI_UNWEIGHTED : l.out == 0 ? MPI_WEIGHTS_EMPTY : l.target_weights;
+    MPI_Comm comm;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, l.in, l.sources, from, l.out, l.targets, to, MPI_INFO_NULL,
+                                   1, &comm);
+    check_lists(comm, seed, weighted, 1);
+    MPI_Comm_free(&comm);
+    free(l.sources);
+}
+
+static void dist_graph(int seed) {  // each process names the edges of the next one
+    int source = (rank + 1) % size;
+    struct lists l = lists_of(seed, source);
+    const int weighted = mixed(seed, 8, 9) % 2, n = l.out > 0;
+    MPI_Comm comm;
+    MPI_Dist_graph_create(MPI_COMM_WORLD, n, &source, &l.out, l.targets,
+                          !weighted ? MPI_UNWEIGHTED
+                          : n == 0  ? MPI_WEIGHTS_EMPTY
+                                    : l.target_weights,
+                          MPI_INFO_NULL, 1, &comm);
+    check_lists(comm, seed, weighted, 0);
+    MPI_Comm_free(&comm);
+    free(l.sources);
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const int count = argc > 1 ? atoi(argv[1]) : 20;
+    static void (*const kinds[])(int) = {cart, graph, adjacent, dist_graph};
+    // The seed of a kind runs through all its varieties.
+    for (int i = 0; i < count; ++i) kinds[i % 4](i + i / 4 % 4);
+    int sums[2] = {moved, between_hosts}, all[2];
+    MPI_Reduce(sums, all, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("moved %d\nbetween hosts %d\n", all[0], all[1]);
+    MPI_Finalize();
+    return 0;
+}

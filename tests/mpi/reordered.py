@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of reordering share: jobs whose ranks are under several switches."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from recorded import Mpi, need
+
+from topoloom.reorder import build_reorderer
+
+SECONDS = 120
+
+
+def reorderer(mpi: Mpi) -> Path:
+    """Compile the library that is preloaded."""
+    return build_reorderer(Path(need(mpi.compilers[".c"], mpi.install)))
+
+
+def preloaded(mpi: Mpi, **more: str) -> dict[str, str]:
+    """Name the variables with which ranks reorder."""
+    return {"LD_PRELOAD": str(reorderer(mpi)), "TOPOLOOM_REORDER": "1", **more}
+
+
+def under_switches(
+    mpi: Mpi,
+    groups: Sequence[int],
+    words: Sequence[object],
+    variables: dict[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run so many ranks under each switch, as Slurm's tree plugin would say it."""
+    launcher, *options = mpi.command(0)[:-2]
+    command = [launcher, *options]
+    for number, ranks in enumerate(groups):
+        seen = {
+            **(variables or {}),
+            "SLURM_TOPOLOGY_ADDR": f"top.leaf{number}.n",
+            "SLURM_TOPOLOGY_ADDR_PATTERN": "switch.switch.node",
+        }
+        command += [":"] if number else []
+        for name, value in seen.items():
+            command += (
+                ["-env", name, value]
+                if mpi.name == "mpich"
+                else ["-x", f"{name}={value}"]
+            )
+        command += ["-n", str(ranks), *map(str, words)]
+    # Ranks that outnumber cores must let each other work.
+    yielding = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+        env={**os.environ, **yielding},
+    )
+
+
+def results(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Take what must not depend on the order from what ``topologies`` printed.
+
+    Rank 0 of each topology prints, and that is not always the same process.
+    """
+    assert done.returncode == 0, done.stderr or done.stdout
+    lines = [line for line in done.stdout.splitlines() if line.startswith("topology")]
+    assert lines, done.stderr
+    return sorted(lines)
+
+
+def number(done: subprocess.CompletedProcess[str], what: str) -> int:
+    """Read the number in the line that begins with these words."""
+    assert done.returncode == 0, done.stderr or done.stdout
+    found = [x for x in done.stdout.splitlines() if x.startswith(f"{what} ")]
+    return int(found[0].rsplit(" ", 1)[1])
+
+
+def said(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Take our own lines from standard error."""
+    return [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libtopoloom-mpi is built, installed and linked with, as a user would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from recorded import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
+from reordered import number, said, under_switches
+
+from topoloom import _core
+
+ROOT = Path(__file__).parents[2]
+
+CONSUMER = """\
+cmake_minimum_required(VERSION 3.22)
+project(consumer LANGUAGES C CXX Fortran)
+find_package(MPI REQUIRED COMPONENTS CXX)
+find_package(topoloom-mpi REQUIRED)
+add_executable(c_program {programs}/reorder_pairs.c)
+target_link_libraries(c_program topoloom::mpi)
+add_executable(cxx_program {programs}/reorder_pairs.cpp)
+target_link_libraries(cxx_program topoloom::mpi MPI::MPI_CXX)
+add_executable(fortran_program {programs}/reorder_f08.F90)
+target_compile_definitions(fortran_program PRIVATE MODULE)
+target_link_libraries(fortran_program topoloom::mpi_fortran)
+"""
+
+
+def run(words: Sequence[object], **variables: str) -> str:
+    done = subprocess.run(
+        list(map(str, words)),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **variables},
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def cmake(source: Path, build: Path, mpi: Mpi, *options: object) -> None:
+    compilers = [
+        f"-DMPI_{language}_COMPILER={need(mpi.compilers[suffix], mpi.install)}"
+        for language, suffix in {"C": ".c", "CXX": ".cpp", "Fortran": ".f90"}.items()
+    ]
+    run(["cmake", "-S", source, "-B", build, *compilers, *options])
+    run(["cmake", "--build", build, "--parallel", "2"])
+
+
+def installed(mpi: Mpi, folder: Path) -> Path:
+    """Install the library for an MPI, with the libtopoloom of this Python."""
+    assert _core.__file__ is not None
+    prefix = folder / "prefix"
+    options = [
+        f"-DTOPOLOOM_LIBRARY={Path(_core.__file__).with_name('libtopoloom.so')}",
+        f"-DTOPOLOOM_INCLUDE_DIR={ROOT / 'core/topoloom/capi'}",
+        f"-DCMAKE_INSTALL_PREFIX={prefix}",
+    ]
+    cmake(ROOT / "mpi", folder / "library", mpi, *options)
+    run(["cmake", "--install", folder / "library"])
+    return prefix
+
+
+def check_program(mpi: Mpi, program: Path) -> None:
+    done = under_switches(mpi, (2, 2), [program])
+    assert number(done, "moved") > 0
+
+
+def test_cmake_finds_it(tmp_path: Path) -> None:
+    mpi = MPICH
+    (tmp_path / "CMakeLists.txt").write_text(CONSUMER.format(programs=PROGRAMS))
+    build, prefix = tmp_path / "build", installed(mpi, tmp_path)
+    cmake(tmp_path, build, mpi, f"-DCMAKE_PREFIX_PATH={prefix}")
+    for program in ("c_program", "cxx_program", "fortran_program"):
+        check_program(mpi, build / program)
+
+
+def test_pkg_config_finds_it(tmp_path: Path) -> None:
+    mpi = OPEN_MPI_4
+    prefix, program = installed(mpi, tmp_path), tmp_path / "program"
+    for source, package in (
+        ("reorder_f90.F90", "topoloom-mpi-fortran"),
+        ("reorder_pairs.cpp", "topoloom-mpi"),
+        ("reorder_pairs.c", "topoloom-mpi"),
+    ):
+        words = ["pkg-config", "--cflags", "--libs", package]
+        flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
+        compiler = need(mpi.compilers[Path(source).suffix], mpi.install)
+        run([compiler, "-DMODULE", PROGRAMS / source, "-o", program, *flags])
+        check_program(mpi, program)
+    done = under_switches(mpi, (2, 2), [program, "wrong"])
+    assert number(done, "moved") == 0
+    assert said(done) == [
+        "topoloom: not reordered: rank 3 names a rank that there is not, "
+        "or negative bytes"
+    ]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom run --reorder` brings neighbors of a scrambled stencil onto one host."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recorded import PROGRAMS
+from several_hosts import SeveralHosts
+
+TOPOLOOM = "from topoloom.cli import main; main()"
+HOSTS = "alpha,beta,gamma,delta"
+
+
+def run(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", TOPOLOOM, "run", "--reorder", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def stencil(several_hosts: SeveralHosts, folder: Path) -> list[str]:
+    """Build a command of eight ranks dealt out to four hosts, one after the other."""
+    program = folder / "stencil"
+    compiler = several_hosts.mpi.mpicc
+    subprocess.run(
+        [compiler, "-w", PROGRAMS / "stencil_hosts.c", "-o", program], check=True
+    )
+    if several_hosts.mpi.is_hydra:
+        hosts = ["-hosts", HOSTS.replace(",", ":1,") + ":1"]
+    else:
+        hosts = ["--host", HOSTS.replace(",", ":2,") + ":2", "--map-by", "node"]
+        hosts += ["--mca", "mpi_yield_when_idle", "1"]
+    return several_hosts.command(*hosts, "-n", 8, program)
+
+
+def test_neighbors_come_to_one_host(
+    several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = stencil(several_hosts, tmp_path)
+    # A ring of eight: rank i is on host i mod 4, so all 16 messages leave their host.
+    learned = run("--", *command)
+    assert learned.returncode == 0, learned.stderr
+    assert learned.stdout == "checked\nbetween hosts 8\n"
+    assert "1 of 1 topologies reordered: cost" in learned.stderr
+    assert "bytes between nodes 16 -> 8" in learned.stderr
+    # On a line of hosts in another order, neighbors are also on neighboring hosts.
+    hosts = "alpha,gamma,beta,delta"
+    described = run("--machine", "torus:4", "--hosts", hosts, "--", *command)
+    assert described.stdout == learned.stdout
+    assert re.search(r"cost 24 -> 8 \(66\.7 % gain\)", described.stderr)
+    assert not list(tmp_path.glob(".topoloom*"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--hosts", "n1"], "--allocation and --hosts are of a machine; add --machine"),
+        (["--machine", "torus:4"], "the names of the hosts are not known"),
+        (["--machine", "torus:4", "--hosts", "n1"], "1 hosts for an allocation of 4"),
+        (["--profile", "app.npz"], "--reorder starts the command as it is"),
+        (["--bind", "core"], "--reorder starts the command as it is"),
+        (["--mapper", "atuo"], "no mapper 'atuo'"),
+    ],
+)
+def test_wrong_words_start_nothing(words: list[str], message: str) -> None:
+    done = run(*words, "--", "mpirun.openmpi", "-n", "2", "true")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_command_without_mpi_runs_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["mpirun.openmpi", "-n", "1", "sh", "-c", "echo hello; exit 3"]
+    done = run("--json", "--", *command)
+    assert done.returncode == 3
+    assert done.stdout == "hello\n"
+    document = json.loads(done.stderr.splitlines()[-1])
+    assert document["result"].startswith("nothing reordered: the command ended")
+    assert document["command"][-3:] == command[-3:]

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reordered topologies are what the standard asks for: only who is which rank changes.
+
+The programs check, for every topology, that each process has the neighbors, weights and
+coordinates of the rank that it is now; their sums over neighborhood collectives must be
+those of the same run without us.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recorded import HALO3D, MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, need
+from reordered import (
+    number,
+    preloaded,
+    reorderer,
+    results,
+    said,
+    under_switches,
+)
+
+by_name = pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+
+#: MPICH's ranks do not yield, so there are few of them
+JOBS = [
+    (OPEN_MPI_4, (1,), 4),
+    (OPEN_MPI_4, (3, 4), 32),
+    (OPEN_MPI_4, (6, 6, 4), 16),
+    (OPEN_MPI_4, (16, 32, 16), 4),
+    (MPICH, (1, 1), 8),
+    (MPICH, (2, 2), 8),
+    (MPIS[2], (4, 3, 5), 8),
+]
+
+
+@pytest.mark.parametrize(
+    ("mpi", "groups", "count"),
+    JOBS,
+    ids=[f"{mpi.name}-{sum(groups)}" for mpi, groups, _ in JOBS],
+)
+def test_topologies_are_the_same_but_for_who_is_which_rank(
+    mpi: Mpi, groups: tuple[int, ...], count: int, tmp_path: Path
+) -> None:
+    words = [built(mpi, PROGRAMS / "topologies.c", tmp_path), count]
+    plain = under_switches(mpi, groups, words)
+    better = under_switches(mpi, groups, words, preloaded(mpi))
+    assert results(better) == results(plain)
+    assert len(said(better)) == 1
+    if sum(groups) > 2:
+        assert number(better, "moved") > 0
+        assert "topologies reordered: cost" in said(better)[0]
+
+
+def test_cores_that_processes_are_bound_to_are_seen(tmp_path: Path) -> None:
+    first, second, *_ = [*sorted(os.sched_getaffinity(0)), None]
+    if second is None:
+        pytest.skip("a single core")
+    mpi, program = OPEN_MPI_4, built(OPEN_MPI_4, PROGRAMS / "topologies.c", tmp_path)
+    bind = f"[ $OMPI_COMM_WORLD_RANK -lt 2 ] && cpu={first} || cpu={second}"
+    words = ["sh", "-c", f'{bind}; exec taskset -c $cpu "$0" "$@"', program, 16]
+    free = under_switches(mpi, (4,), [program, 16], preloaded(mpi))
+    bound = under_switches(mpi, (4,), words, preloaded(mpi))
+    assert results(bound) == results(free)
+    assert number(bound, "moved") > 0
+
+
+def test_a_real_program_computes_what_it_did(tmp_path: Path) -> None:
+    mpi, program = OPEN_MPI_4, built(OPEN_MPI_4, HALO3D, tmp_path)
+    words = [program, "--grid", "2x4x3", "--cells", 4, "--steps", 9, "--reorder"]
+    done = under_switches(mpi, (5, 12, 7), words, preloaded(mpi))
+    assert done.returncode == 0, done.stderr
+    assert "halo3d: verified in every cell" in done.stdout
+    assert "1 of 1 topologies reordered" in said(done)[0]
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+@pytest.mark.parametrize("handles", ["f08", "f90"])
+def test_fortran_programs_are_reordered(mpi: Mpi, handles: str, tmp_path: Path) -> None:
+    source = PROGRAMS / f"reorder_{handles}.F90"
+    program = built(mpi, source, tmp_path)
+    done = under_switches(mpi, (2, 2), [program], preloaded(mpi))
+    assert number(done, "moved") == 2 * 6  # of six topologies, two of four ranks each
+    assert "6 of 6 topologies reordered" in said(done)[0]
+
+
+@by_name
+def test_without_reorder_nothing_is_reordered(mpi: Mpi, tmp_path: Path) -> None:
+    program = built(mpi, PROGRAMS / "wrong_topologies.c", tmp_path)
+    plain = under_switches(mpi, (2, 2), [program])
+    done = under_switches(mpi, (2, 2), [program], preloaded(mpi))
+    assert done.returncode == plain.returncode == 0, done.stderr
+    assert done.stdout == plain.stdout
+    assert "communicator" in done.stdout.splitlines()[1]
+    assert said(done) == [
+        "topoloom: nothing reordered: the program made no topology with reorder=1"
+    ]
+
+
+def test_a_machine_file_without_the_host_leaves_the_order(tmp_path: Path) -> None:
+    mpi, machine = OPEN_MPI_4, tmp_path / "machine"
+    machine.write_text("# two nodes\nmachine torus:2\nnode 0 nobody\n")
+    program = built(mpi, PROGRAMS / "topologies.c", tmp_path)
+    variables = preloaded(mpi, TOPOLOOM_OPTIONS=f"machine={machine}")
+    done = under_switches(mpi, (2, 2), [program, 4], variables)
+    assert number(done, "moved") == 0
+    assert f"{machine} has no line 'node NUMBER" in said(done)[0]
+    assert said(done)[1:] == ["topoloom: nothing reordered, for the reason above"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("mapper=atuo", "'atuo'"),
+        ("colour=red", "'colour'"),
+        ("machine=/nowhere", "cannot read the machine file '/nowhere'"),
+    ],
+)
+def test_wrong_options_leave_the_order(
+    options: str, reason: str, tmp_path: Path
+) -> None:
+    mpi = OPEN_MPI_4
+    program = built(mpi, PROGRAMS / "topologies.c", tmp_path)
+    variables = preloaded(mpi, TOPOLOOM_OPTIONS=options)
+    done = under_switches(mpi, (2, 2), [program, 4], variables)
+    assert number(done, "moved") == 0
+    assert reason in said(done)[0]
+
+
+def test_a_program_of_another_mpi_is_left_alone(tmp_path: Path) -> None:
+    program = built(MPICH, PROGRAMS / "topologies.c", tmp_path)
+    other = str(reorderer(OPEN_MPI_4))
+    variables = {"LD_PRELOAD": other, "TOPOLOOM_REORDER": "1"}
+    done = under_switches(MPICH, (2, 1), [program, 4], variables)
+    assert number(done, "moved") == 0
+    assert "not reordered: the program uses another MPI" in said(done)[0]
+
+
+def test_mpi4py_programs_ask_for_an_order() -> None:
+    ask = "from mpi4py import MPI; print(MPI.Get_library_version())"
+    version = subprocess.run(
+        [sys.executable, "-c", ask], capture_output=True, text=True
+    )
+    of = {"Open MPI v4": OPEN_MPI_4, "Open MPI v5": MPIS[2], "MPICH": MPICH}
+    [mpi] = [mpi for name, mpi in of.items() if version.stdout.startswith(name)]
+    mpicc = need(mpi.compilers[".c"], mpi.install)
+    words = [sys.executable, PROGRAMS / "reorder_numbers.py", mpicc]
+    done = under_switches(mpi, (2, 2), words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[0] == "[0, 2, 1, 3]"
+    assert "4 ranks reordered" in said(done)[0]
