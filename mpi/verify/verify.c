@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // For programs that ask themselves.
-#include "verify.h"
+#include "topoloom_verify.h"
 
 #include <stdlib.h>
 

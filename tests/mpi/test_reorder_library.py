@@ -27,6 +27,8 @@ target_link_libraries(cxx_program topoloom::mpi MPI::MPI_CXX)
 add_executable(fortran_program {programs}/reorder_f08.F90)
 target_compile_definitions(fortran_program PRIVATE MODULE)
 target_link_libraries(fortran_program topoloom::mpi_fortran)
+add_executable(verifying_program {programs}/verify.c)
+target_link_libraries(verifying_program topoloom::mpi)
 """
 
 
@@ -77,6 +79,10 @@ def test_cmake_finds_it(tmp_path: Path) -> None:
     cmake(tmp_path, build, mpi, f"-DCMAKE_PREFIX_PATH={prefix}")
     for program in ("c_program", "cxx_program", "fortran_program"):
         check_program(mpi, build / program)
+    plan = tmp_path / "plan"
+    plan.write_text("# rank host slot cpus gpu nic\n0 away 0 - - -\n1 away 1 - - -\n")
+    told = run(mpi.command(2, build / "verifying_program", plan))
+    assert told.count("planned on away") == 2
 
 
 def test_pkg_config_finds_it(tmp_path: Path) -> None:

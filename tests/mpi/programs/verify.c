@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program that asks itself whether its ranks are where a plan puts them: verify PLAN.
-#include "verify.h"
+#include <topoloom_verify.h>
 
 int main(int count, char** words) {
     MPI_Comm turned;
