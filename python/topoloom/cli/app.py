@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from topoloom.cli.outcome import Failure, Interrupted
+from topoloom.cli.typed import typed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,7 @@ VERBS = {
     "compare": Verb("try several mappers and print one table"),
     "export": Verb("write a placement for mpirun, srun and other launchers"),
     "run": Verb("record, map, and launch a program with its placement", True),
+    "report": Verb("show placements on one page: links, matrix, loads, nodes"),
     "list": Verb("list mappers, schedules, patterns, topologies, machines, ..."),
     "demo": Verb("the whole way on a small example, into ./out/demo"),
 }
@@ -173,6 +175,7 @@ def run(arguments: Sequence[str]) -> int:
 
     0 is well, 2 bad input, 1 a failure, 130 Ctrl-C.
     """
+    typed.set(("topoloom", *arguments))
     try:
         if not arguments:
             arguments = ["--help"]
