@@ -18,7 +18,7 @@ import topoloom
 from topoloom.cli.gaps import gaps, quick_bounds
 from topoloom.cli.problem import launcher_default, measures
 from topoloom.figure.links import busyness
-from topoloom.report.data import Report, View, node_levels, page_data
+from topoloom.report.data import Report, View, node_levels, page_data, told_links
 from topoloom.report.histogram import histogram
 from topoloom.report.matrix import finest_level, positions
 from topoloom.report.page import render
@@ -100,7 +100,7 @@ def test_every_link_of_every_kind_of_machine_is_there_with_its_load(
     scene = scene_of(report.machine)
     for index, view in enumerate(report.views):
         loads = np.asarray(view.judgement.loads)
-        assert arrays[f"view{index}.load"] == pytest.approx(loads[link], rel=1e-6)
+        assert arrays[f"view{index}.load"] == pytest.approx(loads[link], rel=1e-5)
         hottest = [names[i] for i in arrays[f"view{index}.hot"]]
         assert hottest == [name for name, *_ in view.judgement.hottest]
     assert len(arrays["vertex.place"]) == 3 * len(scene.places)
@@ -152,7 +152,9 @@ def test_the_matrix_shows_ranks_in_the_order_of_their_slots() -> None:
         row = np.repeat(np.arange(16), arrays[f"view{index}.matrix.count"])
         sent = np.bincount(ranks[row], arrays[f"view{index}.matrix.bytes"], 16)
         first = np.asarray(report.graph.first).astype(int)
-        assert sent == pytest.approx(np.add.reduceat(report.graph.bytes, first[:-1]))
+        assert sent == pytest.approx(
+            np.add.reduceat(report.graph.bytes, first[:-1]), rel=1e-5
+        )
 
 
 def test_who_loads_a_link_is_who_judge_names() -> None:
@@ -166,11 +168,14 @@ def test_who_loads_a_link_is_who_judge_names() -> None:
         assert amount[row].sum() <= load
 
 
-def test_a_matrix_that_does_not_fit_is_coarser() -> None:
-    graph = topoloom.all_to_all(3000, 1)
-    level = finest_level(graph, np.arange(3000))
-    assert level.width == 4
-    assert level.bytes.sum() == graph.total_bytes
+def test_a_matrix_that_does_not_fit_is_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("topoloom.report.data.MOST_LETTERS", 3_200)
+    report = make_report()
+    facts, arrays = unpacked(report)
+    for index, view in enumerate(facts["views"]):
+        assert view["width"] in (2, 4, 8, 16)
+        total = arrays[f"view{index}.matrix.bytes"].sum()
+        assert total == pytest.approx(report.graph.total_bytes, rel=1e-5)
 
 
 def test_the_histogram_counts_every_link_once() -> None:
@@ -268,7 +273,7 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
     views = []
     for seed in (1, 2):
         placement, _ = topoloom.place(graph, allocation, "random", seed=seed)
-        judged = topoloom.judge(graph, allocation, placement, hottest=20_000)
+        judged = topoloom.judge(graph, allocation, placement, hottest=told_links(2))
         views.append(View(f"random {seed}", placement, judged, measures(judged), {}))
     page = render(Report(graph, allocation, views, 1))
     assert len(page.encode()) < 3_000_000

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 MOST_RANKS = 100_000  # and nodes: what one page can hold
 MOST_LINKS = 240_000  # by the number of views; the busiest are shown
-MOST_TOLD = 40_000  # likewise: links for which the page tells who loads them
+MOST_TOLD = 20_000  # likewise: links for which the page tells who loads them
 LOADERS = 3  # rank pairs that are named for a link, as `judge` has them
-MOST_LETTERS = 2_600_000  # of all arrays in base 64, so that the page is below 3 MB
+MOST_LETTERS = 2_750_000  # of all arrays in base 64, so that the page is below 3 MB
 
 
 @dataclass(frozen=True)
@@ -233,15 +233,19 @@ def _add_view(
 
 def _fitting(report: Report, room: int) -> list[Level]:
     """Find the finest levels of all views that fit into so many letters."""
+    ranks = report.graph.rank_count
     levels = [
         finest_level(report.graph, positions(report.allocation, view.placement))
         for view in report.views
     ]
+    # Packing takes longer than adding cells up, and hardly one takes less than a letter.
+    while sum(len(level.row) for level in levels) > room and levels[0].width < ranks:
+        levels = [level.coarser() for level in levels]
     while True:
         trial = Pack()
         for level in levels:
-            _add_level(trial, "matrix", level, report.graph.rank_count)
-        if trial.size <= room:
+            _add_level(trial, "matrix", level, ranks)
+        if trial.size <= room or levels[0].width >= ranks:
             return levels
         levels = [level.coarser() for level in levels]
 

@@ -38,8 +38,9 @@ class Pack:
         self._add(name, np.ascontiguousarray(values).astype("<" + kind), kind)
 
     def add_amounts(self, name: str, values: Array) -> None:
-        """Add numbers, of which seven digits are kept."""
-        self._add(name, np.ascontiguousarray(values).astype("<f4"), "f4")
+        """Add numbers, of which five digits are kept; whole ones to 2^17 are exact."""
+        bits = np.ascontiguousarray(values).astype("<f4").view("<u4")
+        self._add(name, ((bits + 0x40) & 0xFFFFFF80).view("<f4"), "f4")
 
     def add_text(self, name: str, lines: list[str]) -> None:
         """Add texts without line breaks."""
