@@ -32,6 +32,7 @@ need_test_programs() {
   want graphchk metis
   want scotch_gmap scotch
   want lstopo hwloc-nox
+  want chromium chromium
   /usr/bin/python3 -c 'import simgrid' 2>/dev/null || missing+=(python3-simgrid)
   # Daemons, which are not on every user's PATH.
   PATH=$PATH:/usr/sbin:/sbin want slurmctld slurm-wlm munge

@@ -157,7 +157,7 @@ def test_the_matrix_tells_pairs_and_bytes_at_every_zoom(opened: Opened) -> None:
     box = page.locator("#matrix-0").bounding_box()
     assert box is not None
     cell = (box["width"] - 52) / 64
-    page.mouse.move(box["x"] + 52 + 1.5 * cell, box["y"] + 20 + 0.5 * cell)
+    page.mouse.move(box["x"] + 52 + 1.5 * cell, box["y"] + 34 + 0.5 * cell)
     assert "From rank 0 at position 0 to rank 1 at position 1" in text(
         page, "#matrix-read"
     )

@@ -208,6 +208,8 @@ def _explain(error: Exception) -> int:
         return fail("not enough memory for this problem", 1)
     if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
         return fail("figures need matplotlib: pip install 'topoloom[report]'", 1)
+    if isinstance(error, ModuleNotFoundError) and error.name == "jinja2":
+        return fail("reports need jinja2: pip install 'topoloom[report]'", 1)
     if os.environ.get("TOPOLOOM_TRACEBACK"):
         raise error
     return fail(

@@ -90,6 +90,11 @@ class PlacementFile:
             **({"command": list(self.command)} if self.command else {}),
         }
 
+    def _repr_html_(self) -> str:
+        from topoloom.report.notebook import placement_html
+
+        return placement_html(self)
+
 
 def save_placement(path: str | Path, placement: PlacementFile) -> None:
     """Write a placement, wholly or not at all."""

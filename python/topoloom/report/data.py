@@ -238,7 +238,7 @@ def _fitting(report: Report, room: int) -> list[Level]:
         finest_level(report.graph, positions(report.allocation, view.placement))
         for view in report.views
     ]
-    # Packing takes longer than adding cells up, and hardly one takes less than a letter.
+    # Packing takes longer than adding up, and few cells take less than a letter.
     while sum(len(level.row) for level in levels) > room and levels[0].width < ranks:
         levels = [level.coarser() for level in levels]
     while True:

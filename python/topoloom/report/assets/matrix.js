@@ -8,7 +8,7 @@ import { atNextFrame, listen, sharp } from "./canvas.js";
 import { bytes, count, gradient, heat, isDark } from "./format.js";
 
 const LEFT = 52;
-const TOP = 20;
+const TOP = 34;
 const LEAST_PIXELS = 2; // of a cell
 const SHADES = 256;
 
@@ -173,7 +173,8 @@ export class Matrix {
   }
 
   paint(pane, bins, low, high, colors) {
-    const { context, width, height } = sharp(pane.canvas);
+    const { context, width } = sharp(pane.canvas);
+    const side = width - LEFT;
     const scale = this.scale(pane);
     const image = new ImageData(bins.across, bins.down);
     const range = Math.log(high / low) || 1;
@@ -188,7 +189,7 @@ export class Matrix {
     picture.getContext("2d").putImageData(image, 0, 0);
     context.save();
     context.beginPath();
-    context.rect(LEFT, TOP, width - LEFT, height - TOP);
+    context.rect(LEFT, TOP, side, side);
     context.clip();
     context.imageSmoothingEnabled = false;
     const x = LEFT + (bins.left * bins.width - this.x) * scale;
@@ -202,28 +203,31 @@ export class Matrix {
       context.strokeRect(x + (column - bins.left) * cell - 1, y + (row - bins.up) * cell - 1, cell + 2, cell + 2);
     }
     context.restore();
-    this.axes(pane, context, width, height, scale);
+    this.axes(context, side, scale);
     pane.title.textContent = pane.view.name;
     pane.canvas.setAttribute("aria-label",
       `${pane.view.name}: positions ${count(this.y)} to ${count(this.y + this.span - 1)}, bytes from ${bytes(low)} to ${bytes(high)} in a cell`);
   }
 
-  axes(pane, context, width, height, scale) {
+  axes(context, side, scale) {
     const ink = getComputedStyle(document.querySelector(".keys")).color;
     [context.strokeStyle, context.fillStyle, context.lineWidth] = [ink, ink, 1];
     context.font = "11px system-ui, sans-serif";
-    context.strokeRect(LEFT + 0.5, TOP + 0.5, width - LEFT - 1, height - TOP - 1);
+    context.textAlign = "left";
+    context.strokeRect(LEFT + 0.5, TOP + 0.5, side - 1, side - 1);
+    context.fillText("to position →", LEFT, 12);
+    context.fillText("from ↓", 6, TOP - 6);
     const step = niceStep(this.span / 4);
     for (let at = Math.ceil(this.x / step) * step; at < this.x + this.span; at += step) {
       const x = LEFT + (at + 0.5 - this.x) * scale;
       context.textAlign = "left";
-      if (x < width - 34) context.fillText(count(at), x + 2, TOP - 6);
+      if (x < LEFT + side - 34) context.fillText(count(at), x + 2, TOP - 6);
       context.fillRect(x, TOP - 5, 1, 5);
     }
     for (let at = Math.ceil(this.y / step) * step; at < this.y + this.span; at += step) {
       const y = TOP + (at + 0.5 - this.y) * scale;
       context.textAlign = "right";
-      if (y < height - 4) context.fillText(count(at), LEFT - 8, y + 4);
+      if (y < TOP + side - 4) context.fillText(count(at), LEFT - 8, y + 4);
       context.fillRect(LEFT - 5, y, 5, 1);
     }
   }
