@@ -192,7 +192,10 @@ def test_it_is_dark_where_the_system_or_the_reader_wants(
     assert light.evaluate(shade) != dark.evaluate(shade)
     light.click("#theme")
     assert light.evaluate(shade) == dark.evaluate(shade)
+    picture = "document.getElementById('matrix-0').toDataURL()"
+    in_the_dark = dark.evaluate(picture)
     dark.emulate_media(media="print")
+    dark.wait_for_function(f"was => {picture} !== was", arg=in_the_dark)
     assert dark.evaluate("getComputedStyle(document.body).colorScheme") == "light"
     assert not dark.is_visible("#theme")
     assert dark.is_visible("#scene")

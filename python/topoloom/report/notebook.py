@@ -125,7 +125,7 @@ def _scene(machine: Machine) -> str:
         for (x1, y1), (x2, y2) in at[np.unique(np.sort(ends[inside]), axis=0)]
     )
     dots = "".join(
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2"/>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="currentColor"/>'
         for (x, y), nodes in zip(at, scene.nodes, strict=True)
         if nodes
     )
@@ -141,13 +141,22 @@ def _bars(judgement: Judgement) -> str:
     counted = histogram(
         (loads, loads[:0]), ["links", ""], Busyness(np.ones(1), in_seconds=False)
     )
-    shapes = (
+    bars = [
         f'<rect x="{bar.x / 2:.1f}" y="{bar.y / 2:.1f}" width="{bar.width:.1f}" '
         f'height="{bar.height / 2:.1f}" fill="#1b4f8a">'
         f"<title>{html.escape(bar.text)}</title></rect>"
         for bar in counted.bars
+    ]
+    most = html.escape(counted.x_ticks[-1][1])
+    axis = (
+        f'<path d="M0 {HEIGHT / 2:.1f}H{WIDTH / 2:.1f}" stroke="#888"/>'
+        '<g fill="currentColor" font-size="11">'
+        f'<text y="{HEIGHT / 2 + 13:.1f}">0 B</text>'
+        f'<text x="{WIDTH / 2:.1f}" y="{HEIGHT / 2 + 13:.1f}" text-anchor="end">'
+        f"{most}</text></g>"
     )
-    return _svg(WIDTH / 2, HEIGHT / 2, "links by the bytes they carry", shapes)
+    label = "links by the bytes they carry; heights are logarithmic"
+    return _svg(WIDTH / 2, HEIGHT / 2 + 18, label, [*bars, axis])
 
 
 def _matrix(graph: CommGraph) -> str:
