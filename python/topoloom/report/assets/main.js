@@ -38,7 +38,8 @@ async function main() {
     matrix.redraw();
   };
   followTheme(redraw);
-  new ResizeObserver(redraw).observe(document.querySelector("main"));
+  const resized = new ResizeObserver(redraw);
+  for (const picture of document.querySelectorAll(".stack")) resized.observe(picture);
   requestAnimationFrame(() => requestAnimationFrame(() => {
     performance.mark("drawn");
     document.documentElement.dataset.drawn = "";

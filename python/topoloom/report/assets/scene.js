@@ -39,6 +39,7 @@ export class Scene {
 
   show(view) {
     this.view = view;
+    this.sortVertices();
     this.sortLinks();
     document.getElementById("scene-top").textContent = this.model.busy(this.model.top);
     document.getElementById("scene-last").textContent = count(this.model.ranks - 1);
@@ -153,28 +154,52 @@ export class Scene {
   }
 
   dots(context, dark, ink) {
-    const { x, y } = this.camera;
     const colors = seats(dark, RANK_COLORS).map((color) => css(color));
     const size = this.dotSize();
+    const { free, switches } = this.shades;
+    context.fillStyle = ink;
+    this.squares(context, switches, 0.8 * size);
+    context.globalAlpha = 0.5;
+    this.squares(context, free, Math.min(size / 3, 4));
+    context.globalAlpha = 1;
+    context.strokeStyle = ink;
+    context.lineWidth = 0.8;
+    this.shades.seated.forEach((vertices, shade) => {
+      context.fillStyle = colors[shade];
+      if (size < 4) this.squares(context, vertices, size);
+      else this.circles(context, vertices, size);
+    });
+    if (this.model.ranks <= 128 && size > 7) this.rankNames(context, size);
+  }
+
+  squares(context, vertices, size) {
+    const { x, y } = this.camera;
+    context.beginPath();
+    for (const vertex of vertices) context.rect(x[vertex] - size / 2, y[vertex] - size / 2, size, size);
+    context.fill();
+  }
+
+  circles(context, vertices, size) {
+    const { x, y } = this.camera;
+    context.beginPath();
+    for (const vertex of vertices) {
+      context.moveTo(x[vertex] + size / 2, y[vertex]);
+      context.arc(x[vertex], y[vertex], size / 2, 0, 7);
+    }
+    context.fill();
+    context.stroke();
+  }
+
+  /** Sort vertices by what is on them: no node, no rank, or ranks of some number. */
+  sortVertices() {
+    const seated = Array.from({ length: RANK_COLORS }, () => []);
+    this.shades = { free: [], switches: [], seated };
     for (let vertex = 0; vertex < this.camera.count; vertex++) {
       const ranks = this.ranksAt(vertex);
-      const isSwitch = this.model.vertexNodes[vertex] === 0;
-      const half = (ranks.length ? size : isSwitch ? 0.8 * size : Math.min(size / 3, 4)) / 2;
-      context.fillStyle = ranks.length ? colors[this.shade(ranks)] : ink;
-      context.globalAlpha = ranks.length || isSwitch ? 1 : 0.5;
-      if (size < 4 || isSwitch || !ranks.length) {
-        context.fillRect(x[vertex] - half, y[vertex] - half, 2 * half, 2 * half);
-        continue;
-      }
-      context.strokeStyle = ink;
-      context.lineWidth = 0.8;
-      context.beginPath();
-      context.arc(x[vertex], y[vertex], half, 0, 7);
-      context.fill();
-      context.stroke();
+      if (ranks.length) seated[this.shade(ranks)].push(vertex);
+      else if (this.model.vertexNodes[vertex] === 0) this.shades.switches.push(vertex);
+      else this.shades.free.push(vertex);
     }
-    context.globalAlpha = 1;
-    if (this.model.ranks <= 128 && size > 7) this.rankNames(context, size);
   }
 
   /** Write ranks beside their node, or below it in a network of switches, where there is room. */
