@@ -86,6 +86,7 @@ def test_another_pattern_than_the_placements_is_noted(
         (["none.json", "-o", "r.html"], "none.json: No such file"),
         (["p.npz", "-o", "r.html"], "p.npz: not a text file"),
         (["empty.json", "-o", "r.html"], "empty.json: the file is empty"),
+        (["x.json", "-o", "x.json"], "x.json is a placement"),
         (["x.json", "-o", "none/r.html"], "there is no directory 'none'"),
         (["x.json", "-g", "few.npz", "-o", "r.html"], "x.json places 16 ranks"),
         (["x.json", "-g", "empty.json", "-o", "r.html"], "empty.json: the file is"),

@@ -22,7 +22,7 @@ def command(
     placements: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PLACEMENT...", help="JSON, as 'map' writes it; several of one job."
+            metavar="PLACEMENT", help="JSON, as 'map' writes it; several of one job."
         ),
     ],
     output: Annotated[Path, output_option("The page to write, such as report.html.")],
@@ -50,10 +50,13 @@ def command(
       topoloom report x.json -o report.html
       topoloom report hop-bytes.json congestion.json -g p.npz -o report.html
     """
+    from topoloom import Error
     from topoloom.cli.console import print_facts, print_json
     from topoloom.figure.judgement import headline
     from topoloom.report.page import save_report
 
+    if output.exists() and any(output.samefile(path) for path in placements):
+        raise Error(f"{output} is a placement; name another file for the page")
     report = _report(placements, pattern)
     save_report(output, report)
     before, after = report.views[0], report.views[report.best]

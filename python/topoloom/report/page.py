@@ -49,14 +49,13 @@ def save_report(path: str | Path, report: Report) -> None:
 def render(report: Report) -> str:
     """Build the page; the same report gives the same text."""
     from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
 
     assets = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     template = assets.from_string(_asset("report.html.j2"))
     style = _asset("report.css")
     script = "\n".join(_plain(_asset(name)) for name in SCRIPTS)
     data, pack = page_data(report)
-    from markupsafe import Markup
-
     return template.render(
         **facts(report),
         data=data,
