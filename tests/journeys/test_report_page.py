@@ -68,6 +68,12 @@ def inked(page: Any, canvas: str) -> int:
     return int(page.evaluate(script, canvas))
 
 
+def changed(page: Any, expression: str, was: str) -> str:
+    """Wait until an expression is no longer what it was; frames come when they come."""
+    page.wait_for_function(f"was => {expression} !== was", arg=was)
+    return str(page.evaluate(expression))
+
+
 def text(page: Any, selector: str) -> str:
     return str(page.inner_text(selector))
 
@@ -110,10 +116,10 @@ def test_links_tell_their_load_and_who_loads_them(opened: Opened) -> None:
 
 def test_another_view_shows_other_links(opened: Opened) -> None:
     page = opened.page
-    after = page.evaluate("document.getElementById('scene').toDataURL()")
+    picture = "document.getElementById('scene').toDataURL()"
+    after = page.evaluate(picture)
     page.check("input[name=view][value='0']")
-    page.wait_for_timeout(100)
-    assert page.evaluate("document.getElementById('scene').toDataURL()") != after
+    changed(page, picture, after)
     assert "the launcher's order" in text(page, "#hot-title")
 
 
@@ -124,20 +130,17 @@ def test_the_machine_turns_by_pointer_and_by_keys(opened: Opened) -> None:
     page.focus("#scene-marks")
     for key in ("ArrowLeft", "ArrowUp", "+"):
         page.keyboard.press(key)
-        page.wait_for_timeout(300)
-        seen.append(page.evaluate(picture))
+        seen.append(changed(page, picture, seen[-1]))
     page.drag_and_drop(
         "#scene-marks",
         "#scene-marks",
         source_position={"x": 300, "y": 200},
         target_position={"x": 380, "y": 220},
     )
-    page.wait_for_timeout(300)
-    seen.append(page.evaluate(picture))
-    assert len(set(seen)) == 5
+    dragged = changed(page, picture, seen[-1])
+    assert len({*seen, dragged}) == 5
     page.keyboard.press("0")
-    page.wait_for_timeout(300)
-    assert page.evaluate(picture) == seen[0]
+    page.wait_for_function(f"first => {picture} === first", arg=seen[0])
 
 
 def test_the_matrix_tells_pairs_and_bytes_at_every_zoom(opened: Opened) -> None:
@@ -149,10 +152,10 @@ def test_the_matrix_tells_pairs_and_bytes_at_every_zoom(opened: Opened) -> None:
     assert re.match(
         r"From rank \d+ at position \d+ to rank \d+ .* B in", text(page, "#matrix-read")
     )
-    low = page.get_attribute("#matrix-0", "aria-label")
+    label = "document.getElementById('matrix-0').getAttribute('aria-label')"
+    close = page.evaluate(label)
     page.keyboard.press("0")
-    page.wait_for_timeout(100)
-    assert page.get_attribute("#matrix-0", "aria-label") != low
+    changed(page, label, close)
     # A neighbor in the stencil: rank 0 sends to rank 1, both in the launcher's order.
     box = page.locator("#matrix-0").bounding_box()
     assert box is not None
@@ -195,7 +198,7 @@ def test_it_is_dark_where_the_system_or_the_reader_wants(
     picture = "document.getElementById('matrix-0').toDataURL()"
     in_the_dark = dark.evaluate(picture)
     dark.emulate_media(media="print")
-    dark.wait_for_function(f"was => {picture} !== was", arg=in_the_dark)
+    changed(dark, picture, in_the_dark)
     assert dark.evaluate("getComputedStyle(document.body).colorScheme") == "light"
     assert not dark.is_visible("#theme")
     assert dark.is_visible("#scene")
