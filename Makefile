@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-validation bench-published fuzz asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-report bench-validation bench-published fuzz asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -64,6 +64,11 @@ bench-validation: build      ## objectives beside times that SimGrid simulates; 
 
 bench-tiles: build           ## process grids on nodes, beside other ways of blocking; ARGS='--every 10' takes seconds
 	PYTHONPATH=bench python -m tiles $(ARGS)
+
+bench-report: build          ## size of the report page, and how fast a browser shows it, at 10,000 ranks
+	tools/setup.sh test
+	pip install -q playwright
+	python bench/report.py $(ARGS)
 
 bench-published: build       ## ours beside every published value that we know; ARGS='stencils'
 	PYTHONPATH=bench python -m published ../shared/data/published.csv $(ARGS)

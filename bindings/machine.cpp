@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "arrays.hpp"
+#include "notebook.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/compact_nodes.hpp"
@@ -129,7 +130,8 @@ void bind_machine(nb::module_& m) {
                 return facts;
             },
             nb::sig("def summary(self) -> dict[str, object]"))
-        .def("__repr__", [](const Machine& m) { return "Machine('" + m.text() + "')"; });
+        .def("__repr__", [](const Machine& m) { return "Machine('" + m.text() + "')"; })
+        .def("_repr_html_", shown_by<Machine>("machine_html"));
 
     nb::class_<Allocation>(m, "Allocation", "The slots that a job was given, in the launcher's order.")
         .def(

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "notebook.hpp"
 #include "rooms.hpp"
 #include "topoloom/metric/allocation_shape.hpp"
 #include "topoloom/metric/judge.hpp"
@@ -66,6 +67,7 @@ auto measure(nb::handle_t<Judged> j) {
 void bind_metric(nb::module_& m) {
     nb::class_<Judged>(m, "Judgement",
                        "Everything worth knowing about a placement; see docs/concepts.md for the words.")
+        .def("_repr_html_", shown_by<Judged>("judgement_html"))
         .def_prop_ro("hop_bytes", [](const Judged& j) { return j.measures.hop_bytes; })
         .def_prop_ro("hops_per_byte", [](const Judged& j) { return j.measures.hops_per_byte; })
         .def_prop_ro("dilation_average", [](const Judged& j) { return j.measures.dilation_average; })

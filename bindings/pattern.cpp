@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "arrays.hpp"
+#include "notebook.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/collective_pattern.hpp"
@@ -85,6 +86,7 @@ nb::object per_rank(const CommGraph& graph, const Value& value) {
 void bind_pattern(nb::module_& m) {
     nb::class_<CommGraph>(m, "CommGraph",
                           "Who sends how many bytes in how many messages to whom; directed, sparse.")
+        .def("_repr_html_", shown_by<CommGraph>("graph_html"))
         .def_static(
             "from_edges", &from_edges, "rank_count"_a, "source"_a, "target"_a, "bytes"_a,
             "messages"_a = nb::none(), "load"_a = nb::none(),

@@ -34,6 +34,7 @@ need_test_programs() {
   want scotch_gmap scotch
   want lstopo hwloc-nox
   want smpirun libsimgrid-dev
+  want chromium chromium
   /usr/bin/python3 -c 'import simgrid' 2>/dev/null || missing+=(python3-simgrid)
   # Not on every user's PATH: daemons, and what makes networks.
   PATH=$PATH:/usr/sbin:/sbin want slurmctld slurm-wlm munge

@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from topoloom.cli.outcome import Failure, Interrupted
+from topoloom.cli.typed import typed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +51,7 @@ VERBS = {
     "export": Verb("write a placement for mpirun, srun and other launchers"),
     "run": Verb("record, map, and launch a program with its placement", True),
     "verify": Verb("run a program; is every rank where a placement puts it?"),
+    "report": Verb("show placements on one page: links, matrix, loads, nodes"),
     "list": Verb("list mappers, schedules, patterns, topologies, machines, ..."),
     "demo": Verb("the whole way on a small example, into ./out/demo"),
 }
@@ -175,6 +177,7 @@ def run(arguments: Sequence[str]) -> int:
 
     0 is well, 2 bad input, 1 a failure, 130 Ctrl-C.
     """
+    typed.set(("topoloom", *arguments))
     try:
         if not arguments:
             arguments = ["--help"]
@@ -207,6 +210,8 @@ def _explain(error: Exception) -> int:
         return fail("not enough memory for this problem", 1)
     if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
         return fail("figures need matplotlib: pip install 'topoloom[report]'", 1)
+    if isinstance(error, ModuleNotFoundError) and error.name == "jinja2":
+        return fail("reports need jinja2: pip install 'topoloom[report]'", 1)
     if os.environ.get("TOPOLOOM_TRACEBACK"):
         raise error
     return fail(

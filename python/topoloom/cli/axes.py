@@ -94,6 +94,7 @@ def command(
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where, choose_allocation, measures
     from topoloom.cli.search import read_search
+    from topoloom.cli.typed import typed
     from topoloom.machine_file import load_described
     from topoloom.phases import phase_array
 
@@ -123,6 +124,8 @@ def command(
             objective="time",
             values={**judged, "objective": chosen.total},
             mapper="axes",
+            graph=str(pattern or ""),
+            command=typed.get(),
         )
         save_placement(output, result)
     if to is not None:

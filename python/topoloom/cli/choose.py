@@ -68,6 +68,7 @@ class Choice:
         """Write where the ranks go."""
         from topoloom import PlacementFile, judge, save_placement
         from topoloom.cli.problem import measures
+        from topoloom.cli.typed import typed
 
         assert self.found is not None
         assert self.graph is not None
@@ -83,6 +84,7 @@ class Choice:
                 mapper=self.mapper or "",
                 seed=self.seed,
                 work=self.found.work,
+                command=typed.get(),
             ),
         )
 

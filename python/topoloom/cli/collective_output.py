@@ -33,6 +33,7 @@ def write_placement(
     """Write the order that was found as a placement."""
     from topoloom import PlacementFile, judge, save_placement
     from topoloom.cli.problem import measures
+    from topoloom.cli.typed import typed
 
     graph = call.schedule(together.best.name).pattern()
     judged = judge(graph, setting.sites.allocation, together.placement)
@@ -45,6 +46,7 @@ def write_placement(
         objective="time",
         values={**measures(judged), "objective": together.best.cost.time},
         mapper="collective",
+        command=typed.get(),
     )
     save_placement(path, result)
 

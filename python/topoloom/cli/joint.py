@@ -187,6 +187,7 @@ def _save(
 ) -> list[Path]:
     from topoloom import PlacementFile, judge, save_placement
     from topoloom.cli.problem import measures
+    from topoloom.cli.typed import typed
 
     directory.mkdir(exist_ok=True)
     files = []
@@ -210,6 +211,7 @@ def _save(
                 mapper=mapper,
                 seed=seed,
                 work=found.work,
+                command=typed.get(),
             ),
         )
     return files

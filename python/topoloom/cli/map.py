@@ -121,6 +121,7 @@ def command(
     from topoloom.cli.problem import Where, at_least, load_problem
     from topoloom.cli.search import read_search
     from topoloom.cli.sharing import read_sharing
+    from topoloom.cli.typed import typed
     from topoloom.units import format_count
 
     search = read_search(seed, time, work, threads)
@@ -171,6 +172,8 @@ def command(
         mapper=mapper,
         seed=seed,
         work=work_done,
+        graph=graph,
+        command=typed.get(),
     )
     if output is not None:
         save_placement(output, result)

@@ -312,6 +312,7 @@ def _place(
     """Place the ranks; also measure the launcher's own order, `block`."""
     from topoloom import Placement, PlacementFile, judge, place
     from topoloom.cli.problem import measures
+    from topoloom.cli.typed import typed
 
     at = seats.where.allocation
 
@@ -334,6 +335,7 @@ def _place(
         mapper=mapper,
         seed=search.seed,
         work=work,
+        command=typed.get(),
     )
     return result, values(default)
 

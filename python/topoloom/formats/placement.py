@@ -44,6 +44,9 @@ class PlacementFile:
         The search that led here; `work` counts what it evaluated.
     topoloom
         The version that wrote the file.
+    graph, command
+        The file of the pattern and the command line, as they were typed; empty where
+        there were none.
     """
 
     machine: Machine
@@ -57,6 +60,8 @@ class PlacementFile:
     seed: int = 0
     work: int = 0
     topoloom: str = __version__
+    graph: str = ""
+    command: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Build the JSON document."""
@@ -81,7 +86,14 @@ class PlacementFile:
             "seed": self.seed,
             "work": self.work,
             "topoloom": self.topoloom,
+            **({"graph": self.graph} if self.graph else {}),
+            **({"command": list(self.command)} if self.command else {}),
         }
+
+    def _repr_html_(self) -> str:
+        from topoloom.report.notebook import placement_html
+
+        return placement_html(self)
 
 
 def save_placement(path: str | Path, placement: PlacementFile) -> None:
@@ -138,7 +150,16 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         seed=get_value(document, "seed", int),
         work=get_value(document, "work", int),
         topoloom=get_value(document, "topoloom", str),
+        graph=get_value(document, "graph", str) if "graph" in document else "",
+        command=_words(document),
     )
+
+
+def _words(document: dict[str, Any]) -> tuple[str, ...]:
+    words = get_value(document, "command", list) if "command" in document else []
+    if not all(isinstance(word, str) for word in words):
+        raise Error('"command" must be a list of texts')
+    return tuple(words)
 
 
 def _id_list(document: dict[str, Any], key: str, count: int) -> Any:

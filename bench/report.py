@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report page at 10,000 ranks and 100,000 links: size, first paint, pointer.
+
+Times are those of a headless Chromium that draws without a GPU: of the first paint with
+content, of the mark that the page sets once all pictures are drawn, and, for the
+pointer and a key that turns the machine, from an event to the end of the frame that
+answers it; beside it the CPU that the page's main thread takes for one. Targets: below
+3 MB, below 2 s, below 50 ms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+TOPOLOOM = str(Path(sys.executable).parent / "topoloom")
+#: machine, stencil of ranks, nodes of the allocation
+CASES = {
+    "torus": ("torus:26x25x26", "25x20x20", 10_000),
+    "fat tree": ("fattree:25:20:20", "25x20x20", 10_000),
+    "dragonfly": ("dragonfly:74x32,nodes=4,global=10", "23x20x20", 9_200),
+}
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]
+ARGUMENTS += ["--no-first-run", "--disable-background-networking"]
+ARGUMENTS += ["--disable-component-update", "--disable-sync"]
+
+GESTURES = [("scene-marks", ""), ("scene-marks", "ArrowLeft"), ("matrix-0", "")]
+
+#: Points at a canvas, or presses a key on it, and times each answer, frame included.
+ANSWERS = """async ([id, key, moves]) => {
+  const canvas = document.getElementById(id);
+  canvas.scrollIntoView();
+  const box = canvas.getBoundingClientRect();
+  const times = [];
+  for (let i = 0; i < moves; i++) {
+    await new Promise(requestAnimationFrame);
+    const start = performance.now();
+    canvas.dispatchEvent(key ? new KeyboardEvent("keydown", {key})
+      : new PointerEvent("pointermove", {
+        clientX: box.left + box.width * (0.2 + 0.6 * Math.random()),
+        clientY: box.top + box.height * (0.2 + 0.6 * Math.random()),
+      }));
+    await new Promise((done) => requestAnimationFrame(() => done()));
+    const channel = new MessageChannel();
+    const painted = new Promise((done) => (channel.port1.onmessage = done));
+    channel.port2.postMessage(0);
+    await painted;
+    times.push(performance.now() - start);
+  }
+  return times;
+}"""
+
+
+def main() -> None:
+    """Make a page for each case and print one line about it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--moves", type=int, default=100, help="of the pointer")
+    moves = parser.parse_args().moves
+    print(f"{'':10}{'links':>9}{'MB':>7}{'paint s':>9}{'drawn s':>9}", end="")
+    print("".join(f"{what + ' ms':>9}{'CPU':>7}" for what in ("link", "turn", "cell")))
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=ARGUMENTS
+        )
+        for name, case in CASES.items():
+            path = _make(Path(folder), *case)
+            page = browser.new_page(viewport={"width": 1400, "height": 1000})
+            page.goto(path.as_uri())
+            page.wait_for_selector("html[data-drawn]")
+            _print(name, path, page, moves)
+            page.close()
+        browser.close()
+
+
+def _make(folder: Path, machine: str, grid: str, nodes: int) -> Path:
+    def run(*words: str) -> None:
+        subprocess.run([TOPOLOOM, *words], cwd=folder, check=True, capture_output=True)
+
+    run("pattern", "stencil3d", "--grid", grid, "--bytes", "1024", "-o", "p.npz")
+    where = ["-m", machine, "--allocate", str(nodes)]
+    run("map", "p.npz", *where, "--mapper", "multisection", "-o", "x.json")
+    run("report", "x.json", "-o", "report.html")
+    return folder / "report.html"
+
+
+def _print(name: str, path: Path, page: Any, moves: int) -> None:
+    paint = page.evaluate(
+        "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    )
+    drawn = page.evaluate("performance.getEntriesByName('drawn')[0].startTime")
+    facts = "JSON.parse(document.getElementById('facts').textContent)"
+    links = page.evaluate(f"{facts}.links")
+    print(f"{name:10}{links:9,}{path.stat().st_size / 1e6:7.2f}", end="")
+    print(f"{paint / 1000:9.2f}{drawn / 1000:9.2f}", end="")
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    for canvas, key in GESTURES:
+        page.wait_for_timeout(500)
+        before = _cpu(session)
+        times = page.evaluate(ANSWERS, [canvas, key, moves])
+        cpu = (_cpu(session) - before) / moves
+        print(f"{statistics.median(times):9.1f}{1000 * cpu:7.1f}", end="")
+    print(flush=True)
+
+
+def _cpu(session: Any) -> float:
+    """Seconds of CPU that the page's main thread has taken."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return float(next(m["value"] for m in metrics if m["name"] == "TaskDuration"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom report`: placements on one page that opens in any browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from topoloom.cli.options import AsJson, output_option
+
+if TYPE_CHECKING:
+    from topoloom import Allocation, Bounds, CommGraph, Placement, PlacementFile
+    from topoloom.report.data import Report, View
+
+LAUNCHER = "the launcher's order"
+MOST_PLACEMENTS = 7
+
+
+def command(
+    placements: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PLACEMENT", help="JSON, as 'map' writes it; several of one job."
+        ),
+    ],
+    output: Annotated[Path, output_option("The page to write, such as report.html.")],
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            "--pattern",
+            "-g",
+            metavar="GRAPH",
+            help="The communication graph. Default: the file that the placement was "
+            "made for.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show placements on one page, beside what the launcher would do by default.
+
+    The page is a single HTML file below 3 MB that fetches nothing: what was gained,
+    the communication matrix before and after, the machine with its links by load and
+    who loads them, a table of nodes, what is proven of all placements, and how each
+    file was made.
+
+    \b
+    Examples:
+      topoloom report x.json -o report.html
+      topoloom report hop-bytes.json congestion.json -g p.npz -o report.html
+    """
+    from topoloom import Error
+    from topoloom.cli.console import print_facts, print_json
+    from topoloom.figure.judgement import headline
+    from topoloom.report.page import save_report
+
+    if output.exists() and any(output.samefile(path) for path in placements):
+        raise Error(f"{output} is a placement; name another file for the page")
+    report = _report(placements, pattern)
+    save_report(output, report)
+    before, after = report.views[0], report.views[report.best]
+    said = headline({before.name: before.judgement, after.name: after.judgement})
+    size = output.stat().st_size
+    if as_json:
+        print_json(
+            {
+                "output": str(output),
+                "bytes": size,
+                "headline": said,
+                "best": after.name,
+                "views": [
+                    {"name": view.name, "file": view.file or None, **view.values}
+                    for view in report.views
+                ],
+            }
+        )
+        return
+    print_facts([("gain", said), ("written", f"{output} ({size / 1e6:.2f} MB)")])
+
+
+class _Problem(NamedTuple):
+    """What all views are judged by."""
+
+    graph: CommGraph
+    where: Allocation
+    shared: bool
+    bounds: Bounds | None
+    views: int
+
+
+class _Made(NamedTuple):
+    """A placement and its file."""
+
+    path: Path
+    file: PlacementFile
+
+
+def _report(paths: list[Path], pattern: str | None) -> Report:
+    from topoloom import Error, load_graph, load_placement
+    from topoloom.cli.gaps import quick_bounds
+    from topoloom.cli.problem import launcher_default
+    from topoloom.cli.typed import typed
+    from topoloom.report.data import Report
+
+    if len(paths) > MOST_PLACEMENTS:
+        raise Error(
+            f"{len(paths)} placements are more than a page shows: {MOST_PLACEMENTS}"
+        )
+    files = [load_placement(path) for path in paths]
+    _check_same_job(paths, files)
+    graph_file = pattern if pattern is not None else _recorded_graph(paths[0], files[0])
+    graph = load_graph(graph_file)
+    first = files[0]
+    if len(first.placement.slots) != graph.rank_count:
+        raise Error(
+            f"{paths[0]} places {len(first.placement.slots)} ranks, "
+            f"but {graph_file} has {graph.rank_count}"
+        )
+    where = first.allocation
+    shared = any(file.placement.shared for file in files)
+    # What a shared slot may hold, a placement does not say.
+    bounds = None if shared else quick_bounds(graph, where)
+    problem = _Problem(graph, where, shared, bounds, 1 + len(files))
+    default = launcher_default(graph, where, shared)
+    views = [_view(problem, LAUNCHER, default)]
+    for path, file, name in zip(paths, files, _names(paths, files), strict=True):
+        view = _view(problem, name, file.placement, _Made(path, file))
+        _warn_if_changed(view, graph_file)
+        views.append(view)
+    aim = "congestion_max" if "congestion" in first.objective else "hop_bytes"
+    best = min(range(1, len(views)), key=lambda index: views[index].values[aim])
+    return Report(
+        graph=graph,
+        allocation=where,
+        views=views,
+        best=best,
+        hosts=first.hosts,
+        bounds=bounds,
+        pattern=graph_file,
+        command=typed.get(),
+    )
+
+
+def _check_same_job(paths: list[Path], files: list[PlacementFile]) -> None:
+    import numpy as np
+
+    from topoloom import Error
+
+    first = files[0]
+    for path, file in zip(paths[1:], files[1:], strict=True):
+        if file.machine.text != first.machine.text:
+            what = f"for {file.machine.text}, not {first.machine.text}"
+        elif len(file.placement.slots) != len(first.placement.slots):
+            what = f"of {len(file.placement.slots)} ranks"
+        elif not np.array_equal(file.allocation.slots, first.allocation.slots):
+            what = "on other nodes"
+        else:
+            continue
+        raise Error(
+            f"{path} is a placement {what}; a page compares placements of one job, so "
+            f"report it and {paths[0]} apart"
+        )
+
+
+def _recorded_graph(path: Path, file: PlacementFile) -> str:
+    """Find the graph that a placement was made for: from here, or beside the file."""
+    from topoloom import Error
+
+    if not file.graph:
+        raise Error(f"{path} does not say for which pattern it is; name it: -g GRAPH")
+    for graph in (Path(file.graph), path.parent / file.graph):
+        if graph.exists():
+            return str(graph)
+    raise Error(f"{path} was made for {file.graph}, which is not there; name it: -g")
+
+
+def _names(paths: list[Path], files: list[PlacementFile]) -> list[str]:
+    """Name placements by mapper where that tells them apart, else by file."""
+    mappers = [
+        file.mapper or path.stem for path, file in zip(paths, files, strict=True)
+    ]
+    for names in (mappers, [path.stem for path in paths]):
+        if len(set(names)) == len(names) and LAUNCHER not in names:
+            return names
+    return [str(path) for path in paths]
+
+
+def _view(
+    problem: _Problem, name: str, placement: Placement, made: _Made | None = None
+) -> View:
+    from topoloom import judge
+    from topoloom.cli.gaps import gaps
+    from topoloom.cli.problem import measures
+    from topoloom.report.data import View, told_links
+
+    judgement = judge(
+        problem.graph, problem.where, placement, hottest=told_links(problem.views)
+    )
+    values = measures(judgement, problem.shared)
+    return View(
+        name=name,
+        placement=placement,
+        judgement=judgement,
+        values=values,
+        gaps=gaps(values, problem.bounds),
+        made=made.file if made else None,
+        file=str(made.path) if made else "",
+    )
+
+
+def _warn_if_changed(view: View, graph_file: str) -> None:
+    """Say where the pattern is not the one that the placement was made for."""
+    from topoloom.cli.console import note
+
+    assert view.made is not None
+    told = view.made.values.get("hop_bytes")
+    if told is not None and told != view.values["hop_bytes"]:
+        note(
+            f"topoloom: {view.file} tells {told:,.0f} hop-bytes, but with {graph_file} "
+            f"it has {view.values['hop_bytes']:,.0f}: it was made for another pattern"
+        )

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line as it was typed: files say how to make them again."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+
+#: Its words, from "topoloom" on.
+typed: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Builds the page's pictures from its data, and lets them follow each other.
+
+import { Matrix } from "./matrix.js";
+import { Model } from "./model.js";
+import { Nodes } from "./nodes.js";
+import { unpack } from "./pack.js";
+import { Scene } from "./scene.js";
+
+const HOTTEST = 12; // links in the table
+
+async function main() {
+  const facts = JSON.parse(document.getElementById("facts").textContent);
+  const arrays = await unpack(document.getElementById("arrays").textContent, facts.arrays);
+  const model = new Model(facts, arrays);
+  const matrix = new Matrix(model);
+  const nodes = new Nodes(model, (node) => {
+    scene.choose({ vertex: model.nodeVertex[node] });
+    nodes.choose(node);
+    nodes.refresh(nodes.page);
+    document.getElementById("machine").scrollIntoView({ block: "start" });
+  });
+  const scene = new Scene(model, (found) => {
+    nodes.choose(found?.vertex === undefined ? null : model.nodesAt.get(found.vertex)[0]);
+  });
+  const show = (view) => {
+    scene.show(view);
+    matrix.show(view);
+    nodes.show(view);
+    fillHot(model, view, scene);
+  };
+  for (const choice of document.querySelectorAll('input[name="view"]')) {
+    choice.addEventListener("change", () => show(model.views[choice.value]));
+  }
+  show(model.views[document.querySelector('input[name="view"]:checked').value]);
+  const redraw = () => {
+    scene.redraw();
+    matrix.redraw();
+  };
+  followTheme(redraw);
+  const resized = new ResizeObserver(redraw);
+  for (const picture of document.querySelectorAll(".stack")) resized.observe(picture);
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    performance.mark("drawn");
+    document.documentElement.dataset.drawn = "";
+  }));
+}
+
+/** The busiest links as a table: what the picture shows, for all readers. */
+function fillHot(model, view, scene) {
+  const rows = Array.from(view.hot.slice(0, HOTTEST), (link) => {
+    const row = document.createElement("tr");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = model.linkName[link];
+    button.addEventListener("click", () => scene.choose({ link }));
+    const cells = [button, model.load(view, link), model.loaders(view, link)].map((content, index) => {
+      const cell = document.createElement(index === 0 ? "th" : "td");
+      cell.append(content);
+      return cell;
+    });
+    cells[0].scope = "row";
+    cells[1].className = "number";
+    row.append(...cells);
+    return row;
+  });
+  document.querySelector("#hot tbody").replaceChildren(...rows);
+  document.getElementById("hot-title").textContent = `The busiest links with ranks placed by ${view.name}`;
+}
+
+/** Pictures are drawn anew where the system, the button or the printer changes colors. */
+function followTheme(redraw) {
+  const button = document.getElementById("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const set = (dark) => {
+    button.setAttribute("aria-pressed", String(dark));
+    redraw();
+  };
+  set(system.matches);
+  button.addEventListener("click", () => {
+    const dark = button.getAttribute("aria-pressed") !== "true";
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    set(dark);
+  });
+  system.addEventListener("change", () => {
+    delete document.documentElement.dataset.theme;
+    set(system.matches);
+  });
+  matchMedia("print").addEventListener("change", redraw);
+}
+
+main();

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report shows, as plain data: arrays for the pictures and numbers for the text.
+
+Everything is measured by `judge`; nothing here routes a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topoloom._core import Error, Wiring
+from topoloom.figure.links import busyness
+from topoloom.formats.topology_options import split_numbers
+from topoloom.report.matrix import Level, finest_level, positions
+from topoloom.report.pack import Pack
+from topoloom.report.scene import leaving, scene_of, stored
+
+if TYPE_CHECKING:
+    from topoloom import (
+        Allocation,
+        Bounds,
+        CommGraph,
+        Judgement,
+        Machine,
+        Placement,
+        PlacementFile,
+    )
+    from topoloom.figure.links import Array
+
+MOST_RANKS = 100_000  # and nodes: what one page can hold
+MOST_LINKS = 240_000  # by the number of views; the busiest are shown
+MOST_TOLD = 20_000  # likewise: links for which the page tells who loads them
+LOADERS = 3  # rank pairs that are named for a link, as `judge` has them
+MOST_LETTERS = 2_750_000  # of all arrays in base 64, so that the page is below 3 MB
+
+
+@dataclass(frozen=True)
+class View:
+    """A placement that the page can show.
+
+    Attributes
+    ----------
+    name
+        Its mapper, or its file where several have the same.
+    values, gaps
+        The numbers of `judgement`, as placement files hold them; and some of them
+        divided by what is proven of all placements.
+    made
+        The file that it comes from; None for the launcher's own order.
+    """
+
+    name: str
+    placement: Placement
+    judgement: Judgement
+    values: Mapping[str, float]
+    gaps: Mapping[str, float | None]
+    made: PlacementFile | None = None
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is to be reported: one problem, and at least two views of it.
+
+    Attributes
+    ----------
+    views
+        The launcher's order first; `best` is the index of the one that is praised.
+    bounds
+        What is proven of all placements; None if nothing was tried.
+    pattern, command
+        The file of the graph, and the words that made the page.
+    """
+
+    graph: CommGraph
+    allocation: Allocation
+    views: list[View]
+    best: int
+    hosts: tuple[str, ...] | None = None
+    bounds: Bounds | None = None
+    pattern: str = ""
+    command: tuple[str, ...] = ()
+
+    @property
+    def machine(self) -> Machine:
+        """Where the ranks are placed."""
+        return self.allocation.machine
+
+
+def told_links(views: int) -> int:
+    """Count the links that `judge` should name as the hottest, for so many views."""
+    return MOST_TOLD // views
+
+
+def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
+    """Collect what the pictures need: facts as JSON, and packed arrays.
+
+    Raises
+    ------
+    topoloom.Error
+        If there are more ranks or nodes than a page can hold.
+    """
+    machine, allocation = report.machine, report.allocation
+    for count, what in (
+        (report.graph.rank_count, "ranks"),
+        (len(allocation.nodes), "nodes"),
+    ):
+        if count > MOST_RANKS:
+            raise Error(f"{count:,} {what} are more than a page holds: {MOST_RANKS:,}")
+    pack = Pack()
+    links = _kept_links(report)
+    facts = {
+        "ranks": report.graph.rank_count,
+        "slotsPerNode": machine.slots_per_node,
+        "levels": node_levels(machine),
+        "links": machine.link_count,
+        "inSeconds": busyness(machine).in_seconds,
+        "shape": [int(extent) for extent in machine.shape],
+        "best": report.best,
+        **_add_machine(pack, machine, allocation, links),
+    }
+    _add_nodes(pack, report)
+    names = [machine.link_name(int(link)) for link in links]
+    pack.add_text("link.name", names)
+    number = {name: index for index, name in enumerate(names)}
+    facts["views"] = [
+        _add_view(pack, f"view{index}", view, allocation, links, number)
+        for index, view in enumerate(report.views)
+    ]
+    for index, level in enumerate(_fitting(report, MOST_LETTERS - pack.size)):
+        facts["views"][index]["width"] = level.width
+        _add_level(pack, f"view{index}.matrix", level, report.graph.rank_count)
+    facts["arrays"] = pack.index
+    return facts, pack
+
+
+def node_levels(machine: Machine) -> list[int]:
+    """Tell how a node's slots are grouped, from the innermost group outwards."""
+    inside = machine.text.partition("+node:")[2].partition("+")[0]
+    return split_numbers(inside.partition(",")[0]) if inside else [1]
+
+
+def _kept_links(report: Report) -> Array:
+    """Choose the busiest links that are up, in the order of their ids."""
+    machine = report.machine
+    rate = busyness(machine).bandwidth
+    busy = np.zeros(machine.link_count)
+    for view in report.views:
+        busy = np.maximum(busy, np.asarray(view.judgement.loads) / rate)
+    if "+down:" in machine.text:
+        wiring = Wiring(machine)
+        size = wiring.vertex_count
+        ends = [machine.link_ends(link) for link in range(machine.link_count)]
+        up = np.asarray(wiring.link_from, dtype=np.int64) * size + wiring.link_to
+        mine = np.array(ends, dtype=np.int64).reshape(-1, 2) @ [size, 1]
+        busy[~np.isin(mine, up)] = -1
+    order = np.argsort(-busy, kind="stable")
+    order = order[busy[order] >= 0]
+    return np.sort(order[: MOST_LINKS // len(report.views)])
+
+
+def _add_machine(
+    pack: Pack, machine: Machine, allocation: Allocation, links: Array
+) -> dict[str, Any]:
+    scene = scene_of(machine)
+    ends = np.array([machine.link_ends(int(link)) for link in links], dtype=np.int64)
+    ends = ends.reshape(-1, 2)
+    out = leaving(scene, [int(extent) for extent in machine.shape], ends)
+    homes = scene.vertex[np.asarray(allocation.nodes, dtype=np.int64)]
+    shown = np.arange(len(scene.places))
+    if len(shown) > MOST_RANKS:
+        shown = np.unique(np.concatenate([ends.reshape(-1), homes]))
+    number = np.zeros(len(scene.places), dtype=np.int64)
+    number[shown] = np.arange(len(shown))
+    places, unit = stored(scene.places[shown])
+    pack.add_ids("vertex.place", places)
+    pack.add_ids("vertex.nodes", scene.nodes[shown])
+    pack.add_ids("node.vertex", number[homes])
+    pack.add_ids("link.from", number[ends[:, 0]])
+    pack.add_ids("link.to", number[ends[:, 1]])
+    pack.add_ids("link.out", out)
+    rates = np.array([machine.bandwidth(int(link)) for link in links])
+    pack.add_amounts("link.rate", rates)
+    return {"flat": scene.flat, "unit": unit, "steps": scene.steps.tolist()}
+
+
+def _add_nodes(pack: Pack, report: Report) -> None:
+    machine, nodes = report.machine, np.asarray(report.allocation.nodes)
+    pack.add_ids("node.id", nodes)
+    pack.add_text("node.host", list(report.hosts or ()))
+    places: list[str] = []
+    if len(machine.shape):
+        at = (machine.coordinates(node) for node in nodes.tolist())
+        places = [",".join(map(str, place)) for place in at]
+    pack.add_text("node.place", places)
+
+
+def _add_view(
+    pack: Pack,
+    key: str,
+    view: View,
+    allocation: Allocation,
+    links: Array,
+    number: Mapping[str, int],
+) -> dict[str, Any]:
+    judgement, nodes = view.judgement, np.asarray(allocation.nodes)
+    pack.add_amounts(f"{key}.load", np.asarray(judgement.loads)[links])
+    per_node = allocation.machine.slots_per_node
+    index = np.zeros(allocation.machine.node_count, dtype=np.int64)
+    index[nodes] = np.arange(len(nodes))
+    slots = np.asarray(view.placement.slots, dtype=np.int64)
+    seats = index[slots // per_node] * per_node + slots % per_node
+    pack.add_ids(f"{key}.seat", seats)
+    pack.add_ids(f"{key}.rank", np.argsort(positions(allocation, view.placement)))
+    for name in ("bytes_out", "bytes_in", "messages_out", "messages_in"):
+        values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
+        pack.add_amounts(f"{key}.{name}", values)
+    hottest = judgement.hottest
+    pairs = np.zeros((len(hottest), LOADERS, 3))
+    for row, (_, _, _, loaders) in enumerate(hottest):
+        pairs[row, : len(loaders)] = loaders
+    found = np.array([number[name] for name, *_ in hottest], dtype=np.int64)
+    pack.add_ids(f"{key}.hot", found)
+    pack.add_ids(f"{key}.source", pairs[:, :, 0].astype(np.int64))
+    pack.add_ids(f"{key}.target", pairs[:, :, 1].astype(np.int64))
+    pack.add_amounts(f"{key}.bytes", pairs[:, :, 2])
+    return {"name": view.name, "shared": view.placement.shared}
+
+
+def _fitting(report: Report, room: int) -> list[Level]:
+    """Find the finest levels of all views that fit into so many letters."""
+    ranks = report.graph.rank_count
+    levels = [
+        finest_level(report.graph, positions(report.allocation, view.placement))
+        for view in report.views
+    ]
+    # Packing takes longer than adding up, and few cells take less than a letter.
+    while sum(len(level.row) for level in levels) > room and levels[0].width < ranks:
+        levels = [level.coarser() for level in levels]
+    while True:
+        trial = Pack()
+        for level in levels:
+            _add_level(trial, "matrix", level, ranks)
+        if trial.size <= room or levels[0].width >= ranks:
+            return levels
+        levels = [level.coarser() for level in levels]
+
+
+def _add_level(pack: Pack, key: str, level: Level, ranks: int) -> None:
+    rows = -(-ranks // level.width)
+    pack.add_ids(f"{key}.count", np.bincount(level.row, minlength=rows))
+    pack.add_ids(f"{key}.column", level.column)
+    pack.add_amounts(f"{key}.bytes", level.bytes)

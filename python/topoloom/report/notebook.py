@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a notebook shows of an object: a small table and a still picture, no scripts."""
+
+from __future__ import annotations
+
+import base64
+import html
+import shlex
+import struct
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from topoloom.outline import outline
+from topoloom.report.histogram import HEIGHT, WIDTH, histogram
+from topoloom.report.matrix import finest_level
+from topoloom.report.scene import leaving, scene_of
+from topoloom.report.text import MEASURES
+from topoloom.units import format_bytes, format_count
+
+if TYPE_CHECKING:
+    from topoloom import CommGraph, Judgement, Machine, PlacementFile
+    from topoloom.figure.links import Array
+
+MOST_DRAWN = 4_000  # links of a machine, beyond which a small picture is a blot
+CELLS = 64  # of the matrix, at most, across
+_SEEN_FROM = np.array([[0.88, 0.0, -0.48], [0.18, 0.93, 0.33]])  # 3-D to the page
+
+
+def machine_html(machine: Machine) -> str:
+    """Show a machine: its size, its parts, and its links where they are few."""
+    facts = {
+        "nodes": f"{machine.node_count:,}",
+        "slots": f"{machine.slot_count:,}",
+        "links": f"{machine.link_count:,}",
+    }
+    picture = _scene(machine) if machine.link_count <= MOST_DRAWN else ""
+    parts = html.escape("\n".join(outline(machine)))
+    return _fragment(machine.name, picture, _table(facts), f"<pre>{parts}</pre>")
+
+
+def graph_html(graph: CommGraph) -> str:
+    """Show a communication graph: its size and its matrix."""
+    facts = {
+        "ranks": f"{graph.rank_count:,}",
+        "pairs": f"{graph.edge_count:,}",
+        "messages": f"{graph.total_messages:,}",
+        "bytes": format_bytes(graph.total_bytes),
+    }
+    return _fragment("communication graph", _matrix(graph), _table(facts))
+
+
+def judgement_html(judgement: Judgement) -> str:
+    """Show a judgement: its measures and how many links carry how much."""
+    names = [name for name in MEASURES if getattr(judgement, name) is not None]
+    values = {name: getattr(judgement, name) for name in names}
+    return _fragment("judgement", _bars(judgement), _table(_measured(values)))
+
+
+def placement_html(file: PlacementFile) -> str:
+    """Show a placement: its measures, and how it came about."""
+    made = {
+        "mapper": file.mapper,
+        "objective": file.objective,
+        "seed": str(file.seed),
+        "graph": file.graph,
+        "command": shlex.join(file.command),
+    }
+    title = (
+        f"{len(file.placement.slots):,} ranks on {len(file.allocation.nodes):,} of "
+        f"{file.machine.node_count:,} nodes of {file.machine.name}"
+    )
+    known = {name: text for name, text in made.items() if text}
+    return _fragment(title, _table(_measured(file.values)), _table(known))
+
+
+def _measured(values: Mapping[str, float]) -> dict[str, str]:
+    return {
+        MEASURES.get(name, (name,))[0]: format_count(value)
+        for name, value in values.items()
+    }
+
+
+def _fragment(title: str, *parts: str) -> str:
+    inside = "".join(f"<div>{part}</div>" for part in parts if part)
+    style = "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
+    return (
+        f"<div><strong>{html.escape(title)}</strong>"
+        f'<div style="{style}">{inside}</div></div>'
+    )
+
+
+def _table(rows: Mapping[str, str]) -> str:
+    lines = (
+        f'<tr><th scope="row" style="text-align:left">{html.escape(name)}</th>'
+        f'<td style="text-align:left">{html.escape(value)}</td></tr>'
+        for name, value in rows.items()
+    )
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _svg(width: float, height: float, label: str, shapes: Iterable[str]) -> str:
+    return (
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+        f'height="{height:.0f}" role="img" aria-label="{html.escape(label)}">'
+        f"{''.join(shapes)}</svg>"
+    )
+
+
+def _scene(machine: Machine) -> str:
+    scene = scene_of(machine)
+    links = range(machine.link_count)
+    ends = np.array([machine.link_ends(link) for link in links], dtype=np.int64)
+    ends = ends.reshape(-1, 2)
+    inside = leaving(scene, [int(extent) for extent in machine.shape], ends) == 0
+    view = np.eye(2, 3) if scene.flat else _SEEN_FROM
+    at = scene.places @ view.T * [1, -1]
+    at -= at.min(axis=0)
+    at *= 300 / max(float(at.max(initial=0)), 1e-9)
+    at += 6
+    lines = "".join(
+        f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
+        for (x1, y1), (x2, y2) in at[np.unique(np.sort(ends[inside]), axis=0)]
+    )
+    dots = "".join(
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="currentColor"/>'
+        for (x, y), nodes in zip(at, scene.nodes, strict=True)
+        if nodes
+    )
+    width, height = at.max(axis=0) + 6
+    path = f'<path d="{lines}" fill="none" stroke="#888" stroke-width="0.7"/>'
+    return _svg(width, height, f"links of {machine.name}", [path, dots])
+
+
+def _bars(judgement: Judgement) -> str:
+    from topoloom.figure.links import Busyness
+
+    loads = np.asarray(judgement.loads)
+    counted = histogram(
+        (loads, loads[:0]), ["links", ""], Busyness(np.ones(1), in_seconds=False)
+    )
+    bars = [
+        f'<rect x="{bar.x / 2:.1f}" y="{bar.y / 2:.1f}" width="{bar.width:.1f}" '
+        f'height="{bar.height / 2:.1f}" fill="#1b4f8a">'
+        f"<title>{html.escape(bar.text)}</title></rect>"
+        for bar in counted.bars
+    ]
+    most = html.escape(counted.x_ticks[-1][1])
+    axis = (
+        f'<path d="M0 {HEIGHT / 2:.1f}H{WIDTH / 2:.1f}" stroke="#888"/>'
+        '<g fill="currentColor" font-size="11">'
+        f'<text y="{HEIGHT / 2 + 13:.1f}">0 B</text>'
+        f'<text x="{WIDTH / 2:.1f}" y="{HEIGHT / 2 + 13:.1f}" text-anchor="end">'
+        f"{most}</text></g>"
+    )
+    label = "links by the bytes they carry; heights are logarithmic"
+    return _svg(WIDTH / 2, HEIGHT / 2 + 18, label, [*bars, axis])
+
+
+def _matrix(graph: CommGraph) -> str:
+    level = finest_level(graph, np.arange(graph.rank_count))
+    while graph.rank_count > CELLS * level.width:
+        level = level.coarser()
+    across = -(-graph.rank_count // level.width)
+    gray = np.full((across, across), 255, dtype=np.uint8)
+    if len(level.bytes):
+        share = np.log1p(level.bytes) / np.log1p(level.bytes.max())
+        gray[level.row, level.column] = 200 - 200 * share
+    label = f"bytes from each rank (down) to each (across), {level.width} a cell"
+    picture = base64.b64encode(_png(gray)).decode()
+    return (
+        f'<img alt="{html.escape(label)}" title="{html.escape(label)}" width="192" '
+        'style="image-rendering:pixelated;border:1px solid #888" '
+        f'src="data:image/png;base64,{picture}">'
+    )
+
+
+def _png(gray: Array) -> bytes:
+    """Write a picture of 8 bits a pixel (ISO/IEC 15948)."""
+    height, width = gray.shape
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    lines = np.concatenate([np.zeros((height, 1), np.uint8), gray], axis=1)
+    head: Any = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"".join(
+        [
+            b"\x89PNG\r\n\x1a\n",
+            chunk(b"IHDR", head),
+            chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)),
+            chunk(b"IEND", b""),
+        ]
+    )

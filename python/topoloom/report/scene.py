@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A machine in space: where its vertices stand, and which links lead out of a grid.
+
+Grids stand as they are numbered, axes past the third small inside the first three;
+switched networks in storeys, nodes at the bottom; all others as `figure.layout` puts
+them, on a plane.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topoloom.figure.layout import circle, layout
+from topoloom.figure.network import Network, network_of
+from topoloom.figure.parts import GRIDS
+from topoloom.formats.topology_keys import write_topology
+
+if TYPE_CHECKING:
+    from topoloom import Machine
+    from topoloom.figure.links import Array
+
+STORED = 65_535  # the largest coordinate of a stored place
+#: directions of a grid's axes, the longest first: three of space, then small ones
+_WAYS = np.array(
+    [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.8, 0.55, 0.2), (-0.5, 0.8, 0.3), (0.5, 0.3, 1)]
+)
+MOST_IN_A_ROW = 24  # lowest switches, before they stand in several rows
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the page draws of a machine.
+
+    Attributes
+    ----------
+    places : float array of shape ``(vertices, 3)``
+        x to the right, y up, z away from the reader.
+    flat
+        Whether all stand on one plane, which the page does not turn.
+    nodes : int array of shape ``(vertices,)``
+        How many nodes hang on each vertex, or are it; 0 for a switch.
+    vertex : int array of shape ``(nodes,)``
+        The vertex of each node.
+    steps : float array of shape ``(axes, 3)``
+        Of a grid: where a step along each axis leads; else empty.
+    """
+
+    places: Array
+    flat: bool
+    nodes: Array
+    vertex: Array
+    steps: Array
+
+
+def scene_of(machine: Machine) -> Scene:
+    """Find the place of every vertex. O(vertices + links)."""
+    from topoloom._core import Wiring
+
+    topology = write_topology(machine.text.partition("+")[0])
+    vertex = np.asarray(Wiring(machine).vertex, dtype=np.int64)
+    network = network_of(machine, topology)
+    steps = np.zeros((0, 3))
+    shape = [int(extent) for extent in machine.shape]
+    if topology["kind"] in GRIDS and not _is_a_ring(machine, shape):
+        steps = _steps(shape)
+        places = np.indices(shape).reshape(len(shape), -1).T @ steps
+    elif topology["kind"] in ("hyperx", "hypercube"):
+        places = _domed(shape)
+    elif network.switched:
+        places = _storeys(network)
+    elif len(shape) == 1:
+        places = _on_a_plane(circle(len(network.nodes)))
+    else:
+        places = _on_a_plane(layout(topology, network))
+    places = places - (places.min(axis=0) + places.max(axis=0)) / 2
+    flat = bool(np.ptp(places[:, 2]) == 0)
+    return Scene(places, flat, network.nodes, vertex, steps)
+
+
+def leaving(scene: Scene, shape: list[int], ends: Array) -> Array:
+    """Tell which links close an axis of a grid: they are drawn as stubs at both ends.
+
+    Parameters
+    ----------
+    ends : int array of shape ``(links, 2)``
+        The vertices that each link joins.
+
+    Returns
+    -------
+    int array of shape ``(links,)``
+        0 for a link between neighbors; 1 + 2 * axis if it leaves downwards along an
+        axis, and one more if upwards.
+    """
+    out = np.zeros(len(ends), dtype=np.uint8)
+    if len(scene.steps) == 0 or len(ends) == 0:
+        return out
+    at = np.array(np.unravel_index(ends, shape)).transpose(1, 2, 0)
+    steps = at[:, 1] - at[:, 0]
+    # On an axis of two, the second link between the same ends goes round.
+    _, first, which = np.unique(ends, axis=0, return_index=True, return_inverse=True)
+    closing = np.abs(steps).sum(axis=1) != 1
+    closing |= first[which.reshape(-1)] != np.arange(len(ends))
+    far = np.abs(steps) == np.array(shape) - 1
+    axis = np.where(far.any(axis=1), far.argmax(axis=1), np.abs(steps).argmax(axis=1))
+    upward = steps[np.arange(len(ends)), axis] < 0
+    out[closing] = (1 + 2 * axis + upward)[closing]
+    return out
+
+
+def stored(places: Array) -> tuple[Array, float]:
+    """Write places as whole numbers ``(3, vertices)`` for the page, and their unit."""
+    unit = max(float(np.abs(places).max(initial=0)), 1e-9) * 2 / STORED
+    numbers = np.round(places.T / unit + STORED / 2)
+    return np.ascontiguousarray(numbers.astype(np.uint16)), unit
+
+
+def _is_a_ring(machine: Machine, shape: list[int]) -> bool:
+    long = [axis for axis, extent in enumerate(shape) if extent > 1]
+    return len(long) == 1 and bool(machine.wraps[long[0]]) and shape[long[0]] > 2
+
+
+def _steps(shape: list[int]) -> Array:
+    """Tell where a step along each axis leads: the longest to the right."""
+    order = np.argsort([-extent for extent in shape], kind="stable").tolist()
+    steps = np.zeros((len(shape), 3))
+    length = 1.0
+    for place, axis in enumerate(order):
+        if place and place % 3 == 0:
+            length *= 0.75 / max(shape[axis] - 1, 1)
+        steps[axis] = length * _WAYS[place % len(_WAYS)]
+    return steps
+
+
+def _domed(shape: list[int]) -> Array:
+    """Bend every row of a grid, so that links that pass others are seen beside them."""
+    if max(shape) == 2:  # a hypercube has none
+        return np.asarray(np.indices(shape).reshape(len(shape), -1).T @ _steps(shape))
+    steps = _steps(shape)
+    at = np.indices(shape).reshape(len(shape), -1).T
+    places = np.asarray(at @ steps)
+    for axis, extent in enumerate(shape):
+        if extent > 2:
+            across = 4 * at[:, axis] * (extent - 1 - at[:, axis]) / (extent - 1)
+            side = np.roll(steps[axis], 1) + np.roll(steps[axis], 2)
+            places = places + 0.12 * across[:, None] * side
+    return places
+
+
+def _on_a_plane(places: Array) -> Array:
+    return np.column_stack([places, np.zeros(len(places))])
+
+
+def _storeys(network: Network) -> Array:
+    """Put nodes in blocks below their switch, and each switch over what hangs on it."""
+    height, count = network.height, len(network.nodes)
+    source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
+    leaf = _lowest(source, target, np.flatnonzero(height == 0), height, count)
+    leaves, leaf = np.unique(leaf, return_inverse=True)
+    columns = _columns(leaves, source, target, height)
+    cell, within = np.arange(len(leaves)), _count_within(leaf)
+    centers = np.stack([cell % columns, cell // columns], axis=1).astype(float)
+    several = columns < len(leaves)
+    largest = int(np.bincount(leaf).max())
+    side = math.ceil(math.sqrt(largest)) if several else largest
+    offsets = np.stack([within % side, within // side], axis=1) - [
+        (side - 1) / 2,
+        (-(-largest // side) - 1) / 2,
+    ]
+    places = np.zeros((count, 3))
+    ground = np.flatnonzero(height == 0)
+    places[ground[:, None], [0, 2]] = centers[leaf] + 0.7 * offsets / side
+    wide = max(columns, -(-len(leaves) // columns))
+    storey = 0.42 * wide / np.ptp(height)
+    for level in sorted(np.unique(height[height != 0]).tolist(), key=abs):
+        _raise_switches(places, network, level, storey, source, target)
+    return places
+
+
+def _lowest(
+    source: Array, target: Array, nodes: Array, height: Array, count: int
+) -> Array:
+    """Find the switch that each node hangs on: its lowest neighbor, the first of these.
+
+    A node without any is its own.
+    """
+    order = np.lexsort((target, height[target], source))
+    kept = order[height[target][order] != 0]
+    first = np.arange(count)
+    found, index = np.unique(source[kept], return_index=True)
+    first[found] = target[kept][index]
+    return np.asarray(first[nodes])
+
+
+def _columns(leaves: Array, source: Array, target: Array, height: Array) -> int:
+    """Choose how many lowest switches stand in a row: those below the same ones."""
+    if len(leaves) <= MOST_IN_A_ROW:
+        return len(leaves)
+    above = np.isin(source, leaves) & (height[target] > height[source])
+    found, index = np.unique(source[above], return_index=True)
+    _, pod = np.unique(target[above][index], return_counts=True)
+    if len(found) == len(leaves) and len(pod) > 1:
+        columns = int(pod.max())
+        if 1 / 5 <= columns**2 / len(leaves) <= 5:
+            return columns
+    return math.ceil(math.sqrt(1.6 * len(leaves)))
+
+
+def _count_within(group: Array) -> Array:
+    """Give numbers to the members of each group, from 0."""
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group)
+    first = np.cumsum(sizes) - sizes
+    within = np.empty(len(group), dtype=np.int64)
+    within[order] = np.arange(len(group)) - first[group[order]]
+    return within
+
+
+def _raise_switches(
+    places: Array,
+    network: Network,
+    level: int,
+    storey: float,
+    source: Array,
+    target: Array,
+) -> None:
+    """Put the switches of a level over the middle of what hangs on them.
+
+    Those that have the same below them share its extent.
+    """
+    height = network.height
+    row = np.flatnonzero(height == level)
+    nearer = (height[source] == level) & (np.abs(height[target]) < abs(level))
+    low = np.full((len(height), 3), np.inf)
+    high = np.full((len(height), 3), -np.inf)
+    np.minimum.at(low, source[nearer], places[target[nearer]])
+    np.maximum.at(high, source[nearer], places[target[nearer]])
+    low, high = (np.where(np.isfinite(edge[row]), edge[row], 0) for edge in (low, high))
+    box = np.round(np.concatenate([low, high], axis=1), 6)
+    _, group = np.unique(box, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    number, size = _count_within(group), np.bincount(group)[group]
+    wide, deep = (np.maximum(high - low, 0)[:, axis] for axis in (0, 2))
+    ratio = (wide + 0.5) / (deep + 0.5)
+    across = np.where(deep == 0, size, np.ceil(np.sqrt(size * ratio)).astype(int))
+    across = np.where(wide == 0, np.where(deep == 0, size, 1), across)
+    across = np.clip(across, 1, size)
+    down = -(-size // across)
+    middle = (low + high) / 2
+    # Alone over the middle; else a little apart even where there is no extent.
+    reach = np.where(size > 1, 0.7, 0)
+    x = ((number % across + 0.5) / across - 0.5) * np.maximum(wide, reach)
+    z = ((number // across + 0.5) / down - 0.5) * np.where(down > 1, deep, 0)
+    places[row] = middle + np.stack([x, np.zeros(len(row)), z], axis=1)
+    places[row, 1] = storey * level

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report says in words and tables; the template sets it and escapes it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from topoloom.figure.judgement import headline
+from topoloom.figure.links import Busyness, busyness
+from topoloom.report.histogram import Histogram, busy_text, histogram
+from topoloom.units import format_bytes, format_count
+from topoloom.version import __version__
+
+if TYPE_CHECKING:
+    from topoloom.report.data import Report, View
+
+#: measure -> how it is called, and what it is
+MEASURES = {
+    "hop_bytes": ("hop-bytes", "bytes of every message times its distance, summed"),
+    "hops_per_byte": ("hops per byte", "the same, divided by all bytes"),
+    "dilation_average": ("hops per message", "links that a message crosses"),
+    "dilation_max": ("longest way", "links that the farthest message crosses"),
+    "traffic_average": ("traffic", "bytes on a link, of links that carry any"),
+    "congestion_max": ("congestion", "load of the busiest link by its bandwidth"),
+    "inter_node_bytes": ("bytes between nodes", "what leaves its node"),
+    "load_max": ("load of a slot", "largest sum of the loads of ranks on one slot"),
+    "minimal_share": ("minimal share", "of adaptive traffic, what takes no detour"),
+}
+_IN_BYTES = ("hop_bytes", "traffic_average", "inter_node_bytes")
+HEAVIEST = 12  # rank pairs in the table beside the matrix
+
+
+class Number(NamedTuple):
+    """One of the three numbers of the first screen."""
+
+    title: str
+    before: str
+    after: str
+    gain: float  # percent
+    gap: float | None
+
+
+class Pair(NamedTuple):
+    """Two ranks that exchange much."""
+
+    source: int
+    target: int
+    bytes: str
+    messages: int
+    hops: list[int]  # by view
+
+
+class Fact(NamedTuple):
+    """How something was made."""
+
+    name: str
+    value: str
+    is_command: bool = False
+
+
+def facts(report: Report) -> dict[str, Any]:
+    """Collect all texts and tables of the page."""
+    before, after = report.views[0], report.views[report.best]
+    machine = report.machine
+    by = busyness(machine)
+    pair = {before.name: before.judgement, after.name: after.judgement}
+    return {
+        "title": headline(pair),
+        "problem": (
+            f"{report.graph.rank_count:,} ranks on {len(report.allocation.nodes):,} of "
+            f"{machine.node_count:,} nodes of {machine.name}"
+        ),
+        "views": [view.name for view in report.views],
+        "best": report.best,
+        "numbers": _numbers(before, after, by),
+        "measures": _measures(report.views, report.best, by),
+        "bounds": _bounds(report, by),
+        "histogram": _histogram(before, after, by),
+        "busy_means": by.what,
+        "pairs": heaviest_pairs(report),
+        "sources": [_source(view) for view in report.views if view.made is not None],
+        "inputs": _inputs(report),
+        "command": shlex.join(report.command),
+        "version": __version__,
+    }
+
+
+def _writer(measure: str, by: Busyness) -> Callable[[float], str]:
+    if measure == "congestion_max":
+        return lambda value: busy_text(value, by)
+    return format_bytes if measure in _IN_BYTES else format_count
+
+
+def gain(before: float, after: float) -> float:
+    """Percent that is saved."""
+    return 100 * (before - after) / before if before else 0.0
+
+
+def _numbers(before: View, after: View, by: Busyness) -> list[Number]:
+    busiest = "time of the busiest link" if by.in_seconds else "busiest link"
+    return [
+        Number(
+            title,
+            write(before.values[name]),
+            write(after.values[name]),
+            gain(before.values[name], after.values[name]),
+            after.gaps.get(name),
+        )
+        for name, title, write in (
+            ("hop_bytes", "hop-bytes", format_bytes),
+            ("congestion_max", busiest, lambda value: busy_text(value, by)),
+            ("dilation_average", "hops per message", lambda value: f"{value:.2f}"),
+        )
+    ]
+
+
+def _measures(views: list[View], best: int, by: Busyness) -> list[dict[str, Any]]:
+    rows = []
+    for name in views[0].values:
+        title, meaning = MEASURES.get(name, (name.replace("_", " "), ""))
+        numbers = [view.values[name] for view in views]
+        write = _writer(name, by)
+        saved = gain(numbers[0], numbers[best])
+        rows.append(
+            {
+                "title": title,
+                "meaning": meaning,
+                "values": [write(number) for number in numbers],
+                "gain": None if name == "minimal_share" else saved,
+            }
+        )
+    return rows
+
+
+def _bounds(report: Report, by: Busyness) -> list[dict[str, Any]]:
+    if report.bounds is None:
+        return []
+    proven = report.bounds
+    where = proven.congestion_where
+    found = (
+        ("hop_bytes", format_bytes(proven.hop_bytes), proven.hop_bytes_by),
+        (
+            "congestion_max",
+            busy_text(proven.congestion, by),
+            " of ".join(filter(None, (proven.congestion_by, where))),
+        ),
+    )
+    return [
+        {
+            "title": MEASURES[name][0],
+            "least": least,
+            "by": proof,
+            "gaps": [view.gaps.get(name) for view in report.views],
+        }
+        for name, least, proof in found
+    ]
+
+
+def _histogram(before: View, after: View, by: Busyness) -> Histogram:
+    busy = (by.of(before.judgement), by.of(after.judgement))
+    return histogram(busy, [before.name, after.name], by)
+
+
+def heaviest_pairs(report: Report) -> list[Pair]:
+    """Find the pairs of ranks with the most bytes; of equals the lower ranks."""
+    graph, machine = report.graph, report.machine
+    amount = np.asarray(graph.bytes)
+    order = np.argsort(-amount, kind="stable")[:HEAVIEST]
+    sources = np.searchsorted(np.asarray(graph.first), order, side="right") - 1
+    pairs = []
+    for edge, source in zip(order.tolist(), sources.tolist(), strict=True):
+        target = int(graph.peer[edge])
+        hops = [
+            machine.hops(
+                int(view.placement.slots[source]) // machine.slots_per_node,
+                int(view.placement.slots[target]) // machine.slots_per_node,
+            )
+            for view in report.views
+        ]
+        messages = int(graph.messages[edge])
+        pairs.append(
+            Pair(source, target, format_bytes(int(amount[edge])), messages, hops)
+        )
+    return pairs
+
+
+def _inputs(report: Report) -> list[Fact]:
+    graph = report.graph
+    return [
+        Fact(
+            "pattern",
+            f"{report.pattern}: {graph.rank_count:,} ranks, {graph.edge_count:,} pairs,"
+            f" {graph.total_messages:,} messages, {format_bytes(graph.total_bytes)}",
+        ),
+        Fact("machine", _short(report.machine.text)),
+        Fact("allocation", f"{len(report.allocation.nodes):,} nodes"),
+    ]
+
+
+def _source(view: View) -> dict[str, Any]:
+    made = view.made
+    assert made is not None
+    lines = [
+        Fact("mapper", made.mapper),
+        Fact("objective", made.objective),
+        Fact("seed", str(made.seed)),
+        Fact("work", f"{made.work:,} candidates"),
+        Fact("Topoloom", made.topoloom),
+    ]
+    if made.graph:
+        lines.append(Fact("placed for", made.graph))
+    if made.command:
+        lines.append(Fact("made by", shlex.join(made.command), is_command=True))
+    return {"name": view.name, "file": view.file, "facts": lines}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 300 else text[:297] + "..."

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A real browser, without a window, that opens reports and notes what goes wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@dataclass
+class Opened:
+    """A page, what its console said that is no good, and what it asked the net for."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start Debian's Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium")
+    assert program is not None, "no chromium on the PATH; tools/setup.sh test gets it"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def open_report(browser: Browser, path: Path, **settings: Any) -> Opened:
+    """Open a report from its file and wait until it is drawn."""
+    settings.setdefault("viewport", {"width": 1200, "height": 900})
+    opened = Opened(browser.new_page(**settings))
+    page = opened.page
+    page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+    page.on("console", lambda message: opened.complaints.append(message.text))
+    page.on("dialog", lambda dialog: opened.complaints.append(dialog.message))
+    page.on("request", lambda request: opened.requests.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-drawn]")
+    return opened

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom report`: which files belong on one page, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+
+@pytest.fixture
+def placed(topoloom: Command) -> None:
+    """Leave p.npz, and x.json, which is placed for it."""
+    topoloom("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz")
+    topoloom("map", "p.npz", "-m", "torus:4x4x2", "-o", "x.json")
+
+
+def test_a_placement_knows_its_pattern_and_how_it_was_made(
+    topoloom: Command, placed: None
+) -> None:
+    document = json.loads(Path("x.json").read_text())
+    assert document["graph"] == "p.npz"
+    words = ["topoloom", "map", "p.npz", "-m", "torus:4x4x2", "-o", "x.json"]
+    assert document["command"] == words
+    told = topoloom("report", "x.json", "-o", "r.html", "--json").json
+    assert told["bytes"] == Path("r.html").stat().st_size
+    page = Path("r.html").read_text()
+    assert "topoloom map p.npz -m torus:4x4x2 -o x.json" in page
+    assert "topoloom report x.json -o r.html --json" in page
+    judged = topoloom("judge", "p.npz", "x.json", "--json").json
+    shown = {view["name"]: view for view in told["views"]}
+    for measure in ("hop_bytes", "congestion_max", "dilation_average"):
+        assert shown[told["best"]][measure] == judged[measure]
+        assert shown["the launcher's order"][measure] == judged["block"][measure]
+
+
+def test_the_pattern_may_lie_beside_the_placement(
+    topoloom: Command, placed: None
+) -> None:
+    Path("away").mkdir()
+    for name in ("p.npz", "x.json"):
+        Path(name).rename(Path("away") / name)
+    assert topoloom("report", "away/x.json", "-o", "r.html").status == 0
+
+
+def test_several_placements_of_one_job_share_a_page(
+    topoloom: Command, placed: None
+) -> None:
+    words = ["-m", "torus:4x4x2", "--mapper", "random", "-o", "y.json"]
+    topoloom("map", "p.npz", *words)
+    told = topoloom("report", "x.json", "y.json", "-o", "r.html", "--json").json
+    names = [view["name"] for view in told["views"]]
+    assert names == ["the launcher's order", "auto", "random"]
+    assert told["best"] == "auto"
+
+
+def test_old_placements_need_a_pattern(topoloom: Command, placed: None) -> None:
+    document = json.loads(Path("x.json").read_text())
+    del document["graph"], document["command"]
+    Path("x.json").write_text(json.dumps(document))
+    refused = topoloom("report", "x.json", "-o", "r.html")
+    assert refused.status == 2
+    assert refused.err.startswith("topoloom: x.json does not say for which pattern")
+    assert topoloom("report", "x.json", "-g", "p.npz", "-o", "r.html").status == 0
+
+
+def test_another_pattern_than_the_placements_is_noted(
+    topoloom: Command, placed: None
+) -> None:
+    topoloom("pattern", "ring", "--ranks", "16", "-o", "q.npz")
+    noted = topoloom("report", "x.json", "-g", "q.npz", "-o", "r.html")
+    assert noted.status == 0
+    assert "it was made for another pattern" in noted.err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["x.json"], "missing option"),
+        (["-o", "r.html"], "missing argument"),
+        (["none.json", "-o", "r.html"], "none.json: No such file"),
+        (["p.npz", "-o", "r.html"], "p.npz: not a text file"),
+        (["empty.json", "-o", "r.html"], "empty.json: the file is empty"),
+        (["x.json", "-o", "x.json"], "x.json is a placement"),
+        (["x.json", "-o", "none/r.html"], "there is no directory 'none'"),
+        (["x.json", "-g", "few.npz", "-o", "r.html"], "x.json places 16 ranks"),
+        (["x.json", "-g", "empty.json", "-o", "r.html"], "empty.json: the file is"),
+        (["x.json", "big.json", "-o", "r.html"], "big.json is a placement for torus"),
+        (["x.json"] * 8 + ["-o", "r.html"], "8 placements are more than"),
+    ],
+)
+def test_bad_input_is_named_and_no_page_is_left(
+    topoloom: Command, placed: None, words: list[str], why: str
+) -> None:
+    Path("empty.json").write_text("")
+    topoloom("pattern", "ring", "--ranks", "8", "-o", "few.npz")
+    topoloom("map", "p.npz", "-m", "torus:8x8", "-o", "big.json")
+    refused = topoloom("report", *words)
+    assert refused.status == 2
+    assert why in refused.err
+    assert refused.err.count("\n") == 1
+    assert not Path("r.html").exists()
+
+
+def test_shared_slots_are_shown_without_a_bound(topoloom: Command) -> None:
+    topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")
+    topoloom("map", "p.npz", "-m", "torus:4x4", "--imbalance", "0", "-o", "x.json")
+    assert topoloom("report", "x.json", "-o", "r.html").status == 0
+    assert "Nothing was proven for this page" in Path("r.html").read_text()

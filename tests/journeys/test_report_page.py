@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A report in a real browser: it draws, answers pointer and keys, fetches nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Opened, chromium, open_report
+
+TOPOLOOM = str(Path(sys.executable).parent / "topoloom")
+NASTY = "</script><img src=x onerror=alert(1)>"
+
+
+def topoloom(folder: Path, *words: str) -> None:
+    done = subprocess.run(
+        [TOPOLOOM, *words], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Report 64 ranks on nodes of 2 x 2 slots, whose hosts have nasty names."""
+    folder = tmp_path_factory.mktemp("report")
+    topoloom(folder, "pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
+    where = ["-m", "torus:4x4x4+node:2:2", "--allocate", "20"]
+    topoloom(folder, "map", "p.npz", *where, "--mapper", "mahd", "-o", "x.json")
+    document = json.loads((folder / "x.json").read_text())
+    document["allocation"]["hosts"] = [f"{NASTY}{i}" for i in range(20)]
+    document["mapper"] = f"mahd{NASTY}"
+    (folder / "x.json").write_text(json.dumps(document))
+    topoloom(folder, "report", "x.json", "-o", "r.html")
+    return folder / "r.html"
+
+
+@pytest.fixture
+def opened(browser: Any, report: Path) -> Iterator[Opened]:
+    shown = open_report(browser, report)
+    yield shown
+    shown.page.close()
+    assert shown.complaints == []
+    assert shown.requests == [report.as_uri()]
+
+
+def inked(page: Any, canvas: str) -> int:
+    """Count the pixels of a canvas that are not empty."""
+    script = """id => {
+      const canvas = document.getElementById(id);
+      const {width, height} = canvas;
+      const {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
+      let count = 0;
+      for (let i = 3; i < data.length; i += 4) count += data[i] > 0;
+      return count;
+    }"""
+    return int(page.evaluate(script, canvas))
+
+
+def changed(page: Any, expression: str, was: str) -> str:
+    """Wait until an expression is no longer what it was; frames come when they come."""
+    page.wait_for_function(f"was => {expression} !== was", arg=was)
+    return str(page.evaluate(expression))
+
+
+def text(page: Any, selector: str) -> str:
+    return str(page.inner_text(selector))
+
+
+def test_all_pictures_are_drawn_and_texts_stay_texts(opened: Opened) -> None:
+    page = opened.page
+    for canvas in ("matrix-0", "matrix-1", "scene"):
+        assert inked(page, canvas) > 1000
+    assert page.query_selector("img") is None
+    assert "<img src=x" in text(page, "#table tbody")
+    assert "<img src=x" in text(page, "h1")
+    assert "topoloom map p.npz" in text(page, "main")
+
+
+def test_links_tell_their_load_and_who_loads_them(opened: Opened) -> None:
+    page = opened.page
+    page.focus("#scene-marks")
+    page.keyboard.press("n")
+    said = text(page, "#scene-read")
+    first = text(page, "#hot tbody tr:first-child th")
+    assert said.startswith(f"Link {first}: ")
+    assert "Loaded by rank" in said
+    page.keyboard.press("n")
+    assert text(page, "#scene-read") != said
+    page.click("#hot tbody tr:first-child button")
+    assert text(page, "#scene-read") == said
+    # The marks show where it is: the pointer finds something there, too.
+    page.keyboard.press("0")
+    box = page.locator("#scene-marks").bounding_box()
+    assert box is not None
+    told = set()
+    for step in range(40):
+        page.mouse.move(
+            box["x"] + box["width"] * (0.35 + 0.3 * step / 40),
+            box["y"] + box["height"] * (0.3 + 0.4 * step / 40),
+        )
+        told.add(text(page, "#scene-read"))
+    assert len(told) > 3
+
+
+def test_another_view_shows_other_links(opened: Opened) -> None:
+    page = opened.page
+    picture = "document.getElementById('scene').toDataURL()"
+    after = page.evaluate(picture)
+    page.check("input[name=view][value='0']")
+    changed(page, picture, after)
+    assert "the launcher's order" in text(page, "#hot-title")
+
+
+def test_the_machine_turns_by_pointer_and_by_keys(opened: Opened) -> None:
+    page = opened.page
+    picture = "document.getElementById('scene').toDataURL()"
+    seen = [page.evaluate(picture)]
+    page.focus("#scene-marks")
+    for key in ("ArrowLeft", "ArrowUp", "+"):
+        page.keyboard.press(key)
+        seen.append(changed(page, picture, seen[-1]))
+    page.drag_and_drop(
+        "#scene-marks",
+        "#scene-marks",
+        source_position={"x": 300, "y": 200},
+        target_position={"x": 380, "y": 220},
+    )
+    dragged = changed(page, picture, seen[-1])
+    assert len({*seen, dragged}) == 5
+    page.keyboard.press("0")
+    page.wait_for_function(f"first => {picture} === first", arg=seen[0])
+
+
+def test_the_matrix_tells_pairs_and_bytes_at_every_zoom(opened: Opened) -> None:
+    page = opened.page
+    page.focus("#matrix-0")
+    for _ in range(4):
+        page.keyboard.press("+")
+    page.keyboard.press("ArrowRight")
+    assert re.match(
+        r"From rank \d+ at position \d+ to rank \d+ .* B in", text(page, "#matrix-read")
+    )
+    label = "document.getElementById('matrix-0').getAttribute('aria-label')"
+    close = page.evaluate(label)
+    page.keyboard.press("0")
+    changed(page, label, close)
+    # A neighbor in the stencil: rank 0 sends to rank 1, both in the launcher's order.
+    box = page.locator("#matrix-0").bounding_box()
+    assert box is not None
+    cell = (box["width"] - 52) / 64
+    page.mouse.move(box["x"] + 52 + 1.5 * cell, box["y"] + 34 + 0.5 * cell)
+    assert "From rank 0 at position 0 to rank 1 at position 1" in text(
+        page, "#matrix-read"
+    )
+
+
+def test_nodes_are_sorted_searched_and_opened(opened: Opened) -> None:
+    page = opened.page
+    ranks = "#table tbody tr:first-child td.ranks"
+    page.click("#table th:has-text('ranks') button")
+    assert page.get_attribute("#table th:has-text('ranks')", "aria-sort") == "ascending"
+    first = text(page, ranks)
+    assert first.split()[0] == "0"
+    page.focus("#table th:has-text('ranks') button")
+    page.keyboard.press("Enter")
+    assert text(page, ranks) != first
+    page.fill("#search", "rank 63")
+    assert "1 to 1 of 1 nodes" in text(page, "#found")
+    assert "63" in text(page, ranks).split()
+    page.click("#table tbody tr:first-child button")
+    assert page.locator("#node-slots .slot").count() == 4
+    assert page.locator("#node-slots > div > .group > li > .group").count() == 2
+    page.fill("#search", "nowhere")
+    assert text(page, "#found") == "no node"
+
+
+def test_it_is_dark_where_the_system_or_the_reader_wants(
+    browser: Any, report: Path
+) -> None:
+    shade = "getComputedStyle(document.body).backgroundColor"
+    light = open_report(browser, report, color_scheme="light").page
+    dark = open_report(browser, report, color_scheme="dark").page
+    assert light.evaluate(shade) != dark.evaluate(shade)
+    light.click("#theme")
+    assert light.evaluate(shade) == dark.evaluate(shade)
+    picture = "document.getElementById('matrix-0').toDataURL()"
+    in_the_dark = dark.evaluate(picture)
+    dark.emulate_media(media="print")
+    changed(dark, picture, in_the_dark)
+    assert dark.evaluate("getComputedStyle(document.body).colorScheme") == "light"
+    assert not dark.is_visible("#theme")
+    assert dark.is_visible("#scene")
+    light.close()
+    dark.close()
+
+
+def test_a_phone_does_not_scroll_sideways(browser: Any, report: Path) -> None:
+    phone = {"width": 375, "height": 700}
+    page = open_report(browser, report, viewport=phone, device_scale_factor=2).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    page.close()
+
+
+def test_everything_has_a_name_for_screen_readers(opened: Opened) -> None:
+    page = opened.page
+    unnamed = page.evaluate("""() => [...document.querySelectorAll(
+        "button, input, canvas[tabindex], svg[role], [role=region], fieldset")]
+      .filter(e => !(e.ariaLabel || e.getAttribute("aria-labelledby")
+        || e.labels?.length || e.textContent.trim()))
+      .map(e => e.outerHTML)""")
+    assert unnamed == []
+    named = page.evaluate("""() => [...document.querySelectorAll(
+        "[aria-labelledby], [aria-describedby]")]
+      .flatMap(e => ["labelledby", "describedby"].map(a => e.getAttribute(`aria-${a}`)))
+      .filter(id => id && !document.getElementById(id))""")
+    assert named == []
+    levels = page.evaluate(
+        "[...document.querySelectorAll('h1, h2, h3')].map(e => +e.tagName[1])"
+    )
+    assert levels[0] == 1
+    assert levels.count(1) == 1

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report holds: what `judge` finds, in few bytes, with all texts escaped."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import topoloom
+from topoloom.cli.gaps import gaps, quick_bounds
+from topoloom.cli.problem import launcher_default, measures
+from topoloom.figure.links import busyness
+from topoloom.report.data import Report, View, node_levels, page_data, told_links
+from topoloom.report.histogram import histogram
+from topoloom.report.matrix import finest_level, positions
+from topoloom.report.page import render
+from topoloom.report.scene import leaving, scene_of
+from topoloom.report.text import heaviest_pairs
+
+NASTY = "</script><img src=x onerror=alert(1)>'\"&{{7*7}}"
+_TYPES = {"Uint8": "<u1", "Uint16": "<u2", "Uint32": "<u4", "Float32": "<f4"}
+MACHINES = [
+    "torus:4x4x2",
+    "torus:2x8",
+    "torus:16",
+    "mesh:4x4",
+    "torus:2x2x2x2x2",
+    "twisted:2x2x4,twist.x=0:0:2",
+    "tree:4:4:2",
+    "fattree:4:4:2",
+    "dragonfly:5x4,nodes=2",
+    "ring:16",
+    "hyperx:4x4",
+    "hypercube:4",
+    "rails:4:4:2",
+    "graph:16+1:" + ",".join(f"{node}-16" for node in range(16)),
+    "torus:4x4+node:2:2",
+    "torus:4x4+down:0-1",
+]
+
+
+def make_report(
+    machine: str = "torus:4x4x2", hosts: tuple[str, ...] | None = None, **more: Any
+) -> Report:
+    """Report 16 ranks of a 2-D stencil, with uneven bytes, placed by mahd."""
+    plain = topoloom.stencil([4, 4], points=5, periodic=False, bytes=1000)
+    source = np.repeat(np.arange(16), np.diff(np.asarray(plain.first).astype(int)))
+    amount = 1000 + 37 * np.arange(plain.edge_count)
+    graph = topoloom.CommGraph.from_edges(16, source, np.asarray(plain.peer), amount)
+    allocation = topoloom.Allocation.whole(topoloom.Machine(machine))
+    default = launcher_default(graph, allocation)
+    placed, _ = topoloom.place(graph, allocation, mapper="mahd")
+    bounds = quick_bounds(graph, allocation)
+    views = []
+    for name, placement in (("the launcher's order", default), ("mahd", placed)):
+        judgement = topoloom.judge(graph, allocation, placement, hottest=1000)
+        values = measures(judgement)
+        far = gaps(values, bounds)
+        views.append(View(name, placement, judgement, values, far))
+    return Report(graph, allocation, views, 1, hosts, bounds, **more)
+
+
+def unpacked(report: Report) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the data back as the page does."""
+    facts, pack = page_data(report)
+    letters = pack.text()
+    arrays: dict[str, Any] = {}
+    for name, entry in facts["arrays"].items():
+        part = zlib.decompress(base64.b64decode(letters[entry["at"] : entry["end"]]))
+        if entry["type"] == "text":
+            arrays[name] = part.decode().split("\n")
+            continue
+        kind = np.dtype(_TYPES[entry["type"]])
+        planes = np.frombuffer(part, np.uint8).reshape(kind.itemsize, entry["count"])
+        values = np.ascontiguousarray(planes.T).view(f"<u{kind.itemsize}").reshape(-1)
+        if entry["steps"]:
+            values = np.cumsum(values, dtype=values.dtype)
+        arrays[name] = values.view(kind)
+    return facts, arrays
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_link_of_every_kind_of_machine_is_there_with_its_load(
+    machine: str,
+) -> None:
+    report = make_report(machine)
+    _, arrays = unpacked(report)
+    names = arrays["link.name"]
+    assert len(names) == report.machine.link_count - 2 * ("+down" in machine)
+    ids = {report.machine.link_name(i): i for i in range(report.machine.link_count)}
+    link = [ids[name] for name in names]
+    scene = scene_of(report.machine)
+    for index, view in enumerate(report.views):
+        loads = np.asarray(view.judgement.loads)
+        assert arrays[f"view{index}.load"] == pytest.approx(loads[link], rel=1e-5)
+        hottest = [names[i] for i in arrays[f"view{index}.hot"]]
+        assert hottest == [name for name, *_ in view.judgement.hottest]
+    assert len(arrays["vertex.place"]) == 3 * len(scene.places)
+    ends = [report.machine.link_ends(i) for i in link]
+    assert list(zip(arrays["link.from"], arrays["link.to"], strict=True)) == ends
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_vertices_stand_apart(machine: str) -> None:
+    places = scene_of(topoloom.Machine(machine)).places
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+    np.fill_diagonal(apart, np.inf)
+    assert apart.min() > 0.005 * np.ptp(places, axis=0).max()
+
+
+def test_links_that_close_a_ring_leave_the_grid() -> None:
+    machine = topoloom.Machine("torus:4x2x3")
+    ends = np.array([machine.link_ends(i) for i in range(machine.link_count)])
+    out = leaving(scene_of(machine), [4, 2, 3], ends)
+    for axis, (extent, sign) in enumerate(zip((4, 2, 3), "xyz", strict=True)):
+        rings = 24 // extent
+        names = [
+            machine.link_name(i) for i in np.flatnonzero((out + 1) // 2 == axis + 1)
+        ]
+        assert len(names) == 2 * rings
+        assert {name[-1] for name in names} == {sign}
+
+
+@pytest.mark.parametrize("machine", ["torus:4x4x2", "tree:4:4:2"])
+def test_every_level_of_the_matrix_holds_all_bytes(machine: str) -> None:
+    report = make_report(machine)
+    for view in report.views:
+        level = finest_level(report.graph, positions(report.allocation, view.placement))
+        assert level.width == 1
+        assert len(level.row) == report.graph.edge_count
+        while level.width < 32:
+            assert level.bytes.sum() == report.graph.total_bytes
+            level = level.coarser()
+        assert len(level.row) == 1
+
+
+def test_the_matrix_shows_ranks_in_the_order_of_their_slots() -> None:
+    report = make_report()
+    _, arrays = unpacked(report)
+    for index, view in enumerate(report.views):
+        slots = np.asarray(view.placement.slots)
+        ranks = arrays[f"view{index}.rank"]
+        assert (np.diff(slots[ranks].astype(int)) > 0).all()
+        row = np.repeat(np.arange(16), arrays[f"view{index}.matrix.count"])
+        sent = np.bincount(ranks[row], arrays[f"view{index}.matrix.bytes"], 16)
+        first = np.asarray(report.graph.first).astype(int)
+        assert sent == pytest.approx(
+            np.add.reduceat(report.graph.bytes, first[:-1]), rel=1e-5
+        )
+
+
+def test_who_loads_a_link_is_who_judge_names() -> None:
+    report = make_report()
+    _, arrays = unpacked(report)
+    hottest = report.views[1].judgement.hottest
+    source = arrays["view1.source"].reshape(-1, 3)
+    amount = arrays["view1.bytes"].reshape(-1, 3)
+    for row, (_, load, _, loaders) in enumerate(hottest):
+        assert [int(s) for s in source[row, : len(loaders)]] == [s for s, *_ in loaders]
+        assert amount[row].sum() <= load
+
+
+def test_a_matrix_that_does_not_fit_is_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("topoloom.report.data.MOST_LETTERS", 3_200)
+    report = make_report()
+    facts, arrays = unpacked(report)
+    for index, view in enumerate(facts["views"]):
+        assert view["width"] in (2, 4, 8, 16)
+        total = arrays[f"view{index}.matrix.bytes"].sum()
+        assert total == pytest.approx(report.graph.total_bytes, rel=1e-5)
+
+
+def test_the_histogram_counts_every_link_once() -> None:
+    report = make_report()
+    by = busyness(report.machine)
+    busy = [by.of(view.judgement) for view in report.views]
+    drawn = histogram((busy[0], busy[1]), ["a", "b"], by)
+    for view in (0, 1):
+        counted = sum(row[1 + view] for row in drawn.rows)
+        assert counted + drawn.idle[view] == drawn.links == report.machine.link_count
+
+
+def test_the_heaviest_pairs_come_first_with_their_hops() -> None:
+    report = make_report()
+    pairs = heaviest_pairs(report)
+    heaviest = int(np.argmax(report.graph.bytes))
+    assert pairs[0].target == report.graph.peer[heaviest]
+    slots = report.views[1].placement.slots
+    hops = report.machine.hops(int(slots[pairs[0].source]), int(slots[pairs[0].target]))
+    assert pairs[0].hops[1] == hops
+
+
+def test_levels_of_a_node_are_told_from_the_innermost() -> None:
+    assert node_levels(topoloom.Machine("torus:4x4")) == [1]
+    assert node_levels(topoloom.Machine("torus:4x4+node:8:2,distance=1:3")) == [8, 2]
+
+
+class Tags(HTMLParser):
+    """The tags of a page, and the handlers among their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.handlers: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note a tag."""
+        self.tags.append(tag)
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+        self.handlers += [name for name, _ in attrs if name == "src"]
+
+
+def test_texts_from_inputs_cannot_become_tags() -> None:
+    hosts = tuple(f"{NASTY}{i}" for i in range(32))
+    report = make_report(hosts=hosts, pattern=NASTY, command=("topoloom", NASTY))
+    made = topoloom.PlacementFile(
+        report.machine,
+        report.allocation,
+        report.views[1].placement,
+        mapper=NASTY,
+        objective=NASTY,
+        graph=NASTY,
+        command=("topoloom", NASTY),
+    )
+    view = replace(report.views[1], name=NASTY, made=made, file=NASTY)
+    page = render(replace(report, views=[report.views[0], view]))
+    seen = Tags(page)
+    assert "img" not in seen.tags
+    assert seen.handlers == []
+    assert seen.tags.count("script") == 3
+    # The texts themselves arrive: in the data, and read as HTML.
+    found = re.search(r'id="facts">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    assert json.loads(found[1])["views"][1]["name"] == NASTY
+    assert "{{7*7}}" in page
+    _, arrays = unpacked(report)
+    assert tuple(arrays["node.host"]) == hosts
+
+
+def test_the_page_fetches_nothing_and_allows_nothing_else_to_run() -> None:
+    page = render(make_report())
+    assert "default-src 'none'" in page
+    assert not re.search(r"https?://", page)
+    assert not re.search(r"@import|url\(", page)
+
+
+def test_the_same_report_is_the_same_page() -> None:
+    assert render(make_report()) == render(make_report())
+
+
+def test_more_ranks_than_a_page_holds_are_refused() -> None:
+    graph = topoloom.ring(100_001)
+    allocation = topoloom.Allocation.whole(topoloom.Machine("torus:330x304"))
+    with pytest.raises(topoloom.Error, match="100,001 ranks are more than a page"):
+        page_data(Report(graph, allocation, [], 0))
+
+
+def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
+    # Random bytes and places are the worst for what deflates regular patterns so well.
+    graph = topoloom.random_geometric(10_000, seed=1, degree=40)
+    amount = np.random.default_rng(1).integers(1, 2**40, graph.edge_count)
+    graph = topoloom.CommGraph.from_csr(graph.first, graph.peer, amount)
+    allocation = topoloom.Allocation.whole(topoloom.Machine("torus:26x25x26"))
+    views = []
+    for seed in (1, 2):
+        placement, _ = topoloom.place(graph, allocation, "random", seed=seed)
+        judged = topoloom.judge(graph, allocation, placement, hottest=told_links(2))
+        views.append(View(f"random {seed}", placement, judged, measures(judged), {}))
+    page = render(Report(graph, allocation, views, 1))
+    assert len(page.encode()) < 3_000_000
