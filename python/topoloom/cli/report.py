@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topoloom.cli.options import AsJson, output_option
 
 if TYPE_CHECKING:
-    from topoloom import Allocation, Bounds, CommGraph, Placement, PlacementFile
+    from topoloom import PlacementFile
     from topoloom.report.data import Report, View
 
-LAUNCHER = "the launcher's order"
 MOST_PLACEMENTS = 7
 
 
@@ -79,29 +78,9 @@ def command(
     print_facts([("gain", said), ("written", f"{output} ({size / 1e6:.2f} MB)")])
 
 
-class _Problem(NamedTuple):
-    """What all views are judged by."""
-
-    graph: CommGraph
-    where: Allocation
-    shared: bool
-    bounds: Bounds | None
-    views: int
-
-
-class _Made(NamedTuple):
-    """A placement and its file."""
-
-    path: Path
-    file: PlacementFile
-
-
 def _report(paths: list[Path], pattern: str | None) -> Report:
     from topoloom import Error, load_graph, load_placement
-    from topoloom.cli.gaps import quick_bounds
-    from topoloom.cli.problem import launcher_default
-    from topoloom.cli.typed import typed
-    from topoloom.report.data import Report
+    from topoloom.cli.reported import Made, report_of
 
     if len(paths) > MOST_PLACEMENTS:
         raise Error(
@@ -111,35 +90,16 @@ def _report(paths: list[Path], pattern: str | None) -> Report:
     _check_same_job(paths, files)
     graph_file = pattern if pattern is not None else _recorded_graph(paths[0], files[0])
     graph = load_graph(graph_file)
-    first = files[0]
-    if len(first.placement.slots) != graph.rank_count:
+    ranks = len(files[0].placement.slots)
+    if ranks != graph.rank_count:
         raise Error(
-            f"{paths[0]} places {len(first.placement.slots)} ranks, "
-            f"but {graph_file} has {graph.rank_count}"
+            f"{paths[0]} places {ranks} ranks, but {graph_file} has {graph.rank_count}"
         )
-    where = first.allocation
-    shared = any(file.placement.shared for file in files)
-    # What a shared slot may hold, a placement does not say.
-    bounds = None if shared else quick_bounds(graph, where)
-    problem = _Problem(graph, where, shared, bounds, 1 + len(files))
-    default = launcher_default(graph, where, shared)
-    views = [_view(problem, LAUNCHER, default)]
-    for path, file, name in zip(paths, files, _names(paths, files), strict=True):
-        view = _view(problem, name, file.placement, _Made(path, file))
+    made = [Made(file, str(path)) for path, file in zip(paths, files, strict=True)]
+    report = report_of(graph, graph_file, made)
+    for view in report.views[1:]:
         _warn_if_changed(view, graph_file)
-        views.append(view)
-    aim = "congestion_max" if "congestion" in first.objective else "hop_bytes"
-    best = min(range(1, len(views)), key=lambda index: views[index].values[aim])
-    return Report(
-        graph=graph,
-        allocation=where,
-        views=views,
-        best=best,
-        hosts=first.hosts,
-        bounds=bounds,
-        pattern=graph_file,
-        command=typed.get(),
-    )
+    return report
 
 
 def _check_same_job(paths: list[Path], files: list[PlacementFile]) -> None:
@@ -173,40 +133,6 @@ def _recorded_graph(path: Path, file: PlacementFile) -> str:
         if graph.exists():
             return str(graph)
     raise Error(f"{path} was made for {file.graph}, which is not there; name it: -g")
-
-
-def _names(paths: list[Path], files: list[PlacementFile]) -> list[str]:
-    """Name placements by mapper where that tells them apart, else by file."""
-    mappers = [
-        file.mapper or path.stem for path, file in zip(paths, files, strict=True)
-    ]
-    for names in (mappers, [path.stem for path in paths]):
-        if len(set(names)) == len(names) and LAUNCHER not in names:
-            return names
-    return [str(path) for path in paths]
-
-
-def _view(
-    problem: _Problem, name: str, placement: Placement, made: _Made | None = None
-) -> View:
-    from topoloom import judge
-    from topoloom.cli.gaps import gaps
-    from topoloom.cli.problem import measures
-    from topoloom.report.data import View, told_links
-
-    judgement = judge(
-        problem.graph, problem.where, placement, hottest=told_links(problem.views)
-    )
-    values = measures(judgement, problem.shared)
-    return View(
-        name=name,
-        placement=placement,
-        judgement=judgement,
-        values=values,
-        gaps=gaps(values, problem.bounds),
-        made=made.file if made else None,
-        file=str(made.path) if made else "",
-    )
 
 
 def _warn_if_changed(view: View, graph_file: str) -> None:

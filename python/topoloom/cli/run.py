@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,19 +20,13 @@ from topoloom.cli.options import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from topoloom import AllocatedHosts, CommGraph, PlacementFile
+    from topoloom import CommGraph, PlacementFile
     from topoloom.cli.objective import Objective
     from topoloom.cli.search import Search
+    from topoloom.cli.seats import Seats
     from topoloom.cli.witnessed import Account
-    from topoloom.launch.as_it_is import AsItIs
-    from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launch import Launch
-    from topoloom.launch.launchers import ReadCommand
     from topoloom.launch.repeated_input import RepeatedInput
-    from topoloom.node_parts import NodeParts
     from topoloom.record import Profile
     from topoloom.verify import Witness
 
@@ -93,6 +87,14 @@ def command(
         Path | None,
         output_option("Write the placement, too."),
     ] = None,
+    report: Annotated[
+        Path | None,
+        output_option(
+            "Write a page as 'topoloom report' does, with what the ranks told of where "
+            "they were.",
+            "--report",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Report as one line of JSON on stderr.")
     ] = False,
@@ -112,7 +114,8 @@ def command(
 
     \b
     Examples:
-      topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' -- mpirun -n 64 ./app
+      topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' \\
+          --report report.html -- mpirun -n 64 ./app
       topoloom run --machine torus:8x8x8 --allocation "$SLURM_JOB_NODELIST" \\
           --profile app.npz -- srun -n 512 ./app
       topoloom run -m tree:4:8+node:12:2,distance=1:10 --hosts 'cn[1-32]' \\
@@ -121,10 +124,15 @@ def command(
           --profile app.npz --mpicc mpicc -- ./my-launcher -n 64 ./app
       topoloom run --reorder -- mpirun -n 768 ./app
     """
+    from dataclasses import replace
+
     from topoloom import Error, load_graph, load_phases, save_placement
+    from topoloom.cli.console import note
     from topoloom.cli.objective import HOP_BYTES, Objective, check_objective
     from topoloom.cli.problem import Where, check_fit, choose_allocation
+    from topoloom.cli.reported import Made, report_of
     from topoloom.cli.search import read_search
+    from topoloom.cli.seats import Seats, check_ranks, named_hosts, refuse_early
     from topoloom.cli.witnessed import find_witness
     from topoloom.launch.as_it_is import AsItIs, read_as_it_is
     from topoloom.launch.launchers import read_command
@@ -139,31 +147,34 @@ def command(
     if reorder:
         from topoloom.cli.reorder_run import Wish, run_reordered
 
-        if world or profile or output or bind or cores_per_slot != 1:
+        if world or profile or output or report or bind or cores_per_slot != 1:
             raise Error(
                 "--reorder starts the command as it is: --world, --profile, --output, "
-                "--bind and --cores-per-slot do not go with it"
+                "--report, --bind and --cores-per-slot do not go with it"
             )
         wish = Wish(mapper, objective, read_search(seed, time), as_json)
         return run_reordered(program, machine, allocation, hosts, wish, mpicc)
     if machine is None:
         raise Error("say with --machine where the ranks are to be placed")
     check_collectives(collectives)
+    if report is not None:
+        # Before anything runs: it needs jinja2.
+        from topoloom.report.page import save_report
     by_phase = objective != HOP_BYTES
     search = read_search(seed, time)
     read = read_as_it_is(program) if world else read_command(program)
     the_machine, described = load_described(machine)
     given = choose_allocation(the_machine, described, Where(allocation))
-    where = _named_hosts(given, hosts, read)
-    seats = _Seats(where, described.node, cores_per_slot, bind)
+    where = named_hosts(given, hosts, read)
+    seats = Seats(where, described.node, cores_per_slot, bind)
     spent: dict[str, float] = {}
     standard_input = RepeatedInput()
     if profile is not None:
         graph, name = load_graph(str(profile)), str(profile)
         phases = load_phases(profile) if by_phase else []
-        _check_ranks(read, graph.rank_count, name)
+        check_ranks(read, graph.rank_count, name)
     else:
-        _refuse_early(read, seats)
+        refuse_early(read, seats)
         recorded = _recorded(program, mpicc, standard_input, spent)
         if isinstance(recorded, int):
             return recorded
@@ -174,6 +185,7 @@ def command(
         seats = seats.first(graph.rank_count)
     aim = Objective(objective, phases, None)
     result, block = _place(graph, seats, mapper, aim, search)
+    result = replace(result, graph=str(profile or ""))
     if output is not None:
         save_placement(output, result)
     with read.directory() as directory:
@@ -189,96 +201,12 @@ def command(
         if not as_json:
             _announce(result, aim, block, launch)
         account = _run(launch, witness, standard_input, spent, as_json)
-    _report(result, block, launch, account, spent, as_json)
+    _tell(result, block, launch, account, spent, as_json)
+    if report is not None:
+        made = [Made(result, str(output or ""))]
+        save_report(report, report_of(graph, name, made, account.words()))
+        note(f"topoloom: see {report}")
     return account.status
-
-
-class _Seats(NamedTuple):
-    """Where ranks may go, and what they are bound to there."""
-
-    where: AllocatedHosts
-    node: NodeParts
-    cores_per_slot: int
-    bind: str | None
-
-    def first(self, ranks: int) -> _Seats:
-        """Take the seats that a launcher fills first: host by host, in their order."""
-        from topoloom import AllocatedHosts, Allocation
-
-        whole = self.where.allocation
-        slots = whole.slots[:ranks]
-        per_node = whole.machine.slots_per_node
-        count = len(dict.fromkeys((slots // per_node).tolist()))
-        nodes, hosts = whole.nodes[:count], self.where.hosts
-        part = Allocation(whole.machine, nodes, slots)
-        return self._replace(where=AllocatedHosts(part, hosts and hosts[:count]))
-
-    def launch(
-        self, read: ReadCommand | AsItIs, slots: NDArray[np.uint32], directory: str
-    ) -> Launch:
-        """Build the command that puts rank i on ``slots[i]``."""
-        return read.placed(self.placed(slots), Path(directory))
-
-    def placed(self, slots: NDArray[np.uint32]) -> HostPlacement:
-        """Name the host and the CPUs of each rank, if rank i is on ``slots[i]``."""
-        from topoloom.launch.host_placement import host_placement
-
-        allocation = self.where.allocation
-        return host_placement(
-            allocation.machine,
-            allocation.nodes,
-            slots,
-            self.where.hosts,
-            self.cores_per_slot,
-            self.node,
-            self.bind,
-        )
-
-
-def _named_hosts(
-    given: AllocatedHosts, hosts: str | None, read: ReadCommand | AsItIs
-) -> AllocatedHosts:
-    """Find the name of each host of the allocation."""
-    from topoloom import AllocatedHosts, Error
-    from topoloom.hostlist import expand_hostlist
-
-    names = expand_hostlist(hosts) if hosts is not None else given.hosts
-    if names is None:
-        names = read.hosts()
-    nodes = len(given.allocation.nodes)
-    if names is None:
-        raise Error(
-            f"the names of the {nodes} hosts are not known; give them with --hosts, or "
-            "an --allocation that names hosts"
-        )
-    if len(names) != nodes:
-        raise Error(
-            f"{len(names)} hosts for an allocation of {nodes} nodes; "
-            "name one host for each node with --hosts, or the nodes with --allocation"
-        )
-    return AllocatedHosts(given.allocation, tuple(names))
-
-
-def _check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
-    from topoloom import Error
-
-    asked = read.rank_count()
-    if asked is not None and asked != ranks:
-        raise Error(f"the command starts {asked} ranks, but {name} has {ranks}")
-
-
-def _refuse_early(read: ReadCommand | AsItIs, seats: _Seats) -> None:
-    """Refuse what no placement could be applied to, before the program runs."""
-    from topoloom import Error
-
-    ranks = read.rank_count()
-    if ranks is None:
-        return
-    slots = seats.where.allocation.slots
-    if ranks > len(slots):
-        raise Error(f"{ranks} ranks do not fit on {len(slots)} slots")
-    with read.directory() as directory:
-        seats.launch(read, slots[:ranks], directory)
 
 
 def _recorded(
@@ -307,7 +235,7 @@ def _recorded(
 
 
 def _place(
-    graph: CommGraph, seats: _Seats, mapper: str, aim: Objective, search: Search
+    graph: CommGraph, seats: Seats, mapper: str, aim: Objective, search: Search
 ) -> tuple[PlacementFile, dict[str, float]]:
     """Place the ranks; also measure the launcher's own order, `block`."""
     from topoloom import Placement, PlacementFile, judge, place
@@ -374,7 +302,7 @@ def _announce(
     )
 
 
-def _report(
+def _tell(
     result: PlacementFile,
     block: dict[str, float],
     launch: Launch,

@@ -33,6 +33,13 @@ class Account(NamedTuple):
         """Whether all ranks were seen where they should be."""
         return bool(self.proofs) and all(proof.holds for proof in self.proofs)
 
+    def words(self) -> str:
+        """Say it in a line, or in more where ranks are elsewhere."""
+        told = [proof.words() for proof in self.proofs]
+        return (
+            "\n".join(told) if told else f"nobody saw where the ranks were: {self.why}"
+        )
+
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
         programs = [proof.document() for proof in self.proofs]

@@ -74,6 +74,8 @@ class Report:
         What is proven of all placements; None if nothing was tried.
     pattern, command
         The file of the graph, and the words that made the page.
+    proof
+        What the ranks told of where they were; "" if nobody asked them.
     """
 
     graph: CommGraph
@@ -84,6 +86,7 @@ class Report:
     bounds: Bounds | None = None
     pattern: str = ""
     command: tuple[str, ...] = ()
+    proof: str = ""
 
     @property
     def machine(self) -> Machine:

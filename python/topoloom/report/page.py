@@ -13,6 +13,9 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
 from topoloom.files import write_text
 from topoloom.report.data import Report, page_data
 from topoloom.report.text import facts
@@ -48,9 +51,6 @@ def save_report(path: str | Path, report: Report) -> None:
 
 def render(report: Report) -> str:
     """Build the page; the same report gives the same text."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
     assets = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     template = assets.from_string(_asset("report.html.j2"))
     style = _asset("report.css")

@@ -85,6 +85,7 @@ def facts(report: Report) -> dict[str, Any]:
         "sources": [_source(view) for view in report.views if view.made is not None],
         "inputs": _inputs(report),
         "command": shlex.join(report.command),
+        "proof": report.proof,
         "version": __version__,
     }
 

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From placements to what a page shows of them, beside the launcher's own order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from topoloom import Allocation, Bounds, CommGraph, Placement, PlacementFile
+    from topoloom.report.data import Report, View
+
+LAUNCHER = "the launcher's order"
+
+
+class Made(NamedTuple):
+    """A placement, and the file that it is in; "" if it is in none."""
+
+    file: PlacementFile
+    path: str = ""
+
+
+class _Problem(NamedTuple):
+    """What all views are judged by."""
+
+    graph: CommGraph
+    where: Allocation
+    shared: bool
+    bounds: Bounds | None
+    views: int
+
+
+def report_of(
+    graph: CommGraph, graph_file: str, made: list[Made], proof: str = ""
+) -> Report:
+    """Judge placements of one job, and the launcher's own order before them."""
+    from topoloom.cli.gaps import quick_bounds
+    from topoloom.cli.problem import launcher_default
+    from topoloom.cli.typed import typed
+    from topoloom.report.data import Report
+
+    first = made[0].file
+    where = first.allocation
+    shared = any(one.file.placement.shared for one in made)
+    # What a shared slot may hold, a placement does not say.
+    bounds = None if shared else quick_bounds(graph, where)
+    problem = _Problem(graph, where, shared, bounds, 1 + len(made))
+    views = [_view(problem, LAUNCHER, launcher_default(graph, where, shared))]
+    for one, name in zip(made, _names(made), strict=True):
+        views.append(_view(problem, name, one.file.placement, one))
+    aim = "congestion_max" if "congestion" in first.objective else "hop_bytes"
+    best = min(range(1, len(views)), key=lambda index: views[index].values[aim])
+    return Report(
+        graph=graph,
+        allocation=where,
+        views=views,
+        best=best,
+        hosts=first.hosts,
+        bounds=bounds,
+        pattern=graph_file,
+        command=typed.get(),
+        proof=proof,
+    )
+
+
+def _names(made: list[Made]) -> list[str]:
+    """Name placements by mapper where that tells them apart, else by file."""
+    stems = [Path(one.path).stem for one in made]
+    mappers = [one.file.mapper or stem for one, stem in zip(made, stems, strict=True)]
+    for names in (mappers, stems):
+        if len(set(names)) == len(names) and LAUNCHER not in names:
+            return names
+    return [one.path for one in made]
+
+
+def _view(
+    problem: _Problem, name: str, placement: Placement, made: Made | None = None
+) -> View:
+    from topoloom import judge
+    from topoloom.cli.gaps import gaps
+    from topoloom.cli.problem import measures
+    from topoloom.report.data import View, told_links
+
+    judgement = judge(
+        problem.graph, problem.where, placement, hottest=told_links(problem.views)
+    )
+    values = measures(judgement, problem.shared)
+    return View(
+        name=name,
+        placement=placement,
+        judgement=judgement,
+        values=values,
+        gaps=gaps(values, problem.bounds),
+        made=made.file if made else None,
+        file=made.path if made else "",
+    )

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the ranks of a command may sit, as its launcher calls these places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from topoloom import AllocatedHosts
+    from topoloom.launch.as_it_is import AsItIs
+    from topoloom.launch.host_placement import HostPlacement
+    from topoloom.launch.launch import Launch
+    from topoloom.launch.launchers import ReadCommand
+    from topoloom.node_parts import NodeParts
+
+
+class Seats(NamedTuple):
+    """Where ranks may go, and what they are bound to there."""
+
+    where: AllocatedHosts
+    node: NodeParts
+    cores_per_slot: int
+    bind: str | None
+
+    def first(self, ranks: int) -> Seats:
+        """Take the seats that a launcher fills first: host by host, in their order."""
+        from topoloom import AllocatedHosts, Allocation
+
+        whole = self.where.allocation
+        slots = whole.slots[:ranks]
+        per_node = whole.machine.slots_per_node
+        count = len(dict.fromkeys((slots // per_node).tolist()))
+        nodes, hosts = whole.nodes[:count], self.where.hosts
+        part = Allocation(whole.machine, nodes, slots)
+        return self._replace(where=AllocatedHosts(part, hosts and hosts[:count]))
+
+    def launch(
+        self, read: ReadCommand | AsItIs, slots: NDArray[np.uint32], directory: str
+    ) -> Launch:
+        """Build the command that puts rank i on ``slots[i]``."""
+        return read.placed(self.placed(slots), Path(directory))
+
+    def placed(self, slots: NDArray[np.uint32]) -> HostPlacement:
+        """Name the host and the CPUs of each rank, if rank i is on ``slots[i]``."""
+        from topoloom.launch.host_placement import host_placement
+
+        allocation = self.where.allocation
+        return host_placement(
+            allocation.machine,
+            allocation.nodes,
+            slots,
+            self.where.hosts,
+            self.cores_per_slot,
+            self.node,
+            self.bind,
+        )
+
+
+def named_hosts(
+    given: AllocatedHosts, hosts: str | None, read: ReadCommand | AsItIs
+) -> AllocatedHosts:
+    """Find the name of each host of the allocation."""
+    from topoloom import AllocatedHosts, Error
+    from topoloom.hostlist import expand_hostlist
+
+    names = expand_hostlist(hosts) if hosts is not None else given.hosts
+    if names is None:
+        names = read.hosts()
+    nodes = len(given.allocation.nodes)
+    if names is None:
+        raise Error(
+            f"the names of the {nodes} hosts are not known; give them with --hosts, or "
+            "an --allocation that names hosts"
+        )
+    if len(names) != nodes:
+        raise Error(
+            f"{len(names)} hosts for an allocation of {nodes} nodes; "
+            "name one host for each node with --hosts, or the nodes with --allocation"
+        )
+    return AllocatedHosts(given.allocation, tuple(names))
+
+
+def check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
+    """Refuse a command that is known to start another number of ranks."""
+    from topoloom import Error
+
+    asked = read.rank_count()
+    if asked is not None and asked != ranks:
+        raise Error(f"the command starts {asked} ranks, but {name} has {ranks}")
+
+
+def refuse_early(read: ReadCommand | AsItIs, seats: Seats) -> None:
+    """Refuse what no placement could be applied to, before the program runs."""
+    from topoloom import Error
+
+    ranks = read.rank_count()
+    if ranks is None:
+        return
+    slots = seats.where.allocation.slots
+    if ranks > len(slots):
+        raise Error(f"{ranks} ranks do not fit on {len(slots)} slots")
+    with read.directory() as directory:
+        seats.launch(read, slots[:ranks], directory)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One command records, places, starts, proves and shows a real program."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recorded import HALO3D, need
+from several_hosts import SECONDS, SeveralHosts
+from test_record_programs import MELT
+
+from topoloom import load_placement
+
+HOSTS = "alpha,beta,gamma,delta"
+TOPOLOOM = "from topoloom.cli import main; main()"
+
+
+def run(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", TOPOLOOM, "run", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=2 * SECONDS,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def on_hosts(several_hosts: SeveralHosts, *words: object) -> list[str]:
+    mpi = several_hosts.mpi
+    crowd = [] if mpi.is_hydra else ["--bind-to", "none"]
+    option = "-hosts" if mpi.is_hydra else "--host"
+    return several_hosts.command(option, HOSTS, *crowd, "-n", 4, *words)
+
+
+def check(done: subprocess.CompletedProcess[str], page: Path) -> None:
+    proven = "all 4 ranks are where the plan puts them: on 4 hosts"
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if "topoloom: " in line]
+    assert re.search(r"4 ranks placed with auto: .* gain", lines[0])
+    assert lines[1] == f"topoloom: {proven}"
+    assert lines[-1] == f"topoloom: see {page}"
+    text = page.read_text()
+    assert f"As the program started: {proven}" in text
+    assert all(host in text for host in HOSTS.split(","))
+
+
+def test_lammps_by_one_command(open_mpi: SeveralHosts, tmp_path: Path) -> None:
+    if open_mpi.mpi.version >= (5,):
+        pytest.skip("Debian's LAMMPS is of Open MPI 4")
+    script, page = tmp_path / "in.melt", tmp_path / "page.html"
+    script.write_text(MELT)
+    lammps = need("lmp", "apt-get install lammps")
+    words = [lammps, "-in", script, "-log", "none"]
+    where = ["--machine", "mesh:4", "--hosts", HOSTS, "--report", page]
+    done = run(*where, "--", *on_hosts(open_mpi, *words))
+    check(done, page)
+    assert done.stdout.count("Loop time of") == 2  # recorded, then placed
+
+
+def test_halo3d_by_one_command(mpich: SeveralHosts, tmp_path: Path) -> None:
+    program, page, made = (tmp_path / name for name in ("halo3d", "x.html", "x.json"))
+    compiler = mpich.mpi.mpicc.replace("mpicc", "mpicxx")
+    subprocess.run([compiler, "-O1", "-w", HALO3D, "-o", program], check=True)
+    words = [program, "--grid", "4x1x1", "--cells", 6, "--steps", 7]
+    where = ["--machine", "mesh:4", "--hosts", HOSTS, "--report", page, "-o", made]
+    done = run(*where, "--", *on_hosts(mpich, *words))
+    check(done, page)
+    assert str(made) in page.read_text()
+    assert load_placement(made).hosts == tuple(HOSTS.split(","))
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(
+    tmp_path: Path,
+) -> None:
+    page, ran = tmp_path / "nowhere" / "page.html", tmp_path / "ran"
+    command = ["mpirun", "-n", "1", "touch", ran]
+    done = run(
+        "--machine", "mesh:4", "--hosts", HOSTS, "--report", page, "--", *command
+    )
+    assert done.returncode == 2
+    assert f"there is no directory '{page.parent}'" in done.stderr
+    assert not ran.exists()
