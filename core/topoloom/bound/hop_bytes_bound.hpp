@@ -15,7 +15,8 @@ struct HopBytesBound {
     std::string_view by = "sparse";  // sparse, gilmore-lawler, projection or dual-ascent
 };
 
-/// Tries one after the other, the cheapest first; the budget is that of dual ascent, the last.
+/// Tries one after the other, the cheapest first; the budget is that of dual ascent, the last. Once it is spent, as from
+/// the start, only those are tried that take about a second.
 [[nodiscard]] HopBytesBound hop_bytes_bound(const BoundProblem& problem, Meter& meter);
 
 }  // namespace topoloom

@@ -7,10 +7,6 @@ from collections.abc import Mapping
 
 from topoloom import Allocation, Bounds, CommGraph, Error, find_bounds
 
-#: Where find_bounds takes eigenvalues, and that seconds: so many slots and more, up to
-#: so many pairs of a rank and a slot.
-SLOW_SLOTS = 513
-SLOW_PAIRS = 2**22
 #: Up to so many slots, proofs that search are quick, too: with so much work.
 FEW_SLOTS = 64
 LITTLE_WORK = 2**23
@@ -21,13 +17,10 @@ Gaps = dict[str, float | None]
 
 def quick_bounds(graph: CommGraph, allocation: Allocation) -> Bounds | None:
     """Prove what takes hardly longer than to judge, the same on every machine."""
-    slots = allocation.slot_count
-    if slots >= SLOW_SLOTS and slots * graph.rank_count <= SLOW_PAIRS:
-        return None
     try:
-        if slots <= FEW_SLOTS:
+        if allocation.slot_count <= FEW_SLOTS:
             return find_bounds(graph, allocation, work=LITTLE_WORK)
-        # Whoever answers no gets all proofs but those that search.
+        # Whoever answers no gets all proofs but those that take time.
         return find_bounds(graph, allocation, progress=lambda _: False)
     except Error:
         return None  # bounds need smaller sums than judgements
