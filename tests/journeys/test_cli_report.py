@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,3 +113,12 @@ def test_shared_slots_are_shown_without_a_bound(topoloom: Command) -> None:
     topoloom("map", "p.npz", "-m", "torus:4x4", "--imbalance", "0", "-o", "x.json")
     assert topoloom("report", "x.json", "-o", "r.html").status == 0
     assert "Nothing was proven for this page" in Path("r.html").read_text()
+
+
+def test_a_file_whose_name_is_no_text_is_shown_all_the_same(
+    topoloom: Command, placed: None
+) -> None:
+    odd = Path(os.fsdecode(b"\xff.json"))
+    Path("x.json").rename(odd)
+    assert topoloom("report", odd, "-o", "r.html").status == 0
+    assert "?.json" in Path("r.html").read_text()

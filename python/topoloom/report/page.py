@@ -56,7 +56,7 @@ def render(report: Report) -> str:
     style = _asset("report.css")
     script = "\n".join(_plain(_asset(name)) for name in SCRIPTS)
     data, pack = page_data(report)
-    return template.render(
+    page = template.render(
         **facts(report),
         data=data,
         arrays=Markup(pack.text()),
@@ -65,6 +65,8 @@ def render(report: Report) -> str:
         script=Markup(script),
         script_hash=_hash(script),
     )
+    # Names of files may be no text.
+    return page.encode(errors="replace").decode()
 
 
 def _asset(name: str) -> str:

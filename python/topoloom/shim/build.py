@@ -42,7 +42,6 @@ def build_shim(
         The ``mpicc`` of the program's MPI.
     generate
         Makes one more C file from that MPI's ``mpi.h`` after the preprocessor.
-    libraries
     folders
         More folders of sources, as ``mpi/seats``.
     libraries
