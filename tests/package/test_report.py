@@ -18,6 +18,7 @@ import topoloom
 from topoloom.cli.gaps import gaps, quick_bounds
 from topoloom.cli.problem import launcher_default, measures
 from topoloom.figure.links import busyness
+from topoloom.report import data
 from topoloom.report.data import Report, View, node_levels, page_data, told_links
 from topoloom.report.histogram import histogram
 from topoloom.report.matrix import finest_level, positions
@@ -277,3 +278,18 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
         views.append(View(f"random {seed}", placement, judged, measures(judged), {}))
     page = render(Report(graph, allocation, views, 1))
     assert len(page.encode()) < 3_000_000
+
+
+def test_a_page_may_hold_fewer_links_than_views_have_hot_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(data, "MOST_LINKS", 40)
+    report = make_report()
+    _, arrays = unpacked(report)
+    assert len(arrays["link.from"]) == 20
+    for index, view in enumerate(report.views):
+        hot = arrays[f"view{index}.hot"]
+        assert 0 < len(hot) < len(view.judgement.hottest)
+        loads = arrays[f"view{index}.load"][hot]
+        assert len(arrays[f"view{index}.bytes"]) == 3 * len(hot)
+        assert all(loads > 0)

@@ -101,7 +101,6 @@ def command(
     Or let topoloom do it:
       topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' -- mpirun -n 64 ./app
     """
-    import re
     import sys
 
     from topoloom.cli.console import note, print_json
@@ -116,8 +115,7 @@ def command(
     loss = what_is_lost(target, placed)
     if output is not None:
         write_text(output, text)
-    # Not the end of SLURM_HOSTFILE.
-    how = re.sub(r"\bFILE\b", lambda _: str(output or "FILE"), use(target, placed))
+    how = _naming(output or Path("FILE"), use(target, placed))
     if as_json:
         print_json(
             {
@@ -136,6 +134,17 @@ def command(
         print(f"use it:  {how}")
     if loss is not None:
         note(f"note: {loss}")
+
+
+def _naming(file: Path, how: str) -> str:
+    """Put a file's name into a command for a shell, or a line of Python."""
+    import json
+    import re
+    import shlex
+
+    how = how.replace('"FILE"', json.dumps(str(file)))
+    # Not the end of SLURM_HOSTFILE.
+    return re.sub(r"\bFILE\b", lambda _: shlex.quote(str(file)), how)
 
 
 #: Ranks that are elsewhere, of which --check prints a line each.

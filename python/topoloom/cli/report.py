@@ -54,9 +54,10 @@ def command(
     from topoloom.figure.judgement import headline
     from topoloom.report.page import save_report
 
-    if output.exists() and any(output.samefile(path) for path in placements):
-        raise Error(f"{output} is a placement; name another file for the page")
     report = _report(placements, pattern)
+    inputs = [*placements, Path(report.pattern)]
+    if output.exists() and any(output.samefile(path) for path in inputs):
+        raise Error(f"{output} is read for the page; name another file for it")
     save_report(output, report)
     before, after = report.views[0], report.views[report.best]
     said = headline({before.name: before.judgement, after.name: after.judgement})

@@ -75,13 +75,15 @@ def read_command(command: Sequence[str]) -> ReadCommand:
         raise Error("no command; end with -- mpirun -n 64 ./app")
     if shutil.which(command[0]) is None:
         raise Error(f"there is no program '{command[0]}'")
-    text = ""
+    text, failed = "", None
     if Path(command[0]).name.startswith(PROGRAMS):
-        text = _version_text(command[0])
+        text, failed = _version_text(command[0])
     for launcher in LAUNCHERS:
         version = launcher.version(text)
         if version is not None:
             return ReadCommand(launcher, version, parse(command, launcher.SYNTAX))
+    if failed is not None:
+        raise Error(f"'{command[0]} --version' failed: {failed}")
     raise Error(
         f"'{command[0]}' is not a launcher that takes a placement ({names}); start the "
         "command with mpirun, mpiexec, srun or flux run, or use 'topoloom export'"
@@ -110,7 +112,8 @@ def programs(command: Sequence[str]) -> list[str]:
     return [part.program[0] for part in parts]
 
 
-def _version_text(program: str) -> str:
+def _version_text(program: str) -> tuple[str, str | None]:
+    """Ask a launcher for its version; if it fails, tell its first line."""
     try:
         asked = subprocess.run(
             [program, "--version"],
@@ -122,4 +125,5 @@ def _version_text(program: str) -> str:
         )
     except subprocess.TimeoutExpired:
         raise Error(f"'{program} --version' does not answer") from None
-    return asked.stdout
+    failed = (asked.stderr.splitlines() or [f"status {asked.returncode}"])[0]
+    return asked.stdout, failed if asked.returncode else None

@@ -7,7 +7,7 @@ from topoloom.launch.host_placement import HostPlacement
 
 NAME = "list"
 SUMMARY = "plain text: the machine's slot of each rank, one a line"
-USE = "numpy.loadtxt(FILE, dtype=int)"
+USE = 'numpy.loadtxt("FILE", dtype=int)'
 
 
 def keeps_slots(placed: HostPlacement) -> bool:

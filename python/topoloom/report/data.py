@@ -222,7 +222,8 @@ def _add_view(
     for name in ("bytes_out", "bytes_in", "messages_out", "messages_in"):
         values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
         pack.add_amounts(f"{key}.{name}", values)
-    hottest = judgement.hottest
+    # The page may hold links that are busier in another view, instead of some of these.
+    hottest = [told for told in judgement.hottest if told[0] in number]
     pairs = np.zeros((len(hottest), LOADERS, 3))
     for row, (_, _, _, loaders) in enumerate(hottest):
         pairs[row, : len(loaders)] = loaders
