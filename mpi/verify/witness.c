@@ -15,7 +15,9 @@ static const char* const names[] = {"ok", "unbound", "cpus", "host"};  // in the
 /// A line a rank: rank host cpus cpu verdict, and words for people if it is not well.
 static bool write_report(const char* folder, const struct plan* plan, const struct testimonies* all) {
     char name[4096], unfinished[4096 + 8];
-    const int length = snprintf(name, sizeof name, "%s/report-%ld", folder, (long)getpid());
+    // Several programs of a command may have the same PID, on different hosts.
+    const int length =
+        snprintf(name, sizeof name, "%s/report-%s-%ld", folder, testimony_of(all, 0).host, (long)getpid());
     if (length < 0 || length >= (int)sizeof name) return false;
     snprintf(unfinished, sizeof unfinished, "%s/.%s", folder, name + strlen(folder) + 1);
     FILE* file = fopen(unfinished, "we");

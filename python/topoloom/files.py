@@ -107,3 +107,22 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
+    """Make a directory in the working directory, which on clusters all nodes see.
+
+    Where that cannot be written, it is made among the system's temporary ones.
+
+    Raises
+    ------
+    topoloom.Error
+        If neither can be written.
+    """
+    prefix = f".topoloom-{name}-"
+    for home in (Path.cwd(), None):
+        with contextlib.suppress(OSError):
+            return tempfile.TemporaryDirectory(
+                prefix=prefix, dir=home, ignore_cleanup_errors=True
+            )
+    raise Error("cannot write into the working directory")

@@ -90,3 +90,21 @@ def test_a_command_without_mpi_runs_as_it_is(
     document = json.loads(done.stderr.splitlines()[-1])
     assert document["result"].startswith("nothing reordered: the command ended")
     assert document["command"][-3:] == command[-3:]
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir("/proc")
+    done = run("--", "mpirun.mpich", "-n", "1", "sh", "-c", "exit 3")
+    assert done.returncode == 3
+    assert "topoloom: nothing reordered: " in done.stderr
+
+
+def test_each_program_of_a_command_has_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    says = 'for i in 1 2; do echo "line $i" >> $TOPOLOOM_REORDER; done'
+    done = run("--", "mpirun.mpich", "-n", "1", "sh", "-c", says)
+    assert done.stderr == "topoloom: line 1\ntopoloom: line 2\n"

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from recorded import HALO3D, need
+from recorded import HALO3D, MPICH, need
 from several_hosts import SECONDS, SeveralHosts
 from test_record_programs import MELT
 
-from topoloom import load_placement
+from topoloom import load_placement, ring, save_graph
 
 HOSTS = "alpha,beta,gamma,delta"
 TOPOLOOM = "from topoloom.cli import main; main()"
@@ -85,3 +86,29 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(
     assert done.returncode == 2
     assert f"there is no directory '{page.parent}'" in done.stderr
     assert not ran.exists()
+
+
+def test_trouble_with_the_page_leaves_the_exit_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_graph("ring.npz", ring(2, 1000))
+    command = MPICH.command(2, "sh", "-c", "rm -rf pages; exit 3")
+    Path("pages").mkdir()
+    page = ["--report", "pages/page.html", "--profile", "ring.npz"]
+    where = ["--machine", "mesh:1+node:2", "--hosts", socket.gethostname()]
+    done = run(*where, *page, "--", *command)
+    assert done.returncode == 3
+    assert "topoloom: no report: pages/page.html: there is no dir" in done.stderr
+
+
+def test_a_job_too_large_for_a_page_is_refused_before_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hosts = ["--machine", "mesh:400x300", "--hosts", "n[000001-120000]"]
+    words = ["--report", "page.html", "--", *MPICH.command(2, "touch", "ran")]
+    done = run(*hosts, *words)
+    assert done.returncode == 2
+    assert "120,000 nodes are more than a page holds: 100,000" in done.stderr
+    assert not Path("ran").exists()

@@ -42,24 +42,34 @@ def run_reordered(
     """Run the command with its topologies reordered; return its exit status."""
     import json
     import os
-    import tempfile
 
     from topoloom import Error
     from topoloom.cli.console import note
+    from topoloom.files import shared_directory
     from topoloom.launch.launch import Launch
+    from topoloom.launch.launchers import programs
     from topoloom.launch.program import run_program
+    from topoloom.launch.trial import check_hosts
     from topoloom.reorder import build_reorderer, machine_file
-    from topoloom.shim import find_compiler, find_launcher, preloaded_command
+    from topoloom.shim import (
+        check_programs,
+        find_compiler,
+        find_launcher,
+        preloaded_command,
+    )
 
     if machine is None and (allocation is not None or hosts is not None):
         raise Error("--allocation and --hosts are of a machine; add --machine")
     _check_mapper(wish.mapper)
     launcher = find_launcher(program)
-    library = build_reorderer(find_compiler(launcher, mpicc))
+    compiler = find_compiler(launcher, mpicc)
+    library = build_reorderer(compiler)
+    trusted = bool(mpicc or launcher.family)
+    check_programs(programs(program), compiler, library, trusted)
+    check_hosts(program, [library])
     options = wish.options()
-    # In this folder, for on a cluster other nodes see it, too.
-    with tempfile.TemporaryDirectory(prefix=".topoloom-reorder-", dir=".") as name:
-        folder = Path(name).absolute()
+    with shared_directory("reorder") as name:
+        folder = Path(name)
         if machine is not None:
             described = folder / "machine"
             described.write_text(machine_file(_where(machine, allocation, hosts)))
@@ -73,11 +83,13 @@ def run_reordered(
             launcher, program, [library], variables, os.environ
         )
         status = run_program(Launch(command, environment))
-        said = result.read_text().strip() if result.exists() else _why_nothing(status)
+        said = result.read_text().splitlines() if result.exists() else []
+    said = said or [_why_nothing(status)]
     if wish.as_json:
-        note(json.dumps({"command": command, "result": said}))
+        note(json.dumps({"command": command, "result": "\n".join(said)}))
     else:
-        note(f"topoloom: {said}")
+        for line in said:
+            note(f"topoloom: {line}")
     return status
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from topoloom.cli.objective import Objective
     from topoloom.cli.search import Search
     from topoloom.cli.seats import Seats
-    from topoloom.cli.witnessed import Account
-    from topoloom.launch.launch import Launch
-    from topoloom.launch.repeated_input import RepeatedInput
-    from topoloom.record import Profile
-    from topoloom.verify import Witness
 
 
 def command(
@@ -87,7 +82,7 @@ def command(
         Path | None,
         output_option("Write the placement, too."),
     ] = None,
-    report: Annotated[
+    page: Annotated[
         Path | None,
         output_option(
             "Write a page as 'topoloom report' does, with what the ranks told of where "
@@ -127,27 +122,22 @@ def command(
     from dataclasses import replace
 
     from topoloom import Error, load_graph, load_phases, save_placement
-    from topoloom.cli.console import note
     from topoloom.cli.objective import HOP_BYTES, Objective, check_objective
+    from topoloom.cli.placed_run import Job, Placed, record_job, start, tell, write_page
     from topoloom.cli.problem import Where, check_fit, choose_allocation
-    from topoloom.cli.reported import Made, report_of
     from topoloom.cli.search import read_search
     from topoloom.cli.seats import Seats, check_ranks, named_hosts, refuse_early
-    from topoloom.cli.witnessed import find_witness
-    from topoloom.launch.as_it_is import AsItIs, read_as_it_is
+    from topoloom.launch.as_it_is import read_as_it_is
     from topoloom.launch.launchers import read_command
-    from topoloom.launch.program import EMPTY_PROGRAM, check_launch
-    from topoloom.launch.repeated_input import RepeatedInput
     from topoloom.machine_file import load_described
     from topoloom.phases import recorded_phases
     from topoloom.record.profile import check_collectives
-    from topoloom.verify import Witness
 
     check_objective(objective)
     if reorder:
         from topoloom.cli.reorder_run import Wish, run_reordered
 
-        if world or profile or output or report or bind or cores_per_slot != 1:
+        if world or profile or output or page or bind or cores_per_slot != 1:
             raise Error(
                 "--reorder starts the command as it is: --world, --profile, --output, "
                 "--report, --bind and --cores-per-slot do not go with it"
@@ -157,9 +147,10 @@ def command(
     if machine is None:
         raise Error("say with --machine where the ranks are to be placed")
     check_collectives(collectives)
-    if report is not None:
+    if page is not None:
         # Before anything runs: it needs jinja2.
-        from topoloom.report.page import save_report
+        import topoloom.report.page  # noqa: F401
+        from topoloom.report.data import check_size
     by_phase = objective != HOP_BYTES
     search = read_search(seed, time)
     read = read_as_it_is(program) if world else read_command(program)
@@ -167,71 +158,37 @@ def command(
     given = choose_allocation(the_machine, described, Where(allocation))
     where = named_hosts(given, hosts, read)
     seats = Seats(where, described.node, cores_per_slot, bind)
-    spent: dict[str, float] = {}
-    standard_input = RepeatedInput()
+    job = Job(program, read, mpicc, as_json)
+    nodes = len(where.allocation.nodes)
+    if page is not None:
+        check_size(read.rank_count() or 0, nodes)
     if profile is not None:
         graph, name = load_graph(str(profile)), str(profile)
         phases = load_phases(profile) if by_phase else []
         check_ranks(read, graph.rank_count, name)
     else:
         refuse_early(read, seats)
-        recorded = _recorded(program, mpicc, standard_input, spent)
+        recorded = record_job(job)
         if isinstance(recorded, int):
             return recorded
         graph, name = recorded.graph(collectives), "the program"
         phases = recorded_phases(recorded, graph) if by_phase else []
     check_fit(graph, where.allocation, name)
+    if page is not None:
+        check_size(graph.rank_count, nodes)
     if world:
         seats = seats.first(graph.rank_count)
     aim = Objective(objective, phases, None)
     result, block = _place(graph, seats, mapper, aim, search)
     result = replace(result, graph=str(profile or ""))
+    placed = Placed(result, block, aim)
     if output is not None:
         save_placement(output, result)
-    with read.directory() as directory:
-        slots = result.placement.slots
-        if not isinstance(read, AsItIs):
-            check_launch(seats.launch(read.starting(EMPTY_PROGRAM), slots, directory))
-        launch = seats.launch(read, slots, directory)
-        placed = seats.placed(slots)
-        if world:
-            witness: Witness | str = Witness(placed, program, mpicc, True)
-        else:
-            witness = find_witness(placed, program, mpicc)
-        if not as_json:
-            _announce(result, aim, block, launch)
-        account = _run(launch, witness, standard_input, spent, as_json)
-    _tell(result, block, launch, account, spent, as_json)
-    if report is not None:
-        made = [Made(result, str(output or ""))]
-        save_report(report, report_of(graph, name, made, account.words()))
-        note(f"topoloom: see {report}")
+    launch, account = start(job, seats, placed)
+    tell(job, placed, launch, account)
+    if page is not None:
+        write_page(page, placed, graph, name, str(output or ""), account)
     return account.status
-
-
-def _recorded(
-    program: list[str],
-    mpicc: str | None,
-    standard_input: RepeatedInput,
-    spent: dict[str, float],
-) -> Profile | int:
-    """Record the program; where it fails, answer its exit status."""
-    from time import perf_counter
-
-    from topoloom.cli.console import note
-    from topoloom.record import record
-
-    start = perf_counter()
-    with standard_input.rewound():
-        profile = record(program, mpicc=mpicc)
-    spent["recorded"] = perf_counter() - start
-    if profile.exit_status != 0:
-        note(
-            f"topoloom: the recorded run ended with status {profile.exit_status}, "
-            "so there is no second one"
-        )
-        return profile.exit_status
-    return profile
 
 
 def _place(
@@ -266,67 +223,3 @@ def _place(
         command=typed.get(),
     )
     return result, values(default)
-
-
-def _run(
-    launch: Launch,
-    witness: Witness | str,
-    standard_input: RepeatedInput,
-    spent: dict[str, float],
-    quiet: bool,
-) -> Account:
-    from time import perf_counter
-
-    from topoloom.cli.witnessed import run_witnessed
-
-    start = perf_counter()
-    with standard_input.rewound():
-        account = run_witnessed(launch, witness, quiet)
-    spent["placed"] = perf_counter() - start
-    return account
-
-
-def _announce(
-    result: PlacementFile, aim: Objective, block: dict[str, float], launch: Launch
-) -> None:
-    from topoloom.cli.console import note
-    from topoloom.cli.problem import gain, percent
-    from topoloom.units import format_count
-
-    before, after = block[aim.measure], result.values[aim.measure]
-    note(
-        f"topoloom: {len(result.placement.slots):,} ranks placed with {result.mapper}: "
-        f"{aim.title} {format_count(before)} -> {format_count(after)} "
-        f"({percent(gain(before, after))} gain)"
-        + (f"; {launch.loss}" if launch.loss else "")
-    )
-
-
-def _tell(
-    result: PlacementFile,
-    block: dict[str, float],
-    launch: Launch,
-    account: Account,
-    spent: dict[str, float],
-    as_json: bool,
-) -> None:
-    import json
-
-    from topoloom.cli.console import note
-
-    if as_json:
-        document: dict[str, Any] = {
-            "command": launch.command,
-            "mapper": result.mapper,
-            "block": block,
-            "values": dict(result.values),
-            "note": launch.loss,
-            "verified": account.document(),
-            "seconds": {name: round(value, 3) for name, value in spent.items()},
-        }
-        note(json.dumps(document))
-        return
-    times = f"placed run {spent['placed']:.2f} s"
-    if "recorded" in spent:
-        times = f"recorded run {spent['recorded']:.2f} s, {times}"
-    note(f"topoloom: {times}")

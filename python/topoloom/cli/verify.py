@@ -48,18 +48,21 @@ def command(
       topoloom verify x.json --mpicc /opt/mpi/bin/mpicc -- ./my-job.sh
     """
     import json
+    from contextlib import closing
 
     from topoloom.cli.console import note
     from topoloom.cli.placed import load_placed
     from topoloom.cli.witnessed import run_witnessed
     from topoloom.launch.launch import Launch
     from topoloom.launch.launchers import check_program
+    from topoloom.launch.trial import check_hosts
     from topoloom.verify import Witness
 
     check_program(program)
     placed = load_placed(placement, hosts, cores_per_slot, bind)
-    witness = Witness(placed, program, mpicc)
-    account = run_witnessed(Launch(program), witness, quiet=as_json)
+    with closing(Witness(placed, program, mpicc)) as witness:
+        check_hosts(program, witness.libraries)
+        account = run_witnessed(Launch(program), witness, quiet=as_json)
     if as_json:
         note(json.dumps({"exit_status": account.status, **account.document()}))
     return account.status if account.status or account.holds else 1

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launch import Launch
     from topoloom.verify import Proof, Witness
@@ -21,7 +24,7 @@ class Account(NamedTuple):
     proofs
         One for each MPI program of the command.
     why
-        Why there is none.
+        Why there is none, or one is missing.
     """
 
     status: int
@@ -31,7 +34,7 @@ class Account(NamedTuple):
     @property
     def holds(self) -> bool:
         """Whether all ranks were seen where they should be."""
-        return bool(self.proofs) and all(proof.holds for proof in self.proofs)
+        return not self.why and all(proof.holds for proof in self.proofs)
 
     def words(self) -> str:
         """Say it in a line, or in more where ranks are elsewhere."""
@@ -46,17 +49,23 @@ class Account(NamedTuple):
         return {"holds": self.holds, "why_not": self.why, "programs": programs}
 
 
+@contextlib.contextmanager
 def find_witness(
-    placed: HostPlacement, command: list[str], mpicc: str | None
-) -> Witness | str:
+    placed: HostPlacement, command: list[str], mpicc: str | None, renumber: bool
+) -> Iterator[Witness | str]:
     """Prepare to see where the ranks are; else say why they cannot be seen."""
     from topoloom import Error
     from topoloom.verify import Witness
 
     try:
-        return Witness(placed, command, mpicc)
-    except Error as error:
-        return str(error)
+        witness = Witness(placed, command, mpicc, renumber)
+    except (Error, OSError) as error:
+        if renumber:
+            raise
+        yield str(error)
+        return
+    with contextlib.closing(witness):
+        yield witness
 
 
 def run_witnessed(launch: Launch, witness: Witness | str, quiet: bool) -> Account:
@@ -72,14 +81,10 @@ def run_witnessed(launch: Launch, witness: Witness | str, quiet: bool) -> Accoun
     if isinstance(witness, str):
         account = Account(run_program(launch), [], witness)
     else:
-        try:
-            with witness.telling(tell):
-                status = run_program(witness.watched(launch))
-            proofs = witness.proofs()
-        finally:
-            witness.close()
-        why = None if proofs else why_no_proof(status)
-        account = Account(status, proofs, why)
+        with witness.telling(tell):
+            status = run_program(witness.watched(launch))
+        why = witness.damage or (None if witness.proofs else why_no_proof(status))
+        account = Account(status, witness.proofs, why)
     if account.why and not quiet:
         note(f"topoloom: not verified: {account.why}")
     return account

@@ -101,14 +101,17 @@ class CommandLine:
         return replace(self, segments=tuple(parts))
 
     def rebuilt(
-        self, without: Collection[str], extra: Sequence[str], ranks: int
+        self,
+        without: Collection[str],
+        extra: Sequence[str],
+        ranks: int | None = None,
     ) -> list[str]:
         """Write the command again, `extra` first, `without` some options.
 
-        Names the number of ranks where the command left it open.
+        Names the number of ranks, if given, where the command left it open.
         """
         command = [self.launcher, *words(self.syntax.verb), *extra]
-        if self.rank_count() is None:
+        if ranks is not None and self.rank_count() is None:
             if len(self.segments) > 1:
                 raise Error("a command of several programs needs -n for each")
             command += ["-n", str(ranks)]

@@ -23,7 +23,7 @@ from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.launch.job_map import JobMap
 from topoloom.launch.launch import only_used_hosts
 from topoloom.launch.launchers import read_command
-from topoloom.launch.program import EMPTY_PROGRAM, message
+from topoloom.launch.trial import EMPTY_PROGRAM, message
 from topoloom.node_parts import MOST_CPUS
 from topoloom.number_ranges import compress_ranges, expand_ranges
 

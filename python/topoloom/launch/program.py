@@ -8,12 +8,7 @@ import signal
 import subprocess
 from types import FrameType
 
-from topoloom import Error
 from topoloom.launch.launch import Launch
-
-# Does nothing, but not too fast: Open MPI 5.0 hangs when programs end before all of its
-# daemons have reported that they started them.
-EMPTY_PROGRAM = ("sleep", "1")
 
 # Open MPI 4 says nothing about a core that does not exist.
 WITHOUT_A_WORD = "without a word; has every host as many cores as the machine says?"
@@ -38,36 +33,3 @@ def run_program(launch: Launch) -> int:
         for number, handler in handlers.items():
             signal.signal(number, handler)
     return 128 - status if status < 0 else status
-
-
-def check_launch(launch: Launch) -> None:
-    """Run a command that should do nothing; raise `topoloom.Error` if it fails.
-
-    Only the launcher can find out that a host is unreachable or a core does not exist.
-    """
-    tried = subprocess.run(
-        launch.command,
-        env={**os.environ, **launch.environment},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
-    if tried.returncode != 0:
-        said = message(tried.stderr.decode(errors="replace"))
-        raise Error(
-            f"{launch.command[0]} refuses the placement, so nothing was started: "
-            + (said or f"status {tried.returncode} {WITHOUT_A_WORD}")
-        )
-
-
-def message(text: str) -> str:
-    """Take what stands between the first two ruled lines of a launcher's message."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        words = line.strip()
-        if words.strip("-*="):
-            lines.append(words)
-        elif words and lines:
-            break
-    return " ".join(lines)[:400]

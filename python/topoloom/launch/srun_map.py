@@ -20,7 +20,7 @@ from topoloom.launch.formats import LaunchFormat
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.job_map import JobMap
 from topoloom.launch.launchers import read_command
-from topoloom.launch.program import EMPTY_PROGRAM
+from topoloom.launch.trial import EMPTY_PROGRAM
 from topoloom.number_ranges import expand_ranges
 
 _TASKS = re.compile(r"srun: launching .* on host (\S+), \d+ tasks: \[?([\d,-]+)\]?")

@@ -99,6 +99,13 @@ def told_links(views: int) -> int:
     return MOST_TOLD // views
 
 
+def check_size(ranks: int, nodes: int) -> None:
+    """Raise `topoloom.Error` for more ranks or nodes than a page can hold."""
+    for count, what in ((ranks, "ranks"), (nodes, "nodes")):
+        if count > MOST_RANKS:
+            raise Error(f"{count:,} {what} are more than a page holds: {MOST_RANKS:,}")
+
+
 def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     """Collect what the pictures need: facts as JSON, and packed arrays.
 
@@ -108,12 +115,7 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
         If there are more ranks or nodes than a page can hold.
     """
     machine, allocation = report.machine, report.allocation
-    for count, what in (
-        (report.graph.rank_count, "ranks"),
-        (len(allocation.nodes), "nodes"),
-    ):
-        if count > MOST_RANKS:
-            raise Error(f"{count:,} {what} are more than a page holds: {MOST_RANKS:,}")
+    check_size(report.graph.rank_count, len(allocation.nodes))
     pack = Pack()
     links = _kept_links(report)
     facts = {

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from topoloom.shim.build import build_shim
 from topoloom.shim.launcher import find_compiler, find_launcher, preloaded_command
-from topoloom.shim.linked import is_linked_statically, linked_mpi
+from topoloom.shim.linked import check_programs, is_linked_statically, linked_mpi
 
 __all__ = [
     "build_shim",
+    "check_programs",
     "find_compiler",
     "find_launcher",
     "is_linked_statically",

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from topoloom._core import Error
@@ -52,7 +53,8 @@ def build_shim(
     Raises
     ------
     topoloom.Error
-        If the compiler fails; the message ends with its first complaint.
+        If the compiler fails; the message ends with its first complaint. If the cache
+        cannot be written.
     """
     rooms = [shipped(room) for room in (f"mpi/{name}", *folders, "mpi/shim")]
     sources = [file for room in rooms for file in sorted(room.glob("*.[ch]"))]
@@ -70,7 +72,10 @@ def build_shim(
     library = _cache() / f"{name}-{key.hexdigest()}.so"
     if library.exists():
         return library
-    with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
+    with (
+        _writing(library.parent),
+        tempfile.TemporaryDirectory(dir=library.parent) as scratch,
+    ):
         generated_file = Path(scratch) / "generated.c"
         generated_file.write_text(generated)
         made = Path(scratch) / library.name
@@ -86,8 +91,20 @@ def build_shim(
 def _cache() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(home).absolute() / "topoloom"
-    folder.mkdir(parents=True, exist_ok=True)
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Error(
+            f"cannot write into {folder}: {error.strerror}; let XDG_CACHE_HOME name "
+            "another folder"
+        ) from None
 
 
 def _show(compiler: Path) -> str:

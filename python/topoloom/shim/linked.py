@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What programs are linked with: nothing, or which MPI."""
+"""What programs are linked with: nothing, or which MPI, and whether it is ours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import re
 import shutil
 import struct
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+
+from topoloom._core import Error
 
 _HEAD = struct.Struct("<4s2B26xQ14x2H")  # of a little-endian ELF file of 64 bits
 _INTERPRETER = 3
@@ -48,3 +51,32 @@ def linked_mpi(program: str) -> set[Path]:
     except OSError:
         return set()
     return {Path(name).resolve() for name in _MPI_LIBRARY.findall(answer.stdout)}
+
+
+def check_programs(
+    names: Sequence[str], compiler: Path, library: Path, trusted: bool
+) -> None:
+    """Refuse what preloading could break: programs of another MPI, or of none we see.
+
+    Where some ranks of a job cannot be preloaded, the others would wait for them.
+    """
+    ours = linked_mpi(str(library))
+    seen = False
+    for name in names:
+        if is_linked_statically(name):
+            raise Error(
+                f"{name} is linked statically, so nothing can be preloaded; link it "
+                "dynamically"
+            )
+        theirs = linked_mpi(name)
+        seen |= bool(theirs)
+        if theirs and ours and not theirs & ours:
+            raise Error(
+                f"{name} is linked with {min(theirs)}, but {compiler} is of another "
+                "MPI; name its own with --mpicc"
+            )
+    if not seen and not trusted:
+        raise Error(
+            "cannot tell the MPI of the program that the command starts; name its "
+            "compiler with --mpicc"
+        )

@@ -9,20 +9,17 @@ simulated one by one: a barrier between them would send messages of its own.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from topoloom._core import CommGraph, Error, Machine
+from topoloom.children import run_child
 from topoloom.discover.simgrid_platform import host_name, write_routes
 from topoloom.phases import Ints, edge_rows
 
@@ -114,7 +111,7 @@ def _run(
         rows = np.column_stack([rows[:, :2], -(-rows[:, 2] // part), rows[:, 3]])
     (home / "trace").write_text(_trace(rows, number))
     run = ["-np", str(len(ranks)), "-hostfile", "hosts", "-replay", "traces"]
-    said = _said([*command, *run], home)
+    said = run_child([*command, *run], home, stderr=subprocess.STDOUT).stdout
     found = TIME.search(said)
     if found is None:
         raise Error(f"SimGrid failed: {_complaint(said)}")
@@ -131,45 +128,6 @@ def _trace(rows: Ints, number: dict[int, int]) -> str:
     for rank, place in number.items():
         actions[rank] += [f"{place} waitall", f"{place} finalize"]
     return "\n".join(line for lines in actions.values() for line in lines) + "\n"
-
-
-def _said(command: list[str], home: Path) -> str:
-    """Run a command to its end; whatever ends us ends it and its children."""
-    child = subprocess.Popen(
-        command,
-        cwd=home,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    with child, _ended_by_signals():
-        try:
-            return child.communicate()[0]
-        except BaseException:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            raise
-
-
-@contextlib.contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into an exception, as Python does with Ctrl-C."""
-
-    def leave(number: int, _frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    old = {n: signal.signal(n, leave) for n in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
 
 
 def _complaint(said: str) -> str:

@@ -126,22 +126,23 @@ class Proof:
         )
 
 
-def read_proofs(folder: Path, placed: HostPlacement) -> list[Proof]:
-    """Read what the programs of a command left in the folder of their witness.
+def read_proof(file: Path, placed: HostPlacement) -> Proof:
+    """Read what a program left in the folder of its witness.
 
     Raises
     ------
     topoloom.Error
-        If a file is damaged.
+        If the file is damaged.
     """
-    return [_read(file, placed) for file in sorted(folder.glob("report-*"))]
-
-
-def _read(file: Path, placed: HostPlacement) -> Proof:
     seen: list[Seen] = []
     for line in file.read_text(errors="replace").splitlines()[1:]:
-        rank, host, cpus, cpu, verdict, words = line.split(" ", 5)
-        if int(rank) != len(seen) or verdict not in VERDICTS:
-            raise Error(f"{file}: damaged at rank {len(seen)}")
-        seen.append(Seen(host, cpus, int(cpu), verdict, words))
+        try:
+            rank, host, cpus, cpu, verdict, words = line.split(" ", 5)
+            one = Seen(host, cpus, int(cpu), verdict, words)
+            well = int(rank) == len(seen) and verdict in VERDICTS
+        except ValueError:
+            well = False
+        if not well:
+            raise Error(f"{file.name} is damaged at rank {len(seen)}")
+        seen.append(one)
     return Proof(placed, seen)

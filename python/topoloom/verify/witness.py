@@ -5,30 +5,31 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import tempfile
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from topoloom._core import Error
-from topoloom.files import write_text
+from topoloom.files import shared_directory, write_text
 from topoloom.launch import bindings
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import Launch
 from topoloom.launch.launchers import programs
 from topoloom.shim import (
     build_shim,
+    check_programs,
     find_compiler,
     find_launcher,
-    is_linked_statically,
-    linked_mpi,
     preloaded_command,
 )
-from topoloom.verify.proof import Proof, read_proofs
+from topoloom.verify.proof import Proof, read_proof
 from topoloom.world import build_world
 
 _SECONDS_BETWEEN_LOOKS = 0.2
+#: For how long NFS may not tell of a file that another node has made.
+_SECONDS_LATE = 3.0
 
 
 class Witness:
@@ -46,6 +47,15 @@ class Witness:
         Let the program see the ranks where they are planned, wherever the command
         starts them.
 
+    Attributes
+    ----------
+    libraries
+        What is preloaded.
+    proofs
+        What was seen: one proof for each MPI program that the command ran.
+    damage
+        What of it could not be read.
+
     Raises
     ------
     topoloom.Error
@@ -62,12 +72,16 @@ class Witness:
         self._placed = placed
         self._launcher = find_launcher(list(command))
         compiler = find_compiler(self._launcher, mpicc)
-        self._libraries = [build_shim("verify", compiler, folders=["mpi/seats"])]
+        self.libraries = [build_shim("verify", compiler, folders=["mpi/seats"])]
         trusted = bool(mpicc or self._launcher.family)
-        _check_programs(programs(command), compiler, self._libraries[0], trusted)
+        check_programs(programs(command), compiler, self.libraries[0], trusted)
         if renumber:
-            self._libraries.append(build_world(compiler))
-        self._folder = _new_folder()
+            self.libraries.append(build_world(compiler))
+        self.proofs: list[Proof] = []
+        self.damage: str | None = None
+        self._known: set[Path] = set()
+        self._directory = shared_directory("verify")
+        self._folder = Path(self._directory.name)
         plan = self._folder / "plan"
         write_text(plan, bindings.write(placed))
         self._variables = {"TOPOLOOM_VERIFY": str(self._folder)}
@@ -79,31 +93,20 @@ class Witness:
         command, environment = preloaded_command(
             self._launcher,
             launch.command,
-            self._libraries,
+            self.libraries,
             self._variables,
             {**os.environ, **launch.environment},
         )
         return Launch(command, environment, launch.loss)
 
-    def proofs(self) -> list[Proof]:
-        """Tell what was seen: one proof for each MPI program that the command ran."""
-        return read_proofs(self._folder, self._placed)
-
     @contextlib.contextmanager
     def telling(self, tell: Callable[[Proof], None]) -> Iterator[None]:
         """Call `tell` once for each program, as soon as it has started."""
         ended = threading.Event()
-        told = 0
-
-        def look() -> None:
-            nonlocal told
-            for proof in self.proofs()[told:]:
-                told += 1
-                tell(proof)
 
         def watch() -> None:
             while not ended.wait(_SECONDS_BETWEEN_LOOKS):
-                look()
+                self._look(tell)
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
@@ -112,40 +115,32 @@ class Witness:
         finally:
             ended.set()
             watcher.join()
-            look()
+            self._look(tell)
+        patience = time.monotonic() + _SECONDS_LATE
+        while self._may_be_late() and time.monotonic() < patience:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+            os.utime(self._folder)
+            self._look(tell)
+
+    def _look(self, tell: Callable[[Proof], None]) -> None:
+        for file in sorted({*self._folder.glob("report-*")} - self._known):
+            self._known.add(file)
+            try:
+                proof = read_proof(file, self._placed)
+            except (Error, OSError) as error:
+                self.damage = str(error)
+                continue
+            self.proofs.append(proof)
+            tell(proof)
+
+    def _may_be_late(self) -> bool:
+        here = socket.gethostname().partition(".")[0]
+        hosts = {host.partition(".")[0] for host in self._placed.hosts}
+        return not self._known and hosts != {here}
 
     def close(self) -> None:
         """Take the folder away."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _check_programs(
-    names: Sequence[str], compiler: Path, library: Path, trusted: bool
-) -> None:
-    """Refuse what preloading could break: programs of another MPI, or of none we see.
-
-    Where some ranks of a job cannot be preloaded, the others would wait for them.
-    """
-    ours = linked_mpi(str(library))
-    seen = False
-    for name in names:
-        if is_linked_statically(name):
-            raise Error(
-                f"{name} is linked statically, so nothing can be preloaded; link it "
-                "dynamically"
-            )
-        theirs = linked_mpi(name)
-        seen |= bool(theirs)
-        if theirs and ours and not theirs & ours:
-            raise Error(
-                f"{name} is linked with {min(theirs)}, but {compiler} is of another "
-                "MPI; name its own with --mpicc"
-            )
-    if not seen and not trusted:
-        raise Error(
-            "cannot tell the MPI of the program that the command starts; name its "
-            "compiler with --mpicc"
-        )
+        self._directory.cleanup()
 
 
 def why_no_proof(status: int) -> str:
@@ -155,11 +150,3 @@ def why_no_proof(status: int) -> str:
         f"the command {failed}ran no MPI program, one of another MPI (name its "
         "compiler with --mpicc), or one whose rank 0 does not see the working directory"
     )
-
-
-def _new_folder() -> Path:
-    """Prefer the working directory, which on clusters all nodes see."""
-    for home in (Path.cwd(), Path(tempfile.gettempdir())):
-        with contextlib.suppress(OSError):
-            return Path(tempfile.mkdtemp(prefix=".topoloom-verify-", dir=home))
-    raise Error("cannot write into the working directory")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Helper programs that do not outlive us."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+_SECONDS_TO_END = 5
+
+
+def run_child(
+    command: Sequence[str],
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    stdout: int = subprocess.PIPE,
+    stderr: int = subprocess.PIPE,
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end; whatever ends us ends it and its children."""
+    child = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    with child, _ended_by_signals():
+        try:
+            said, complained = child.communicate()
+        except BaseException:
+            _end(child)
+            raise
+    return subprocess.CompletedProcess(command, child.returncode, said, complained)
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """Ask first: a launcher has ranks on other hosts to end."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(_SECONDS_TO_END)
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into an exception, as Python does with Ctrl-C."""
+
+    def leave(number: int, _frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    old = {n: signal.signal(n, leave) for n in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starts a program as placed, and tells what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topoloom.launch.repeated_input import RepeatedInput
+
+if TYPE_CHECKING:
+    from topoloom import CommGraph, PlacementFile
+    from topoloom.cli.objective import Objective
+    from topoloom.cli.seats import Seats
+    from topoloom.cli.witnessed import Account
+    from topoloom.launch.as_it_is import AsItIs
+    from topoloom.launch.launch import Launch
+    from topoloom.launch.launchers import ReadCommand
+    from topoloom.record import Profile
+
+
+class Job:
+    """A command that runs twice: once to be recorded, once as placed."""
+
+    def __init__(
+        self,
+        program: list[str],
+        read: ReadCommand | AsItIs,
+        mpicc: str | None,
+        as_json: bool,
+    ) -> None:
+        self.program = program
+        self.read = read
+        self.mpicc = mpicc
+        self.as_json = as_json
+        self.spent: dict[str, float] = {}
+        self._standard_input = RepeatedInput()
+
+    @contextlib.contextmanager
+    def run(self, what: str) -> Iterator[None]:
+        """Note how long a run takes, which has the standard input from its start."""
+        from time import perf_counter
+
+        start = perf_counter()
+        with self._standard_input.rewound():
+            yield
+        self.spent[what] = perf_counter() - start
+
+
+class Placed(NamedTuple):
+    """The placement, the launcher's own order (`block`), and what is compared."""
+
+    result: PlacementFile
+    block: dict[str, float]
+    aim: Objective
+
+
+def record_job(job: Job) -> Profile | int:
+    """Record the program; where it fails, answer its exit status."""
+    from topoloom.cli.console import note
+    from topoloom.record import record
+
+    with job.run("recorded"):
+        profile = record(job.program, mpicc=job.mpicc)
+    if profile.exit_status != 0:
+        note(
+            f"topoloom: the recorded run ended with status {profile.exit_status}, "
+            "so there is no second one"
+        )
+        return profile.exit_status
+    return profile
+
+
+def start(job: Job, seats: Seats, placed: Placed) -> tuple[Launch, Account]:
+    """Let the launcher try the placement; if it can, run the program."""
+    from topoloom.cli.witnessed import find_witness, run_witnessed
+    from topoloom.launch.as_it_is import AsItIs
+    from topoloom.launch.trial import check_hosts, check_launch, looking_for
+
+    read, slots = job.read, placed.result.placement.slots
+    world = isinstance(read, AsItIs)
+    planned = seats.placed(slots)
+    with (
+        read.directory() as directory,
+        find_witness(planned, job.program, job.mpicc, world) as witness,
+    ):
+        libraries = [] if isinstance(witness, str) else witness.libraries
+        if isinstance(read, AsItIs):
+            check_hosts(job.program, libraries)
+        else:
+            trial = read.starting(looking_for(libraries))
+            witness = check_launch(seats.launch(trial, slots, directory)) or witness
+        launch = seats.launch(read, slots, directory)
+        if not job.as_json:
+            _announce(placed, launch)
+        with job.run("placed"):
+            account = run_witnessed(launch, witness, job.as_json)
+    return launch, account
+
+
+def _announce(placed: Placed, launch: Launch) -> None:
+    from topoloom.cli.console import note
+    from topoloom.cli.problem import gain, percent
+    from topoloom.units import format_count
+
+    result, block, aim = placed
+    before, after = block[aim.measure], result.values[aim.measure]
+    note(
+        f"topoloom: {len(result.placement.slots):,} ranks placed with {result.mapper}: "
+        f"{aim.title} {format_count(before)} -> {format_count(after)} "
+        f"({percent(gain(before, after))} gain)"
+        + (f"; {launch.loss}" if launch.loss else "")
+    )
+
+
+def tell(job: Job, placed: Placed, launch: Launch, account: Account) -> None:
+    """Say how long the runs took, or all as a line of JSON."""
+    import json
+
+    from topoloom.cli.console import note
+
+    spent = job.spent
+    if job.as_json:
+        document: dict[str, Any] = {
+            "command": launch.command,
+            "mapper": placed.result.mapper,
+            "block": placed.block,
+            "values": dict(placed.result.values),
+            "note": launch.loss,
+            "verified": account.document(),
+            "seconds": {name: round(value, 3) for name, value in spent.items()},
+        }
+        note(json.dumps(document))
+        return
+    times = f"placed run {spent['placed']:.2f} s"
+    if "recorded" in spent:
+        times = f"recorded run {spent['recorded']:.2f} s, {times}"
+    note(f"topoloom: {times}")
+
+
+def write_page(
+    page: Path, placed: Placed, graph: CommGraph, name: str, file: str, account: Account
+) -> None:
+    """Write the report; the program has run, so trouble is only told."""
+    from topoloom import Error
+    from topoloom.cli.console import note
+    from topoloom.cli.reported import Made, report_of
+    from topoloom.report.page import save_report
+
+    try:
+        made = [Made(placed.result, file)]
+        save_report(page, report_of(graph, name, made, account.words()))
+    except (Error, OSError) as error:
+        note(f"topoloom: no report: {error}")
+    else:
+        note(f"topoloom: see {page}")

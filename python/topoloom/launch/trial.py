@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starts a job that does nothing, to learn what would stop the real one."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from topoloom import Error
+from topoloom.children import run_child
+from topoloom.launch.launch import Launch
+from topoloom.launch.launchers import read_command
+from topoloom.launch.program import WITHOUT_A_WORD
+
+# Does nothing, but not too fast: Open MPI 5.0 hangs when programs end before all of its
+# daemons have reported that they started them.
+EMPTY_PROGRAM = ("sleep", "1")
+
+_LOOK = (
+    'for file do test -r "$file" || echo "topoloom: host $(uname -n) lacks $file" >&2; '
+    f"done; exec {' '.join(EMPTY_PROGRAM)}"
+)
+_LACKS = re.compile(r"topoloom: (host \S+) lacks (.+)")
+
+
+def looking_for(files: Sequence[Path]) -> tuple[str, ...]:
+    """Name a program that does nothing but look for files that are to be preloaded.
+
+    Where one host lacks them its ranks run without, and the others wait for them.
+    """
+    return ("sh", "-c", _LOOK, "sh", *map(str, files)) if files else EMPTY_PROGRAM
+
+
+def check_launch(launch: Launch) -> str | None:
+    """Run a command that should do nothing; tell what `looking_for` did not find.
+
+    Only the launcher can find out that a host is unreachable or a core does not exist.
+
+    Raises
+    ------
+    topoloom.Error
+        If the command fails.
+    """
+    tried = _tried(launch)
+    if tried.returncode != 0:
+        raise Error(
+            f"{launch.command[0]} refuses the placement, so nothing was started: "
+            + (message(tried.stderr) or f"status {tried.returncode} {WITHOUT_A_WORD}")
+        )
+    return _lacking(tried.stderr)
+
+
+def check_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
+    """Raise `topoloom.Error` if a host of the command, run as it is, lacks a file.
+
+    Only where its launcher is known. What else may go wrong, the command itself tells.
+    """
+    try:
+        line = read_command(command).starting(looking_for(files)).line
+    except Error:
+        return
+    if lacking := _lacking(_tried(Launch(line.rebuilt((), ()))).stderr):
+        raise Error(lacking)
+
+
+def _tried(launch: Launch) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **launch.environment}
+    return run_child(launch.command, None, environment, stdout=subprocess.DEVNULL)
+
+
+def _lacking(text: str) -> str | None:
+    found = _LACKS.search(text)
+    if found is None:
+        return None
+    host, file = found.groups()
+    return f"{host} lacks {file}; let XDG_CACHE_HOME name a folder that all hosts see"
+
+
+def message(text: str) -> str:
+    """Take what stands between the first two ruled lines of a launcher's message."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        words = line.strip()
+        if words.strip("-*="):
+            lines.append(words)
+        elif words and lines:
+            break
+    return " ".join(lines)[:400]

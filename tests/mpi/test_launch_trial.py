@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The trial that comes before a job leaves nothing behind when it is ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from topoloom import ring, save_graph
+
+LAUNCHER = """\
+#!/bin/sh
+case "$*" in *sleep*) ;; *) exec mpirun.mpich "$@";; esac
+trap 'kill $child; touch ended; exit 143' TERM
+sleep 100 & child=$!
+touch started
+wait
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_end_the_trial(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    save_graph("ring.npz", ring(2, 1))
+    mpiexec = tmp_path / "mpiexec"
+    mpiexec.write_text(LAUNCHER)
+    mpiexec.chmod(0o755)
+    where = ["--machine", "mesh:2", "--hosts", "a,b", "--profile", "ring.npz"]
+    topoloom = [sys.executable, "-c", "from topoloom.cli import main; main()", "run"]
+    words = [*topoloom, *where, "--mpicc", "mpicc.mpich"]
+    process = subprocess.Popen([*words, "--", mpiexec, "-n", "2", "./app"])
+    while process.poll() is None and not Path("started").exists():
+        time.sleep(0.05)
+    os.kill(process.pid, number)
+    assert process.wait(timeout=60) == 128 + number
+    assert Path("ended").exists()
+    assert not list(tmp_path.glob("*topoloom*"))
