@@ -112,6 +112,19 @@ def test_a_machine_file_without_the_host_leaves_the_order(tmp_path: Path) -> Non
     assert said(done)[1:] == ["topoloom: nothing reordered, for the reason above"]
 
 
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_a_rank_without_memory_leaves_the_order(mpi: Mpi, tmp_path: Path) -> None:
+    lack, source = tmp_path / "lack.so", PROGRAMS / "lack_memory.c"
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", lack], check=True)
+    words = [built(mpi, PROGRAMS / "topologies.c", tmp_path), 32]
+    plain = under_switches(mpi, (2, 2), words)
+    variables = preloaded(mpi, LD_PRELOAD=f"{lack}:{reorderer(mpi)}")
+    done = under_switches(mpi, (2, 2), words, variables)
+    assert results(done) == results(plain)
+    assert number(done, "moved") > 0
+    assert said(done)[0] == "topoloom: not reordered: rank 1 has not enough memory"
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
