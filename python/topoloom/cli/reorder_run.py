@@ -77,7 +77,8 @@ def run_reordered(
     if wish.as_json:
         note(json.dumps({"command": command, "result": said}))
     else:
-        note(f"topoloom: {said}")
+        for line in said.splitlines():  # one a program
+            note(f"topoloom: {line}")
     return status
 
 
