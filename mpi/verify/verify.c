@@ -31,6 +31,7 @@ static int judge(const struct testimonies* all, const char* file, FILE* out) {
         fprintf(out, "topoloom: not verified: %s\n", why);
         return -1;
     }
+    tell_uncompared(out, &plan);
     const int elsewhere = tell_elsewhere(out, &plan, all);
     plan_free(&plan);
     return elsewhere;

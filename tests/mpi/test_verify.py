@@ -193,6 +193,10 @@ def test_a_program_may_ask_for_itself(tmp_path: Path) -> None:
         f"topoloom: rank 0 is on host {HERE}, planned on away",
         "elsewhere 1",
     ]
+    assert ask(head + "0 127.0.0.1 0 - - -\n1 ::1 1 - - -\n") == [
+        "topoloom: hosts planned by their addresses, as 127.0.0.1, are not compared",
+        "elsewhere 0",
+    ]
     assert ask(head + seats, "inter") == [
         *["topoloom: not verified: an intercommunicator has two groups"] * 2,
         "elsewhere -1",
