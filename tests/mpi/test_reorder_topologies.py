@@ -116,14 +116,14 @@ def test_a_machine_file_without_the_host_leaves_the_order(tmp_path: Path) -> Non
 def test_the_longest_name_of_a_host_is_read(tmp_path: Path) -> None:
     if not can_name_hosts():
         pytest.skip("naming hosts needs root or unprivileged user namespaces")
-    machine, name = tmp_path / "machine", "n" * 64
+    mpi, machine, name = OPEN_MPI_4, tmp_path / "machine", "n" * 64
     machine.write_text(f"machine torus:2\nnode 1 {name}\n")
-    program = built(MPICH, PROGRAMS / "topologies.c", tmp_path)
+    program = built(mpi, PROGRAMS / "topologies.c", tmp_path)
     named = 'hostname "$0"; exec "$@"'
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     words = ["unshare", *user, "--uts", "sh", "-c", named, name, program, 4]
-    variables = preloaded(MPICH, TOPOLOOM_OPTIONS=f"machine={machine}")
-    done = under_switches(MPICH, (1, 1), words, variables)
+    variables = preloaded(mpi, TOPOLOOM_OPTIONS=f"machine={machine}")
+    done = under_switches(mpi, (1, 1), words, variables)
     assert "no better order was found for 4 topologies" in said(done)[0]
 
 
