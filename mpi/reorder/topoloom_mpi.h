@@ -7,7 +7,7 @@
  *
  * The machine is learned when a function is called: from the hosts of the processes, from the cores that
  * they are bound to, and under Slurm from SLURM_TOPOLOGY_ADDR; or it is read from the file that the option
- * machine=FILE names.
+ * machine=FILE or the environment variable TOPOLOOM_MACHINE names.
  */
 #ifndef TOPOLOOM_MPI_H
 #define TOPOLOOM_MPI_H

@@ -57,7 +57,9 @@ def stencil(several_hosts: SeveralHosts, folder: Path) -> list[str]:
 def test_neighbors_come_to_one_host(
     several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "with,comma"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
     command = stencil(several_hosts, tmp_path)
     # A ring of eight: rank i is on host i mod 4, so all 16 messages leave their host.
     learned = run("--", *command)
@@ -70,7 +72,7 @@ def test_neighbors_come_to_one_host(
     described = run("--machine", "torus:4", "--hosts", hosts, "--", *command)
     assert described.stdout == learned.stdout
     assert re.search(r"cost 24 -> 8 \(66\.7 % gain\)", described.stderr)
-    assert not list(tmp_path.glob(".topoloom*"))
+    assert not list(folder.iterdir())
 
 
 def test_each_program_of_a_script_tells_its_own_and_leaves_its_children_alone(

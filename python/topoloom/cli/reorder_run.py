@@ -57,18 +57,16 @@ def run_reordered(
     launcher = find_launcher(program)
     library = build_reorderer(find_compiler(launcher, mpicc))
     options = wish.options()
+    variables = {"TOPOLOOM_OPTIONS": ",".join(f"{k}={v}" for k, v in options.items())}
     # In this folder, for on a cluster other nodes see it, too.
     with tempfile.TemporaryDirectory(prefix=".topoloom-reorder-", dir=".") as name:
         folder = Path(name).absolute()
         if machine is not None:
             described = folder / "machine"
             described.write_text(machine_file(_where(machine, allocation, hosts)))
-            options["machine"] = str(described)
+            variables["TOPOLOOM_MACHINE"] = str(described)
         result = folder / "result"
-        variables = {
-            "TOPOLOOM_REORDER": str(result),
-            "TOPOLOOM_OPTIONS": ",".join(f"{k}={v}" for k, v in options.items()),
-        }
+        variables["TOPOLOOM_REORDER"] = str(result)
         command, environment = preloaded_command(
             launcher, program, [library], variables, os.environ
         )
