@@ -128,6 +128,10 @@ int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
     const int status = PMPI_Topo_test(*comm, &kind);
     if (status != MPI_SUCCESS || kind == MPI_UNDEFINED) return status;
     struct neighbors mine;
+    MPI_Errhandler handler;
+    // The program can do without our communicators; they inherit this.
+    PMPI_Comm_get_errhandler(*comm, &handler);
+    PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
     find_neighbors(*comm, kind, &mine);
     MPI_Comm moved = MPI_COMM_NULL, better = MPI_COMM_NULL;
     const int rank = better_rank_for(*comm, &mine);
@@ -146,6 +150,8 @@ int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
         }
     }
     free(mine.ranks);
+    PMPI_Comm_set_errhandler(*comm, handler);
+    PMPI_Errhandler_free(&handler);
     return MPI_SUCCESS;
 }
 
