@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host_names.h"
 #include "reorder.h"
 
 struct host {
@@ -49,11 +50,14 @@ static const char* read_line(struct machine_file* machine, char* line) {
     const long long node = number == NULL ? -1 : strtoll(number, &end, 10);
     if (strcmp(word, "node") != 0 || host == NULL || *end != '\0' || node < 0)
         return "expected 'machine TEXT' or 'node NUMBER HOST'";
-    if (!add_host(machine, host, node)) return no_memory;
-    char* domain = strchr(host, '.');
-    if (domain == NULL) return NULL;
-    *domain = '\0';  // processes may know their host by its short name
     return add_host(machine, host, node) ? NULL : no_memory;
+}
+
+/// A host that is on two lines, or NULL.
+static const char* host_given_twice(const struct machine_file* machine) {
+    for (size_t i = 1; i < machine->host_count; ++i)
+        if (by_name(&machine->hosts[i - 1], &machine->hosts[i]) == 0) return machine->hosts[i].name;
+    return NULL;
 }
 
 bool read_machine_file(const char* name, struct machine_file* machine, char* why, size_t why_size) {
@@ -76,12 +80,14 @@ bool read_machine_file(const char* name, struct machine_file* machine, char* why
         wrong = "no line 'machine TEXT'";
         snprintf(why, why_size, "%s: %s", name, wrong);
     }
-    if (wrong != NULL) {
-        free_machine_file(machine);
-        return false;
+    if (machine->host_count > 0) qsort(machine->hosts, machine->host_count, sizeof *machine->hosts, by_name);
+    const char* twice = host_given_twice(machine);
+    if (wrong == NULL && twice != NULL) {
+        wrong = "a host is given twice";
+        snprintf(why, why_size, "%s: %s: %s", name, wrong, twice);
     }
-    qsort(machine->hosts, machine->host_count, sizeof *machine->hosts, by_name);
-    return true;
+    if (wrong != NULL) free_machine_file(machine);
+    return wrong == NULL;
 }
 
 void free_machine_file(struct machine_file* machine) {
@@ -91,15 +97,6 @@ void free_machine_file(struct machine_file* machine) {
 }
 
 int64_t node_of_host(const struct machine_file* machine, const char* host) {
-    char name[host_length];
-    snprintf(name, sizeof name, "%s", host);
-    for (;;) {
-        const struct host wanted = {name, 0};
-        const struct host* found =
-            bsearch(&wanted, machine->hosts, machine->host_count, sizeof wanted, by_name);
-        if (found != NULL) return found->node;
-        char* domain = strchr(name, '.');
-        if (domain == NULL) return -1;
-        *domain = '\0';
-    }
+    const int at = find_host(machine->hosts, (int)machine->host_count, sizeof *machine->hosts, host);
+    return at < 0 ? -1 : machine->hosts[at].node;
 }

@@ -180,8 +180,9 @@ enum outcome map_ranks(const struct gathered* job, const char* options, int* new
         return failed;
     }
     char *machine = take_option(rest, "machine"), *reporting = take_option(rest, "report");
-    topoloom_seats* seats =
-        machine == NULL ? learned_seats(job, why, why_size) : described_seats(job, machine, why, why_size);
+    const char* described = machine != NULL ? machine : getenv("TOPOLOOM_MACHINE");
+    topoloom_seats* seats = described == NULL ? learned_seats(job, why, why_size)
+                                              : described_seats(job, described, why, why_size);
     topoloom_gain gain = {0};
     const enum outcome outcome =
         seats == NULL ? failed : map_on(seats, job, rest, new_rank, &gain, why, why_size);

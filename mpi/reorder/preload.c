@@ -3,17 +3,27 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "preload.h"
+#include "seats.h"
 
 const struct shim shim = {"reorder", "TOPOLOOM_REORDER", "not reordered"};
 
+static char told_to[4096];  // what the variable names: a file, or standard error
+
 bool preload_active(void) {
     static int active = -1;
-    if (active < 0) active = getenv(shim.variable) != NULL;
+    if (active >= 0) return active;
+    const char* named = getenv(shim.variable);
+    active = named != NULL && strlen(named) < sizeof told_to;
+    if (active) strcpy(told_to, named);
+    unsetenv(shim.variable);  // jobs that the program starts itself are not meant
     return active;
 }
+
+void seats_start(void) { preload_active(); }
 
 int preload_reorder(int status, MPI_Comm* made, MPI_Info info) {
     return status == MPI_SUCCESS ? topoloom_topology_reorder(made, info) : status;
@@ -57,11 +67,9 @@ SHIM_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, cons
     return ours ? preload_reorder(status, made, info) : status;
 }
 
-/// Into the file that TOPOLOOM_REORDER names, for `topoloom run`, else on standard error.
+/// Into the file that TOPOLOOM_REORDER names, for `topoloom run`, a line a program; else on standard error.
 static void say(const char* line) {
-    const char* name = getenv(shim.variable);
-    const int file =
-        name == NULL || name[0] != '/' ? -1 : open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int file = told_to[0] != '/' ? -1 : open(told_to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
         fprintf(stderr, "topoloom: %s\n", line);
     else

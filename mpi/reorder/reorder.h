@@ -12,12 +12,12 @@
 #include "topoloom_mpi.h"
 
 // ---- location.c: what a process knows about its place ---------------------------------------------------
-enum { switch_levels = 4, core_levels = 4, host_length = 64 };
+enum { switch_levels = 4, core_levels = 4, host_length = 72 };
 struct location {
     int64_t switches[switch_levels];  // the outermost first; each a hash of the whole way there, 0 = unknown
     int64_t node;                     // a hash of what all processes of the node know
     int64_t cores[core_levels];  // package, NUMA domain, cache and core that it is bound to, -1 = to none
-    char host[host_length];
+    char host[host_length];      // Linux allows 64 letters
 };
 void find_location(struct location* location);
 
@@ -30,7 +30,7 @@ struct machine_file {
 /// False with the reason, which names file and line.
 bool read_machine_file(const char* name, struct machine_file* machine, char* why, size_t why_size);
 void free_machine_file(struct machine_file* machine);
-/// Number of the node, with or without domain; -1 = there is none of this name.
+/// Number of the node, by the rule of host_names.h; -1 = there is none of this name.
 int64_t node_of_host(const struct machine_file* machine, const char* host);
 
 // ---- mapping.c: what rank 0 does with what it got -------------------------------------------------------

@@ -56,24 +56,33 @@ static int better_rank_for(MPI_Comm comm, const struct neighbors* list) {
     return better;
 }
 
+/// Collective calls that one process leaves out hang the others.
+static bool everyone_has(const int* room, MPI_Comm comm) {
+    int has = room != NULL;
+    PMPI_Allreduce(MPI_IN_PLACE, &has, 1, MPI_INT, MPI_LAND, comm);
+    return has;
+}
+
 static int remake_cart(MPI_Comm made, MPI_Comm moved, MPI_Comm* better) {
-    int axes = 0;
+    int axes = 0, status = MPI_ERR_NO_MEM;
     PMPI_Cartdim_get(made, &axes);
     int* numbers = calloc(3 * (size_t)axes + 1, sizeof *numbers);
-    if (numbers == NULL) return MPI_ERR_NO_MEM;
-    PMPI_Cart_get(made, axes, numbers, numbers + axes, numbers + 2 * axes);
-    const int status = PMPI_Cart_create(moved, axes, numbers, numbers + axes, 0, better);
+    if (everyone_has(numbers, moved)) {
+        PMPI_Cart_get(made, axes, numbers, numbers + axes, numbers + 2 * axes);
+        status = PMPI_Cart_create(moved, axes, numbers, numbers + axes, 0, better);
+    }
     free(numbers);
     return status;
 }
 
 static int remake_graph(MPI_Comm made, MPI_Comm moved, MPI_Comm* better) {
-    int nodes = 0, edges = 0;
+    int nodes = 0, edges = 0, status = MPI_ERR_NO_MEM;
     PMPI_Graphdims_get(made, &nodes, &edges);
     int* numbers = calloc((size_t)nodes + (size_t)edges + 1, sizeof *numbers);
-    if (numbers == NULL) return MPI_ERR_NO_MEM;
-    PMPI_Graph_get(made, nodes, edges, numbers, numbers + nodes);
-    const int status = PMPI_Graph_create(moved, nodes, numbers, numbers + nodes, 0, better);
+    if (everyone_has(numbers, moved)) {
+        PMPI_Graph_get(made, nodes, edges, numbers, numbers + nodes);
+        status = PMPI_Graph_create(moved, nodes, numbers, numbers + nodes, 0, better);
+    }
     free(numbers);
     return status;
 }
@@ -86,8 +95,8 @@ static bool exchange(MPI_Comm moved, int old_rank, const struct neighbors* mine,
     MPI_Status from;
     PMPI_Sendrecv(sent, 3, MPI_INT, old_rank, head, got, 3, MPI_INT, MPI_ANY_SOURCE, head, moved, &from);
     *theirs = (struct neighbors){got[0], got[1], got[2], NULL};
-    int go_on = make_room(theirs);
-    PMPI_Allreduce(MPI_IN_PLACE, &go_on, 1, MPI_INT, MPI_LAND, moved);
+    make_room(theirs);
+    const bool go_on = everyone_has(theirs->ranks, moved);
     if (go_on)
         PMPI_Sendrecv(mine->ranks, length(mine), MPI_INT, old_rank, body, theirs->ranks, length(theirs),
                       MPI_INT, from.MPI_SOURCE, body, moved, MPI_STATUS_IGNORE);
@@ -119,6 +128,10 @@ int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
     const int status = PMPI_Topo_test(*comm, &kind);
     if (status != MPI_SUCCESS || kind == MPI_UNDEFINED) return status;
     struct neighbors mine;
+    MPI_Errhandler handler;
+    // The program can do without our communicators; they inherit this.
+    PMPI_Comm_get_errhandler(*comm, &handler);
+    PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
     find_neighbors(*comm, kind, &mine);
     MPI_Comm moved = MPI_COMM_NULL, better = MPI_COMM_NULL;
     const int rank = better_rank_for(*comm, &mine);
@@ -137,6 +150,8 @@ int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
         }
     }
     free(mine.ranks);
+    PMPI_Comm_set_errhandler(*comm, handler);
+    PMPI_Errhandler_free(&handler);
     return MPI_SUCCESS;
 }
 

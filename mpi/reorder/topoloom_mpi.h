@@ -3,11 +3,12 @@
  *
  * All functions are collective over their communicator and return what MPI functions return. Where an order
  * cannot be found (no memory, an unknown host, a wrong option), rank 0 says so in one line on standard
- * error and the communicator keeps the order that it had: a program is never aborted by us.
+ * error and the communicator keeps the order that it had. Errors of a communicator that the program asks for
+ * are raised, as by MPI; nothing else aborts it.
  *
  * The machine is learned when a function is called: from the hosts of the processes, from the cores that
  * they are bound to, and under Slurm from SLURM_TOPOLOGY_ADDR; or it is read from the file that the option
- * machine=FILE names.
+ * machine=FILE or the environment variable TOPOLOOM_MACHINE names.
  */
 #ifndef TOPOLOOM_MPI_H
 #define TOPOLOOM_MPI_H

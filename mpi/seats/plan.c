@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host_names.h"
 #include "seats.h"
 
 static int by_name(const void* a, const void* b) { return strcmp(*(char* const*)a, *(char* const*)b); }
@@ -91,34 +92,6 @@ void plan_free(struct plan* plan) {
     *plan = (struct plan){0};
 }
 
-/// The first host that is not before `name`.
-static int lower_bound(const struct plan* plan, const char* name) {
-    int low = 0, high = plan->host_count;
-    while (low < high) {
-        const int middle = low + (high - low) / 2;
-        if (strcmp(plan->hosts[middle], name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static int exactly(const struct plan* plan, const char* name) {
-    const int at = lower_bound(plan, name);
-    return at < plan->host_count && strcmp(plan->hosts[at], name) == 0 ? at : -1;
-}
-
 int plan_host(const struct plan* plan, const char* name) {
-    char other[512];
-    const int at = exactly(plan, name);
-    if (at >= 0 || strlen(name) + 2 > sizeof other) return at;
-    const size_t bare = strcspn(name, ".");
-    if (name[bare] == '.') {
-        snprintf(other, sizeof other, "%.*s", (int)bare, name);
-        return exactly(plan, other);
-    }
-    const int length = snprintf(other, sizeof other, "%s.", name);
-    const int next = lower_bound(plan, other);
-    return next < plan->host_count && strncmp(plan->hosts[next], other, (size_t)length) == 0 ? next : -1;
+    return find_host(plan->hosts, plan->host_count, sizeof *plan->hosts, name);
 }

@@ -33,8 +33,7 @@ struct plan {
 /// False with a reason in `why`, which has room for `room` characters.
 bool plan_read(const char* file, struct plan* plan, char* why, int room);
 void plan_free(struct plan* plan);
-/// -1 = none. Hosts may call themselves "n1" where the plan says "n1.cluster", or the other way around.
-int plan_host(const struct plan* plan, const char* name);
+int plan_host(const struct plan* plan, const char* name);  // by the rule of host_names.h; -1 = none
 
 // ---- testimony.c: what each process says of itself ------------------------------------------------------
 struct testimony {

@@ -2,14 +2,26 @@
 // One rank beside its seat in the plan.
 #include "compare.h"
 
+#include "host_names.h"
+
 enum verdict compare(const struct plan* plan, int rank, const struct testimony* found) {
     const struct seat* seat = &plan->seats[rank];
     struct cpus planned, allowed;
-    if (plan_host(plan, found->host) != seat->host) return VERDICT_HOST;
+    if (!is_address(plan->hosts[seat->host]) && plan_host(plan, found->host) != seat->host)
+        return VERDICT_HOST;
     if (seat->cpus == NULL || !cpus_from_text(seat->cpus, &planned) || !cpus_from_text(found->cpus, &allowed))
         return VERDICT_OK;
     if (cpus_within(&allowed, &planned)) return VERDICT_OK;
     return cpus_within(&planned, &allowed) ? VERDICT_UNBOUND : VERDICT_CPUS;
+}
+
+void tell_uncompared(FILE* out, const struct plan* plan) {
+    for (int host = 0; host < plan->host_count; ++host) {
+        if (!is_address(plan->hosts[host])) continue;
+        fprintf(out, "topoloom: hosts planned by their addresses, as %s, are not compared\n",
+                plan->hosts[host]);
+        return;
+    }
 }
 
 void explain(FILE* out, enum verdict verdict, const struct plan* plan, int rank,

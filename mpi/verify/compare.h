@@ -13,6 +13,8 @@ enum verdict {
     VERDICT_CPUS,     // on its host, but may not run on all of its CPUs, or only on others
     VERDICT_HOST
 };
+/// Says so if the plan names hosts by their IP addresses, which no process calls its host.
+void tell_uncompared(FILE* out, const struct plan* plan);
 enum verdict compare(const struct plan* plan, int rank, const struct testimony* found);
 void explain(FILE* out, enum verdict verdict, const struct plan* plan, int rank,
              const struct testimony* found);

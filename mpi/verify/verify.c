@@ -31,6 +31,7 @@ static int judge(const struct testimonies* all, const char* file, FILE* out) {
         fprintf(out, "topoloom: not verified: %s\n", why);
         return -1;
     }
+    tell_uncompared(out, &plan);
     const int elsewhere = tell_elsewhere(out, &plan, all);
     plan_free(&plan);
     return elsewhere;
@@ -39,7 +40,13 @@ static int judge(const struct testimonies* all, const char* file, FILE* out) {
 int topoloom_verify(MPI_Comm comm, const char* plan, FILE* out) {
     MPI_Comm own = MPI_COMM_NULL;
     MPI_Group group;
-    int rank = 0, answer = -1;
+    int is_inter = 0, rank = 0, answer = -1;
+    if (MPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS) return -1;
+    if (is_inter) {
+        MPI_Comm_rank(comm, &rank);
+        if (rank == 0) fputs("topoloom: not verified: an intercommunicator has two groups\n", out);
+        return -1;
+    }
     // Unlike a duplicate it takes none of the program's attributes along.
     if (MPI_Comm_group(comm, &group) != MPI_SUCCESS) return -1;
     MPI_Comm_create(comm, group, &own);

@@ -40,7 +40,10 @@ static void report(const char* folder, const struct testimonies* all) {
     snprintf(file, sizeof file, "%s/plan", folder);
     if (all->text == NULL || !plan_read(file, &plan, why, sizeof why)) {
         fprintf(stderr, "topoloom: not verified: %s\n", why);
-    } else if (!write_report(folder, &plan, all)) {
+        return;
+    }
+    tell_uncompared(stderr, &plan);
+    if (!write_report(folder, &plan, all)) {
         fprintf(stderr, "topoloom: host %s cannot write into %s: %s\n", testimony_of(all, 0).host, folder,
                 strerror(errno));
         tell_elsewhere(stderr, &plan, all);

@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import functools
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
+
+T = TypeVar("T")
 
 
 def reorder(
@@ -51,16 +54,15 @@ def reorder(
     Raises
     ------
     topoloom.Error
-        If the library cannot be compiled, or is for another MPI than mpi4py's.
+        On all processes, if on any of them an argument is wrong, or the library cannot
+        be compiled, or is for another MPI than mpi4py's.
     """
     from mpi4py import MPI
 
-    ranks = np.ascontiguousarray(neighbors, np.intc)
-    amounts = np.ascontiguousarray(np.ones_like(ranks) if bytes is None else bytes)
-    if ranks.ndim != 1 or amounts.shape != ranks.shape:
-        raise Error("neighbors and bytes must be two lists of one length")
-    amounts = amounts.astype(np.int64)
-    library = _library(_built(comm, mpicc), MPI.Get_library_version())
+    ranks, amounts, words = _everywhere(
+        comm, lambda: _arguments(neighbors, bytes, options)
+    )
+    library = _loaded(comm, mpicc, MPI.Get_library_version())
     handle = ctypes.c_int if MPI._sizeof(MPI.Comm) == 4 else ctypes.c_void_p
     made = MPI.Intracomm()
     status = library.topoloom_comm_reorder(
@@ -68,7 +70,7 @@ def reorder(
         ctypes.c_int(len(ranks)),
         ranks.ctypes.data_as(ctypes.c_void_p),
         amounts.ctypes.data_as(ctypes.c_void_p),
-        None if options is None else options.encode(),
+        words,
         ctypes.c_void_p(MPI._addressof(made)),
     )
     if status != MPI.SUCCESS:
@@ -76,19 +78,38 @@ def reorder(
     return made
 
 
-def _built(comm: Any, mpicc: str | None) -> Path:
-    """Compile on rank 0 alone, unless others do not see its cache."""
-    failure, library = None, None
-    if comm.rank == 0:
-        try:
-            library = _build(mpicc)
-        except Error as error:
-            failure = str(error)
-    failure, library = comm.bcast((failure, library))
-    if failure is not None:
+def _everywhere(comm: Any, act: Callable[[], T]) -> T:
+    """Do the same on all processes; if one fails, all fail, as others would wait."""
+    from mpi4py import MPI
+
+    failure, result = "", None
+    try:
+        result = act()
+    except Exception as error:
+        failure = f"rank {comm.rank}: {error or type(error).__name__}"
+    failure = comm.allreduce(failure, MPI.MAX)
+    if failure:
         raise Error(failure)
-    assert library is not None
-    return library if library.exists() else _build(mpicc)
+    return cast(T, result)
+
+
+def _arguments(
+    neighbors: ArrayLike, bytes: ArrayLike | None, options: str | None
+) -> tuple[NDArray[np.intc], NDArray[np.int64], builtins.bytes | None]:
+    ranks = np.ascontiguousarray(neighbors, np.intc)
+    amounts = np.ascontiguousarray(np.ones_like(ranks) if bytes is None else bytes)
+    if ranks.ndim != 1 or amounts.shape != ranks.shape:
+        raise Error("neighbors and bytes must be two lists of one length")
+    return ranks, amounts.astype(np.int64), options.encode() if options else None
+
+
+def _loaded(comm: Any, mpicc: str | None, version: str) -> ctypes.CDLL:
+    """Compile on rank 0 alone, unless others do not see its cache."""
+    own = _everywhere(comm, lambda: _build(mpicc) if comm.rank == 0 else None)
+    path = comm.bcast(own)
+    return _everywhere(
+        comm, lambda: _library(path if path.exists() else _build(mpicc), version)
+    )
 
 
 def _build(mpicc: str | None) -> Path:

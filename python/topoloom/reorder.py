@@ -31,7 +31,13 @@ def build_reorderer(compiler: Path) -> Path:
     if not library.exists():
         raise Error(f"this installation of topoloom lacks {library}")
     header = shipped("core/topoloom/capi") / "topoloom.h"
-    return build_shim("reorder", compiler, libraries=[library], headers=[header])
+    return build_shim(
+        "reorder",
+        compiler,
+        folders=["mpi/seats"],
+        libraries=[library],
+        headers=[header],
+    )
 
 
 def machine_file(where: AllocatedHosts) -> str:

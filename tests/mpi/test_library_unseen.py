@@ -68,7 +68,7 @@ def test_run_goes_on_without_a_witness(
 
 @pytest.mark.parametrize(
     "words",
-    [["run", "--reorder"], ["run", "--world", *PLACED], ["verify", "placement.json"]],
+    [["run", "--world", *PLACED], ["verify", "placement.json"]],
     ids=lambda words: "".join(words[:2]),
 )
 def test_what_cannot_do_without_is_refused(
@@ -85,6 +85,13 @@ def test_what_cannot_do_without_is_refused(
     assert not list(folder.glob(".topoloom*"))
 
 
+def test_reorder_goes_on_without_reordering(mpich: SeveralHosts, folder: Path) -> None:
+    done = run("run", "--reorder", "--", *command(mpich, folder))
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2
+    assert "topoloom: nothing reordered: host beta lacks " in done.stderr
+
+
 def test_reorder_asks_for_the_mpi_of_a_program_that_loads_it_late(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +106,6 @@ def test_reorder_asks_for_the_mpi_of_a_program_that_loads_it_late(
                    f"{shlex.join([sys.executable, '-c', late])}\n")  # fmt: skip
     job.chmod(0o755)
     done = run("run", "--reorder", "--", job)
-    assert done.returncode == 2
-    assert "cannot tell the MPI of the program" in done.stderr
+    assert done.returncode == 0
+    assert "nothing reordered: cannot tell the MPI of the program" in done.stderr
     assert "name its compiler with --mpicc" in done.stderr

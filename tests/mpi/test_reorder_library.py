@@ -31,6 +31,14 @@ add_executable(verifying_program {programs}/verify.c)
 target_link_libraries(verifying_program topoloom::mpi)
 """
 
+CXX_CONSUMER = """\
+cmake_minimum_required(VERSION 3.22)
+project(consumer LANGUAGES CXX)
+find_package(topoloom-mpi 0.1 REQUIRED)
+add_executable(cxx_program {programs}/reorder_pairs.cpp)
+target_link_libraries(cxx_program topoloom::mpi)
+"""
+
 
 def run(words: Sequence[object], **variables: str) -> str:
     done = subprocess.run(
@@ -79,6 +87,11 @@ def test_cmake_finds_it(tmp_path: Path) -> None:
     cmake(tmp_path, build, mpi, f"-DCMAKE_PREFIX_PATH={prefix}")
     for program in ("c_program", "cxx_program", "fortran_program"):
         check_program(mpi, build / program)
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (alone / "CMakeLists.txt").write_text(CXX_CONSUMER.format(programs=PROGRAMS))
+    cmake(alone, alone, mpi, f"-DCMAKE_PREFIX_PATH={prefix}")
+    check_program(mpi, alone / "cxx_program")
     plan = tmp_path / "plan"
     plan.write_text("# rank host slot cpus gpu nic\n0 away 0 - - -\n1 away 1 - - -\n")
     told = run(mpi.command(2, build / "verifying_program", plan))

@@ -5,16 +5,28 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from recorded import PROGRAMS
+from recorded import MPICH, PROGRAMS
 from several_hosts import SeveralHosts
 
 TOPOLOOM = "from topoloom.cli import main; main()"
 HOSTS = "alpha,beta,gamma,delta"
+PARENT = """
+#include <mpi.h>
+#include <stdlib.h>
+int main(void) {
+    int rank;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) system("[ -n \\"$TOPOLOOM_REORDER\\" ] || echo a child of its own");
+    MPI_Finalize();
+}
+"""
 
 
 def run(*words: object) -> subprocess.CompletedProcess[str]:
@@ -45,7 +57,9 @@ def stencil(several_hosts: SeveralHosts, folder: Path) -> list[str]:
 def test_neighbors_come_to_one_host(
     several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "with,comma"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
     command = stencil(several_hosts, tmp_path)
     # A ring of eight: rank i is on host i mod 4, so all 16 messages leave their host.
     learned = run("--", *command)
@@ -58,7 +72,26 @@ def test_neighbors_come_to_one_host(
     described = run("--machine", "torus:4", "--hosts", hosts, "--", *command)
     assert described.stdout == learned.stdout
     assert re.search(r"cost 24 -> 8 \(66\.7 % gain\)", described.stderr)
-    assert not list(tmp_path.glob(".topoloom*"))
+    assert not list(folder.iterdir())
+
+
+def test_each_program_of_a_script_tells_its_own_and_leaves_its_children_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = Path("parent.c")
+    source.write_text(PARENT)
+    subprocess.run([MPICH.compilers[".c"], source, "-o", "parent"], check=True)
+    job = shlex.join(MPICH.command(2, "./parent"))
+    script = Path("job.sh").absolute()
+    script.write_text(f"#!/bin/sh\n{job}\n{job}\n")
+    script.chmod(0o755)
+    done = run("--mpicc", MPICH.compilers[".c"], "--", script)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "a child of its own\n" * 2
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2
+    assert all("the program made no topology with reorder=1" in x for x in lines)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +121,9 @@ def test_a_command_without_mpi_runs_as_it_is(
     assert done.returncode == 3
     assert done.stdout == "hello\n"
     document = json.loads(done.stderr.splitlines()[-1])
-    assert document["result"].startswith("nothing reordered: the command ended")
+    assert document["result"].startswith(
+        "nothing reordered: the command ended before MPI_Finalize"
+    )
     assert document["command"][-3:] == command[-3:]
 
 

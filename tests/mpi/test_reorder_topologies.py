@@ -23,6 +23,7 @@ from reordered import (
     said,
     under_switches,
 )
+from several_hosts import can_name_hosts
 
 by_name = pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 
@@ -110,6 +111,33 @@ def test_a_machine_file_without_the_host_leaves_the_order(tmp_path: Path) -> Non
     assert number(done, "moved") == 0
     assert f"{machine} has no line 'node NUMBER" in said(done)[0]
     assert said(done)[1:] == ["topoloom: nothing reordered, for the reason above"]
+
+
+def test_the_longest_name_of_a_host_is_read(tmp_path: Path) -> None:
+    if not can_name_hosts():
+        pytest.skip("naming hosts needs root or unprivileged user namespaces")
+    mpi, machine, name = OPEN_MPI_4, tmp_path / "machine", "n" * 64
+    machine.write_text(f"machine torus:2\nnode 1 {name}\n")
+    program = built(mpi, PROGRAMS / "topologies.c", tmp_path)
+    named = 'hostname "$0"; exec "$@"'
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    words = ["unshare", *user, "--uts", "sh", "-c", named, name, program, 4]
+    variables = preloaded(mpi, TOPOLOOM_OPTIONS=f"machine={machine}")
+    done = under_switches(mpi, (1, 1), words, variables)
+    assert "no better order was found for 4 topologies" in said(done)[0]
+
+
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
+def test_a_rank_without_memory_leaves_the_order(mpi: Mpi, tmp_path: Path) -> None:
+    lack, source = tmp_path / "lack.so", PROGRAMS / "lack_memory.c"
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", lack], check=True)
+    words = [built(mpi, PROGRAMS / "topologies.c", tmp_path), 32]
+    plain = under_switches(mpi, (2, 2), words)
+    variables = preloaded(mpi, LD_PRELOAD=f"{lack}:{reorderer(mpi)}")
+    done = under_switches(mpi, (2, 2), words, variables)
+    assert results(done) == results(plain)
+    assert number(done, "moved") > 0
+    assert said(done)[0] == "topoloom: not reordered: rank 1 has not enough memory"
 
 
 @pytest.mark.parametrize(

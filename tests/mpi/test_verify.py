@@ -178,10 +178,12 @@ def test_a_program_may_ask_for_itself(tmp_path: Path) -> None:
     subprocess.run([compiler, *include, own, *sources, "-o", program], check=True)
     plan = tmp_path / "plan"
 
-    def ask(text: str) -> list[str]:
+    def ask(text: str, *words: str) -> list[str]:
         plan.write_text(text)
-        command = MPICH.command(2, program, plan)
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        command = MPICH.command(2, program, plan, *words)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=SECONDS
+        )
         return sorted(done.stdout.splitlines(), reverse=True)  # two ranks print
 
     head = "# rank host slot cpus gpu nic\n"
@@ -190,6 +192,14 @@ def test_a_program_may_ask_for_itself(tmp_path: Path) -> None:
     assert ask(head + f"0 away 0 - - -\n1 {HERE} 1 - - -\n") == [
         f"topoloom: rank 0 is on host {HERE}, planned on away",
         "elsewhere 1",
+    ]
+    assert ask(head + "0 127.0.0.1 0 - - -\n1 ::1 1 - - -\n") == [
+        "topoloom: hosts planned by their addresses, as 127.0.0.1, are not compared",
+        "elsewhere 0",
+    ]
+    assert ask(head + seats, "inter") == [
+        *["topoloom: not verified: an intercommunicator has two groups"] * 2,
+        "elsewhere -1",
     ]
     for text, problem in (
         ("", "it names no rank"),

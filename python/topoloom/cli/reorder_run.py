@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from topoloom import AllocatedHosts
     from topoloom.cli.search import Search
+    from topoloom.shim.launcher import Launcher
 
 
 class Wish(NamedTuple):
@@ -40,57 +41,72 @@ def run_reordered(
     mpicc: str | None,
 ) -> int:
     """Run the command with its topologies reordered; return its exit status."""
-    import json
     import os
 
     from topoloom import Error
-    from topoloom.cli.console import note
     from topoloom.files import shared_directory
     from topoloom.launch.launch import Launch
-    from topoloom.launch.launchers import programs
     from topoloom.launch.program import run_program
-    from topoloom.launch.trial import check_hosts
-    from topoloom.reorder import build_reorderer, machine_file
-    from topoloom.shim import (
-        check_programs,
-        find_compiler,
-        find_launcher,
-        preloaded_command,
-    )
+    from topoloom.reorder import machine_file
+    from topoloom.shim import find_launcher, preloaded_command
 
     if machine is None and (allocation is not None or hosts is not None):
         raise Error("--allocation and --hosts are of a machine; add --machine")
     _check_mapper(wish.mapper)
+    # Before anything runs, as what is wrong with them is the user's to mend.
+    text = None if machine is None else machine_file(_where(machine, allocation, hosts))
     launcher = find_launcher(program)
-    compiler = find_compiler(launcher, mpicc)
-    library = build_reorderer(compiler)
-    trusted = bool(mpicc or launcher.family)
-    check_programs(programs(program), compiler, library, trusted)
-    check_hosts(program, [library])
+    try:
+        library = _library(program, launcher, mpicc)
+    except (Error, OSError) as error:
+        status = run_program(Launch(program))
+        _tell([f"nothing reordered: {error}"], program, wish)
+        return status
     options = wish.options()
+    variables = {"TOPOLOOM_OPTIONS": ",".join(f"{k}={v}" for k, v in options.items())}
     with shared_directory("reorder") as name:
         folder = Path(name)
-        if machine is not None:
+        if text is not None:
             described = folder / "machine"
-            described.write_text(machine_file(_where(machine, allocation, hosts)))
-            options["machine"] = str(described)
+            described.write_text(text)
+            variables["TOPOLOOM_MACHINE"] = str(described)
         result = folder / "result"
-        variables = {
-            "TOPOLOOM_REORDER": str(result),
-            "TOPOLOOM_OPTIONS": ",".join(f"{k}={v}" for k, v in options.items()),
-        }
+        variables["TOPOLOOM_REORDER"] = str(result)
         command, environment = preloaded_command(
             launcher, program, [library], variables, os.environ
         )
         status = run_program(Launch(command, environment))
         said = result.read_text().splitlines() if result.exists() else []
-    said = said or [_why_nothing(status)]
+    _tell(said or [_why_nothing(status)], command, wish)
+    return status
+
+
+def _library(program: list[str], launcher: Launcher, mpicc: str | None) -> Path:
+    """Compile what is preloaded; refuse where it could do harm."""
+    from topoloom.launch.launchers import programs
+    from topoloom.launch.trial import check_hosts
+    from topoloom.reorder import build_reorderer
+    from topoloom.shim import check_programs, find_compiler
+
+    compiler = find_compiler(launcher, mpicc)
+    library = build_reorderer(compiler)
+    trusted = bool(mpicc or launcher.family)
+    check_programs(programs(program), compiler, library, trusted)
+    check_hosts(program, [library])
+    return library
+
+
+def _tell(said: list[str], command: list[str], wish: Wish) -> None:
+    """Print a line for each program of the command, or one of JSON."""
+    import json
+
+    from topoloom.cli.console import note
+
     if wish.as_json:
         note(json.dumps({"command": command, "result": "\n".join(said)}))
-    else:
-        for line in said:
-            note(f"topoloom: {line}")
-    return status
+        return
+    for line in said:
+        note(f"topoloom: {line}")
 
 
 def _check_mapper(mapper: str) -> None:
@@ -121,8 +137,8 @@ def _where(machine: str, allocation: str | None, hosts: str | None) -> Allocated
 
 
 def _why_nothing(status: int) -> str:
-    ended = f" before MPI_Finalize (exit status {status})" if status else ""
+    ended = f"ended before MPI_Finalize (exit status {status}), or " if status else ""
     return (
-        f"nothing reordered: the command ended{ended}, or ran no MPI program, or one "
-        "that is linked statically or with another MPI than the launcher's"
+        f"nothing reordered: the command {ended}ran no MPI program, or one that is "
+        "linked statically or with another MPI than the launcher's"
     )

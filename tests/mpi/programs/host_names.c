@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// host_names PLAN MACHINE NAME: the host of a plan, and the node of a machine file, that a name means.
+#include "reorder.h"
+#include "seats.h"
+
+int main(int count, char** words) {
+    struct plan plan;
+    struct machine_file machine;
+    char why[512] = "";
+    if (count != 4 || !plan_read(words[1], &plan, why, sizeof why) ||
+        !read_machine_file(words[2], &machine, why, sizeof why)) {
+        puts(why);
+        return 1;
+    }
+    const int host = plan_host(&plan, words[3]);
+    printf("%s %d\n", host < 0 ? "-" : plan.hosts[host], (int)node_of_host(&machine, words[3]));
+    free_machine_file(&machine);
+    plan_free(&plan);
+    return 0;
+}

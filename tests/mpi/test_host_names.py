@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts with and without their domain are the same to all who compare them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from recorded import MPICH, PROGRAMS, need
+
+from topoloom.launch.dry_run import _same_host
+
+ROOT = Path(__file__).parents[2]
+
+#: hosts of a file, what a process calls its host, and which it is
+CASES = [
+    ("n1 n2", "n2", "n2"),
+    ("n1 n2", "n2.site", "n2"),
+    ("n1.a n2.a", "n2", "n2.a"),
+    ("n1.a n2.a", "n2.a", "n2.a"),
+    ("n1.a n2.a", "n2.b", None),
+    ("n1.a.b", "n1.a", None),
+    ("n1.a n1.b", "n1.b", "n1.b"),
+    ("n1.a n1.b", "n1.c", None),
+    ("n1.a n1.b", "n1", None),
+    ("n1 n10", "n", None),
+    ("10.0.0.1", "10.0.0.2", None),
+]
+
+
+@pytest.fixture(scope="module")
+def find(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("names") / "host_names"
+    rooms = [ROOT / "mpi/seats", ROOT / "mpi/reorder", ROOT / "core/topoloom/capi"]
+    sources = [PROGRAMS / "host_names.c", ROOT / "mpi/reorder/machine_file.c"]
+    sources += [rooms[0] / f"{name}.c" for name in ("cpus", "host_names", "plan")]
+    compiler = need(MPICH.compilers[".c"], MPICH.install)
+    include = [f"-I{room}" for room in rooms]
+    subprocess.run([compiler, *include, *sources, "-o", program], check=True)
+    return program
+
+
+def ask(find: Path, folder: Path, hosts: list[str], name: str) -> str:
+    plan, machine = folder / "plan", folder / "machine"
+    plan.write_text("".join(f"{i} {h} 0 -\n" for i, h in enumerate(hosts)))
+    nodes = "".join(f"node {i} {host}\n" for i, host in enumerate(hosts))
+    machine.write_text(f"machine torus:4\n{nodes}")
+    words = [find, plan, machine, name]
+    return subprocess.run(words, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.parametrize(("text", "name", "meant"), CASES)
+def test_one_rule_says_which_host_is_meant(
+    text: str, name: str, meant: str | None, find: Path, tmp_path: Path
+) -> None:
+    hosts = text.split()
+    node = -1 if meant is None else hosts.index(meant)
+    assert ask(find, tmp_path, hosts, name) == f"{meant or '-'} {node}"
+    same = [host for host in hosts if _same_host(host, name)]
+    # Pair by pair nothing is ambiguous.
+    assert same == [meant] if meant else len(same) != 1
+
+
+def test_a_host_on_two_lines_is_refused(find: Path, tmp_path: Path) -> None:
+    said = ask(find, tmp_path, ["n1", "n2", "n1"], "n1")
+    assert said == f"{tmp_path / 'machine'}: a host is given twice: n1"
