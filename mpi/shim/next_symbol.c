@@ -10,7 +10,7 @@
 
 struct wanted {
     const char* name;
-    const void* ours;
+    const void* library;  // where it is not wanted
     void* found;
 };
 
@@ -24,20 +24,25 @@ static int look_into(struct dl_phdr_info* object, size_t size, void* data) {
     if (handle == NULL) return 0;
     Dl_info where;
     void* symbol = dlsym(handle, wanted->name);
-    if (symbol != NULL && dladdr(symbol, &where) != 0 && where.dli_fbase != wanted->ours)
+    if (symbol != NULL && dladdr(symbol, &where) != 0 && where.dli_fbase != wanted->library)
         wanted->found = symbol;
     dlclose(handle);
     return wanted->found != NULL;
 }
 
+void* other_symbol(const char* name, const void* library) {
+    struct wanted wanted = {name, library, NULL};
+    dl_iterate_phdr(look_into, &wanted);
+    return wanted.found;
+}
+
 void* next_symbol(const char* name) {
     void* symbol = dlsym(RTLD_NEXT, name);
     if (symbol != NULL) return symbol;
-    Dl_info self;
-    struct wanted wanted = {name, NULL, NULL};
-    if (dladdr(&shim, &self) != 0) wanted.ours = self.dli_fbase;
-    dl_iterate_phdr(look_into, &wanted);
-    if (wanted.found != NULL) return wanted.found;
+    Dl_info self = {0};
+    dladdr(&shim, &self);
+    symbol = other_symbol(name, self.dli_fbase);
+    if (symbol != NULL) return symbol;
     fprintf(stderr, "topoloom: undefined symbol: %s\n", name);
     exit(127);
 }

@@ -12,19 +12,15 @@
 
 #include "shim.h"
 
-/// Which library the program's calls go to is a question for the linker: before main no MPI can be asked
-/// anything.
+/// Before main no MPI can be asked anything, but the linker can: beside the library that we brought along there is
+/// no other. (Which of two the program's calls go to depends on how far behind it each of them is.)
 static bool is_the_mpi_we_were_built_for(void) {
-    Dl_info calls, marks;
-    void *const call = dlsym(RTLD_DEFAULT, "PMPI_Get_version"), *const mark =
-                                                                    dlsym(RTLD_DEFAULT, "ompi_mpi_abort");
-    if (call == NULL || dladdr(call, &calls) == 0) return true;
-    const bool is_open_mpi = mark != NULL && dladdr(mark, &marks) != 0 && calls.dli_fbase == marks.dli_fbase;
-#ifdef OPEN_MPI
-    return is_open_mpi;
-#else
-    return !is_open_mpi;
-#endif
+    const char* const name = "PMPI_Get_version";
+    Dl_info self, mpi;
+    if (dladdr(&shim, &self) == 0) return true;
+    void* const handle = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    void* const ours = handle == NULL ? NULL : dlsym(handle, name);
+    return ours == NULL || dladdr(ours, &mpi) == 0 || other_symbol(name, mpi.dli_fbase) == NULL;
 }
 
 /// Leaves in LD_PRELOAD what is not ours.

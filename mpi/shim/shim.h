@@ -27,6 +27,8 @@ extern const struct shim shim;
 /// The definition behind ours, so that shims may follow each other; ends the program if there is none, as the
 /// linker would.
 void* next_symbol(const char* name);
+/// A definition outside of one library, given by where it starts; NULL = none.
+void* other_symbol(const char* name, const void* library);
 
 /// Where MPI cannot be asked yet.
 bool launched_as_rank_0(void);

@@ -160,6 +160,17 @@ def test_a_program_of_another_mpi_runs_as_always(
     assert caught.value.exit_status == 4
 
 
+@pytest.mark.parametrize(("mpi", "other"), [(OPEN_MPI_4, MPICH), (MPICH, OPEN_MPI_4)])
+def test_a_fortran_program_of_another_mpi_runs_as_always(
+    mpi: Mpi, other: Mpi, tmp_path: Path
+) -> None:
+    program = built(mpi, PROGRAMS / "calls.f90", tmp_path)
+    compiler = other.compilers[".c"]
+    with pytest.raises(NothingRecorded, match="another MPI") as caught:
+        record(mpi.command(4, program), mpicc=compiler, folder=tmp_path)
+    assert caught.value.exit_status == 0
+
+
 def test_a_script_that_calls_mpirun_is_recorded(ending: Path, tmp_path: Path) -> None:
     script = tmp_path / "job.sh"
     line = " ".join(OPEN_MPI_4.command(4, ending, "finalize"))
