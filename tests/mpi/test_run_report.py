@@ -112,3 +112,20 @@ def test_a_job_too_large_for_a_page_is_refused_before_it_starts(
     assert done.returncode == 2
     assert "120,000 nodes are more than a page holds: 100,000" in done.stderr
     assert not Path("ran").exists()
+
+
+def test_one_file_is_not_both_page_and_placement(tmp_path: Path) -> None:
+    both = ["--report", tmp_path / "x", "-o", tmp_path / "x"]
+    done = run("--machine", "mesh:4", "--hosts", HOSTS, *both, "--", "mpirun", "true")
+    assert done.returncode == 2
+    assert "cannot be both the page and the placement" in done.stderr
+
+
+@pytest.mark.parametrize(("status", "answer"), [(3, 3), (0, 1)])
+def test_a_program_that_cannot_be_recorded_keeps_its_failure(
+    mpich: SeveralHosts, status: int, answer: int
+) -> None:
+    words = on_hosts(mpich, "sh", "-c", f"exit {status}")
+    done = run("--machine", "mesh:4", "--hosts", HOSTS, "--", *words)
+    assert done.returncode == answer
+    assert "nothing was recorded" in done.stderr

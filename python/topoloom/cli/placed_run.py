@@ -60,10 +60,14 @@ class Placed(NamedTuple):
 def record_job(job: Job) -> Profile | int:
     """Record the program; where it fails, answer its exit status."""
     from topoloom.cli.console import note
-    from topoloom.record import record
+    from topoloom.cli.outcome import Failure
+    from topoloom.record import NothingRecorded, record
 
-    with job.run("recorded"):
-        profile = record(job.program, mpicc=job.mpicc)
+    try:
+        with job.run("recorded"):
+            profile = record(job.program, mpicc=job.mpicc)
+    except NothingRecorded as error:
+        raise Failure(str(error), error.exit_status or 1) from None
     if profile.exit_status != 0:
         note(
             f"topoloom: the recorded run ended with status {profile.exit_status}, "

@@ -80,7 +80,10 @@ def command(
     mpicc: Mpicc = None,
     output: Annotated[
         Path | None,
-        output_option("Write the placement, too."),
+        output_option(
+            "Write the placement, too; to report it later, record the program first "
+            "and name the --profile."
+        ),
     ] = None,
     page: Annotated[
         Path | None,
@@ -147,6 +150,8 @@ def command(
     if machine is None:
         raise Error("say with --machine where the ranks are to be placed")
     check_collectives(collectives)
+    if page is not None and page == output:
+        raise Error(f"{page} cannot be both the page and the placement")
     if page is not None:
         # Before anything runs: it needs jinja2.
         import topoloom.report.page  # noqa: F401
