@@ -15,6 +15,7 @@ from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launch import Launch
 from topoloom.verify import Proof, Witness
 from topoloom.verify import witness as witness_module
+from topoloom.verify.proof import Seen
 
 HEAD = "# topoloom-verify 1: rank host cpus cpu verdict\n"
 
@@ -114,3 +115,16 @@ def test_without_a_cache_the_program_runs_unseen(
         find_witness(placed("n1"), command, None, renumber=True),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("host", "words"),
+    [
+        ("n1", "all 1 ranks are on the planned hosts (1)"),
+        ("10.0.0.1", "hosts planned by their addresses are not compared"),
+    ],
+)
+def test_only_hosts_with_names_are_praised(host: str, words: str) -> None:
+    one = host_placement(Machine("mesh:1+node:2"), [0], [0], [host])
+    proof = Proof(one, [Seen("n1", "0", 0, "ok", "")])
+    assert proof.words().startswith(words)

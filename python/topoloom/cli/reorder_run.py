@@ -117,23 +117,14 @@ def _check_mapper(mapper: str) -> None:
 
 
 def _where(machine: str, allocation: str | None, hosts: str | None) -> AllocatedHosts:
-    from topoloom import AllocatedHosts, Error
     from topoloom.cli.problem import Where, choose_allocation
+    from topoloom.cli.seats import with_names
     from topoloom.hostlist import expand_hostlist
     from topoloom.machine_file import load_described
 
     the_machine, described = load_described(machine)
     given = choose_allocation(the_machine, described, Where(allocation))
-    if hosts is None:
-        return given
-    names = tuple(expand_hostlist(hosts))
-    nodes = len(given.allocation.nodes)
-    if len(names) != nodes:
-        raise Error(
-            f"{len(names)} hosts for an allocation of {nodes} nodes; "
-            "name one host for each node with --hosts, or the nodes with --allocation"
-        )
-    return AllocatedHosts(given.allocation, names)
+    return with_names(given, expand_hostlist(hosts)) if hosts is not None else given
 
 
 def _why_nothing(status: int) -> str:

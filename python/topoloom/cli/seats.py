@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,18 +65,25 @@ def named_hosts(
     given: AllocatedHosts, hosts: str | None, read: ReadCommand | AsItIs
 ) -> AllocatedHosts:
     """Find the name of each host of the allocation."""
-    from topoloom import AllocatedHosts, Error
+    from topoloom import Error
     from topoloom.hostlist import expand_hostlist
 
     names = expand_hostlist(hosts) if hosts is not None else given.hosts
     if names is None:
         names = read.hosts()
-    nodes = len(given.allocation.nodes)
     if names is None:
         raise Error(
-            f"the names of the {nodes} hosts are not known; give them with --hosts, or "
-            "an --allocation that names hosts"
+            f"the names of the {len(given.allocation.nodes)} hosts are not known; give "
+            "them with --hosts, or an --allocation that names hosts"
         )
+    return with_names(given, names)
+
+
+def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
+    """Name the hosts of an allocation; refuse another number of them."""
+    from topoloom import AllocatedHosts, Error
+
+    nodes = len(given.allocation.nodes)
     if len(names) != nodes:
         raise Error(
             f"{len(names)} hosts for an allocation of {nodes} nodes; "

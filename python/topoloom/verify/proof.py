@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,8 @@ class Proof:
 
     def _praise(self) -> str:
         hosts = int((self.placed.ranks_per_host() > 0).sum())
+        if any(map(_is_address, self.placed.hosts)):
+            return "hosts planned by their addresses are not compared with names"
         ranks = f"all {len(self.seen):,} ranks are"
         loose = sum(one.verdict == "unbound" for one in self.seen)
         on = f"on {hosts} hosts" if hosts > 1 else "on one host"
@@ -124,6 +127,14 @@ class Proof:
             f"{ranks} on the planned hosts ({hosts}); the machine does not tell which "
             "CPUs"
         )
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def read_proof(file: Path, placed: HostPlacement) -> Proof:
