@@ -36,10 +36,10 @@ bench-core: build            ## speed of the core, beside its limits
 	for program in build/release/bench/core/bench_*; do $$program || exit 1; done
 
 bench-record: build          ## what recording costs a call; ARGS=world: what --world does
-	python bench/record/run.py $(ARGS)
+	PYTHONPATH=bench python bench/record/run.py $(ARGS)
 
 bench-reorder: build         ## 100,000 ranks through the C face, memory a rank, cost of a wrapped call
-	python bench/reorder/run.py
+	PYTHONPATH=bench python bench/reorder/run.py
 
 bench-peers: build           ## beside other mappers; ARGS='--sets stencils --tools ours,scotch' takes a minute
 	tools/setup.sh peers

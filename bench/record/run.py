@@ -17,6 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from timings import timings
 from topoloom.record.build import build_recorder
 from topoloom.shim import find_compiler, find_launcher, preloaded_command
 from topoloom.world import build_world
@@ -82,15 +83,6 @@ def measure(name: str, shim: str) -> None:
                     f"  {statistics.median(costs):5.1f} ns"
                     f" ({min(costs):.1f} to {max(costs):.1f})"
                 )
-
-
-def timings(command: list[str], environment: dict[str, str]) -> dict[str, float]:
-    """Run once; nanoseconds per call by name."""
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=True
-    )
-    words = (line.split() for line in done.stdout.splitlines())
-    return {name: float(value) for name, value in words}
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from timings import timings
 from topoloom import CommGraph, _core, random_geometric, stencil
 from topoloom.reorder import build_reorderer
 from topoloom.shim import find_compiler, find_launcher, preloaded_command
@@ -190,15 +191,6 @@ def calls(name: str, compiler: Path, folder: Path) -> None:
             f"{name:20} {call:10} {before:9.1f} ns, with the wrapper "
             f"{statistics.median(costs):+.1f} ns ({min(costs):.1f} to {max(costs):.1f})"
         )
-
-
-def timings(command: list[str], environment: dict[str, str]) -> dict[str, float]:
-    """Run once; nanoseconds a call by name."""
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=True
-    )
-    words = (line.split() for line in done.stdout.splitlines())
-    return {name: float(value) for name, value in words}
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ const RANK_COLORS = 16; // colors of ranks
 const AT_FIRST = 4000; // busiest links; as many are drawn while it turns
 const MOST_IDLE = 20000; // links, beyond which idle ones are left out
 const NEAR = 9; // pixels
-const STUB = 0.42; // of a step
+const SHORT = 0.42; // of a step: what is drawn, at both ends, of a link that closes a ring
 
 export class Scene {
   constructor(model, onPick) {
@@ -104,7 +104,7 @@ export class Scene {
     const [a, b] = [from[link], to[link]];
     if (out[link] === 0) return [this.aside(x[a], y[a], x[b], y[b])];
     const [right, down] = this.outs[(out[link] - 1) >> 1];
-    const reach = STUB * scale * ((out[link] - 1) & 1 ? 1 : -1);
+    const reach = SHORT * scale * ((out[link] - 1) & 1 ? 1 : -1);
     return [
       this.aside(x[a], y[a], x[a] + right * reach, y[a] + down * reach),
       this.aside(x[b] - right * reach, y[b] - down * reach, x[b], y[b]),

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads what the programs print that time MPI calls: a name and nanoseconds a line."""
+
+from __future__ import annotations
+
+import subprocess
+
+
+def timings(command: list[str], environment: dict[str, str]) -> dict[str, float]:
+    """Run once; nanoseconds a call by name."""
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    )
+    words = (line.split() for line in done.stdout.splitlines())
+    return {name: float(value) for name, value in words}
