@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A communicator for a pattern that the program names.
-#include <stdio.h>
-
 #include "reorder.h"
 
 int topoloom_comm_reorder(MPI_Comm comm, int count, const int peers[], const int64_t bytes[],
@@ -12,10 +10,12 @@ int topoloom_comm_reorder(MPI_Comm comm, int count, const int peers[], const int
     if (status != MPI_SUCCESS) return status;
     PMPI_Comm_rank(comm, &rank);
     if (is_inter) {
-        if (rank == 0) fputs("topoloom: not reordered: an intercommunicator has two groups\n", stderr);
+        if (rank == 0) say_not_reordered("an intercommunicator has two groups");
         return PMPI_Comm_dup(comm, newcomm);
     }
-    const int better = better_rank(comm, count, peers, bytes, options);
+    struct tally worth;
+    const int better = better_rank(comm, count, peers, bytes, options, &worth);
+    account(&worth);
     return PMPI_Comm_split(comm, 0, better < 0 ? rank : better, newcomm);
 }
 

@@ -55,7 +55,10 @@ static topoloom_seats* described_seats(const struct gathered* job, const char* n
         groups[p][0] = node_of_host(&machine, at->host);
         memcpy(groups[p] + 1, at->cores, sizeof at->cores);
         known = groups[p][0] >= 0;
-        if (!known) snprintf(why, why_size, "%s has no line 'node NUMBER %s' (rank %zu)", name, at->host, p);
+        if (!known)
+            snprintf(why, why_size,
+                     "host %s (rank %zu) is none of the machine's: no line 'node NUMBER %s' in %s", at->host,
+                     p, at->host, name);
     }
     if (known)
         topoloom_seats_described(machine.text, ranks, described_levels, *groups, &seats, why, why_size);
@@ -143,16 +146,6 @@ static char* take_option(char* options, const char* name) {
     return NULL;
 }
 
-struct tally tally;
-
-static void add_to_tally(enum outcome outcome, const topoloom_gain* gain) {
-    tally.reordered += outcome == reordered;
-    tally.before += gain->before;
-    tally.after += gain->after;
-    tally.bytes_between_nodes_before += gain->bytes_between_nodes_before;
-    tally.bytes_between_nodes_after += gain->bytes_between_nodes_after;
-}
-
 void describe_gain(const struct tally* gain, char* line, size_t size) {
     const double percent = gain->before > 0 ? 100 * (1 - gain->after / gain->before) : 0;
     snprintf(line, size, "%.4g -> %.4g (%.1f %% gain), bytes between nodes %lld -> %lld", gain->before,
@@ -160,19 +153,15 @@ void describe_gain(const struct tally* gain, char* line, size_t size) {
              (long long)gain->bytes_between_nodes_after);
 }
 
-static void report(int ranks, enum outcome outcome, const topoloom_gain* gain) {
-    const struct tally one = {.before = gain->before,
-                              .after = gain->after,
-                              .bytes_between_nodes_before = gain->bytes_between_nodes_before,
-                              .bytes_between_nodes_after = gain->bytes_between_nodes_after};
+static void report(int ranks, const struct tally* one) {
     char line[256];
-    describe_gain(&one, line, sizeof line);
-    fprintf(stderr, "topoloom: %d ranks %s: cost %s\n", ranks,
-            outcome == reordered ? "reordered" : "left in order", line);
+    describe_gain(one, line, sizeof line);
+    fprintf(stderr, "topoloom: %d ranks %s: cost %s\n", ranks, one->reordered ? "reordered" : "left in order",
+            line);
 }
 
-enum outcome map_ranks(const struct gathered* job, const char* options, int* new_rank, char* why,
-                       size_t why_size) {
+enum outcome map_ranks(const struct gathered* job, const char* options, int* new_rank, struct tally* one,
+                       char* why, size_t why_size) {
     if (options == NULL) options = getenv("TOPOLOOM_OPTIONS");
     char* rest = strdup(options == NULL ? "" : options);
     if (rest == NULL) {
@@ -186,9 +175,12 @@ enum outcome map_ranks(const struct gathered* job, const char* options, int* new
     topoloom_gain gain = {0};
     const enum outcome outcome =
         seats == NULL ? failed : map_on(seats, job, rest, new_rank, &gain, why, why_size);
-    if (outcome != failed) add_to_tally(outcome, &gain);
-    if (outcome != failed && reporting != NULL && strcmp(reporting, "0") != 0)
-        report(job->ranks, outcome, &gain);
+    one->reordered = outcome == reordered;
+    one->before = gain.before;
+    one->after = gain.after;
+    one->bytes_between_nodes_before = gain.bytes_between_nodes_before;
+    one->bytes_between_nodes_after = gain.bytes_between_nodes_after;
+    if (outcome != failed && reporting != NULL && strcmp(reporting, "0") != 0) report(job->ranks, one);
     topoloom_seats_free(seats);
     free(machine);
     free(reporting);

@@ -114,30 +114,23 @@ static void gather_lists(MPI_Comm comm, int64_t count, const int peers[], const 
 }
 
 /// What each process gets: its new rank, or to stay.
-static void choose(struct collected* all, int ranks, const char* options, char* why, size_t why_size) {
+static void choose(struct collected* all, int ranks, const char* options, struct tally* worth, char* why,
+                   size_t why_size) {
     const struct gathered job = {ranks, all->locations, all->counts, all->neighbors};
-    const enum outcome outcome = map_ranks(&job, options, all->new_rank, why, why_size);
+    const enum outcome outcome = map_ranks(&job, options, all->new_rank, worth, why, why_size);
     if (outcome != failed) why[0] = '\0';
     for (int p = 0; outcome != reordered && p < ranks; ++p) all->new_rank[p] = stay;
 }
 
-/// Says once what went wrong: programs may make thousands of topologies.
-static void account(const char* why) {
-    static bool said;
-    ++tally.topologies;
-    if (why[0] == '\0') return;
-    ++tally.failed;
-    if (!said) fprintf(stderr, "topoloom: not reordered: %s\n", why);
-    said = true;
-}
-
-int better_rank(MPI_Comm comm, int64_t count, const int peers[], const int64_t bytes[], const char* options) {
+int better_rank(MPI_Comm comm, int64_t count, const int peers[], const int64_t bytes[], const char* options,
+                struct tally* worth) {
     int rank = 0, ranks = 0, new_rank = stay;
     char why[512] = "";
     struct collected all = {0};
     struct introduction me;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
+    *worth = (struct tally){.topologies = rank == 0};
     count = checked_count(comm, count, peers, bytes);
     int64_t (*mine)[2] = count < 0 ? NULL : malloc((size_t)(count + 1) * sizeof *mine);
     find_location(&me.location);
@@ -152,12 +145,13 @@ int better_rank(MPI_Comm comm, int64_t count, const int peers[], const int64_t b
     }
     if (go_on) {
         gather_lists(comm, count, peers, bytes, &all, mine);
-        if (rank == 0) choose(&all, ranks, options, why, sizeof why);
+        if (rank == 0) choose(&all, ranks, options, worth, why, sizeof why);
         MPI_Request request = MPI_REQUEST_NULL;
         PMPI_Iscatter(all.new_rank, 1, MPI_INT, &new_rank, 1, MPI_INT, 0, comm, &request);
         wait_asleep(&request);
     }
-    if (rank == 0) account(why);
+    worth->failed = why[0] != '\0';
+    if (worth->failed) say_not_reordered(why);
     free_collected(&all);
     free(mine);
     return new_rank;

@@ -42,23 +42,31 @@ struct gathered {
     const int64_t (*neighbors)[2];
 };
 enum outcome { kept, reordered, failed };
-/// new_rank[p] for each process p; the reason where that failed.
-enum outcome map_ranks(const struct gathered* job, const char* options, int* new_rank, char* why,
-                       size_t why_size);
-
-// ---- order.c --------------------------------------------------------------------------------------------
-/// Collective: this process's rank in the better order, or -1 on all processes where they should stay. A
-/// negative count says that this process has no memory for its list.
-int better_rank(MPI_Comm comm, int64_t count, const int peers[], const int64_t bytes[], const char* options);
-
-/// What the orders that this process has found as rank 0 are worth, for those that report it.
+/// What orders are worth: one, or all that this process has found as rank 0.
 struct tally {
     int64_t topologies, reordered, failed;
     int64_t bytes_between_nodes_before, bytes_between_nodes_after;
     double before, after;
 };
-extern struct tally tally;
+/// new_rank[p] for each process p and what that is worth; the reason where it failed.
+enum outcome map_ranks(const struct gathered* job, const char* options, int* new_rank, struct tally* one,
+                       char* why, size_t why_size);
 /// One line about it, without an end of line.
 void describe_gain(const struct tally* gain, char* line, size_t size);
+
+// ---- order.c --------------------------------------------------------------------------------------------
+/// Collective: this process's rank in the better order, or -1 on all processes where they should stay; what
+/// it is worth on rank 0, and nothing elsewhere. A negative count says that this process has no memory for its
+/// list.
+int better_rank(MPI_Comm comm, int64_t count, const int peers[], const int64_t bytes[], const char* options,
+                struct tally* worth);
+
+// ---- account.c: for those that report it at the end -----------------------------------------------------
+extern struct tally tally;
+void account(const struct tally* worth);
+/// The order that was found could not be used.
+void account_lost(const struct tally* worth, const char* why);
+/// Once in each process: programs may make thousands of topologies.
+void say_not_reordered(const char* why);
 
 #endif

@@ -46,12 +46,13 @@ static bool find_neighbors(MPI_Comm comm, int kind, struct neighbors* list) {
 }
 
 /// The rank in a better order for these neighbors, or -1.
-static int better_rank_for(MPI_Comm comm, const struct neighbors* list) {
+static int better_rank_for(MPI_Comm comm, const struct neighbors* list, struct tally* worth) {
     const int count = list->ranks == NULL ? -1 : list->destinations;
     int64_t* bytes = list->weighted && count > 0 ? malloc((size_t)count * sizeof *bytes) : NULL;
     const bool lacking = list->weighted && count > 0 && bytes == NULL;
     for (int i = 0; bytes != NULL && i < count; ++i) bytes[i] = weights_to(list)[i];
-    const int better = better_rank(comm, lacking ? -1 : count, count < 0 ? NULL : to(list), bytes, NULL);
+    const int better =
+        better_rank(comm, lacking ? -1 : count, count < 0 ? NULL : to(list), bytes, NULL, worth);
     free(bytes);
     return better;
 }
@@ -122,6 +123,25 @@ static int remake_dist_graph(MPI_Comm made, MPI_Comm moved, const struct neighbo
     return status;
 }
 
+/// Replaces the communicator by one with the same topology, in which this process has another rank.
+static bool remake(MPI_Comm* comm, int kind, const struct neighbors* mine, MPI_Info info, int rank) {
+    MPI_Comm moved = MPI_COMM_NULL, better = MPI_COMM_NULL;
+    if (PMPI_Comm_split(*comm, 0, rank, &moved) != MPI_SUCCESS) return false;
+    const int remade = kind == MPI_CART    ? remake_cart(*comm, moved, &better)
+                       : kind == MPI_GRAPH ? remake_graph(*comm, moved, &better)
+                                           : remake_dist_graph(*comm, moved, mine, info, &better);
+    int is_there = remade == MPI_SUCCESS;
+    PMPI_Allreduce(MPI_IN_PLACE, &is_there, 1, MPI_INT, MPI_LAND, moved);
+    PMPI_Comm_free(&moved);
+    if (is_there) {
+        PMPI_Comm_free(comm);
+        *comm = better;
+    } else if (better != MPI_COMM_NULL) {
+        PMPI_Comm_free(&better);
+    }
+    return is_there;
+}
+
 int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
     int kind = MPI_UNDEFINED;
     if (*comm == MPI_COMM_NULL) return MPI_SUCCESS;
@@ -133,22 +153,12 @@ int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
     PMPI_Comm_get_errhandler(*comm, &handler);
     PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
     find_neighbors(*comm, kind, &mine);
-    MPI_Comm moved = MPI_COMM_NULL, better = MPI_COMM_NULL;
-    const int rank = better_rank_for(*comm, &mine);
-    if (rank >= 0 && PMPI_Comm_split(*comm, 0, rank, &moved) == MPI_SUCCESS) {
-        const int remade = kind == MPI_CART    ? remake_cart(*comm, moved, &better)
-                           : kind == MPI_GRAPH ? remake_graph(*comm, moved, &better)
-                                               : remake_dist_graph(*comm, moved, &mine, info, &better);
-        int is_there = remade == MPI_SUCCESS;
-        PMPI_Allreduce(MPI_IN_PLACE, &is_there, 1, MPI_INT, MPI_LAND, moved);
-        PMPI_Comm_free(&moved);
-        if (is_there) {
-            PMPI_Comm_free(comm);
-            *comm = better;
-        } else if (better != MPI_COMM_NULL) {
-            PMPI_Comm_free(&better);
-        }
-    }
+    struct tally worth;
+    const int rank = better_rank_for(*comm, &mine, &worth);
+    if (rank < 0 || remake(comm, kind, &mine, info, rank))
+        account(&worth);
+    else
+        account_lost(&worth, "MPI could not make the topology again in the better order");
     free(mine.ranks);
     PMPI_Comm_set_errhandler(*comm, handler);
     PMPI_Errhandler_free(&handler);

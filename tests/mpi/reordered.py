@@ -48,15 +48,19 @@ def under_switches(
                 else ["-x", f"{name}={value}"]
             )
         command += ["-n", str(ranks), *map(str, words)]
-    # Ranks that outnumber cores must let each other work.
-    yielding = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+    settings = {
+        # Ranks that outnumber cores must let each other work.
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+        # Its reordering ends a program that asks for a part of its processes.
+        "OMPI_MCA_topo": "^treematch",
+    }
     return subprocess.run(
         command,
         capture_output=True,
         text=True,
         timeout=SECONDS,
         check=False,
-        env={**os.environ, **yielding},
+        env={**os.environ, **settings},
     )
 
 

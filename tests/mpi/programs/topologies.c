@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes topologies of every kind with reorder=1 and checks that each process has the neighbors, weights and
 // coordinates that the rank it is now was to have; prints sums that neighborhood collectives make of them.
-// Both must not depend on whether anyone reordered.
+// Both must not depend on whether anyone reordered. The topologies are of all processes, of all in another
+// order, or of two halves.
 //
-// topologies [TOPOLOGIES]; the last lines tell what the order was like: `moved N`, `between hosts N`
-// neighbors.
+// topologies [TOPOLOGIES]; the last lines tell what the order was like: `topologies moved N`, `moved N` ranks,
+// `between hosts N` neighbors.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +14,10 @@
 #include <unistd.h>
 
 enum { most = 6 };
-static int size, rank, moved, between_hosts;
+static int topologies_moved, moved, between_hosts;
+static MPI_Comm base;  // of which the next topology is made, and this process's place in it
+static int size, rank;
+static MPI_Info info;
 
 static uint32_t mixed(uint32_t a, uint32_t b, uint32_t c) {
     uint32_t x = a * 0x9e3779b1u ^ b * 0x85ebca77u ^ c * 0xc2b2ae3du;
@@ -39,7 +43,10 @@ static int weight(int seed, int r, int i) { return 1 + (int)(mixed(seed + 1, r, 
 static void look_at(MPI_Comm comm, int seed, int in, int out) {
     int now = 0;
     MPI_Comm_rank(comm, &now);
-    moved += now != rank;
+    int moves = now != rank, anyone = 0;
+    moved += moves;
+    MPI_Reduce(&moves, &anyone, 1, MPI_INT, MPI_MAX, 0, comm);
+    topologies_moved += anyone;
     int *sent = malloc((out + 1) * sizeof(int)), *got = malloc((in + 1) * sizeof(int));
     for (int i = 0; i < out; ++i) sent[i] = (int)(mixed(seed, now, i) % 1000);
     for (int i = 0; i < in; ++i) got[i] = 0;
@@ -66,7 +73,7 @@ static void cart(int seed) {
     MPI_Dims_create(used, ndims, dims);
     for (int i = 0; i < ndims; ++i) periods[i] = (int)(mixed(seed, i, 5) % 2);
     MPI_Comm comm;
-    MPI_Cart_create(MPI_COMM_WORLD, ndims, dims, periods, 1, &comm);
+    MPI_Cart_create(base, ndims, dims, periods, 1, &comm);
     need((comm == MPI_COMM_NULL) == (rank >= used), "choice of processes", seed);
     if (comm == MPI_COMM_NULL) return;
     int now = 0, rest = 0;
@@ -91,7 +98,7 @@ static void graph(int seed) {
         index[r] = count;
     }
     MPI_Comm comm;
-    MPI_Graph_create(MPI_COMM_WORLD, used, index, edges, 1, &comm);
+    MPI_Graph_create(base, used, index, edges, 1, &comm);
     need((comm == MPI_COMM_NULL) == (rank >= used), "choice of processes", seed);
     if (comm != MPI_COMM_NULL) {
         int now = 0, neighbors[2], own = 0;
@@ -169,8 +176,7 @@ static void adjacent(int seed) {
     int* from = !weighted ? MPI_UNWEIGHTED : l.in == 0 ? MPI_WEIGHTS_EMPTY : l.source_weights;
     int* to = !weighted ? MPI_UNWEIGHTED : l.out == 0 ? MPI_WEIGHTS_EMPTY : l.target_weights;
     MPI_Comm comm;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, l.in, l.sources, from, l.out, l.targets, to, MPI_INFO_NULL,
-                                   1, &comm);
+    MPI_Dist_graph_create_adjacent(base, l.in, l.sources, from, l.out, l.targets, to, info, 1, &comm);
     check_lists(comm, seed, weighted, 1);
     MPI_Comm_free(&comm);
     free(l.sources);
@@ -181,27 +187,50 @@ static void dist_graph(int seed) {  // each process names the edges of the next 
     struct lists l = lists_of(seed, source);
     const int weighted = mixed(seed, 8, 9) % 2, n = l.out > 0;
     MPI_Comm comm;
-    MPI_Dist_graph_create(MPI_COMM_WORLD, n, &source, &l.out, l.targets,
+    MPI_Dist_graph_create(base, n, &source, &l.out, l.targets,
                           !weighted ? MPI_UNWEIGHTED
                           : n == 0  ? MPI_WEIGHTS_EMPTY
                                     : l.target_weights,
-                          MPI_INFO_NULL, 1, &comm);
+                          info, 1, &comm);
     check_lists(comm, seed, weighted, 0);
     MPI_Comm_free(&comm);
     free(l.sources);
 }
 
+static void choose_base(int seed) {
+    int old = 0, color = 0, key = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &old);
+    if (seed % 3 == 1) key = -old;
+    if (seed % 3 == 2) color = old % 2;
+    MPI_Comm_split(MPI_COMM_WORLD, color, key, &base);
+    MPI_Comm_size(base, &size);
+    MPI_Comm_rank(base, &rank);
+    info = MPI_INFO_NULL;
+    if (seed % 5 < 3) return;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "topologies", "known to nobody");
+}
+
+static void forget_base(void) {
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    MPI_Comm_free(&base);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const int count = argc > 1 ? atoi(argv[1]) : 20;
     static void (*const kinds[])(int) = {cart, graph, adjacent, dist_graph};
     // The seed of a kind runs through all its varieties.
-    for (int i = 0; i < count; ++i) kinds[i % 4](i + i / 4 % 4);
-    int sums[2] = {moved, between_hosts}, all[2];
-    MPI_Reduce(sums, all, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0) printf("moved %d\nbetween hosts %d\n", all[0], all[1]);
+    for (int i = 0; i < count; ++i) {
+        choose_base(i / 4);
+        kinds[i % 4](i + i / 4 % 4);
+        forget_base();
+    }
+    int sums[3] = {topologies_moved, moved, between_hosts}, all[3];
+    MPI_Reduce(sums, all, 3, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        printf("topologies moved %d\nmoved %d\nbetween hosts %d\n", all[0], all[1], all[2]);
     MPI_Finalize();
     return 0;
 }
