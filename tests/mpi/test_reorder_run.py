@@ -7,14 +7,13 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from own_process import topoloom
 from recorded import MPICH, PROGRAMS
 from several_hosts import SeveralHosts
 
-TOPOLOOM = "from topoloom.cli import main; main()"
 HOSTS = "alpha,beta,gamma,delta"
 PARENT = """
 #include <mpi.h>
@@ -30,13 +29,7 @@ int main(void) {
 
 
 def run(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", TOPOLOOM, "run", "--reorder", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    return topoloom("run", "--reorder", *words)
 
 
 def stencil(several_hosts: SeveralHosts, folder: Path) -> list[str]:
@@ -143,3 +136,15 @@ def test_each_program_of_a_command_has_its_line(
     says = 'for i in 1 2; do echo "line $i" >> $TOPOLOOM_REORDER; done'
     done = run("--", "mpirun.mpich", "-n", "1", "sh", "-c", says)
     assert done.stderr == "topoloom: line 1\ntopoloom: line 2\n"
+
+
+def test_the_command_line_prevails_over_options_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = "mapper=mahd(weighted=1,root=0),seed=3,machine=old"
+    monkeypatch.setenv("TOPOLOOM_OPTIONS", options)
+    says = 'echo "$TOPOLOOM_OPTIONS" >> $TOPOLOOM_REORDER'
+    words = ["--seed", 5, "--machine", "torus:2", "--hosts", "a,b"]
+    done = run(*words, "--", "mpirun.mpich", "-n", "1", "sh", "-c", says)
+    assert done.stderr == "topoloom: mapper=mahd(weighted=1,root=0),seed=5\n"

@@ -103,11 +103,14 @@ def command(
     """
     import sys
 
+    from topoloom import Error
     from topoloom.cli.console import note, print_json
     from topoloom.cli.placed import load_placed
     from topoloom.files import write_text
     from topoloom.launch.formats import find_format, use, what_is_lost
 
+    if launcher is not None and not check:
+        raise Error("--launcher names whom --check asks; add --check")
     target = find_format(to)
     placed = load_placed(placement, hosts, cores_per_slot, bind)
     text = target.write(placed)

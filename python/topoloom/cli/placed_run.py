@@ -119,8 +119,26 @@ def _announce(placed: Placed, launch: Launch) -> None:
     )
 
 
-def tell(job: Job, placed: Placed, launch: Launch, account: Account) -> None:
-    """Say how long the runs took, or all as a line of JSON."""
+class Shown(NamedTuple):
+    """What came of the page; `why_not` tells why there is none."""
+
+    page: Path
+    why_not: str | None
+
+    def words(self) -> str:
+        """Say it in a line."""
+        return f"no report: {self.why_not}" if self.why_not else f"see {self.page}"
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        file = None if self.why_not else str(self.page)
+        return {"file": file, "why_not": self.why_not}
+
+
+def tell(
+    job: Job, placed: Placed, launch: Launch, account: Account, shown: Shown | None
+) -> None:
+    """Say how long the runs took and what came of the page, or all as JSON."""
     import json
 
     from topoloom.cli.console import note
@@ -134,6 +152,7 @@ def tell(job: Job, placed: Placed, launch: Launch, account: Account) -> None:
             "values": dict(placed.result.values),
             "note": launch.loss,
             "verified": account.document(),
+            "report": shown and shown.document(),
             "seconds": {name: round(value, 3) for name, value in spent.items()},
         }
         note(json.dumps(document))
@@ -142,14 +161,15 @@ def tell(job: Job, placed: Placed, launch: Launch, account: Account) -> None:
     if "recorded" in spent:
         times = f"recorded run {spent['recorded']:.2f} s, {times}"
     note(f"topoloom: {times}")
+    if shown is not None:
+        note(f"topoloom: {shown.words()}")
 
 
 def write_page(
     page: Path, placed: Placed, graph: CommGraph, name: str, file: str, account: Account
-) -> None:
+) -> Shown:
     """Write the report; the program has run, so trouble is only told."""
     from topoloom import Error
-    from topoloom.cli.console import note
     from topoloom.cli.reported import Made, report_of
     from topoloom.report.page import save_report
 
@@ -157,6 +177,5 @@ def write_page(
         made = [Made(placed.result, file)]
         save_report(page, report_of(graph, name, made, account.words()))
     except (Error, OSError) as error:
-        note(f"topoloom: no report: {error}")
-    else:
-        note(f"topoloom: see {page}")
+        return Shown(page, str(error))
+    return Shown(page, None)

@@ -8,10 +8,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from topoloom.cli.objective import HOP_BYTES
+
 if TYPE_CHECKING:
     from topoloom import AllocatedHosts
     from topoloom.cli.search import Search
     from topoloom.shim.launcher import Launcher
+
+
+#: Outside of parentheses.
+_COMMA = re.compile(r",(?![^(]*\))")
 
 
 class Wish(NamedTuple):
@@ -23,10 +29,14 @@ class Wish(NamedTuple):
     as_json: bool
 
     def options(self) -> dict[str, str]:
-        """List them as `topoloom_mpi.h` names them."""
-        given = {"objective": self.objective, "seed": str(self.search.seed)}
+        """List those that are not the library's own, as `topoloom_mpi.h` names them."""
+        given = {}
+        if self.objective != HOP_BYTES:
+            given["objective"] = self.objective
+        if self.search.seed != 1:
+            given["seed"] = str(self.search.seed)
         if self.mapper != "auto":  # a running job waits: there, auto is the fast one
-            given["mapper"] = re.sub(r",(?![^(]*\))", "+", self.mapper)
+            given["mapper"] = _COMMA.sub("+", self.mapper)
         if self.search.seconds is not None:
             given["seconds"] = str(math.ceil(self.search.seconds))
         return given
@@ -62,8 +72,8 @@ def run_reordered(
         status = run_program(Launch(program))
         _tell([f"nothing reordered: {error}"], program, wish)
         return status
-    options = wish.options()
-    variables = {"TOPOLOOM_OPTIONS": ",".join(f"{k}={v}" for k, v in options.items())}
+    options = _options(wish, os.environ.get("TOPOLOOM_OPTIONS", ""), machine)
+    variables = {"TOPOLOOM_OPTIONS": options}
     with shared_directory("reorder") as name:
         folder = Path(name)
         if text is not None:
@@ -79,6 +89,15 @@ def run_reordered(
         said = result.read_text().splitlines() if result.exists() else []
     _tell(said or [_why_nothing(status)], command, wish)
     return status
+
+
+def _options(wish: Wish, environment: str, machine: str | None) -> str:
+    """Put what the command line says before what the environment says."""
+    words = [*_COMMA.split(environment), *map("=".join, wish.options().items())]
+    options = {word.partition("=")[0]: word for word in words if word}
+    if machine is not None:
+        options.pop("machine", None)
+    return ",".join(options.values())
 
 
 def _library(program: list[str], launcher: Launcher, mpicc: str | None) -> Path:

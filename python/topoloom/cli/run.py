@@ -190,9 +190,10 @@ def command(
     if output is not None:
         save_placement(output, result)
     launch, account = start(job, seats, placed)
-    tell(job, placed, launch, account)
+    shown = None
     if page is not None:
-        write_page(page, placed, graph, name, str(output or ""), account)
+        shown = write_page(page, placed, graph, name, str(output or ""), account)
+    tell(job, placed, launch, account, shown)
     return account.status
 
 
