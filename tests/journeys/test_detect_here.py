@@ -6,15 +6,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from own_process import TOPOLOOM
 
 from topoloom import ring, save_graph
 
 PROGRAMS = Path(__file__).parents[1] / "mpi" / "programs"
-TOPOLOOM = [sys.executable, "-c", "from topoloom.cli import main; main()"]
 CPUS = sorted(os.sched_getaffinity(0))
 
 

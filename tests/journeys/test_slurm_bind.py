@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from own_process import TOPOLOOM
 from real_slurm import RealSlurm, real_slurm
 
 from topoloom import load_placement, ring, save_graph
 
-TOPOLOOM = [sys.executable, "-c", "from topoloom.cli import main; main()"]
 MACHINE = """format = "topoloom-machine"
 version = 1
 [topology]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,12 +16,12 @@ from network_hosts import (
     messages_across,
     network_hosts,
 )
+from own_process import TOPOLOOM
 from real_slurm import RealSlurm, real_slurm
 from several_hosts import PROGRAMS, SECONDS
 
 from topoloom import load_placement, ring, save_graph
 
-TOPOLOOM = [sys.executable, "-c", "from topoloom.cli import main; main()"]
 NODES = ("n1", "n2", "n3")
 BYTES = 300_000
 MACHINE = """format = "topoloom-machine"

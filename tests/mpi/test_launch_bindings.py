@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import itertools
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from several_hosts import SECONDS, SeveralHosts, read_seats
+from own_process import topoloom
+from several_hosts import SeveralHosts, read_seats
 
 from topoloom import load_placement, ring, save_graph
 
 HOSTS = "alpha,beta,gamma"
-TOPOLOOM = "from topoloom.cli import main; main()"
 #: hwloc's picture of a machine with one core, which has the hardware threads 0 and 1
 ONE_CORE = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
@@ -63,14 +62,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     where = ["--machine", machine, "--hosts", hosts, "--mapper", "random"]
     options = ["--seed", "2", "--bind", bind, "--profile", profile, "-o", "x.json"]
-    return subprocess.run(
-        [sys.executable, "-c", TOPOLOOM, "run", *where, *options, "--", *command],
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=SECONDS,
-        stdin=subprocess.DEVNULL,
-    )
+    return topoloom("run", *where, *options, "--", *command)
 
 
 def slots_of(placement: str) -> list[tuple[str, int]]:

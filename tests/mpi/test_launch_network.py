@@ -20,12 +20,12 @@ from network_hosts import (
     messages_across,
     network_hosts,
 )
+from own_process import TOPOLOOM
 from several_hosts import PROGRAMS, SECONDS, Mpi
 
 from topoloom import load_placement, ring, save_graph
 
 HOSTS = ("alpha", "beta", "gamma")
-TOPOLOOM = [sys.executable, "-c", "from topoloom.cli import main; main()"]
 BYTES = 300_000
 CORES = ["--machine", "mesh:3+node:2", "--hosts", ",".join(HOSTS)]
 

@@ -6,19 +6,18 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from several_hosts import SECONDS, Seat, SeveralHosts, read_seats
+from own_process import topoloom
+from several_hosts import Seat, SeveralHosts, read_seats
 
 from topoloom import CommGraph, load_placement, ring, save_graph
 
 HOSTS = "alpha,beta,gamma,delta"
 CORES = ["--machine", "mesh:4+node:2", "--hosts", HOSTS]
 NODES = ["--machine", "mesh:4", "--hosts", HOSTS]
-TOPOLOOM = "from topoloom.cli import main; main()"
 RANDOM = ["--mapper", "random", "--seed", "3"]
 
 
@@ -31,16 +30,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(
-    *words: object, standard_input: bytes | None = None
-) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-c", TOPOLOOM, "run", *map(str, words)],
-        capture_output=True,
-        check=False,
-        timeout=SECONDS,
-        input=standard_input or b"",
-    )
+def run(*words: object, standard_input: str = "") -> subprocess.CompletedProcess[str]:
+    return topoloom("run", *words, standard_input=standard_input)
 
 
 def on_hosts(several_hosts: SeveralHosts, *words: object) -> list[str]:
@@ -71,11 +62,11 @@ def test_run_puts_each_rank_on_its_host(
     where = [*CORES, *RANDOM, "--profile", "ring6.npz", "-o", "x.json"]
     done = run(*where, "--", *command)
     assert done.returncode == 0, done.stderr
-    assert b"6 ranks placed with random: hop-bytes" in done.stderr
-    assert b"placed run" in done.stderr
+    assert "6 ranks placed with random: hop-bytes" in done.stderr
+    assert "placed run" in done.stderr
     # Open MPI also binds to the core; MPICH does not bind unless asked to.
     cores = not several_hosts.mpi.is_hydra
-    assert read_seats(done.stdout.decode(), 6) == wanted("x.json", cores)
+    assert read_seats(done.stdout, 6) == wanted("x.json", cores)
 
 
 def test_run_places_by_the_phases_of_a_recorded_program(
@@ -88,12 +79,12 @@ def test_run_places_by_the_phases_of_a_recorded_program(
     where = [*CORES, "--profile", "p.npz", "-o", "x.json"]
     done = run(*where, "--objective", "congestion", "--", *command)
     assert done.returncode == 0, done.stderr
-    assert b"4 ranks placed with auto: congestion by phase" in done.stderr
+    assert "4 ranks placed with auto: congestion by phase" in done.stderr
     assert load_placement("x.json").objective == "congestion"
     unknown = run(*where, "--objective", "timed", "--", *command)
     assert unknown.returncode == 2
-    assert unknown.stdout == b""
-    assert b"no objective 'timed'" in unknown.stderr
+    assert unknown.stdout == ""
+    assert "no objective 'timed'" in unknown.stderr
 
 
 def test_run_records_first_when_it_has_no_profile(
@@ -105,7 +96,7 @@ def test_run_records_first_when_it_has_no_profile(
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stderr.splitlines()[-1])
     assert set(report["seconds"]) == {"recorded", "placed"}
-    second_run = "\n".join(done.stdout.decode().splitlines()[-4:])
+    second_run = "\n".join(done.stdout.splitlines()[-4:])
     seats = read_seats(second_run, 4)
     assert [s.host for s in seats] == [s.host for s in wanted("x.json", False)]
 
@@ -113,17 +104,17 @@ def test_run_records_first_when_it_has_no_profile(
 def test_run_passes_the_input_and_the_exit_status_through(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
-    text = b"what the program reads\n" * 20
+    text = "what the program reads\n" * 20
     command = several_hosts.command("-n", 4, several_hosts.where, 7, len(text))
     done = run(*NODES, "--profile", "ring4.npz", "--", *command, standard_input=text)
-    assert done.returncode == 7, done.stderr.decode()
+    assert done.returncode == 7, done.stderr
     assert done.stdout.endswith(text)
 
 
 def test_both_runs_read_all_of_a_piped_input(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
-    text = b"what the program reads\n" * 20
+    text = "what the program reads\n" * 20
     where = [several_hosts.where, 0, len(text)]
     command = on_hosts(several_hosts, "-n", 4, *where)
     done = run(*NODES, "--", *command, standard_input=text)
@@ -138,7 +129,7 @@ def test_a_program_that_fails_while_recorded_is_not_run_again(
     done = run(*NODES, "--", *command)
     assert done.returncode == 5, done.stderr
     assert len(done.stdout.splitlines()) == 4
-    assert b"the recorded run ended with status 5" in done.stderr
+    assert "the recorded run ended with status 5" in done.stderr
 
 
 def test_a_core_that_does_not_exist_stops_run_before_the_program_starts(
@@ -149,8 +140,8 @@ def test_a_core_that_does_not_exist_stops_run_before_the_program_starts(
     command = open_mpi.command("-n", 6, open_mpi.where)
     done = run(*machine, *scattered, "--", *command)
     assert done.returncode == 2
-    assert done.stdout == b""
-    assert b"refuses the placement, so nothing was started" in done.stderr
+    assert done.stdout == ""
+    assert "refuses the placement, so nothing was started" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -162,7 +153,7 @@ def test_more_ranks_than_cores_are_placed_on_hosts_when_oversubscribed(
     command = open_mpi.command(*options)
     done = run(*machine, *RANDOM, "--profile", "ring6.npz", "--", *command)
     assert done.returncode == 0, done.stderr
-    seats = read_seats(done.stdout.decode(), 6)
+    seats = read_seats(done.stdout, 6)
     assert [s.host for s in seats] == [s.host for s in wanted("x.json", False)]
 
 
@@ -174,7 +165,7 @@ def test_a_command_of_two_programs_is_placed_as_one(
     placed = [*CORES, *RANDOM, "--profile", "ring6.npz", "-o", "x.json"]
     done = run(*placed, "--", *command)
     assert done.returncode == 0, done.stderr
-    seats = read_seats(done.stdout.decode(), 6)
+    seats = read_seats(done.stdout, 6)
     assert [s.host for s in seats] == [s.host for s in wanted("x.json", False)]
 
 
@@ -198,8 +189,8 @@ def test_run_refuses_what_it_cannot_apply_in_one_line(
     command = several_hosts.command(*options, several_hosts.where)
     done = run(*machine, "--profile", "ring4.npz", "--", *command)
     assert done.returncode == 2
-    assert done.stdout == b""
-    assert message in done.stderr.decode()
+    assert done.stdout == ""
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -211,5 +202,5 @@ def test_a_command_that_places_its_ranks_itself_is_left_alone(
     command = several_hosts.command(*own, "-n", 4, several_hosts.where)
     done = run(*NODES, *profile, "--", *command)
     assert done.returncode == 2
-    assert done.stdout == b""
-    assert b"the command places its ranks itself" in done.stderr
+    assert done.stdout == ""
+    assert "the command places its ranks itself" in done.stderr

@@ -7,16 +7,14 @@ that starts each task with the host that it would start it on.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from several_hosts import SECONDS, Seat, SeveralHosts, read_seats
+from own_process import topoloom
+from several_hosts import Seat, SeveralHosts, read_seats
 
 from topoloom import load_placement, ring, save_graph
 
-TOPOLOOM = [sys.executable, "-c", "from topoloom.cli import main; main()"]
 HOSTS = ["alpha", "beta", "gamma"]
 MACHINE = """format = "topoloom-machine"
 version = 1
@@ -82,14 +80,7 @@ def run(bind: list[str], command: list[str]) -> str:
     placing = ["--machine", "m.toml", "--hosts", ",".join(HOSTS), *bind]
     mapping = ["--mapper", "random", "--seed", "2", "-o", "x.json"]
     words = ["run", *placing, *mapping, "--profile", "ring5.npz", "--", *command]
-    done = subprocess.run(
-        [*TOPOLOOM, *words],
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=SECONDS,
-        stdin=subprocess.DEVNULL,
-    )
+    done = topoloom(*words)
     assert done.returncode == 0, done.stderr
     assert ("not cores" in done.stderr) == (not bind)
     return done.stdout

@@ -6,11 +6,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from own_process import TOPOLOOM
 
 from topoloom import ring, save_graph
 
@@ -35,8 +35,7 @@ def test_signals_end_the_trial(
     mpiexec.write_text(LAUNCHER)
     mpiexec.chmod(0o755)
     where = ["--machine", "mesh:2", "--hosts", "a,b", "--profile", "ring.npz"]
-    topoloom = [sys.executable, "-c", "from topoloom.cli import main; main()", "run"]
-    words = [*topoloom, *where, "--mpicc", "mpicc.mpich"]
+    words = [*TOPOLOOM, "run", *where, "--mpicc", "mpicc.mpich"]
     process = subprocess.Popen([*words, "--", mpiexec, "-n", "2", "./app"])
     while process.poll() is None and not Path("started").exists():
         time.sleep(0.05)

@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from own_process import topoloom
 from recorded import MPICH, OPEN_MPI_4
-from several_hosts import SECONDS, SeveralHosts
+from several_hosts import SeveralHosts
 
 from topoloom import ring, save_graph
 
@@ -23,18 +24,6 @@ case " $* " in *" beta "*) mount -t tmpfs none {cache};; esac
 exec {agent} "$@"' sh "$@"
 """
 PLACED = ["--machine", "mesh:2", "--hosts", "alpha,beta", "--profile", "ring.npz"]
-
-
-def run(*words: object) -> subprocess.CompletedProcess[str]:
-    topoloom = [sys.executable, "-c", "from topoloom.cli import main; main()"]
-    return subprocess.run(
-        [*topoloom, *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS,
-        stdin=subprocess.DEVNULL,
-    )
 
 
 @pytest.fixture
@@ -60,7 +49,7 @@ def command(several_hosts: SeveralHosts, folder: Path) -> list[str]:
 def test_run_goes_on_without_a_witness(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
-    done = run("run", *PLACED, "--", *command(several_hosts, folder))
+    done = topoloom("run", *PLACED, "--", *command(several_hosts, folder))
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
     assert f"topoloom: not verified: host beta lacks {CACHE}/verify-" in done.stderr
@@ -74,10 +63,10 @@ def test_run_goes_on_without_a_witness(
 def test_what_cannot_do_without_is_refused(
     mpich: SeveralHosts, folder: Path, words: list[str]
 ) -> None:
-    made = run("map", "ring.npz", "--machine", "mesh:2", "-o", "placement.json")
+    made = topoloom("map", "ring.npz", "--machine", "mesh:2", "-o", "placement.json")
     assert made.returncode == 0, made.stderr
     hosts = ["--hosts", "alpha,beta"] if words[0] == "verify" else []
-    done = run(*words, *hosts, "--", *command(mpich, folder))
+    done = topoloom(*words, *hosts, "--", *command(mpich, folder))
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("topoloom: host beta lacks ")
     assert "let XDG_CACHE_HOME name a folder that all hosts see" in done.stderr
@@ -86,7 +75,7 @@ def test_what_cannot_do_without_is_refused(
 
 
 def test_reorder_goes_on_without_reordering(mpich: SeveralHosts, folder: Path) -> None:
-    done = run("run", "--reorder", "--", *command(mpich, folder))
+    done = topoloom("run", "--reorder", "--", *command(mpich, folder))
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
     assert "topoloom: nothing reordered: host beta lacks " in done.stderr
@@ -105,7 +94,7 @@ def test_reorder_asks_for_the_mpi_of_a_program_that_loads_it_late(
     job.write_text(f"#!/bin/sh\nexec {shlex.join(OPEN_MPI_4.command(1))} "
                    f"{shlex.join([sys.executable, '-c', late])}\n")  # fmt: skip
     job.chmod(0o755)
-    done = run("run", "--reorder", "--", job)
+    done = topoloom("run", "--reorder", "--", job)
     assert done.returncode == subprocess.run([job], check=False).returncode
     assert "nothing reordered: cannot tell the MPI of the program" in done.stderr
     assert "name its compiler with --mpicc" in done.stderr

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from own_process import TOPOLOOM
 from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, pairs
 from several_hosts import SeveralHosts
 
@@ -21,7 +21,6 @@ from topoloom.record.build import build_recorder
 from topoloom.shim import find_compiler, find_launcher, preloaded_command
 
 RING = {(rank, (rank + 1) % 4): (10, 1) for rank in range(4)}
-CLI = [sys.executable, "-c", "from topoloom.cli import main; main()"]
 
 
 @pytest.fixture
@@ -90,7 +89,7 @@ def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
 ) -> None:
     output = tmp_path / "app.npz"
     command = [
-        *CLI,
+        *TOPOLOOM,
         "record",
         "-o",
         output,

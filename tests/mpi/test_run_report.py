@@ -6,29 +6,21 @@ from __future__ import annotations
 import re
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from own_process import topoloom
 from recorded import HALO3D, MPICH, need
-from several_hosts import SECONDS, SeveralHosts
+from several_hosts import SeveralHosts
 from test_record_programs import MELT
 
 from topoloom import load_placement, ring, save_graph
 
 HOSTS = "alpha,beta,gamma,delta"
-TOPOLOOM = "from topoloom.cli import main; main()"
 
 
 def run(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", TOPOLOOM, "run", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=2 * SECONDS,
-        stdin=subprocess.DEVNULL,
-    )
+    return topoloom("run", *words)
 
 
 def on_hosts(several_hosts: SeveralHosts, *words: object) -> list[str]:

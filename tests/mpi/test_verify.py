@@ -8,10 +8,10 @@ import os
 import shlex
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from own_process import topoloom
 from recorded import MPICH, OPEN_MPI_4, PROGRAMS, built
 from several_hosts import SECONDS, SeveralHosts
 
@@ -19,20 +19,7 @@ from topoloom import Allocation, Machine, Placement, PlacementFile, save_placeme
 from topoloom.node_parts import NodeParts
 
 ROOT = Path(__file__).parents[2]
-CLI = [sys.executable, "-c", "from topoloom.cli import main; main()"]
 HERE = socket.gethostname()
-
-
-def topoloom(*words: object, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [*CLI, *map(str, words)],
-        capture_output=True,
-        check=False,
-        timeout=SECONDS,
-        input=stdin,
-    )
-    out, err = done.stdout.decode(), done.stderr.decode()
-    return subprocess.CompletedProcess(done.args, done.returncode, out, err)
 
 
 def placement(

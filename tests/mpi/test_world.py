@@ -8,10 +8,10 @@ import random
 import re
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from own_process import topoloom
 from recorded import HALO3D, MPICH, MPIS, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, built
 from several_hosts import SECONDS, SeveralHosts, read_seats
 from test_record_programs import MELT
@@ -87,7 +87,7 @@ def output(done: subprocess.CompletedProcess[str]) -> tuple[set[int], list[str]]
     ("mpi", "source"),
     [
         *((mpi, "world.c") for mpi in MPIS),
-        *((mpi, name) for mpi in BOTH for name in ("world.f90", "world_f08.f90")),
+        *((mpi, name) for mpi in BOTH for name in ("world_f90.F90", "world_f08.F90")),
     ],
     ids=lambda value: getattr(value, "name", value),
 )
@@ -199,15 +199,8 @@ def test_ranks_become_what_the_placement_says_on_each_host(
     command = several_hosts.command(*named, "-n", 6, several_hosts.where)
     where = ["--machine", "mesh:4+node:2", "--hosts", "alpha,beta.x,gamma,delta"]
     options = ["--mapper", "random", "--seed", "3", "--profile", "ring6.npz"]
-    topoloom = [sys.executable, "-c", "from topoloom.cli import main; main()", "run"]
-    done = subprocess.run(
-        [*topoloom, "--world", *where, *options, "-o", "x.json", "--", *command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS,
-        stdin=subprocess.DEVNULL,
-    )
+    words = ["--world", *where, *options, "-o", "x.json"]
+    done = topoloom("run", *words, "--", *command)
     assert done.returncode == 0, done.stderr
     assert "all 6 ranks are on the planned hosts (3)" in done.stderr
     slots = load_placement("x.json").placement.slots.tolist()

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line in a process of its own, as a user starts it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from several_hosts import SECONDS
+
+TOPOLOOM = [sys.executable, "-c", "from topoloom.cli import main; main()"]
+
+
+def topoloom(
+    *words: object, standard_input: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run it to its end; the answer has its status and what it printed."""
+    return subprocess.run(
+        [*TOPOLOOM, *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=2 * SECONDS,
+        input=standard_input,
+    )
