@@ -24,10 +24,16 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file that becomes `path` when the block ends well, and vanishes if not."""
     target = Path(path)
     check_writable(target)
-    if _is_device(target):
-        with target.open("wb") as stream:
+    try:
+        with target.open("wb") if _is_device(target) else _beside(target) as stream:
             yield stream
-        return
+    except OSError as error:
+        error.filename = error.filename or str(target)
+        raise
+
+
+@contextlib.contextmanager
+def _beside(target: Path) -> Iterator[IO[bytes]]:
     try:
         handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:

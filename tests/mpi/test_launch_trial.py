@@ -13,6 +13,8 @@ import pytest
 from own_process import TOPOLOOM
 
 from topoloom import ring, save_graph
+from topoloom.launch import trial
+from topoloom.launch.launch import Launch
 
 LAUNCHER = """\
 #!/bin/sh
@@ -43,3 +45,12 @@ def test_signals_end_the_trial(
     assert process.wait(timeout=60) == 128 + number
     assert Path("ended").exists()
     assert not list(tmp_path.glob("*topoloom*"))
+
+
+def test_a_trial_that_waits_for_something_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(trial, "_SECONDS_TO_TELL", 0)
+    assert trial.check_launch(Launch(["sleep", "0.5"])) is None
+    [line] = caplog.messages
+    assert line.startswith("topoloom: sleep has not ended a job that does nothing")

@@ -57,7 +57,11 @@ def test_run_goes_on_without_a_witness(
 
 @pytest.mark.parametrize(
     "words",
-    [["run", "--world", *PLACED], ["verify", "placement.json"]],
+    [
+        ["record", "-o", "p.npz"],
+        ["run", "--world", *PLACED],
+        ["verify", "placement.json"],
+    ],
     ids=lambda words: "".join(words[:2]),
 )
 def test_what_cannot_do_without_is_refused(

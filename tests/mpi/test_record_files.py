@@ -12,7 +12,6 @@ from recorded import pairs
 from topoloom import Error
 from topoloom.collectives import OPERATIONS
 from topoloom.record import KINDS, Profile, load_profile, read_recording
-from topoloom.shim.launcher import Launcher, find_compiler, preloaded_command
 
 HEAD = b"topoloom-recording 1\n".ljust(32, b"\0")
 MARK = 0x746F706F6C6F6F6D
@@ -171,70 +170,6 @@ def test_a_damaged_profile_is_refused_by_name(
     with pytest.raises(Error, match=problem) as caught:
         load_profile(tmp_path / "b.npz")
     assert "b.npz" in str(caught.value)
-
-
-def program(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("#!/bin/sh\n")
-    path.chmod(0o755)
-    return path
-
-
-def test_the_compiler_beside_the_launcher_is_preferred_also_behind_links(
-    tmp_path: Path,
-) -> None:
-    real = program(tmp_path / "opt" / "mpirun.that")
-    that = program(tmp_path / "opt" / "mpicc.that")
-    link = tmp_path / "bin" / "mpirun"
-    link.parent.mkdir()
-    link.symlink_to("../opt/mpirun.that")
-    plain = program(tmp_path / "bin" / "mpicc")
-    assert find_compiler(Launcher(link, "openmpi")).resolve() == that
-    that.unlink()
-    assert find_compiler(Launcher(link, "openmpi")) == plain
-    assert find_compiler(Launcher(real, "openmpi"), str(plain)) == plain
-
-
-def test_no_compiler_at_all_is_refused_with_a_way_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("CRAYPE_VERSION", raising=False)
-    with pytest.raises(Error, match="name its compiler with --mpicc"):
-        find_compiler(Launcher(tmp_path / "srun", ""))
-    cray = program(tmp_path / "cc")
-    monkeypatch.setenv("CRAYPE_VERSION", "2.7")
-    assert find_compiler(Launcher(tmp_path / "srun", "")) == cray
-
-
-def test_what_is_preloaded_reaches_the_ranks_the_way_each_launcher_knows() -> None:
-    def handed(family: str, *words: str) -> tuple[list[str], dict[str, str]]:
-        launcher = Launcher(Path("/bin/x"), family)
-        libraries = [Path("/a.so"), Path("/b.so")]
-        environment = {"B": "2", "LD_PRELOAD": "/c.so"}
-        return preloaded_command(
-            launcher, list(words), libraries, {"A": "1"}, environment
-        )
-
-    ours = "LD_PRELOAD=/a.so:/b.so:/c.so"
-    options = ["-x", ours, "-x", "A=1"]
-    assert handed("openmpi", "mpirun", "-n", "2", "a", ":", "-n", "1", "b") == (
-        ["mpirun", *options, "-n", "2", "a", ":", *options, "-n", "1", "b"],
-        {"B": "2", "LD_PRELOAD": "/c.so"},
-    )
-    options = ["-genv", *ours.split("="), "-genv", "A", "1"]
-    assert handed("hydra", "mpiexec", "-n", "2", "a")[0] == [
-        "mpiexec",
-        *options,
-        "-n",
-        "2",
-        "a",
-    ]
-    command, environment = handed("", "srun", "a")
-    assert command == ["srun", "a"]
-    assert environment["A"] == "1"
-    assert environment["LD_PRELOAD"] == "/a.so:/b.so:/c.so"
-    assert environment["OMPI_MCA_mca_base_env_list"] == f"{ours};A=1"
 
 
 def test_a_profile_without_a_recording_is_refused(tmp_path: Path) -> None:

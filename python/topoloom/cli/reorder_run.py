@@ -13,7 +13,7 @@ from topoloom.cli.objective import HOP_BYTES
 if TYPE_CHECKING:
     from topoloom import AllocatedHosts
     from topoloom.cli.search import Search
-    from topoloom.shim.launcher import Launcher
+    from topoloom.shim.launcher import Starter
 
 
 #: Outside of parentheses.
@@ -100,7 +100,7 @@ def _options(wish: Wish, environment: str, machine: str | None) -> str:
     return ",".join(options.values())
 
 
-def _library(program: list[str], launcher: Launcher, mpicc: str | None) -> Path:
+def _library(program: list[str], launcher: Starter, mpicc: str | None) -> Path:
     """Compile what is preloaded; refuse where it could do harm."""
     from topoloom.launch.launchers import programs
     from topoloom.launch.trial import check_hosts
@@ -109,7 +109,7 @@ def _library(program: list[str], launcher: Launcher, mpicc: str | None) -> Path:
 
     compiler = find_compiler(launcher, mpicc)
     library = build_reorderer(compiler)
-    trusted = bool(mpicc or launcher.family)
+    trusted = bool(mpicc or launcher.forwarding)
     check_programs(programs(program), compiler, library, trusted)
     check_hosts(program, [library])
     return library

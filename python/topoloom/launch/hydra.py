@@ -18,6 +18,7 @@ from topoloom.launch.formats import what_is_lost
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import (
     LONGEST_ARGUMENT,
+    Forwarding,
     Launch,
     hosts_in_file,
     hosts_in_list,
@@ -27,6 +28,9 @@ from topoloom.launch.launch import (
 
 NAME = "MPICH (Hydra)"
 NODES_READ_FILES = False
+FORWARDING = Forwarding(
+    "-genv", joined=False, each_part=False, names=frozenset({"genv", "env"})
+)
 
 FILES = frozenset({"f", "hostfile", "machinefile", "machine"})
 LISTS = frozenset({"hosts", "host"})

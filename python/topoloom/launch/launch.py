@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -38,12 +38,45 @@ class Launch:
     loss: str | None = None
 
 
+class Forwarding(NamedTuple):
+    """How a launcher takes variables that only the ranks shall see.
+
+    Attributes
+    ----------
+    option : str
+        What sets one: ``-x`` with ``NAME=VALUE``, or ``-genv`` with two words.
+    joined : bool
+        Whether name and value are one word.
+    each_part : bool
+        Whether it holds for one part of ``mpirun -n 2 a : -n 4 b``.
+    names : set of str
+        All options that set one, as `Syntax` calls them.
+    """
+
+    option: str
+    joined: bool
+    each_part: bool
+    names: frozenset[str]
+
+    def words(self, variables: Mapping[str, str]) -> list[str]:
+        """Write the options that set these variables."""
+        words: list[str] = []
+        for name, value in variables.items():
+            pair = [f"{name}={value}"] if self.joined else [name, value]
+            words += [self.option, *pair]
+        return words
+
+
 class Launcher(Protocol):
     """What the file of a launcher defines."""
 
     NAME: str
     SYNTAX: Syntax
     NODES_READ_FILES: bool  # so that these must lie where all nodes see them
+
+    @property
+    def FORWARDING(self) -> Forwarding | None:
+        """None: its ranks see the environment of the command."""
 
     def version(self, text: str) -> tuple[int, ...] | None:
         """Read what ``--version`` printed; None if it is another launcher."""

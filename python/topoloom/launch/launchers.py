@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -20,8 +21,8 @@ from topoloom.launch.launch import Launch, Launcher
 
 LAUNCHERS: tuple[Launcher, ...] = (openmpi, hydra, intel, srun, flux)
 
-#: How the names of programs begin that are asked for their version.
-PROGRAMS = ("mpi", "srun", "prterun", "orterun", "flux")
+#: What is asked for its version; a script that is called like it would be run.
+_PROGRAMS = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun|flux)([.-].*)?")
 
 
 class ReadCommand(NamedTuple):
@@ -62,32 +63,60 @@ class ReadCommand(NamedTuple):
         return self.launcher.apply(self.line, placement, directory, self.version)
 
 
+class Recognized(NamedTuple):
+    """A launcher, and its version."""
+
+    launcher: Launcher
+    version: tuple[int, ...]
+
+    def read(self, command: Sequence[str]) -> ReadCommand:
+        """Read a command of this launcher; raise `topoloom.Error` if that fails."""
+        line = parse(command, self.launcher.SYNTAX)
+        return ReadCommand(self.launcher, self.version, line)
+
+
+def recognize(program: str) -> Recognized | None:
+    """Find out which launcher a program is, by its ``--version``; None if it is none.
+
+    Raises
+    ------
+    topoloom.Error
+        If it is not there, or called like a launcher but does not tell its version.
+    """
+    found = shutil.which(program)
+    if found is None:
+        raise Error(f"there is no program '{program}'")
+    if not any(map(_PROGRAMS.fullmatch, _names(Path(found)))):
+        return None
+    text, failed = _version_text(program)
+    for launcher in LAUNCHERS:
+        version = launcher.version(text)
+        if version is not None:
+            return Recognized(launcher, version)
+    if failed is not None:
+        raise Error(f"'{program} --version' failed: {failed}")
+    return None
+
+
 def read_command(command: Sequence[str]) -> ReadCommand:
-    """Find out which launcher a command starts with, by its ``--version``.
+    """Find out which launcher a command starts with, and read its options.
 
     Raises
     ------
     topoloom.Error
         If it starts with something else, or its options cannot be read.
     """
-    names = ", ".join(launcher.NAME for launcher in LAUNCHERS)
     if not command:
         raise Error("no command; end with -- mpirun -n 64 ./app")
-    if shutil.which(command[0]) is None:
-        raise Error(f"there is no program '{command[0]}'")
-    text, failed = "", None
-    if Path(command[0]).name.startswith(PROGRAMS):
-        text, failed = _version_text(command[0])
-    for launcher in LAUNCHERS:
-        version = launcher.version(text)
-        if version is not None:
-            return ReadCommand(launcher, version, parse(command, launcher.SYNTAX))
-    if failed is not None:
-        raise Error(f"'{command[0]} --version' failed: {failed}")
-    raise Error(
-        f"'{command[0]}' is not a launcher that takes a placement ({names}); start the "
-        "command with mpirun, mpiexec, srun or flux run, or use 'topoloom export'"
-    )
+    recognized = recognize(command[0])
+    if recognized is None:
+        names = ", ".join(launcher.NAME for launcher in LAUNCHERS)
+        raise Error(
+            f"'{command[0]}' is not a launcher that takes a placement ({names}); start "
+            "the command with mpirun, mpiexec, srun or flux run, or use 'topoloom "
+            "export'"
+        )
+    return recognized.read(command)
 
 
 def check_program(command: Sequence[str]) -> None:
@@ -110,6 +139,19 @@ def programs(command: Sequence[str]) -> list[str]:
     except Error:
         return []
     return [part.program[0] for part in parts]
+
+
+def links(path: Path) -> list[Path]:
+    """Follow symbolic links one by one, as Debian's alternatives need."""
+    found: list[Path] = []
+    while path.is_symlink() and len(found) < 40:
+        path = path.parent / path.readlink()
+        found.append(path)
+    return found
+
+
+def _names(path: Path) -> list[str]:
+    return [path.name, *(link.name for link in links(path))]
 
 
 def _version_text(program: str) -> tuple[str, str | None]:

@@ -17,6 +17,7 @@ from topoloom.launch import openmpi_rankfile, slurm_hostfile
 from topoloom.launch.command_line import CommandLine, Syntax, words
 from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.launch.launch import (
+    Forwarding,
     Launch,
     hosts_in_file,
     hosts_in_list,
@@ -26,6 +27,7 @@ from topoloom.launch.launch import (
 
 NAME = "Open MPI"
 NODES_READ_FILES = False
+FORWARDING = Forwarding("-x", joined=True, each_part=True, names=frozenset({"x"}))
 
 FILES = frozenset({"hostfile", "machinefile", "default-hostfile"})
 LISTS = frozenset({"H", "host"})
@@ -80,6 +82,8 @@ SYNTAX = Syntax(
 
 def version(text: str) -> tuple[int, ...] | None:
     """Read ``mpirun (Open MPI) 5.0.11`` or ``mpirun.openmpi (OpenRTE) 4.1.4``."""
+    if "(PRRTE)" in text:  # which starts the jobs of Open MPI 5
+        return (5, 0, 0)
     match = re.search(r"\((?:Open MPI|OpenRTE)\) (\d+)\.(\d+)\.(\d+)", text)
     return tuple(map(int, match.groups())) if match else None
 

@@ -3,21 +3,29 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+import socket
 import subprocess
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom import Error
 from topoloom.children import run_child
+from topoloom.discover.node_lists import job_hosts
 from topoloom.launch.launch import Launch
-from topoloom.launch.launchers import read_command
+from topoloom.launch.launchers import ReadCommand, read_command
 from topoloom.launch.program import WITHOUT_A_WORD
 
 # Does nothing, but not too fast: Open MPI 5.0 hangs when programs end before all of its
 # daemons have reported that they started them.
 EMPTY_PROGRAM = ("sleep", "1")
+
+#: Batch systems take seconds to start a job.
+_SECONDS_TO_TELL = 30
+_log = logging.getLogger(__name__)
 
 _LOOK = (
     'for file do test -r "$file" || echo "topoloom: host $(uname -n) lacks $file" >&2; '
@@ -56,19 +64,55 @@ def check_launch(launch: Launch) -> str | None:
 def check_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
     """Raise `topoloom.Error` if a host of the command, run as it is, lacks a file.
 
-    Only where its launcher is known. What else may go wrong, the command itself tells.
+    Only where its launcher is known, and may start ranks on other hosts. What else may
+    go wrong, the command itself tells.
     """
     try:
-        line = read_command(command).starting(looking_for(files)).line
+        read = read_command(command)
     except Error:
         return
+    if _stays_here(read):
+        return
+    line = read.starting(looking_for(files)).line
     if lacking := _lacking(_tried(Launch(line.rebuilt((), ()))).stderr):
         raise Error(lacking)
 
 
+def _stays_here(read: ReadCommand) -> bool:
+    if any("hostfile" in name.lower().replace("_", "") for name in os.environ):
+        return False
+    try:
+        hosts = read.hosts() or job_hosts(os.environ)
+    except (Error, OSError):
+        return False
+    return all(map(_is_this_host, hosts))
+
+
+def _is_this_host(name: str) -> bool:
+    here = socket.gethostname()
+    return name.startswith("127.") or name in (
+        *("localhost", "::1"),
+        *(here, here.partition(".")[0]),
+    )
+
+
 def _tried(launch: Launch) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **launch.environment}
-    return run_child(launch.command, None, environment, stdout=subprocess.DEVNULL)
+    told = threading.Timer(_SECONDS_TO_TELL, _tell_of_waiting, [launch.command[0]])
+    told.start()
+    try:
+        return run_child(launch.command, None, environment, stdout=subprocess.DEVNULL)
+    finally:
+        told.cancel()
+
+
+def _tell_of_waiting(launcher: str) -> None:
+    _log.warning(
+        "topoloom: %s has not ended a job that does nothing, after %d s; is a host out "
+        "of reach? Ctrl-C ends it",
+        launcher,
+        _SECONDS_TO_TELL,
+    )
 
 
 def _lacking(text: str) -> str | None:

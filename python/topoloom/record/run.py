@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from topoloom._core import Error
+from topoloom.launch.trial import check_hosts
 from topoloom.record.build import build_recorder
 from topoloom.record.profile import Profile
 from topoloom.record.recording import Block, read_blocks
@@ -70,7 +71,8 @@ def record(
     Raises
     ------
     topoloom.Error
-        If the command or its compiler is not there.
+        If the command or its compiler is not there, or one of its hosts does not see
+        what is to be preloaded.
     NothingRecorded
         If the command ran, but no MPI program in it could be recorded.
 
@@ -81,6 +83,7 @@ def record(
     words = list(command)
     launcher = find_launcher(words)
     library = build_recorder(find_compiler(launcher, mpicc))
+    check_hosts(words, [library])
     try:
         home = Path(folder).absolute()
         notes = tempfile.mkdtemp(prefix=".topoloom-record-", dir=home)

@@ -9,42 +9,43 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error
+from topoloom.launch import hydra, openmpi
+from topoloom.launch.command_line import Option
+from topoloom.launch.launch import Forwarding
+from topoloom.launch.launchers import Recognized, links, recognize
 
-#: what ``--version`` says -> family
-_FAMILIES = {
-    "Open MPI": "openmpi",
-    "OpenRTE": "openmpi",
-    "PRRTE": "openmpi",
-    "PRTE": "openmpi",
-    "Intel(R) MPI": "hydra",
-    "HYDRA": "hydra",
-}
-_NAMES = ("mpirun", "mpiexec", "orterun", "prterun")
+_PRELOAD = "LD_PRELOAD"
+#: What Debian's names end with.
+_SUFFIXES: dict[str, str] = {openmpi.NAME: "openmpi", hydra.NAME: "mpich"}
 
 
-class Launcher(NamedTuple):
+class Starter(NamedTuple):
     """The first word of a command.
 
     Attributes
     ----------
     path
         Where it is.
-    family
-        ``openmpi``, ``hydra`` (MPICH and what came from it), or ``""`` for any other
-        command: ``srun``, a script.
+    recognized
+        Which launcher it is; None for any other command, such as a script.
     """
 
     path: Path
-    family: str
+    recognized: Recognized | None
+
+    @property
+    def forwarding(self) -> Forwarding | None:
+        """How it takes variables for the ranks alone, if it does."""
+        return self.recognized.launcher.FORWARDING if self.recognized else None
 
 
-def find_launcher(command: list[str]) -> Launcher:
+def find_launcher(command: list[str]) -> Starter:
     """Look at the first word of `command`.
 
     Raises
@@ -58,13 +59,13 @@ def find_launcher(command: list[str]) -> Launcher:
     if found is None:
         raise Error(f"cannot run '{command[0]}': there is no such program")
     path = Path(found).absolute()
-    names = {path.name, *(link.name for link in _links(path))}
-    if not any(name.split(".")[0] in _NAMES for name in names):
-        return Launcher(path, "")
-    return Launcher(path, _family(path))
+    try:
+        return Starter(path, recognize(found))
+    except Error:  # A script may be called mpirun, too.
+        return Starter(path, None)
 
 
-def find_compiler(launcher: Launcher, named: str | None = None) -> Path:
+def find_compiler(launcher: Starter, named: str | None = None) -> Path:
     """Find the ``mpicc`` of the MPI that `launcher` belongs to.
 
     ``mpirun.openmpi`` has ``mpicc.openmpi`` beside it, also where ``mpirun`` is only a
@@ -95,7 +96,7 @@ def find_compiler(launcher: Launcher, named: str | None = None) -> Path:
 
 
 def preloaded_command(
-    launcher: Launcher,
+    launcher: Starter,
     command: list[str],
     libraries: Sequence[Path],
     variables: Mapping[str, str],
@@ -107,15 +108,20 @@ def preloaded_command(
     -------
     tuple
         The command and its environment; the ranks see `variables`, too.
+
+    Raises
+    ------
+    topoloom.Error
+        If parts of the command preload different libraries themselves.
     """
     environment = dict(environment)
-    preloaded = [*map(str, libraries), environment.get("LD_PRELOAD", "")]
-    variables = {"LD_PRELOAD": ":".join(filter(None, preloaded)), **variables}
-    if launcher.family == "openmpi":
-        return _with_options(command, variables), environment
-    if launcher.family == "hydra":
-        options = [w for name in variables for w in ("-genv", name, variables[name])]
-        return [command[0], *options, *command[1:]], environment
+    command, theirs = _own_preload(launcher, command, environment.get(_PRELOAD, ""))
+    preloaded = ":".join(filter(None, [*map(str, libraries), theirs]))
+    variables = {_PRELOAD: preloaded, **variables}
+    if launcher.forwarding is not None:
+        options = launcher.forwarding.words(variables)
+        each_part = launcher.forwarding.each_part
+        return _with_options(command, options, each_part), environment
     environment.update(variables)
     # For a script that calls Open MPI's mpirun on several nodes.
     forwarded = environment.get("OMPI_MCA_mca_base_env_list")
@@ -126,46 +132,65 @@ def preloaded_command(
     return command, environment
 
 
-def _with_options(command: list[str], variables: Mapping[str, str]) -> list[str]:
-    """``-x`` holds for one part of ``mpirun -n 2 a : -n 4 b``, so each part gets it."""
-    options = [
-        w for name, value in variables.items() for w in ("-x", f"{name}={value}")
+def _own_preload(
+    launcher: Starter, command: list[str], inherited: str
+) -> tuple[list[str], str]:
+    """Take out of a command what it preloads itself: one of two would be lost."""
+    forwarding = launcher.forwarding
+    if launcher.recognized is None or forwarding is None:
+        return command, inherited
+    try:
+        line = launcher.recognized.read(command).line
+    except Error:
+        return command, inherited
+    own = [o for o in line.find(forwarding.names) if _variable(o)[0] == _PRELOAD]
+    if not own:
+        return command, inherited
+
+    def value(options: list[Option], default: str) -> str:
+        said = _variable(options[-1])[1] if options else default
+        return inherited if said is None else said
+
+    general = [
+        o for o in own if not forwarding.each_part and o.name in forwarding.option
     ]
+    everywhere = value(general, inherited)
+    special = [o for o in own if o not in general]
+    parts = [[o for o in part.options if o in special] for part in line.segments]
+    values = {value(options, everywhere) for options in parts}
+    if len(values) > 1:
+        raise Error(
+            "the parts of the command preload different libraries; start them apart"
+        )
+    kept = [
+        replace(part, options=tuple(o for o in part.options if o not in own))
+        for part in line.segments
+    ]
+    return replace(line, segments=tuple(kept)).rebuilt((), ()), values.pop()
+
+
+def _variable(option: Option) -> tuple[str, str | None]:
+    """Read ``NAME=VALUE``, ``NAME VALUE``, or ``NAME`` of the environment."""
+    name, equals, value = "=".join(option.values).partition("=")
+    return name, value if equals else None
+
+
+def _with_options(command: list[str], options: list[str], each_part: bool) -> list[str]:
     words = [command[0], *options]
     for word in command[1:]:
-        words += [word, *options] if word == ":" else [word]
+        words += [word, *options] if word == ":" and each_part else [word]
     return words
 
 
-def _family(path: Path) -> str:
-    try:
-        answer = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, timeout=30, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    text = answer.stdout + answer.stderr
-    return next((family for word, family in _FAMILIES.items() if word in text), "")
-
-
-def _links(path: Path) -> list[Path]:
-    """Follow symbolic links one by one, as Debian's alternatives need."""
-    links: list[Path] = []
-    while path.is_symlink() and len(links) < 40:
-        target = path.readlink()
-        path = path.parent / target
-        links.append(path)
-    return links
-
-
-def _compilers(launcher: Launcher) -> list[Path]:
-    paths = [launcher.path, *_links(launcher.path)]
+def _compilers(launcher: Starter) -> list[Path]:
+    paths = [launcher.path, *links(launcher.path)]
     candidates = [
         path.parent / f"mpicc.{path.name.partition('.')[2]}"
         for path in paths
         if "." in path.name
     ]
     if launcher.path.parent == Path("/usr/bin"):  # several MPIs share Debian's /usr/bin
-        suffix = {"openmpi": "openmpi", "hydra": "mpich"}.get(launcher.family)
+        name = launcher.recognized.launcher.NAME if launcher.recognized else ""
+        suffix = _SUFFIXES.get(name)
         candidates += [launcher.path.parent / f"mpicc.{suffix}"] if suffix else []
     return candidates + [path.parent / "mpicc" for path in paths]

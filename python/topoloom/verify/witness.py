@@ -73,7 +73,7 @@ class Witness:
         self._launcher = find_launcher(list(command))
         compiler = find_compiler(self._launcher, mpicc)
         self.libraries = [build_shim("verify", compiler, folders=["mpi/seats"])]
-        trusted = bool(mpicc or self._launcher.family)
+        trusted = bool(mpicc or self._launcher.forwarding)
         check_programs(programs(command), compiler, self.libraries[0], trusted)
         if renumber:
             self.libraries.append(build_world(compiler))

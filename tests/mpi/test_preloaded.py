@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is preloaded is compiled by the right MPI, and reaches the ranks."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from recorded import MPIS, PROGRAMS, Mpi, built
+
+from topoloom import Error
+from topoloom.launch import hydra, openmpi
+from topoloom.launch.launchers import Recognized
+from topoloom.record import record
+from topoloom.shim.launcher import Starter, find_compiler, preloaded_command
+
+OF_OPEN_MPI = Recognized(openmpi, (4, 1, 4))
+OF_MPICH = Recognized(hydra, (4, 0))
+THEIRS = """
+#include <stdio.h>
+#include <stdlib.h>
+static void __attribute__((constructor)) here(void) {
+    if (getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK")) puts("theirs");
+}
+"""
+
+
+def program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_compiler_beside_the_launcher_is_preferred_also_behind_links(
+    tmp_path: Path,
+) -> None:
+    real = program(tmp_path / "opt" / "mpirun.that")
+    that = program(tmp_path / "opt" / "mpicc.that")
+    link = tmp_path / "bin" / "mpirun"
+    link.parent.mkdir()
+    link.symlink_to("../opt/mpirun.that")
+    plain = program(tmp_path / "bin" / "mpicc")
+    assert find_compiler(Starter(link, OF_OPEN_MPI)).resolve() == that
+    that.unlink()
+    assert find_compiler(Starter(link, OF_OPEN_MPI)) == plain
+    assert find_compiler(Starter(real, OF_OPEN_MPI), str(plain)) == plain
+
+
+def test_no_compiler_at_all_is_refused_with_a_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CRAYPE_VERSION", raising=False)
+    with pytest.raises(Error, match="name its compiler with --mpicc"):
+        find_compiler(Starter(tmp_path / "srun", None))
+    cray = program(tmp_path / "cc")
+    monkeypatch.setenv("CRAYPE_VERSION", "2.7")
+    assert find_compiler(Starter(tmp_path / "srun", None)) == cray
+
+
+def handed(
+    recognized: Recognized | None, *words: str, **more: str
+) -> tuple[list[str], dict[str, str]]:
+    """Preload two libraries."""
+    libraries = [Path("/a.so"), Path("/b.so")]
+    starter = Starter(Path("/bin/x"), recognized)
+    return preloaded_command(starter, list(words), libraries, {"A": "1"}, more)
+
+
+def test_what_is_preloaded_reaches_the_ranks_the_way_each_launcher_knows() -> None:
+    inherited = {"B": "2", "LD_PRELOAD": "/c.so"}
+    ours = "LD_PRELOAD=/a.so:/b.so:/c.so"
+    options = ["-x", ours, "-x", "A=1"]
+    words = ["mpirun", "-n", "2", "a", ":", "-n", "1", "b"]
+    assert handed(OF_OPEN_MPI, *words, **inherited) == (
+        ["mpirun", *options, "-n", "2", "a", ":", *options, "-n", "1", "b"],
+        inherited,
+    )
+    options = ["-genv", *ours.split("="), "-genv", "A", "1"]
+    words = ["-n", "2", "a"]
+    said = handed(OF_MPICH, "mpiexec", *words, **inherited)[0]
+    assert said == ["mpiexec", *options, *words]
+    command, environment = handed(None, "srun", "a", **inherited)
+    assert command == ["srun", "a"]
+    assert environment["A"] == "1"
+    assert environment["LD_PRELOAD"] == "/a.so:/b.so:/c.so"
+    assert environment["OMPI_MCA_mca_base_env_list"] == f"{ours};A=1"
+
+
+@pytest.mark.parametrize(
+    ("recognized", "words", "theirs", "kept"),
+    [
+        (
+            OF_OPEN_MPI,
+            "-x LD_PRELOAD=/d.so -n 2 a -x LD_PRELOAD=/e.so",
+            ":/d.so",
+            "-n 2 a -x LD_PRELOAD=/e.so",
+        ),
+        (OF_OPEN_MPI, "-x LD_PRELOAD -n 2 a", ":/c.so", "-n 2 a"),
+        (OF_OPEN_MPI, "-x LD_PRELOAD= -n 2 a", "", "-n 2 a"),
+        (OF_OPEN_MPI, "-x B -n 1 a", ":/c.so", "-x B -n 1 a"),
+        (OF_OPEN_MPI, "--what -x LD_PRELOAD=/d.so a", ":/c.so", None),
+        (OF_MPICH, "-genv LD_PRELOAD /d.so -n 2 a", ":/d.so", "-n 2 a"),
+        (OF_MPICH, "-genv LD_PRELOAD=/d.so a : b", ":/d.so", "a : b"),
+        (
+            OF_MPICH,
+            "-genv LD_PRELOAD /d.so -n 2 -env LD_PRELOAD /e.so a",
+            ":/e.so",
+            "-n 2 a",
+        ),
+    ],
+)
+def test_what_the_command_preloads_itself_follows(
+    recognized: Recognized, words: str, theirs: str, kept: str | None
+) -> None:
+    variables = {"LD_PRELOAD": f"/a.so:/b.so{theirs}", "A": "1"}
+    forwarding = recognized.launcher.FORWARDING
+    assert forwarding is not None
+    options = forwarding.words(variables)
+    command, _ = handed(recognized, "run", *words.split(), LD_PRELOAD="/c.so")
+    assert " ".join(command).replace(" : " + " ".join(options), " :") == " ".join(
+        ["run", *options, words if kept is None else kept]
+    )
+
+
+def test_parts_that_preload_different_libraries_are_refused() -> None:
+    words = "mpirun -n 1 -x LD_PRELOAD=/d.so a : -n 1 b"
+    with pytest.raises(Error, match="start them apart"):
+        handed(OF_OPEN_MPI, *words.split())
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_a_library_that_the_command_preloads_is_still_there(
+    mpi: Mpi, tmp_path: Path
+) -> None:
+    library, printed = tmp_path / "theirs.so", tmp_path / "printed"
+    compile_it = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library]
+    subprocess.run(compile_it, input=THEIRS, text=True, check=True)
+    program = built(mpi, PROGRAMS / "ending.c", tmp_path)
+    launcher, *words = mpi.command(2, program, "status", 0)
+    own = ["-genv", "LD_PRELOAD"] if mpi.name == "mpich" else ["-x"]
+    own += [str(library) if mpi.name == "mpich" else f"LD_PRELOAD={library}"]
+    with printed.open("w") as stream:
+        profile = record([launcher, *own, *words], folder=tmp_path, stdout=stream)
+    assert profile.rank_count == 2
+    assert printed.read_text().count("theirs") == 2
