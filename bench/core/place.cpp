@@ -86,6 +86,11 @@ BENCHMARK_CAPTURE(run_fold, fold_tree, cube, "tree:32:32:16,distance=1:10:100", 
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_fold, hilbert_grid, cube, "torus:100x100x100", "hilbert(grid=100x100x100)")
     ->Unit(benchmark::kMillisecond);
+// 9,200 ranks on any of 587,264 slots of a dragonfly, as if all of Frontier were free.
+const std::vector<GridAxis> few{{20, true}, {20, true}, {23, true}};
+const char* const large = "dragonfly:74x32,nodes=4,global=10+node:62";
+BENCHMARK_CAPTURE(run_fold, mahd_few_ranks, few, large, "mahd")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_fold, swap_few_ranks, few, large, "block,swap")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_ragged, fold, "fold(grid=100x100x100)")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_ragged, tile, "tile(grid=100x100x100)")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_ragged, hilbert, "hilbert(grid=100x100x100)")->Unit(benchmark::kMillisecond);

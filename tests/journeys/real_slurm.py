@@ -259,3 +259,17 @@ def _logs(home: Path) -> str:
         for log in sorted(home.glob("*.log"))
         for line in log.read_text(errors="replace").splitlines()[-4:]
     )
+
+
+def crossed_nodes(count: int) -> str:
+    """Describe nodes n1, n2, ... in a line, whose slots 0 and 1 are CPUs 1 and 0."""
+    return f"""format = "topoloom-machine"
+version = 1
+[topology]
+kind = "mesh"
+size = [{count}]
+hosts = "n[1-{count}]"
+[node]
+levels = [2]
+cpus = ["1", "0"]
+"""

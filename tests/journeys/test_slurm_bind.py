@@ -10,20 +10,10 @@ from pathlib import Path
 
 import pytest
 from own_process import TOPOLOOM
-from real_slurm import RealSlurm, real_slurm
+from real_slurm import RealSlurm, crossed_nodes, real_slurm
 
 from topoloom import load_placement, ring, save_graph
 
-MACHINE = """format = "topoloom-machine"
-version = 1
-[topology]
-kind = "mesh"
-size = [2]
-hosts = "n[1-2]"
-[node]
-levels = [2]
-cpus = ["1", "0"]
-"""
 RANK = """#!/bin/sh
 echo $SLURM_PROCID $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) "$1"
 """
@@ -43,7 +33,7 @@ def slurm() -> Iterator[RealSlurm]:
 def test_srun_starts_ranks_that_are_bound(
     slurm: RealSlurm, tmp_path: Path, ranks: int, seed: int
 ) -> None:
-    (tmp_path / "m.toml").write_text(MACHINE)
+    (tmp_path / "m.toml").write_text(crossed_nodes(2))
     (tmp_path / "rank").write_text(RANK)
     (tmp_path / "rank").chmod(0o755)
     save_graph(tmp_path / "ring.npz", ring(ranks, 1000))
@@ -76,7 +66,7 @@ echo $1 $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) \\
 def test_cray_mpich_puts_the_ranks_where_srun_starts_tasks_in_blocks(
     slurm: RealSlurm, tmp_path: Path, bind: list[str]
 ) -> None:
-    (tmp_path / "m.toml").write_text(MACHINE)
+    (tmp_path / "m.toml").write_text(crossed_nodes(2))
     (tmp_path / "rank").write_text(CRAY_RANK)
     (tmp_path / "rank").chmod(0o755)
     save_graph(tmp_path / "ring.npz", ring(4, 1000))

@@ -17,23 +17,13 @@ from network_hosts import (
     network_hosts,
 )
 from own_process import TOPOLOOM
-from real_slurm import RealSlurm, real_slurm
+from real_slurm import RealSlurm, crossed_nodes, real_slurm
 from several_hosts import PROGRAMS, SECONDS
 
 from topoloom import load_placement, ring, save_graph
 
 NODES = ("n1", "n2", "n3")
 BYTES = 300_000
-MACHINE = """format = "topoloom-machine"
-version = 1
-[topology]
-kind = "mesh"
-size = [3]
-hosts = "n[1-3]"
-[node]
-levels = [2]
-cpus = ["1", "0"]
-"""
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +49,7 @@ def test_srun_places_and_binds_ranks_that_talk_over_the_network(
         check=True,
         timeout=SECONDS,
     )
-    (tmp_path / "m.toml").write_text(MACHINE)
+    (tmp_path / "m.toml").write_text(crossed_nodes(3))
     save_graph(tmp_path / "ring.npz", ring(5, 1000))
     placing = ["--machine", "m.toml", "--bind", "core", "--profile", "ring.npz"]
     mapping = ["--mapper", "random", "--seed", "2", "-o", "x.json"]
@@ -83,7 +73,7 @@ def test_srun_places_and_binds_ranks_that_talk_over_the_network(
 def test_export_asks_srun_where_ranks_would_start(
     slurm: RealSlurm, tmp_path: Path
 ) -> None:
-    (tmp_path / "m.toml").write_text(MACHINE)
+    (tmp_path / "m.toml").write_text(crossed_nodes(3))
     save_graph(tmp_path / "ring.npz", ring(5, 1000))
     place = "map ring.npz --machine m.toml --mapper random --seed 2 -o x.json"
     export = "export x.json --to slurm-hostfile --check -o h --hosts"

@@ -2,6 +2,7 @@
 #include "topoloom/machine/hop_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/memory.hpp"
@@ -22,6 +23,7 @@ HopTable::HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::
       hops_(std::move(hops)),
       group_(std::move(group)) {
     measure();
+    make_blocks();
 }
 
 void HopTable::except(std::vector<Exception> exceptions) {
@@ -89,6 +91,43 @@ void HopTable::measure() {
         lost_ = {Node{lost[b]}, Node{to}};
     }
     symmetric_ = same_both_ways();
+}
+
+void HopTable::make_blocks() {
+    const auto size = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(rows_))));
+    std::vector<std::size_t> begin;
+    const auto cut = [&](const auto& begins) {
+        begin.assign(1, 0);
+        for (std::size_t row = 1; row < rows_; ++row) {
+            if (begins(row)) begin.push_back(row);
+        }
+    };
+    if (!group_.empty()) cut([&](std::size_t row) { return group_[row] != group_[row - 1]; });
+    if (group_.empty() || begin.size() > 4 * size) cut([&](std::size_t row) { return row % size == 0; });
+    blocks_ = begin.size();
+    begin.push_back(rows_);
+    block_.resize(rows_);
+    for (std::uint32_t block = 0; block < blocks_; ++block)
+        std::fill(block_.begin() + begin[block], block_.begin() + begin[block + 1], block);
+    nearest_ = Hops(rows_ * blocks_);
+    parallel_for(rows_, 0, [&](std::size_t b, int) {
+        const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
+        for (std::size_t block = 0; block < blocks_; ++block) {
+            std::uint16_t least = unreached;
+            for (std::size_t a = begin[block]; a < begin[block + 1]; ++a) least = std::min(least, to_b[a]);
+            nearest_[b * blocks_ + block] = least;
+        }
+    });
+}
+
+auto HopTable::region(std::span<const Point> points) const -> Region {
+    Region region{points.front().row, points.front().row, points.front().leaf};
+    for (const Point& p : points) {
+        region.low = std::min<std::uint32_t>(region.low, p.row);
+        region.high = std::max<std::uint32_t>(region.high, p.row);
+        region.leaf = std::min<std::uint32_t>(region.leaf, p.leaf);
+    }
+    return region;
 }
 
 /// Tile by tile, so that columns are read from the cache as rows are.

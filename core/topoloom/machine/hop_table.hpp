@@ -2,6 +2,7 @@
 // Distances of a network without coordinates: a table with 2 bytes for every pair of its routers or switches.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,7 +27,12 @@ class HopTable {
         std::uint32_t row : 31;
         std::uint32_t leaf : 1;
     };
-    struct Region {};  // without geometry nothing can be ruled out
+    /// Points of these rows.
+    struct Region {
+        std::uint32_t low;
+        std::uint32_t high;
+        std::uint32_t leaf;  // the least of the points
+    };
     using Pull = PullToPoints<HopTable>;
     /// [b * width + a]: hops from row a to row b. Rows of routers that no node hangs on may come last, and are then
     /// only ever `a`.
@@ -85,10 +91,22 @@ class HopTable {
     [[nodiscard]] std::uint64_t reached_pairs(std::span<const Point> points) const;
     /// By groups, or by how much nearer a point is to one of two far ends than to the other.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
-    [[nodiscard]] Region region(std::span<const Point>) const { return {}; }
-    [[nodiscard]] std::uint32_t distance_from(const Region&, Point) const { return 0; }
+    [[nodiscard]] Region region(std::span<const Point> points) const;
+    [[nodiscard]] std::uint32_t distance_from(const Region& region, Point p) const {
+        if ((region.low <= p.row && p.row <= region.high) || !exceptions_.empty()) return 0;
+        if (region.low == region.high) return hops_[p.row * width_ + region.low] + region.leaf + p.leaf;
+        const std::uint32_t last = block_[region.high];
+        std::uint32_t block = block_[region.low];
+        if (last - block >= most_blocks) return 0;
+        std::uint16_t least = unreached;
+        for (; block <= last; ++block) least = std::min(least, nearest_[p.row * blocks_ + block]);
+        return least + region.leaf + p.leaf;
+    }
 
    private:
+    /// Regions of more are hardly ever ruled out.
+    static constexpr std::uint32_t most_blocks = 4;
+
     [[nodiscard]] static Hops fill(std::size_t rows,
                                    const std::function<void(std::uint32_t, std::uint16_t*)>& fill_row);
     [[nodiscard]] std::uint32_t table(Point a, Point b) const {
@@ -96,6 +114,7 @@ class HopTable {
     }
     [[nodiscard]] std::uint32_t looked_up(Point a, Point b) const;
     void measure();
+    void make_blocks();
     [[nodiscard]] bool same_both_ways() const;
     /// Hops of the table, and points, from a row to all given points that it reaches.
     struct Total {
@@ -110,6 +129,9 @@ class HopTable {
     Hops hops_;
     std::vector<Exception> exceptions_;  // sorted by (from, to)
     std::vector<std::uint32_t> group_;   // by row
+    std::vector<std::uint32_t> block_;   // by row, ascending: its group, or the root of their number each
+    std::size_t blocks_ = 0;
+    Hops nearest_;  // [b * blocks + block]: hops to row b from the nearest row of a block
     std::pair<Node, Node> lost_;
     std::uint32_t farthest_ = 0;
     bool symmetric_ = true;

@@ -324,3 +324,23 @@ TEST_CASE("what cannot be a dragonfly is refused") {
     refuses("dragonfly:2000000000x1", "the machine has");
     refuses("dragonfly:1x30000x30000", "the machine has");
 }
+
+TEST_CASE("the bounds of routers and groups are the distances of their nearest nodes") {
+    const Machine machine = make_machine("dragonfly:9x4,nodes=3");
+    const auto& geometry = dragonfly(machine).geometry();
+    const auto points = [&](std::uint32_t first, std::uint32_t count) {
+        std::vector<std::remove_cvref_t<decltype(geometry)>::Point> found;
+        for (std::uint32_t i = 0; i < count; ++i) found.push_back(geometry.point(Node{first + i}));
+        return found;
+    };
+    for (const std::uint32_t size : {3U, 12U}) {
+        for (std::uint32_t first = 0; first < machine.node_count(); first += size) {
+            const auto inside = points(first, size);
+            for (const auto p : points(0, static_cast<std::uint32_t>(machine.node_count()))) {
+                std::uint32_t nearest = geometry.max_distance();
+                for (const auto q : inside) nearest = std::min(nearest, geometry.distance(q, p));
+                CHECK(geometry.distance_from(geometry.region(inside), p) == nearest);
+            }
+        }
+    }
+}

@@ -259,7 +259,12 @@ TEST_CASE("a pull costs the weighted distances to its points, and a bound is nev
             std::vector<std::uint64_t> weights;
             for (std::size_t i = 0; i < targets.size(); ++i) weights.push_back(rng.below(1000));
             const typename std::remove_cvref_t<decltype(geometry)>::Pull pull(geometry, targets, weights);
-            const auto inside = random_subset(points, rng);
+            auto inside = random_subset(points, rng);
+            if (round % 2 == 1) {  // neighbors
+                const std::size_t first = rng.below(static_cast<std::uint32_t>(points.size()));
+                const std::size_t count = 1 + rng.below(static_cast<std::uint32_t>(points.size() - first));
+                inside.assign(points.begin() + first, points.begin() + first + count);
+            }
             const std::uint64_t bound = pull.bound(geometry.region(inside));
             for (const auto& p : points) {
                 std::uint64_t expected = 0;
