@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a process is: its host, the switches above, and the cores that it may run on.
 #define _GNU_SOURCE
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "reorder.h"
+#include "seats.h"
 
 static int64_t read_number(const char* pattern, int cpu) {
     char name[128];
@@ -42,12 +42,12 @@ static int64_t group_of_cpu(int level, int cpu) {
 /// The groups that all CPUs of the binding share.
 static void find_cores(int64_t groups[core_levels]) {
     for (int level = 0; level < core_levels; ++level) groups[level] = -1;
-    cpu_set_t cpus;
-    if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return;
+    struct cpus cpus;
+    cpus_of_this_thread(&cpus);
     for (int level = 0; level < core_levels; ++level) {
         int64_t shared = -1;
-        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-            if (!CPU_ISSET(cpu, &cpus)) continue;
+        for (int cpu = 0; cpu < most_cpus; ++cpu) {
+            if (!cpus_has(&cpus, cpu)) continue;
             const int64_t group = group_of_cpu(level, cpu);
             if (shared != -1 && group != shared) return;
             shared = group;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // On rank 0: the machine that the processes are on, and a better order for them.
 #define _GNU_SOURCE
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reorder.h"
+#include "seats.h"
 
 enum { described_levels = 1 + core_levels };
 
@@ -99,12 +99,12 @@ static bool make_rows(const struct gathered* job, struct rows* rows) {
 static int order_on_all_cores(const topoloom_seats* seats, const topoloom_pattern* pattern,
                               const char* options, uint32_t* process_of_rank, topoloom_gain* gain, char* why,
                               size_t why_size) {
-    cpu_set_t bound, all;
-    const bool widened = sched_getaffinity(0, sizeof bound, &bound) == 0;
+    struct cpus bound, all;
+    cpus_of_this_thread(&bound);
     memset(&all, 0xff, sizeof all);
-    if (widened) sched_setaffinity(0, sizeof all, &all);
+    cpus_bind_this_thread(&all);
     const int wrong = topoloom_order(seats, pattern, options, process_of_rank, gain, why, why_size);
-    if (widened) sched_setaffinity(0, sizeof bound, &bound);
+    cpus_bind_this_thread(&bound);
     return wrong;
 }
 

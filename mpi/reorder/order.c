@@ -30,7 +30,7 @@ struct collected {
 
 static bool collect_room(struct collected* all, int ranks) {
     const size_t count = (size_t)ranks;
-    all->introductions = malloc(count * sizeof *all->introductions);
+    all->introductions = calloc(count, sizeof *all->introductions);
     all->locations = malloc(count * sizeof *all->locations);
     all->counts = malloc(count * sizeof *all->counts);
     all->sizes = malloc(count * sizeof *all->sizes);
@@ -91,8 +91,7 @@ static bool prepare(struct collected* all, int ranks, char* why, size_t why_size
 static void wait_asleep(MPI_Request* request) {
     int done = 0;
     for (long pause = 20000;; pause = pause < 1000000 ? 2 * pause : pause) {
-        PMPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (done) return;
+        if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done) return;
         nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
     }
 }

@@ -22,7 +22,8 @@ static bool make_room(struct neighbors* list) {
     return list->ranks != NULL;
 }
 
-static bool find_neighbors(MPI_Comm comm, int kind, struct neighbors* list) {
+/// Without `ranks` where memory is short.
+static void find_neighbors(MPI_Comm comm, int kind, struct neighbors* list) {
     *list = (struct neighbors){0};
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
@@ -30,19 +31,18 @@ static bool find_neighbors(MPI_Comm comm, int kind, struct neighbors* list) {
         int axes = 0;
         PMPI_Cartdim_get(comm, &axes);
         list->destinations = 2 * axes;
-        if (!make_room(list)) return false;
+        if (!make_room(list)) return;
         for (int i = 0; i < axes; ++i) PMPI_Cart_shift(comm, i, 1, &to(list)[2 * i], &to(list)[2 * i + 1]);
     } else if (kind == MPI_GRAPH) {
         PMPI_Graph_neighbors_count(comm, rank, &list->destinations);
-        if (!make_room(list)) return false;
+        if (!make_room(list)) return;
         PMPI_Graph_neighbors(comm, rank, list->destinations, to(list));
     } else {
         PMPI_Dist_graph_neighbors_count(comm, &list->sources, &list->destinations, &list->weighted);
-        if (!make_room(list)) return false;
+        if (!make_room(list)) return;
         PMPI_Dist_graph_neighbors(comm, list->sources, list->ranks, weights_from(list), list->destinations,
                                   to(list), weights_to(list));
     }
-    return true;
 }
 
 /// The rank in a better order for these neighbors, or -1.

@@ -8,11 +8,15 @@
 
 #include "seats.h"
 
-static bool has(const struct cpus* cpus, int cpu) { return cpus->words[cpu / 64] >> (cpu % 64) & 1; }
+bool cpus_has(const struct cpus* cpus, int cpu) { return cpus->words[cpu / 64] >> (cpu % 64) & 1; }
 
 void cpus_of_this_thread(struct cpus* cpus) {
     memset(cpus, 0, sizeof *cpus);
     sched_getaffinity(0, sizeof *cpus, (cpu_set_t*)cpus);
+}
+
+void cpus_bind_this_thread(const struct cpus* cpus) {
+    sched_setaffinity(0, sizeof *cpus, (const cpu_set_t*)cpus);
 }
 
 char* cpus_to_text(const struct cpus* cpus) {
@@ -22,9 +26,9 @@ char* cpus_to_text(const struct cpus* cpus) {
     if (out == NULL) return NULL;
     const char* comma = "";
     for (int cpu = 0; cpu < most_cpus; ++cpu) {
-        if (!has(cpus, cpu)) continue;
+        if (!cpus_has(cpus, cpu)) continue;
         const int first = cpu;
-        while (cpu + 1 < most_cpus && has(cpus, cpu + 1)) ++cpu;
+        while (cpu + 1 < most_cpus && cpus_has(cpus, cpu + 1)) ++cpu;
         fprintf(out, cpu > first ? "%s%d-%d" : "%s%d", comma, first, cpu);
         comma = ",";
     }

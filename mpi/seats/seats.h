@@ -12,7 +12,9 @@ enum { most_cpus = 16384, cpu_words = most_cpus / 64 };
 struct cpus {
     uint64_t words[cpu_words];
 };
-void cpus_of_this_thread(struct cpus* cpus);  // that it may run on
+void cpus_of_this_thread(struct cpus* cpus);  // that it may run on; none if the system does not tell
+void cpus_bind_this_thread(const struct cpus* cpus);
+bool cpus_has(const struct cpus* cpus, int cpu);
 char* cpus_to_text(const struct cpus* cpus);  // malloc
 bool cpus_from_text(const char* text, struct cpus* cpus);
 bool cpus_within(const struct cpus* inner, const struct cpus* outer);

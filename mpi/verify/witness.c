@@ -56,8 +56,8 @@ void seats_start(void) {
     MPI_Comm parent = MPI_COMM_NULL, own = MPI_COMM_NULL;
     unsetenv(shim.variable);  // jobs that the program starts itself are not meant
     PMPI_Comm_get_parent(&parent);
-    // The plan is not for those who were spawned. Not PMPI: a shim behind us may have renumbered the world.
-    if (folder != NULL && parent == MPI_COMM_NULL && MPI_Comm_dup(MPI_COMM_WORLD, &own) == MPI_SUCCESS) {
+    // The plan is not for those who were spawned. A shim behind us may have renumbered the world: we see it, too.
+    if (folder != NULL && parent == MPI_COMM_NULL && PMPI_Comm_dup(MPI_COMM_WORLD, &own) == MPI_SUCCESS) {
         int rank = 0;
         PMPI_Comm_rank(own, &rank);
         struct testimonies all = testimonies_gather(own);

@@ -34,8 +34,9 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _beside(target: Path) -> Iterator[IO[bytes]]:
+    real = target.resolve()  # a link stays one
     try:
-        handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        handle, beside = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
     except OSError as error:
         error.filename = str(target)
         raise
@@ -43,7 +44,7 @@ def _beside(target: Path) -> Iterator[IO[bytes]]:
         with os.fdopen(handle, "wb") as stream:
             yield stream
         Path(beside).chmod(0o666 & ~_umask())
-        Path(beside).replace(target)
+        Path(beside).replace(real)
     except BaseException:
         with contextlib.suppress(OSError):
             Path(beside).unlink()
@@ -62,8 +63,9 @@ def check_writable(path: str | Path) -> None:
 
 
 def _is_device(path: Path) -> bool:
-    """Tell whether it is there and no file, such as /dev/stdout."""
-    return path.exists() and not path.is_file()
+    """Tell whether it is there and no file of its own, such as /dev/stdout."""
+    stream = path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")
+    return path.exists() and (stream or not path.is_file())
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -125,10 +127,21 @@ def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
     topoloom.Error
         If neither can be written.
     """
-    prefix = f".topoloom-{name}-"
-    for home in (Path.cwd(), None):
-        with contextlib.suppress(OSError):
-            return tempfile.TemporaryDirectory(
-                prefix=prefix, dir=home, ignore_cleanup_errors=True
-            )
-    raise Error("cannot write into the working directory")
+    with contextlib.suppress(OSError):
+        return _directory(f".topoloom-{name}-", Path.cwd())
+    try:
+        return own_directory(name)
+    except OSError:
+        raise Error("cannot write into the working directory") from None
+
+
+def own_directory(name: str) -> tempfile.TemporaryDirectory[str]:
+    """Make a directory that only this host needs to see."""
+    return _directory(f"topoloom-{name}-", None)
+
+
+def _directory(prefix: str, home: Path | None) -> tempfile.TemporaryDirectory[str]:
+    # NFS keeps files that somebody has open: that must not end us.
+    return tempfile.TemporaryDirectory(
+        prefix=prefix, dir=home, ignore_cleanup_errors=True
+    )

@@ -9,10 +9,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from topoloom import _core
 from topoloom._core import Error
 from topoloom.allocation_file import AllocatedHosts
-from topoloom.resources import shipped
+from topoloom.resources import core_library, shipped
 from topoloom.shim import build_shim
 
 
@@ -26,8 +25,7 @@ def build_reorderer(compiler: Path) -> Path:
     topoloom.Error
         If the compiler fails, or this installation has no libtopoloom.
     """
-    assert _core.__file__ is not None
-    library = Path(_core.__file__).with_name("libtopoloom.so")
+    library = core_library()
     if not library.exists():
         raise Error(f"this installation of topoloom lacks {library}")
     header = shipped("core/topoloom/capi") / "topoloom.h"

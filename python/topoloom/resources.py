@@ -5,6 +5,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from topoloom import _core
+
+
+def core_library() -> Path:
+    """Tell where libtopoloom should lie: beside the compiled module."""
+    assert _core.__file__ is not None
+    return Path(_core.__file__).with_name("libtopoloom.so")
+
 
 def shipped(name: str) -> Path:
     """Find a directory such as ``machines`` or ``mpi/record``.

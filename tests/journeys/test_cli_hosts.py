@@ -44,8 +44,11 @@ def test_an_exported_placement_names_the_machines_hosts(topoloom: Command) -> No
         assert mapped.status == 0, mapped.err
         text = topoloom("export", "x.json", "--to", "slurm-hostfile").out
         assert text.split() == names
-    written = topoloom("export", "x.json", "--to", "slurm-hostfile", "-o", "h.txt").out
-    assert "SLURM_HOSTFILE=h.txt srun" in written
+    for to, name, use in (
+        ("slurm-hostfile", "h.txt", "SLURM_HOSTFILE=h.txt srun"),
+        ("json", "FILE.json", 'open("FILE.json")'),
+    ):
+        assert use in topoloom("export", "x.json", "--to", to, "-o", name).out
 
 
 def test_a_host_that_the_machine_lacks_is_named(topoloom: Command) -> None:

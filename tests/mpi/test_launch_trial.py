@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from own_process import TOPOLOOM
 
-from topoloom import ring, save_graph
+from topoloom import Error, ring, save_graph
 from topoloom.launch import trial
 from topoloom.launch.launch import Launch
 
@@ -54,3 +54,20 @@ def test_a_trial_that_waits_for_something_says_so(
     assert trial.check_launch(Launch(["sleep", "0.5"])) is None
     [line] = caplog.messages
     assert line.startswith("topoloom: sleep has not ended a job that does nothing")
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_hosts_are_asked_for_files_unless_all_ranks_start_here(
+    elsewhere: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    rankfile, missing = tmp_path / "ranks", tmp_path / "missing"
+    rankfile.write_text("rank 0=localhost slot=0\n")
+    options = ["--rankfile", str(rankfile)] if elsewhere else []
+    command = ["mpirun.openmpi", *options, "-n", "1", "true"]
+    if elsewhere:
+        with pytest.raises(Error, match=f"lacks {missing}"):
+            trial.check_hosts(command, [missing])
+    else:
+        trial.check_hosts(command, [missing])

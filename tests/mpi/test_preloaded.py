@@ -10,7 +10,7 @@ import pytest
 from recorded import MPIS, PROGRAMS, Mpi, built
 
 from topoloom import Error
-from topoloom.launch import hydra, openmpi
+from topoloom.launch import hydra, openmpi, srun
 from topoloom.launch.launchers import Recognized
 from topoloom.record import record
 from topoloom.shim.launcher import Starter, find_compiler, preloaded_command
@@ -146,3 +146,26 @@ def test_a_library_that_the_command_preloads_is_still_there(
         profile = record([launcher, *own, *words], folder=tmp_path, stdout=stream)
     assert profile.rank_count == 2
     assert printed.read_text().count("theirs") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "variable", "works"),
+    [
+        ("-n 2 a", "ALL", True),
+        ("-n 2 a", "NONE", False),
+        ("--export=NONE -n 2 a", "ALL", False),
+        ("--export=ALL,B=2 -n 2 a", "NONE", True),
+        ("--export=B,C=3 -n 2 a", "ALL", False),
+        ("--export ALL,LD_PRELOAD=/d.so -n 2 a", "ALL", False),
+    ],
+)
+def test_srun_must_not_keep_the_environment_from_the_ranks(
+    words: str, variable: str, works: bool
+) -> None:
+    of_slurm = Recognized(srun, (22, 5))
+    command = ["srun", *words.split()]
+    if works:
+        assert handed(of_slurm, *command, SLURM_EXPORT_ENV=variable)[0] == command
+    else:
+        with pytest.raises(Error, match="keeps LD_PRELOAD from the ranks"):
+            handed(of_slurm, *command, SLURM_EXPORT_ENV=variable)

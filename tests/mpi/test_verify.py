@@ -201,3 +201,32 @@ def test_a_program_may_ask_for_itself(tmp_path: Path) -> None:
     assert (
         "the plan is for 3 ranks, but there are 2" in ask(head + seats + "2 a 0 -\n")[0]
     )
+
+
+def test_a_program_that_takes_our_folder_away_keeps_its_exit_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    away = placement(tmp_path / "x.json", [0, 1], ["a", "b"], [()])
+    script = "rm -rf .topoloom-verify-*; exit 7"
+    done = topoloom("verify", away, "--", *MPICH.command(1, "sh", "-c", script))
+    assert done.returncode == 7, done.stderr
+    assert "not verified: the command failed before MPI_Init" in done.stderr
+
+
+def test_run_goes_on_where_the_commands_own_libraries_exclude_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "ring.npz")
+    parts = ["-n", 1, "-x", "LD_PRELOAD=libm.so.6", "echo", "one", ":", "-n", 1]
+    command = ["mpirun.openmpi", *parts, "echo", "two"]
+    where = ["--machine", "mesh:1+node:2", "--hosts", "localhost"]
+    where += ["--profile", "ring.npz"]
+    for words in (["run", *where], ["run", "--reorder"]):
+        done = topoloom(*words, "--", *command)
+        assert done.returncode == 0, done.stderr
+        assert sorted(done.stdout.split()) == ["one", "two"]
+        assert "the parts of the command preload different libraries" in done.stderr

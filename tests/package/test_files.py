@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,20 @@ def test_unknown_names_suggest_the_nearest_and_list_all() -> None:
     text = unknown_name("mapper", "mahdd", ["gge", "mahd"])
     assert text == "no mapper 'mahdd' (did you mean 'mahd'?); there are: gge, mahd"
     assert "did you mean" not in unknown_name("mapper", "zzz", ["gge", "mahd"])
+
+
+def test_a_link_stays_one_and_its_target_is_written(tmp_path: Path) -> None:
+    target, link = tmp_path / "there" / "target", tmp_path / "link"
+    target.parent.mkdir()
+    target.write_text("old")
+    link.symlink_to(target)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+def test_standard_output_may_be_a_file(tmp_path: Path) -> None:
+    code = "from topoloom.files import write_text; write_text('/dev/stdout', 'text')"
+    with (tmp_path / "out").open("w") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "text"

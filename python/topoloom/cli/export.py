@@ -145,9 +145,12 @@ def _naming(file: Path, how: str) -> str:
     import re
     import shlex
 
-    how = how.replace('"FILE"', json.dumps(str(file)))
+    def name(found: re.Match[str]) -> str:
+        quote = json.dumps if found[0] == '"FILE"' else shlex.quote
+        return quote(str(file))
+
     # Not the end of SLURM_HOSTFILE.
-    return re.sub(r"\bFILE\b", lambda _: shlex.quote(str(file)), how)
+    return re.sub(r'"FILE"|\bFILE\b', name, how)
 
 
 #: Ranks that are elsewhere, of which --check prints a line each.

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from topoloom.shim.launcher import Starter
 
 
+#: The library's limits.
+_MOST_SECONDS, _MOST_SEED = 86_400, 2**32 - 1
 #: Outside of parentheses.
 _COMMA = re.compile(r",(?![^(]*\))")
 
@@ -37,8 +39,9 @@ class Wish(NamedTuple):
             given["seed"] = str(self.search.seed)
         if self.mapper != "auto":  # a running job waits: there, auto is the fast one
             given["mapper"] = _COMMA.sub("+", self.mapper)
-        if self.search.seconds is not None:
-            given["seconds"] = str(math.ceil(self.search.seconds))
+        if self.search.seconds is not None:  # the library's 0 is no limit
+            seconds = min(max(1, math.ceil(self.search.seconds)), _MOST_SECONDS)
+            given["seconds"] = str(seconds)
         return given
 
 
@@ -63,6 +66,8 @@ def run_reordered(
     if machine is None and (allocation is not None or hosts is not None):
         raise Error("--allocation and --hosts are of a machine; add --machine")
     _check_mapper(wish.mapper)
+    if wish.search.seed > _MOST_SEED:
+        raise Error(f"--seed {wish.search.seed}: with --reorder at most {_MOST_SEED}")
     # Before anything runs, as what is wrong with them is the user's to mend.
     text = None if machine is None else machine_file(_where(machine, allocation, hosts))
     launcher = find_launcher(program)
@@ -74,6 +79,8 @@ def run_reordered(
         return status
     options = _options(wish, os.environ.get("TOPOLOOM_OPTIONS", ""), machine)
     variables = {"TOPOLOOM_OPTIONS": options}
+    if text is None and "TOPOLOOM_MACHINE" in os.environ:
+        variables["TOPOLOOM_MACHINE"] = os.environ["TOPOLOOM_MACHINE"]
     with shared_directory("reorder") as name:
         folder = Path(name)
         if text is not None:
@@ -102,16 +109,20 @@ def _options(wish: Wish, environment: str, machine: str | None) -> str:
 
 def _library(program: list[str], launcher: Starter, mpicc: str | None) -> Path:
     """Compile what is preloaded; refuse where it could do harm."""
+    import os
+
     from topoloom.launch.launchers import programs
     from topoloom.launch.trial import check_hosts
     from topoloom.reorder import build_reorderer
-    from topoloom.shim import check_programs, find_compiler
+    from topoloom.resources import core_library
+    from topoloom.shim import check_programs, find_compiler, preloaded_command
 
     compiler = find_compiler(launcher, mpicc)
     library = build_reorderer(compiler)
     trusted = bool(mpicc or launcher.forwarding)
     check_programs(programs(program), compiler, library, trusted)
-    check_hosts(program, [library])
+    preloaded_command(launcher, program, [library], {}, os.environ)  # which may refuse
+    check_hosts(program, [library, core_library()])
     return library
 
 

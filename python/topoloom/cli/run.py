@@ -102,7 +102,8 @@ def command(
     Standard input, output and the exit status are the program's; reports go to
     stderr. The placement is tried with an empty program first: if the launcher cannot
     apply it, your program is not started as placed and the exit status is 2. A command
-    that places its ranks by itself is refused before anything runs.
+    that places its ranks by itself is refused, before anything runs if it says how many
+    they are. (--world and --reorder start it as it is.)
 
     As the program starts, each rank tells where it is, and one line says whether all
     are where the placement puts them, or names those that are not.
@@ -140,10 +141,11 @@ def command(
     if reorder:
         from topoloom.cli.reorder_run import Wish, run_reordered
 
-        if world or profile or output or page or bind or cores_per_slot != 1:
+        apart = world or profile or output or page or bind or cores_per_slot != 1
+        if apart or collectives != "expand":
             raise Error(
                 "--reorder starts the command as it is: --world, --profile, --output, "
-                "--report, --bind and --cores-per-slot do not go with it"
+                "--report, --bind, --cores-per-slot and --collectives do not go with it"
             )
         wish = Wish(mapper, objective, read_search(seed, time), as_json)
         return run_reordered(program, machine, allocation, hosts, wish, mpicc)

@@ -70,6 +70,7 @@ def find_witness(
 
 def run_witnessed(launch: Launch, witness: Witness | str, quiet: bool) -> Account:
     """Run to the end; unless `quiet`, tell of the ranks as soon as they are seen."""
+    from topoloom import Error
     from topoloom.cli.console import note
     from topoloom.launch.program import run_program
     from topoloom.verify.witness import why_no_proof
@@ -78,11 +79,19 @@ def run_witnessed(launch: Launch, witness: Witness | str, quiet: bool) -> Accoun
         if not quiet:
             note(f"topoloom: {proof.words()}")
 
+    watched = launch
+    if not isinstance(witness, str):
+        try:
+            watched = witness.watched(launch)
+        except Error as error:  # The command preloads what ours cannot go with.
+            if witness.renumbers:
+                raise
+            witness = str(error)
     if isinstance(witness, str):
         account = Account(run_program(launch), [], witness)
     else:
         with witness.telling(tell):
-            status = run_program(witness.watched(launch))
+            status = run_program(watched)
         why = witness.damage or (None if witness.proofs else why_no_proof(status))
         account = Account(status, witness.proofs, why)
     if account.why and not quiet:

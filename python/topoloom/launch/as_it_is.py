@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from topoloom import Error
+from topoloom.files import own_directory
 from topoloom.launch.command_line import NoProgram
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launch import Launch
@@ -36,7 +37,7 @@ class AsItIs(NamedTuple):
 
     def directory(self) -> tempfile.TemporaryDirectory[str]:
         """Make a directory for files, of which `placed` writes none."""
-        return tempfile.TemporaryDirectory(prefix="topoloom-run-")
+        return own_directory("run")
 
     def placed(self, placement: HostPlacement, directory: Path) -> Launch:
         """Change nothing."""

@@ -23,6 +23,7 @@ from topoloom.launch.launch import Launch, only_used_hosts, refuse
 
 NAME = "Flux"
 NODES_READ_FILES = True
+STARTS_HERE = False
 FORWARDING = None
 
 # The placement decides these; what the command says about it is replaced.

@@ -28,6 +28,7 @@ from topoloom.launch.launch import (
 
 NAME = "MPICH (Hydra)"
 NODES_READ_FILES = False
+STARTS_HERE = True
 FORWARDING = Forwarding(
     "-genv", joined=False, each_part=False, names=frozenset({"genv", "env"})
 )

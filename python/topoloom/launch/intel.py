@@ -22,6 +22,7 @@ from topoloom.launch.launch import Launch, only_used_hosts, refuse
 
 NAME = "Intel MPI"
 NODES_READ_FILES = False
+STARTS_HERE = True
 FORWARDING = hydra.FORWARDING
 
 PLACING = frozenset({*hydra.PLACING, "nolocal", "localonly"})

@@ -73,6 +73,7 @@ class Launcher(Protocol):
     NAME: str
     SYNTAX: Syntax
     NODES_READ_FILES: bool  # so that these must lie where all nodes see them
+    STARTS_HERE: bool  # where it knows of no hosts
 
     @property
     def FORWARDING(self) -> Forwarding | None:

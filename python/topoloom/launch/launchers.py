@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import os
+import functools
 import re
 import shutil
 import subprocess
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from topoloom import Error
+from topoloom.files import own_directory, shared_directory
 from topoloom.launch import flux, hydra, intel, openmpi, srun
 from topoloom.launch.command_line import CommandLine, NoProgram, parse
 from topoloom.launch.host_placement import HostPlacement
@@ -47,10 +48,9 @@ class ReadCommand(NamedTuple):
 
     def directory(self) -> tempfile.TemporaryDirectory[str]:
         """Make a directory for the files that `placed` writes."""
-        shared = self.launcher.NODES_READ_FILES and os.access(".", os.W_OK)
-        if shared:
-            return tempfile.TemporaryDirectory(prefix=".topoloom-run-", dir=Path.cwd())
-        return tempfile.TemporaryDirectory(prefix="topoloom-run-")
+        if self.launcher.NODES_READ_FILES:
+            return shared_directory("run")
+        return own_directory("run")
 
     def placed(self, placement: HostPlacement, directory: Path) -> Launch:
         """Build the command that applies a placement; files go to `directory`."""
@@ -88,7 +88,7 @@ def recognize(program: str) -> Recognized | None:
         raise Error(f"there is no program '{program}'")
     if not any(map(_PROGRAMS.fullmatch, _names(Path(found)))):
         return None
-    text, failed = _version_text(program)
+    text, failed = _version_text(found, Path(found).stat().st_mtime_ns)
     for launcher in LAUNCHERS:
         version = launcher.version(text)
         if version is not None:
@@ -154,7 +154,8 @@ def _names(path: Path) -> list[str]:
     return [path.name, *(link.name for link in links(path))]
 
 
-def _version_text(program: str) -> tuple[str, str | None]:
+@functools.cache
+def _version_text(program: str, _changed: int) -> tuple[str, str | None]:
     """Ask a launcher for its version; if it fails, tell its first line."""
     try:
         asked = subprocess.run(

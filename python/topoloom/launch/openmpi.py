@@ -27,6 +27,7 @@ from topoloom.launch.launch import (
 
 NAME = "Open MPI"
 NODES_READ_FILES = False
+STARTS_HERE = True
 FORWARDING = Forwarding("-x", joined=True, each_part=True, names=frozenset({"x"}))
 
 FILES = frozenset({"hostfile", "machinefile", "default-hostfile"})

@@ -9,14 +9,13 @@ told their cores, so it starts a program that does nothing.
 from __future__ import annotations
 
 import re
-import subprocess
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from topoloom import Error
-from topoloom.files import write_text
+from topoloom.children import run_child
+from topoloom.files import own_directory, write_text
 from topoloom.launch import hostfile, openmpi, openmpi_rankfile
 from topoloom.launch.formats import LaunchFormat
 from topoloom.launch.host_placement import PU, HostPlacement
@@ -56,12 +55,10 @@ def ask(entry: LaunchFormat, text: str, placed: HostPlacement, program: str) -> 
             "mpirun with --launcher"
         )
     used = only_used_hosts(placed)
-    with tempfile.TemporaryDirectory(prefix="topoloom-export-") as directory:
+    with own_directory("export") as directory:
         options = _options(entry, text, used, Path(directory), read.version)
         command = [program, *options, "-n", str(used.rank_count), *EMPTY_PROGRAM]
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True
-        )
+        done = run_child(command)
     mapped = _read_map(done.stdout, used.bind == PU) if done.returncode == 0 else {}
     misbound = {}
     if entry is openmpi_rankfile:

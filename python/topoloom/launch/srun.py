@@ -25,6 +25,7 @@ from topoloom.launch.launch import Launch, only_used_hosts, refuse
 
 NAME = "Slurm"
 NODES_READ_FILES = True
+STARTS_HERE = False
 FORWARDING = None
 
 # The placement decides these; what the command says about them is replaced.

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import tempfile
 from pathlib import Path
 
 from topoloom import Error
-from topoloom.files import write_text
+from topoloom.children import run_child
+from topoloom.files import own_directory, write_text
 from topoloom.launch import srun
 from topoloom.launch.formats import LaunchFormat
 from topoloom.launch.host_placement import HostPlacement
@@ -42,16 +41,12 @@ def ask(entry: LaunchFormat, text: str, placed: HostPlacement, program: str) -> 
     nodes = str(int((placed.ranks_per_host() > 0).sum()))
     ranks = str(placed.rank_count)
     options = ["-v", "--mpi=none", "-m", "arbitrary", "-N", nodes, "-n", ranks]
-    with tempfile.TemporaryDirectory(prefix="topoloom-export-") as directory:
+    with own_directory("export") as directory:
         file = Path(directory) / "hosts-of-ranks"
         write_text(file, text)
-        done = subprocess.run(
-            [program, *options, *EMPTY_PROGRAM],
-            env={**os.environ, "SLURM_HOSTFILE": str(file)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
+        environment = {**os.environ, "SLURM_HOSTFILE": str(file)}
+        command = [program, *options, *EMPTY_PROGRAM]
+        done = run_child(command, environment=environment)
     started = _TASKS.findall(done.stderr) if done.returncode == 0 else []
     hosts = {
         rank: host

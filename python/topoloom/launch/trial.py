@@ -6,7 +6,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import socket
 import subprocess
 import threading
 from collections.abc import Sequence
@@ -15,14 +14,19 @@ from pathlib import Path
 from topoloom import Error
 from topoloom.children import run_child
 from topoloom.discover.node_lists import job_hosts
+from topoloom.launch.command_line import Option
 from topoloom.launch.launch import Launch
 from topoloom.launch.launchers import ReadCommand, read_command
 from topoloom.launch.program import WITHOUT_A_WORD
+from topoloom.resources import core_library
+from topoloom.this_host import is_this_host
 
 # Does nothing, but not too fast: Open MPI 5.0 hangs when programs end before all of its
 # daemons have reported that they started them.
 EMPTY_PROGRAM = ("sleep", "1")
 
+#: Of Open MPI: files and daemons.
+_NAMING = frozenset({"rf", "app", "dvm-uri", "hnp", "tune", "am"})
 #: Batch systems take seconds to start a job.
 _SECONDS_TO_TELL = 30
 _log = logging.getLogger(__name__)
@@ -79,21 +83,22 @@ def check_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
 
 
 def _stays_here(read: ReadCommand) -> bool:
+    """Tell whether all ranks are sure to start on this host."""
     if any("hostfile" in name.lower().replace("_", "") for name in os.environ):
         return False
     try:
         hosts = read.hosts() or job_hosts(os.environ)
     except (Error, OSError):
         return False
-    return all(map(_is_this_host, hosts))
+    if hosts:
+        return all(map(is_this_host, hosts))
+    options = [option for part in read.line.segments for option in part.options]
+    return read.launcher.STARTS_HERE and not any(map(_may_name_hosts, options))
 
 
-def _is_this_host(name: str) -> bool:
-    here = socket.gethostname()
-    return name.startswith("127.") or name in (
-        *("localhost", "::1"),
-        *(here, here.partition(".")[0]),
-    )
+def _may_name_hosts(option: Option) -> bool:
+    """Such as a rankfile, a file of options, or daemons that run already."""
+    return "file" in option.text.lower() or option.name in _NAMING
 
 
 def _tried(launch: Launch) -> subprocess.CompletedProcess[str]:
@@ -120,6 +125,8 @@ def _lacking(text: str) -> str | None:
     if found is None:
         return None
     host, file = found.groups()
+    if file == str(core_library()):
+        return f"{host} lacks {file}; install topoloom where all hosts see it"
     return f"{host} lacks {file}; let XDG_CACHE_HOME name a folder that all hosts see"
 
 

@@ -71,8 +71,8 @@ def record(
     Raises
     ------
     topoloom.Error
-        If the command or its compiler is not there, or one of its hosts does not see
-        what is to be preloaded.
+        If the command or its compiler is not there, or what is to be preloaded would
+        not reach all ranks.
     NothingRecorded
         If the command ran, but no MPI program in it could be recorded.
 

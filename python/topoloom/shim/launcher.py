@@ -7,6 +7,7 @@ variables for the ranks alone; any other command gets them in its environment.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.launch import hydra, openmpi
+from topoloom.launch import hydra, openmpi, srun
 from topoloom.launch.command_line import Option
 from topoloom.launch.launch import Forwarding
 from topoloom.launch.launchers import Recognized, links, recognize
@@ -112,9 +113,11 @@ def preloaded_command(
     Raises
     ------
     topoloom.Error
-        If parts of the command preload different libraries themselves.
+        If parts of the command preload different libraries themselves, or srun is to
+        keep the environment from the ranks.
     """
     environment = dict(environment)
+    _check_export(launcher, command, environment)
     command, theirs = _own_preload(launcher, command, environment.get(_PRELOAD, ""))
     preloaded = ":".join(filter(None, [*map(str, libraries), theirs]))
     variables = {_PRELOAD: preloaded, **variables}
@@ -130,6 +133,23 @@ def preloaded_command(
     environment["OMPI_MCA_mca_base_env_list"] = listed
     environment["PRTE_MCA_prte_forward_environment"] = "1"
     return command, environment
+
+
+def _check_export(
+    launcher: Starter, command: list[str], environment: Mapping[str, str]
+) -> None:
+    if launcher.recognized is None or launcher.recognized.launcher is not srun:
+        return
+    exports = [environment.get("SLURM_EXPORT_ENV", "ALL")]
+    with contextlib.suppress(Error):
+        options = launcher.recognized.read(command).line.find({"export"})
+        exports += [option.values[0] for option in options]
+    names = exports[-1].split(",")
+    if "ALL" not in names or any(name.startswith(f"{_PRELOAD}=") for name in names):
+        raise Error(
+            f"srun --export={exports[-1]} keeps {_PRELOAD} from the ranks; leave it "
+            "out, or write --export=ALL (SLURM_EXPORT_ENV=ALL)"
+        )
 
 
 def _own_preload(

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,7 @@ from topoloom.shim import (
     find_launcher,
     preloaded_command,
 )
+from topoloom.this_host import is_this_host
 from topoloom.verify.proof import Proof, read_proof
 from topoloom.world import build_world
 
@@ -51,6 +51,8 @@ class Witness:
     ----------
     libraries
         What is preloaded.
+    renumbers
+        As `renumber`.
     proofs
         What was seen: one proof for each MPI program that the command ran.
     damage
@@ -75,6 +77,7 @@ class Witness:
         self.libraries = [build_shim("verify", compiler, folders=["mpi/seats"])]
         trusted = bool(mpicc or self._launcher.forwarding)
         check_programs(programs(command), compiler, self.libraries[0], trusted)
+        self.renumbers = renumber
         if renumber:
             self.libraries.append(build_world(compiler))
         self.proofs: list[Proof] = []
@@ -119,7 +122,8 @@ class Witness:
         patience = time.monotonic() + _SECONDS_LATE
         while self._may_be_late() and time.monotonic() < patience:
             time.sleep(_SECONDS_BETWEEN_LOOKS)
-            os.utime(self._folder)
+            with contextlib.suppress(OSError):
+                os.utime(self._folder)
             self._look(tell)
 
     def _look(self, tell: Callable[[Proof], None]) -> None:
@@ -134,9 +138,7 @@ class Witness:
             tell(proof)
 
     def _may_be_late(self) -> bool:
-        here = socket.gethostname().partition(".")[0]
-        hosts = {host.partition(".")[0] for host in self._placed.hosts}
-        return not self._known and hosts != {here}
+        return not self._known and not all(map(is_this_host, self._placed.hosts))
 
     def close(self) -> None:
         """Take the folder away."""
