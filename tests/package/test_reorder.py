@@ -45,4 +45,10 @@ def test_chains_of_mappers_get_through_a_list_with_commas(
     wish = Wish(mapper, "hop-bytes", read_search(3, "1500ms"), False)
     options = wish.options()
     assert options.pop("mapper", None) == expected
-    assert options == {"objective": "hop-bytes", "seed": "3", "seconds": "2"}
+    assert options == {"seed": "3", "seconds": "2"}
+
+
+@pytest.mark.parametrize(("time", "seconds"), [("0", "1"), ("30h", "86400")])
+def test_a_search_ends_within_a_second_and_a_day(time: str, seconds: str) -> None:
+    wish = Wish("auto", "congestion", read_search(1, time), False)
+    assert wish.options() == {"objective": "congestion", "seconds": seconds}
