@@ -225,3 +225,15 @@ def test_a_compiler_that_knows_no_mpi_is_refused_in_one_line(tmp_path: Path) -> 
     ) as caught:
         record(["true"], mpicc="cc", folder=tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_part_that_cannot_be_recorded_is_refused_as_others_would_wait(
+    tmp_path: Path,
+) -> None:
+    source, static = tmp_path / "nothing.c", tmp_path / "static"
+    source.write_text("int main(void) { return 0; }")
+    subprocess.run(["cc", "-static", source, "-o", static], check=True)
+    program = built(OPEN_MPI_4, PROGRAMS / "ending.c", tmp_path)
+    parts = [program, "status", "0", ":", "-n", "1", static]
+    with pytest.raises(Error, match=f"{static} is linked statically"):
+        record(OPEN_MPI_4.command(1, *parts), folder=tmp_path)

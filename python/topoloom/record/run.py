@@ -18,11 +18,17 @@ from typing import IO, Any
 import numpy as np
 
 from topoloom._core import Error
+from topoloom.launch.launchers import programs
 from topoloom.launch.trial import check_hosts
 from topoloom.record.build import build_recorder
 from topoloom.record.profile import Profile
 from topoloom.record.recording import Block, read_blocks
-from topoloom.shim import find_compiler, find_launcher, preloaded_command
+from topoloom.shim import (
+    check_programs,
+    find_compiler,
+    find_launcher,
+    preloaded_command,
+)
 
 
 class NothingRecorded(Error):
@@ -82,7 +88,10 @@ def record(
     """
     words = list(command)
     launcher = find_launcher(words)
-    library = build_recorder(find_compiler(launcher, mpicc))
+    compiler = find_compiler(launcher, mpicc)
+    library = build_recorder(compiler)
+    if len(names := programs(words)) > 1:  # of which one may wait for another
+        check_programs(names, compiler, library, trusted=True)
     check_hosts(words, [library])
     try:
         home = Path(folder).absolute()
