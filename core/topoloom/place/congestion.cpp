@@ -22,7 +22,7 @@ namespace {
 template <class Loads>
 class CongestionAnnealing {
    public:
-    CongestionAnnealing(Loads& loads, const Allocation& allocation, const NearLists& near, Rng rng)
+    CongestionAnnealing(Loads& loads, const Allocation& allocation, NearLists& near, Rng rng)
         : loads_(loads), slots_(allocation.slots()), near_(near), rank_on_(slots_.size(), nobody), rng_(rng) {
         std::vector<std::uint32_t> position(allocation.machine().slot_count());
         for (std::uint32_t i = 0; i < slots_.size(); ++i) position[slots_[i].value] = i;
@@ -63,7 +63,7 @@ class CongestionAnnealing {
         return static_cast<std::uint32_t>(all * std::pow(last / all, progress));
     }
     [[nodiscard]] std::uint32_t any_slot(std::uint32_t from, std::uint32_t reach) {
-        if (reach <= near_.count) return near_.of(from)[rng_.below(reach)];
+        if (reach <= near_.count()) return near_.of(from)[rng_.below(reach)];
         return rng_.below(static_cast<std::uint32_t>(slots_.size()));
     }
     /// A change of u's slot, made if Metropolis' rule accepts it.
@@ -87,7 +87,7 @@ class CongestionAnnealing {
 
     Loads& loads_;
     std::span<const Slot> slots_;
-    const NearLists& near_;
+    NearLists& near_;
     std::vector<Rank> rank_on_;      // by position in the allocation
     std::vector<std::uint32_t> at_;  // by rank: its position
     Rng rng_;
@@ -108,13 +108,15 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     constexpr std::uint32_t nearest = 256;
     const Allocation& allocation = problem.allocation();
     const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
-    const NearLists near = list_near(allocation, nearest, problem.threads());
-    return with_loads(problem.machine(), problem.goal_on_links(), [&](const auto& make) {
-        auto loads = make(start.slots());
-        CongestionAnnealing annealing(loads, allocation, near, Rng(problem.seed()));
-        annealing.run(meter, sweeps);
-        return Placement(allocation, annealing.best());
+    with_near_lists(problem, nearest, [&](NearLists& near) {
+        start = with_loads(problem.machine(), problem.goal_on_links(), [&](const auto& make) {
+            auto loads = make(start.slots());
+            CongestionAnnealing annealing(loads, allocation, near, Rng(problem.seed()));
+            annealing.run(meter, sweeps);
+            return Placement(allocation, annealing.best());
+        });
     });
+    return start;
 }
 
 Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,

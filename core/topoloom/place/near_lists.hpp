@@ -4,23 +4,38 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/place/problem.hpp"
 
 namespace topoloom {
 
-/// For every position of an allocation those nearest to it, as many as `count` says, nearest first.
-struct NearLists {
-    std::uint32_t count;
-    std::vector<std::uint32_t> all;
-    [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t position) const {
-        return std::span(all).subspan(std::size_t{position} * count, count);
+/// For every position of an allocation those nearest to it, as many as `count` says, nearest first. Not for several
+/// threads: lists may be made as they are asked for.
+class NearLists {
+   public:
+    using List = std::vector<std::uint32_t>;
+
+    NearLists(std::uint32_t count, std::vector<List> lists, std::function<List(std::uint32_t)> make)
+        : count_(count), lists_(std::move(lists)), make_(std::move(make)) {}
+
+    [[nodiscard]] std::uint32_t count() const { return count_; }
+    [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t position) {
+        List& list = lists_[position];
+        if (list.empty()) list = make_(position);
+        return list;
     }
+
+   private:
+    std::uint32_t count_;
+    std::vector<List> lists_;  // empty: not made yet
+    std::function<List(std::uint32_t)> make_;
 };
 
-/// Up to `count` of them, as there are fewer in small allocations.
-[[nodiscard]] NearLists list_near(const Allocation& allocation, std::uint32_t count, int threads);
+/// Calls use(lists) with up to `count` slots a list, as there are fewer in small allocations. All lists are made before,
+/// unless there are so many slots that few of them will be asked for.
+void with_near_lists(const Problem& problem, std::uint32_t count, const std::function<void(NearLists&)>& use);
 
 }  // namespace topoloom

@@ -24,27 +24,38 @@ template <class Space>
 class NearSlots {
    public:
     NearSlots(const Space& space, const Allocation& allocation, std::uint32_t count, int threads)
-        : space_(space), order_(curve_order(Curve::hilbert, allocation)) {
-        std::vector<typename Space::Network::Point> network;
-        for (const std::uint32_t position : order_) {
-            points_.push_back(space.point(allocation.slots()[position]));
-            network.push_back(Space::on_network(points_.back()));
-        }
-        const auto slots = static_cast<std::uint32_t>(order_.size());
-        build(network, 0, slots);
-        count_ = std::min(count, slots - 1);
-        near_.resize(std::size_t{slots} * count_);
-        const Chunks chunks(slots, 256);
+        : NearSlots(space, allocation, count) {
+        near_.resize(order_.size() * count_);
+        const Chunks chunks(order_.size(), 256);
         parallel_for(chunks.size(), threads, [&](std::size_t c, int) {
             std::vector<Near> found;
             for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i)
-                list(static_cast<std::uint32_t>(i), found);
+                list(static_cast<std::uint32_t>(i), found, near_.data() + std::size_t{order_[i]} * count_);
         });
+    }
+    /// Makes no list before it is asked for, by list_to.
+    NearSlots(const Space& space, const Allocation& allocation, std::uint32_t count)
+        : space_(space), order_(curve_order(Curve::hilbert, allocation)), place_in_order_(order_.size()) {
+        std::vector<typename Space::Network::Point> network;
+        const auto slots = static_cast<std::uint32_t>(order_.size());
+        for (std::uint32_t i = 0; i < slots; ++i) {
+            place_in_order_[order_[i]] = i;
+            points_.push_back(space.point(allocation.slots()[order_[i]]));
+            network.push_back(Space::on_network(points_.back()));
+        }
+        build(network, 0, slots);
+        count_ = std::min(count, slots - 1);
     }
 
     [[nodiscard]] std::uint32_t count() const { return count_; }
     [[nodiscard]] std::span<const std::uint32_t> near(std::uint32_t position) const {
         return {near_.data() + std::size_t{position} * count_, count_};
+    }
+    [[nodiscard]] std::vector<std::uint32_t> list_to(std::uint32_t position) const {
+        std::vector<Near> found;
+        std::vector<std::uint32_t> near(count_);
+        list(place_in_order_[position], found, near.data());
+        return near;
     }
 
    private:
@@ -75,12 +86,11 @@ class NearSlots {
         return me;
     }
 
-    void list(std::uint32_t from, std::vector<Near>& found) {
+    void list(std::uint32_t from, std::vector<Near>& found, std::uint32_t* out) const {
         found.clear();
         const std::array<std::uint64_t, 1> once{1};
         const auto pull = make_pull(space_, std::span(points_.data() + from, 1), std::span(once));
         search(0, 0, from, pull, found);
-        std::uint32_t* out = near_.data() + std::size_t{order_[from]} * count_;
         for (const Near& near : found) *out++ = order_[near.at];
     }
 
@@ -121,6 +131,7 @@ class NearSlots {
 
     const Space& space_;
     std::vector<std::uint32_t> order_;           // position of the i-th slot along the order
+    std::vector<std::uint32_t> place_in_order_;  // the inverse
     std::vector<typename Space::Point> points_;  // along the order
     std::vector<Part> parts_;                    // depth first: a part, its first half, its second half
     std::uint32_t count_ = 0;

@@ -20,7 +20,7 @@ namespace {
 template <class Loads>
 class RouteRotations {
    public:
-    RouteRotations(Loads& loads, const Problem& problem, const NearLists& near, std::uint32_t length)
+    RouteRotations(Loads& loads, const Problem& problem, NearLists& near, std::uint32_t length)
         : loads_(loads),
           graph_(problem.symmetric()),
           slots_(problem.allocation().slots()),
@@ -124,7 +124,7 @@ class RouteRotations {
     Loads& loads_;
     const CommGraph& graph_;
     std::span<const Slot> slots_;
-    const NearLists& near_;
+    NearLists& near_;
     std::uint32_t length_;
     std::vector<std::uint32_t> position_;  // by rank
     std::vector<Rank> occupant_;           // by position
@@ -135,13 +135,16 @@ class RouteRotations {
 
 Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter& meter,
                            const RotateOptions& options) {
-    const NearLists near = list_near(problem.allocation(), options.near, problem.threads());
     const Goal goal = problem.goal_on_links();
-    return with_loads(problem.machine(), goal, [&](const auto& make) {
-        auto loads = make(start.slots());
-        RouteRotations(loads, problem, near, options.length).run(meter);
-        return Placement(problem.allocation(), loads.slots());
+    Placement found = start;
+    with_near_lists(problem, options.near, [&](NearLists& near) {
+        found = with_loads(problem.machine(), goal, [&](const auto& make) {
+            auto loads = make(start.slots());
+            RouteRotations(loads, problem, near, options.length).run(meter);
+            return Placement(problem.allocation(), loads.slots());
+        });
     });
+    return found;
 }
 
 }  // namespace topoloom
