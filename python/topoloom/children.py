@@ -14,14 +14,27 @@ from pathlib import Path
 _SECONDS_TO_END = 5
 
 
+def terminal_tells_children() -> bool:
+    """Tell whether Ctrl-C, where that ends us, has reached our children, too."""
+    try:
+        with Path("/dev/tty").open("rb") as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False
+
+
 def run_child(
     command: Sequence[str],
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
     stdout: int = subprocess.PIPE,
     stderr: int = subprocess.PIPE,
+    timeout: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; whatever ends us ends it and its children."""
+    """Run a command to its end; whatever ends us ends it and its children.
+
+    So do that many seconds, with `subprocess.TimeoutExpired`.
+    """
     child = subprocess.Popen(
         command,
         cwd=folder,
@@ -35,7 +48,7 @@ def run_child(
     )
     with child, _ended_by_signals():
         try:
-            said, complained = child.communicate()
+            said, complained = child.communicate(timeout=timeout)
         except BaseException:
             _end(child)
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -71,3 +72,20 @@ def test_hosts_are_asked_for_files_unless_all_ranks_start_here(
             trial.check_hosts(command, [missing])
     else:
         trial.check_hosts(command, [missing])
+
+
+def test_an_interrupt_of_ours_alone_ends_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_graph("ring.npz", ring(2, 1))
+    where = ["--machine", "mesh:1+node:2", "--hosts", socket.gethostname()]
+    words = [*TOPOLOOM, "run", *where, "--profile", "ring.npz", "--"]
+    program = ["mpirun.mpich", "-n", "2", "sh", "-c", "touch started; exec sleep 300"]
+    # Without a terminal, which would tell both.
+    process = subprocess.Popen([*words, *program], start_new_session=True)
+    while process.poll() is None and not Path("started").exists():
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(timeout=60) != 0
+    assert not list(tmp_path.glob(".topoloom*"))

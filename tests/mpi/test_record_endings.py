@@ -63,7 +63,7 @@ def test_a_job_that_is_told_to_end_leaves_its_counts(mpi: Mpi, tmp_path: Path) -
 
 def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     with pytest.raises(NothingRecorded, match="exit status 143"):
-        record(["sleep", "600"], folder=tmp_path, timeout=0.1)
+        record(["sleep", "600"], mpicc="mpicc.openmpi", folder=tmp_path, timeout=0.1)
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
@@ -202,8 +202,17 @@ def test_ranks_on_several_hosts_are_recorded(
 
 def test_what_is_no_mpi_program_is_refused_with_its_status(tmp_path: Path) -> None:
     with pytest.raises(NothingRecorded, match="ran no MPI program") as caught:
-        record(["sh", "-c", "exit 3"], folder=tmp_path)
+        record(["sh", "-c", "exit 3"], mpicc="mpicc.openmpi", folder=tmp_path)
     assert caught.value.exit_status == 3
+
+
+def test_a_script_whose_mpi_nobody_knows_is_not_started(tmp_path: Path) -> None:
+    script, ran = tmp_path / "job.sh", tmp_path / "ran"
+    script.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    script.chmod(0o755)
+    with pytest.raises(Error, match="name its compiler with --mpicc"):
+        record([str(script)], folder=tmp_path)
+    assert not ran.exists()
 
 
 def test_a_missing_program_or_compiler_is_refused_before_anything_runs(
@@ -216,7 +225,7 @@ def test_a_missing_program_or_compiler_is_refused_before_anything_runs(
     with pytest.raises(Error, match="no command; write"):
         record([], folder=tmp_path)
     with pytest.raises(Error, match="cannot write into"):
-        record(["true"], folder=tmp_path / "nowhere")
+        record(["true"], mpicc="mpicc.openmpi", folder=tmp_path / "nowhere")
 
 
 def test_a_compiler_that_knows_no_mpi_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -106,6 +106,13 @@ class VerbGroup(TyperGroup):
             raise Failure(unknown_name("verb", args[0], VERBS), 2)
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *words: Any, **more: Any) -> Any:
+        """Read the command line; Ctrl-C ends it with a line of its own."""
+        try:
+            return super().make_context(*words, **more)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+
     def invoke(self, ctx: Any) -> Any:
         """Run a verb; Ctrl-C ends it with a line of its own."""
         try:

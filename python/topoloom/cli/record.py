@@ -155,6 +155,11 @@ def _print(facts: dict[str, Any], output: Path) -> None:
 
 def _warnings(profile: Profile) -> list[str]:
     warnings = []
+    if profile.exit_status:
+        warnings.append(
+            f"the command ended with status {profile.exit_status}; what it sent until "
+            "then is in the file"
+        )
     if profile.missing:
         warnings.append(f"nothing came from {_ranks(profile.missing)}")
     if profile.partial:

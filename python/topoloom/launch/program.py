@@ -8,12 +8,19 @@ import signal
 import subprocess
 from types import FrameType
 
+from topoloom.children import terminal_tells_children
 from topoloom.launch.launch import Launch
 
 # Open MPI 4 says nothing about a core that does not exist.
 WITHOUT_A_WORD = "without a word; has every host as many cores as the machine says?"
 
-FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+FORWARDED = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
 
 
 def run_program(launch: Launch) -> int:
@@ -21,12 +28,10 @@ def run_program(launch: Launch) -> int:
     child = subprocess.Popen(launch.command, env={**os.environ, **launch.environment})
 
     def forward(number: int, frame: FrameType | None) -> None:
-        child.send_signal(number)
+        if not (number == signal.SIGINT and terminal_tells_children()):
+            child.send_signal(number)
 
-    # Ctrl-C reaches the child from the terminal; we only have to outlive it.
-    handlers = {signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN)}
-    for number in FORWARDED:
-        handlers[number] = signal.signal(number, forward)
+    handlers = {number: signal.signal(number, forward) for number in FORWARDED}
     try:
         status = child.wait()
     finally:

@@ -28,7 +28,7 @@ EMPTY_PROGRAM = ("sleep", "1")
 #: Of Open MPI: files and daemons.
 _NAMING = frozenset({"rf", "app", "dvm-uri", "hnp", "tune", "am"})
 #: Batch systems take seconds to start a job.
-_SECONDS_TO_TELL = 30
+_SECONDS_TO_TELL, _SECONDS_TO_END = 30, 900
 _log = logging.getLogger(__name__)
 
 _LOOK = (
@@ -106,7 +106,17 @@ def _tried(launch: Launch) -> subprocess.CompletedProcess[str]:
     told = threading.Timer(_SECONDS_TO_TELL, _tell_of_waiting, [launch.command[0]])
     told.start()
     try:
-        return run_child(launch.command, None, environment, stdout=subprocess.DEVNULL)
+        return run_child(
+            launch.command,
+            environment=environment,
+            stdout=subprocess.DEVNULL,
+            timeout=_SECONDS_TO_END,
+        )
+    except subprocess.TimeoutExpired:
+        raise Error(
+            f"{launch.command[0]} has not ended a job that does nothing, after "
+            f"{_SECONDS_TO_END} s; is a host out of reach?"
+        ) from None
     finally:
         told.cancel()
 

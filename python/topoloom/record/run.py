@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from topoloom._core import Error
+from topoloom.children import terminal_tells_children
 from topoloom.launch.launchers import programs
 from topoloom.launch.trial import check_hosts
 from topoloom.record.build import build_recorder
@@ -28,6 +29,7 @@ from topoloom.shim import (
     find_compiler,
     find_launcher,
     preloaded_command,
+    refuse_static,
 )
 
 
@@ -90,8 +92,12 @@ def record(
     launcher = find_launcher(words)
     compiler = find_compiler(launcher, mpicc)
     library = build_recorder(compiler)
-    if len(names := programs(words)) > 1:  # of which one may wait for another
-        check_programs(names, compiler, library, trusted=True)
+    names, trusted = programs(words), bool(mpicc or launcher.forwarding)
+    refuse_static(names)
+    if (
+        len(names) > 1 or not trusted
+    ):  # They may wait for each other, or die of our MPI.
+        check_programs(names, compiler, library, trusted)
     check_hosts(words, [library])
     try:
         home = Path(folder).absolute()
@@ -213,9 +219,8 @@ def _forwarding(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]
     def forward(number: int, _frame: object) -> None:
         came.append(number)
         _ask_for_notes(notes)
-        # Ctrl-C in a terminal has reached the job already, and mpirun kills without
-        # mercy at the second one.
-        if not (number == signal.SIGINT and sys.stdin.isatty()):
+        # mpirun kills without mercy at the second one.
+        if not (number == signal.SIGINT and terminal_tells_children()):
             job.send_signal(number)
 
     try:

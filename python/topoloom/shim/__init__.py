@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from topoloom.shim.build import build_shim
 from topoloom.shim.launcher import find_compiler, find_launcher, preloaded_command
-from topoloom.shim.linked import check_programs, is_linked_statically, linked_mpi
+from topoloom.shim.linked import (
+    check_programs,
+    is_linked_statically,
+    linked_mpi,
+    refuse_static,
+)
 
 __all__ = [
     "build_shim",
@@ -15,4 +20,5 @@ __all__ = [
     "is_linked_statically",
     "linked_mpi",
     "preloaded_command",
+    "refuse_static",
 ]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from topoloom._core import Error
+from topoloom.children import run_child
 from topoloom.resources import shipped
 
 _OPTIONS = [
@@ -58,7 +59,8 @@ def build_shim(
     """
     rooms = [shipped(room) for room in (f"mpi/{name}", *folders, "mpi/shim")]
     sources = [file for room in rooms for file in sorted(room.glob("*.[ch]"))]
-    header = _compile([str(compiler), "-E", "-x", "c", "-"], "#include <mpi.h>\n")
+    ask = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
+    header = _compile([str(compiler), *ask])
     generated = generate(header) if generate else ""
     key = hashlib.blake2b(digest_size=12)
     for source in [*sources, *headers]:
@@ -114,11 +116,9 @@ def _show(compiler: Path) -> str:
     return f"{compiler} {answer.stdout}"
 
 
-def _compile(command: list[str], text: str = "") -> str:
+def _compile(command: list[str]) -> str:
     try:
-        done = subprocess.run(
-            command, input=text, capture_output=True, text=True, check=False
-        )
+        done = run_child(command)
     except OSError as error:
         raise Error(f"cannot run {command[0]}: {error.strerror}") from None
     if done.returncode != 0:

@@ -53,6 +53,16 @@ def linked_mpi(program: str) -> set[Path]:
     return {Path(name).resolve() for name in _MPI_LIBRARY.findall(answer.stdout)}
 
 
+def refuse_static(names: Sequence[str]) -> None:
+    """Raise `topoloom.Error` for a program that nothing can be preloaded into."""
+    for name in names:
+        if is_linked_statically(name):
+            raise Error(
+                f"{name} is linked statically, so nothing can be preloaded; link it "
+                "dynamically"
+            )
+
+
 def check_programs(
     names: Sequence[str], compiler: Path, library: Path, trusted: bool
 ) -> None:
@@ -60,14 +70,10 @@ def check_programs(
 
     Where some ranks of a job cannot be preloaded, the others would wait for them.
     """
+    refuse_static(names)
     ours = linked_mpi(str(library))
     seen = False
     for name in names:
-        if is_linked_statically(name):
-            raise Error(
-                f"{name} is linked statically, so nothing can be preloaded; link it "
-                "dynamically"
-            )
         theirs = linked_mpi(name)
         seen |= bool(theirs)
         if theirs and ours and not theirs & ours:
