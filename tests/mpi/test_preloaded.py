@@ -125,10 +125,16 @@ def test_what_the_command_preloads_itself_follows(
     )
 
 
-def test_parts_that_preload_different_libraries_are_refused() -> None:
-    words = "mpirun -n 1 -x LD_PRELOAD=/d.so a : -n 1 b"
+@pytest.mark.parametrize(
+    ("recognized", "option"),
+    [(OF_OPEN_MPI, "-x LD_PRELOAD=/d.so"), (OF_MPICH, "-env LD_PRELOAD /d.so")],
+)
+def test_parts_that_preload_different_libraries_are_refused(
+    recognized: Recognized, option: str
+) -> None:
+    words = f"run -n 1 {option} a : -n 1 b"
     with pytest.raises(Error, match="start them apart"):
-        handed(OF_OPEN_MPI, *words.split())
+        handed(recognized, *words.split())
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)

@@ -171,9 +171,8 @@ def _own_preload(
         said = _variable(options[-1])[1] if options else default
         return inherited if said is None else said
 
-    general = [
-        o for o in own if not forwarding.each_part and o.name in forwarding.option
-    ]
+    for_all = forwarding.option.removeprefix("-")
+    general = [o for o in own if o.name == for_all and not forwarding.each_part]
     everywhere = value(general, inherited)
     special = [o for o in own if o not in general]
     parts = [[o for o in part.options if o in special] for part in line.segments]
