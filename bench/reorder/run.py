@@ -144,11 +144,9 @@ def each_mpi(use: Callable[[str, Path, Path], None]) -> None:
 
 def memory(name: str, compiler: Path, folder: Path) -> None:
     """Count with 64 ranks, or 8 where they do not yield."""
-    sources = [
-        file
-        for file in sorted((ROOT / "mpi/reorder").glob("*.c"))
-        if not file.name.startswith("preload")
-    ]
+    mpi, shims = ROOT / "mpi", ("preload", "start")
+    files = sorted([*(mpi / "reorder").glob("*.c"), *(mpi / "seats").glob("*.c")])
+    sources = [file for file in files if not file.name.startswith(shims)]
     words: list[str | Path] = [
         compiler,
         "-w",
@@ -157,7 +155,8 @@ def memory(name: str, compiler: Path, folder: Path) -> None:
         "-include",
         HERE / "counted.h",
     ]
-    words += [f"-I{ROOT / 'mpi/reorder'}", f"-I{ROOT / 'core/topoloom/capi'}"]
+    words += [f"-I{mpi / 'reorder'}", f"-I{mpi / 'seats'}"]
+    words += [f"-I{ROOT / 'core/topoloom/capi'}"]
     words += [HERE / "memory.c", *sources, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"]
     program = folder / "memory"
     subprocess.run([*words, "-o", program], check=True)
