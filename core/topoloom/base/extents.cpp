@@ -5,7 +5,10 @@ namespace topoloom {
 
 std::string extents_text(const Extents& extents) {
     std::string text;
-    for (const std::uint32_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
+    for (const std::uint32_t extent : extents) {
+        if (!text.empty()) text += 'x';
+        text += std::to_string(extent);
+    }
     return text;
 }
 
