@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import subprocess
 import sys
 
@@ -23,3 +25,10 @@ def topoloom(
         timeout=2 * SECONDS,
         input=standard_input,
     )
+
+
+def wait_for_end(process: int) -> None:
+    """Wait for a process, known by its pidfd, of which we are not the parent."""
+    ready, _, _ = select.select([process], [], [], SECONDS)
+    os.close(process)
+    assert ready, "a process outlived what started it"

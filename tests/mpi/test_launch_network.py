@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from network_hosts import (
     messages_across,
     network_hosts,
 )
-from own_process import TOPOLOOM
+from own_process import TOPOLOOM, wait_for_end
 from several_hosts import PROGRAMS, SECONDS, Mpi
 
 from topoloom import load_placement, ring, save_graph
@@ -122,10 +121,3 @@ def test_nothing_is_left_where_a_test_is_killed(tmp_path: Path) -> None:
         child.send_signal(signal.SIGKILL)
         for host in hosts:
             wait_for_end(host)
-
-
-def wait_for_end(process: int) -> None:
-    """Wait for a process, of which we are not the parent."""
-    ready, _, _ = select.select([process], [], [], SECONDS)
-    os.close(process)
-    assert ready, "a host outlived its test"
