@@ -51,6 +51,7 @@ class NearSearch {
 
     /// `found` is memory to work in.
     [[nodiscard]] NearProfile profile(std::uint32_t from, std::vector<NearRun>& found) const {
+        if (reach_ == 0) return {};
         found.clear();
         if (sites_[from].room > 1) found.push_back({0, sites_[from].room - 1});
         if (parts_.empty()) {

@@ -40,6 +40,18 @@ TEST_CASE("no placement has less congestion than the bounds, on any machine") {
     });
 }
 
+TEST_CASE("ranks that say nothing congest nothing") {
+    for (const std::string text : {"torus:2", "torus:4x4x4", "tree:8:16", "mesh:16+node:2:2,distance=1:2"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        for (const std::size_t ranks : {std::size_t{1}, std::size_t{2}}) {
+            const CommGraph graph = CommGraph::from_edges(ranks, {}, {}, {});
+            CHECK(best_bound(BoundProblem(graph, allocation)).value == 0);
+        }
+    }
+}
+
 TEST_CASE("the best placement of all has no less congestion than any of the bounds") {
     for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const BoundProblem problem(graph, allocation);
