@@ -149,7 +149,11 @@ def test_a_rank_without_memory_leaves_the_order(mpi: Mpi, tmp_path: Path) -> Non
     ("options", "reason"),
     [
         ("mapper=atuo", "'atuo'"),
-        ("colour=red", "'colour'"),
+        (
+            "colour=red",
+            "'colour'; there are: mapper, objective, seed, threads, seconds",
+        ),
+        ("objective=hops", "'hops'"),
         ("machine=/nowhere", "cannot read the machine file '/nowhere'"),
     ],
 )

@@ -67,6 +67,10 @@ void OptionReader::operator()(std::string_view name, Extents& value, std::string
     value = std::move(extents);
 }
 
+void OptionReader::operator()(std::string_view name, std::string& value, std::string_view) {
+    if (std::optional<std::string> text = take(name)) value = std::move(*text);
+}
+
 void OptionReader::finish() const {
     if (values_.empty()) return;
     if (known_.empty()) fail(owner_, " has no options, but '", values_.begin()->first, "' is given");

@@ -64,6 +64,7 @@ class OptionReader {
     void operator()(std::string_view name, std::uint32_t& value, const Choices& choices,
                     std::string_view help);
     void operator()(std::string_view name, Extents& value, std::string_view help);
+    void operator()(std::string_view name, std::string& value, std::string_view help);
     void finish() const;
 
    private:

@@ -47,12 +47,14 @@ int guarded(char* error, std::size_t error_size, const Body& body) noexcept {
 
 struct Wanted {
     std::string mapper = "auto(effort=fast)";
-    Objective objective = parse_objective("hop-bytes");
+    std::string objective = "hop-bytes";
     std::uint32_t seed = 1;
     std::uint32_t threads = 0;
     std::uint32_t seconds = 8;  // a whole job waits
 
     void visit(auto& field) {
+        field("mapper", mapper, "as for `topoloom map`");
+        field("objective", objective, "what the order is to lower");
         field("seed", seed, Range{0, 4294967295.0}, "start of all that is random");
         field("threads", threads, Range{0, 4096}, "0: all cores");
         field("seconds", seconds, Range{0, 86400}, "after which the search ends; 0: when it is done");
@@ -60,16 +62,9 @@ struct Wanted {
 };
 
 Wanted read_wanted(std::string_view text) {
-    Wanted wanted;
-    OptionValues values =
-        read_named_options("options", text.empty() ? "reorder" : "reorder(" + std::string(text) + ")")
-            .options;
-    if (const auto mapper = values.extract("mapper")) wanted.mapper = mapper.mapped();
-    if (const auto aim = values.extract("objective")) wanted.objective = parse_objective(aim.mapped());
-    OptionReader reader("reorder", std::move(values));
-    wanted.visit(reader);
-    reader.finish();
-    return wanted;
+    if (text.empty()) return {};
+    const NamedOptions named = read_named_options("options", "reorder(" + std::string(text) + ")");
+    return read_options<Wanted>("reorder", named.options);
 }
 
 Groups groups_of(std::size_t processes, std::size_t levels, const std::int64_t* ids) {
@@ -99,8 +94,8 @@ void order(const Allocation& at, const topoloom_pattern& pattern, const Wanted& 
            std::uint32_t* process_of_rank, topoloom_gain& gain) {
     const CommGraph graph = graph_of(pattern);
     const Problem plain(graph, at, wanted.seed, static_cast<int>(wanted.threads));
-    const Problem problem =
-        wanted.objective.is(Aim::hop_bytes) ? plain : plain.with_objective(wanted.objective, {}, {});
+    const Objective objective = parse_objective(wanted.objective);
+    const Problem problem = objective.is(Aim::hop_bytes) ? plain : plain.with_objective(objective, {}, {});
     const Placement present(
         at, {at.slots().begin(), at.slots().begin() + static_cast<std::ptrdiff_t>(graph.rank_count())});
     // A limit, not a budget, which a search would use up: small problems are done at once.

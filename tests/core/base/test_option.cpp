@@ -19,7 +19,18 @@ struct Cooking {
     }
 };
 
+struct Serving {
+    std::string guest = "anyone";
+    void visit(auto& field) { field("guest", guest, "for whom"); }
+};
+
 }  // namespace
+
+TEST_CASE("an option may be any text") {
+    CHECK(read_options<Serving>("serve", {}).guest == "anyone");
+    CHECK(read_options<Serving>("serve", {{"guest", "the queen of 7 seas"}}).guest == "the queen of 7 seas");
+    CHECK(read_options<Serving>("serve", {{"guest", ""}}).guest.empty());
+}
 
 TEST_CASE("options that are not given keep their standard values") {
     const auto cooking = read_options<Cooking>("cook", {});
