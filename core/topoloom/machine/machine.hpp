@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -43,6 +44,15 @@ struct NodeInside {
     }
     [[nodiscard]] std::uint32_t max_port_cost() const {
         return port.empty() ? 0 : *std::ranges::max_element(port);
+    }
+    /// Runs of so many slots are alike: each is as far from any slot of another run. They divide the node evenly.
+    [[nodiscard]] std::uint32_t slots_alike() const {
+        std::uint32_t alike = 1;
+        for (std::uint32_t level = 0; level < levels.count(); ++level) {
+            if (levels.distances()[level] == levels.distances()[0]) alike *= levels.arity()[level];
+        }
+        return port.empty() ? alike
+                            : std::gcd(alike, levels.size() / static_cast<std::uint32_t>(port.size()));
     }
     /// Slots are as far apart as their nodes.
     [[nodiscard]] bool is_flat() const {

@@ -3,32 +3,21 @@
 #pragma once
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/metric/link_loads.hpp"
+#include "topoloom/place/free_runs.hpp"
 
 namespace topoloom {
-
-/// The slots of an allocation that no rank of `loads` sits on.
-template <class Loads>
-[[nodiscard]] std::vector<Slot> free_slots_of(const Loads& loads, const Allocation& allocation) {
-    std::vector<char> taken(allocation.machine().slot_count(), 0);
-    for (const Slot slot : loads.slots()) taken[slot.value] = 1;
-    std::vector<Slot> free;
-    std::ranges::copy_if(allocation.slots(), std::back_inserter(free),
-                         [&](Slot slot) { return taken[slot.value] == 0; });
-    return free;
-}
 
 /// One rank on a slot.
 template <class Loads>
 class CongestionDescent {
    public:
     CongestionDescent(Loads& loads, const Allocation& allocation)
-        : loads_(loads), free_(free_slots_of(loads, allocation)) {
+        : loads_(loads), free_(allocation, loads.slots()) {
         for (const Rank u : ids<Rank>(loads.rank_count())) next_.push_back(u.value);
     }
 
@@ -37,10 +26,10 @@ class CongestionDescent {
         // The ends of messages over nearly as busy links, too: those are the busiest next, and to find them takes time.
         constexpr double share = 0.9;
         constexpr std::size_t few = 32;
-        const std::size_t all = next_.size() + free_.size();
         // Few partners for each at first: as long as that helps some, all others need not be looked through.
         std::size_t partners = few;
         while (true) {
+            const std::size_t all = next_.size() + free_.size();
             bool improved = false;
             for (const Rank u : loads_.ends_of_busy(share)) {
                 if (loads_.is_at_maximum(u) && improve(u, std::min(partners, all), meter)) improved = true;
@@ -52,7 +41,7 @@ class CongestionDescent {
     }
 
    private:
-    /// With the next of all ranks and free slots, until u leaves the busiest links.
+    /// With the next of all ranks and runs of free slots, until u leaves the busiest links.
     bool improve(Rank u, std::size_t partners, Meter& meter) {
         bool improved = false;
         for (; partners > 0 && meter.spend(1); --partners) {
@@ -68,16 +57,16 @@ class CongestionDescent {
             const Rank v{static_cast<std::uint32_t>(partner)};
             return u != v && loads_.exchange_if_better(u, v);
         }
-        Slot& to = free_[partner - next_.size()];
+        const std::size_t run = partner - next_.size();
         const Slot from = loads_.slot(u);
-        if (!loads_.move_if_better(u, to)) return false;
-        to = from;
+        if (!loads_.move_if_better(u, free_.slot(run))) return false;
+        free_.exchange(run, from);
         return true;
     }
 
     Loads& loads_;
-    std::vector<Slot> free_;
-    std::vector<std::size_t> next_;  // by rank: its last partner, a rank or behind them a free slot
+    FreeRuns free_;
+    std::vector<std::size_t> next_;  // by rank: its last partner, a rank or behind them a run of free slots
 };
 
 }  // namespace topoloom

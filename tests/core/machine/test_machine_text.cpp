@@ -134,6 +134,33 @@ TEST_CASE("between nodes, but not inside, the ways between both slots and their 
     }
 }
 
+TEST_CASE("slots alike are equally far from all others") {
+    const auto slots_alike = [](const std::string& text) {
+        return make_machine(text).inside().slots_alike();
+    };
+    CHECK(slots_alike("torus:4x4+node:12:2") == 24);
+    CHECK(slots_alike("torus:4x4+node:12:2,distance=1:3") == 12);
+    CHECK(slots_alike("torus:4x4+node:2:3:2,distance=1:1:3") == 6);
+    CHECK(slots_alike("torus:4x4+node:12:2,port=0:1:2") == 8);
+    CHECK(slots_alike("torus:4x4+node:2:3,distance=1:3,port=0:1") == 1);
+
+    for (const std::string& text : machine_texts_with_insides()) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        if (machine.slot_count() > 500) continue;
+        const std::uint32_t alike = machine.inside().slots_alike();
+        const Allocation usable = Allocation::whole(machine);
+        for (const Slot a : usable.slots()) {
+            const Slot first{a.value - a.value % alike};
+            for (const Slot b : usable.slots()) {
+                if (b.value / alike == a.value / alike) continue;
+                CHECK(machine.distance(a, b) == machine.distance(first, b));
+                CHECK(machine.distance(b, a) == machine.distance(b, first));
+            }
+        }
+    }
+}
+
 TEST_CASE("a graph text has a + for switches and may have nodes with slots inside") {
     const Machine machine = make_machine("graph:2+1:0-2,1-2+node:4");
     CHECK(machine.node_count() == 2);

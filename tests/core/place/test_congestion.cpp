@@ -59,11 +59,13 @@ TEST_CASE("messages that share a link are parted") {
 TEST_CASE("local-opt ends where no exchange or move of an end of a message over a busiest link helps") {
     for (const std::string text :
          {"torus:4x4x2", "fattree:4:4,up=1:2,routing=random", "dragonfly:3x4,global=2,routing=valiant",
-          "torus:5x4,ties=split+down:0-1,6>7,v13"}) {
+          "torus:5x4,ties=split+down:0-1,6>7,v13", "mesh:3x3+node:2:2", "torus:3x4+node:2:2,distance=1:5",
+          "mesh:3x3+node:4,distance=2,port=0:3"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
-        const CommGraph graph = random_geometric(allocation.slot_count() - 2, Bytes{100}, 1, 3);
+        const std::size_t ranks = machine.node_count() * (1 + machine.slots_per_node()) / 2 - 2;
+        const CommGraph graph = random_geometric(ranks, Bytes{100}, 1, 3);
         const Problem problem(graph, allocation);
         CHECK_FALSE(can_improve(problem, place(problem, "random,local-opt").placement));
     }
