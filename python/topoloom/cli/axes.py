@@ -160,7 +160,7 @@ def _written(orders: Any, order: Any, to: str) -> str:
 
 
 def _document(orders: Any) -> dict[str, Any]:
-    from topoloom.cli.problem import gain
+    from topoloom.gain import gain
 
     def described(order: Any) -> dict[str, Any]:
         return {
@@ -189,7 +189,7 @@ def _document(orders: Any) -> dict[str, Any]:
 
 def _print(orders: Any, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.cli.problem import gain, percent
+    from topoloom.gain import gain, percent
     from topoloom.units import format_count
 
     rows = []

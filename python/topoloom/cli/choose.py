@@ -48,7 +48,7 @@ class Choice:
     def print(self) -> None:
         """Say what was found, for people."""
         from topoloom.cli.console import print_table
-        from topoloom.cli.problem import gain, percent
+        from topoloom.gain import gain, percent
         from topoloom.units import format_count
 
         base = self.values["first"]

@@ -184,7 +184,7 @@ def _check_mappers(problem: Any, names: list[str]) -> None:
 
 
 def _add_gains(results: list[dict[str, Any]], measure: str) -> None:
-    from topoloom.cli.problem import gain
+    from topoloom.gain import gain
 
     before = next(r[measure] for r in results if r["mapper"] == DEFAULT)
     for result in results:
@@ -196,7 +196,7 @@ def _print(
 ) -> None:
     from topoloom.cli.console import print_table
     from topoloom.cli.gaps import gap_text
-    from topoloom.cli.problem import percent
+    from topoloom.gain import percent
     from topoloom.units import format_bytes, format_count
 
     objective = ["objective"] if aim.measure == "objective" else []

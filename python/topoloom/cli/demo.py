@@ -157,7 +157,8 @@ def _stdout_to_stderr() -> Iterator[None]:
 def _print_json(output: Path) -> None:
     from topoloom import judge, load_graph, load_placement, place
     from topoloom.cli.console import print_json
-    from topoloom.cli.problem import gain, measures
+    from topoloom.cli.problem import measures
+    from topoloom.gain import gain
 
     graph = load_graph(output / "halo3d.npz")
     placed = load_placement(output / "placement.json")

@@ -139,7 +139,7 @@ def _facts(node_map: NodeMap, links: Any, size: int) -> dict[str, Any]:
 
 def _print(grid: str, machine: Any, found: dict[str, dict[str, Any]]) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.cli.problem import gain, percent
+    from topoloom.gain import gain, percent
     from topoloom.units import format_bytes
 
     facts = list(found.values())

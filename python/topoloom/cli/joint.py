@@ -246,7 +246,7 @@ def _document(
 
 def _print(found: Any, objective: str, files: list[Path], took: float) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.cli.problem import gain, percent
+    from topoloom.gain import gain, percent
     from topoloom.units import format_count
 
     together, apart = found.together, found.apart

@@ -117,7 +117,7 @@ def command(
 
 def _print(document: dict[str, Any], count: int) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.cli.problem import gain, percent
+    from topoloom.gain import gain, percent
 
     method = document["method"]
     print(f"order   {' '.join(map(str, document['order']))}")

@@ -106,7 +106,7 @@ def start(job: Job, seats: Seats, placed: Placed) -> tuple[Launch, Account]:
 
 def _announce(placed: Placed, launch: Launch) -> None:
     from topoloom.cli.console import note
-    from topoloom.cli.problem import gain, percent
+    from topoloom.gain import gain, percent
     from topoloom.units import format_count
 
     result, block, aim = placed

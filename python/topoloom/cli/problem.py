@@ -23,6 +23,7 @@ from topoloom import (
 from topoloom.described_allocation import described_allocation
 from topoloom.discover.described import Described
 from topoloom.discover.torus_places import vacant_nodes
+from topoloom.gain import gain, percent
 from topoloom.machine_file import load_described
 from topoloom.node_parts import NodeParts
 
@@ -161,16 +162,6 @@ def launcher_default(
     return placement
 
 
-def gain(before: float, after: float) -> float:
-    """Percent that `after` saves against `before`; negative if it got worse."""
-    return 0.0 if before == 0 else 100.0 * (before - after) / before
-
-
 def gain_text(name: str, before: float, after: float) -> str:
     """Write the gain of a measure; a share of minimal routes is no cost to save."""
     return "" if name == "minimal_share" else percent(gain(before, after))
-
-
-def percent(number: float) -> str:
-    """Write a gain for people: ``+31.4 %``."""
-    return f"{number:+.1f} %"

@@ -184,7 +184,7 @@ class _Case(NamedTuple):
 
 def _print(document: dict[str, Any], machine: str) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.cli.problem import gain, percent
+    from topoloom.gain import gain, percent
     from topoloom.units import format_count, format_seconds
 
     results = document["results"]

@@ -21,6 +21,7 @@ from topoloom.figure.links import (
 from topoloom.figure.matrix import draw_matrix, ordered_matrix
 from topoloom.figure.page import page
 from topoloom.figure.torus import draw_torus
+from topoloom.gain import gain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +88,9 @@ def headline(judged: Mapping[str, Judgement]) -> str:
 
 
 def _change(before: float, after: float, what: str) -> str:
-    percent = 100 * (before - after) / before if before else 0.0
+    percent = gain(before, after)
+    if percent is None:
+        return f"raises {what} from 0"
     if abs(percent) < 0.5:
         return f"keeps {what}"
     return f"{'cuts' if percent > 0 else 'raises'} {what} by {abs(percent):.0f} %"

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is saved against what was before, in percent."""
+
+from __future__ import annotations
+
+
+def gain(before: float, after: float) -> float | None:
+    """Percent that `after` saves; negative if it is worse, None if nothing was before.
+
+    Nothing against nothing saves 0 percent.
+    """
+    if before == 0:
+        return 0.0 if after == 0 else None
+    return 100.0 * (before - after) / before
+
+
+def percent(number: float | None) -> str:
+    """Write a gain for people: ``+31.4 %``."""
+    return "-inf %" if number is None else f"{number:+.1f} %"
