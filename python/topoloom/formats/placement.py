@@ -127,6 +127,8 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         len(hosts) != len(nodes) or not all(isinstance(host, str) for host in hosts)
     ):
         raise Error("allocation.hosts must name a host for each node")
+    for host in hosts or []:
+        _check_printable("allocation.hosts", host)
     placement = Placement(
         allocation,
         _id_list(document, "placement", machine.slot_count),
@@ -138,21 +140,33 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise Error(f"values.{name} must be a number")
+        _check_printable("values", name)
     return PlacementFile(
         machine=machine,
         allocation=allocation,
         placement=placement,
         hosts=tuple(hosts) if hosts is not None else None,
         node=read_parts(node, machine.slots_per_node),
-        objective=get_value(document, "objective", str),
+        objective=_printable(document, "objective"),
         values=values,
-        mapper=get_value(document, "mapper", str),
+        mapper=_printable(document, "mapper"),
         seed=get_value(document, "seed", int),
         work=get_value(document, "work", int),
-        topoloom=get_value(document, "topoloom", str),
+        topoloom=_printable(document, "topoloom"),
         graph=get_value(document, "graph", str) if "graph" in document else "",
         command=_words(document),
     )
+
+
+def _printable(document: dict[str, Any], key: str) -> str:
+    text: str = get_value(document, key, str)
+    _check_printable(key, text)
+    return text
+
+
+def _check_printable(key: str, text: str) -> None:
+    if not text.isprintable():
+        raise Error(f"{key} has characters that cannot be printed: {text!a}")
 
 
 def _words(document: dict[str, Any]) -> tuple[str, ...]:
