@@ -108,6 +108,11 @@ def format_count(number: float) -> str:
     return f"{number:,.3f}" if 0.1 <= abs(number) < 1e6 else f"{number:.4g}"
 
 
+def counted(number: int, what: str) -> str:
+    """Write how many there are of something: ``1 rank``, ``1,024 ranks``."""
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
 def format_bandwidth(rate: float) -> str:
     """Write bytes per second for people: ``9.4 GB/s``, ``180.2 TB/s``."""
     power = 0

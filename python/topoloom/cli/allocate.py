@@ -122,6 +122,7 @@ def command(
     from topoloom.cli.shape import shape_facts, shape_rows
     from topoloom.jobs_file import load_jobs
     from topoloom.machine_file import load_described
+    from topoloom.units import counted
 
     search = read_search(seed, time, work, threads)
     if choose is None and (pattern, effort, time, work) != (None,) * 4:
@@ -150,10 +151,9 @@ def command(
         where = Where(allocation, nodes, fragments, seed)
         listed = choose_allocation(the_machine, described, where)
         given, names = listed.allocation, listed.hosts
-        pieces = f"{where.pieces} fragment" + ("s" if where.pieces > 1 else "")
-        made = f"in {pieces}, seed {seed}"
+        made = f"in {counted(where.pieces, 'fragment')}, seed {seed}"
         source = f"of {allocation or machine}" if nodes is None else made
-        title = f"{len(given.nodes)} nodes {source}"
+        title = f"{counted(len(given.nodes), 'node')} {source}"
     facts = shape_facts(given, others, seed)
     if output is not None:
         save_allocation(output, given, title, names)

@@ -129,23 +129,25 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _bandwidths(bandwidths: list[dict[str, float]]) -> str:
-    from topoloom.units import format_bandwidth
+    from topoloom.units import counted, format_bandwidth
 
     most = 4
     texts = [
-        f"{_links(each['links'])} of {format_bandwidth(each['bytes_per_second'])}"
+        f"{counted(int(each['links']), 'link')} of "
+        f"{format_bandwidth(each['bytes_per_second'])}"
         for each in bandwidths[:most]
     ]
     if len(bandwidths) > most:
-        texts.append(f"{_links(sum(each['links'] for each in bandwidths[most:]))} more")
+        rest = int(sum(each["links"] for each in bandwidths[most:]))
+        texts.append(f"{counted(rest, 'link')} more")
     return ", ".join(texts)
 
 
 def _bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
     """Say what was found, and where that may not be the worst, what is proven."""
-    from topoloom.units import format_bandwidth
+    from topoloom.units import counted, format_bandwidth
 
-    least, links = bisection["at_least"], _links(bisection["links"])
+    least, links = bisection["at_least"], counted(int(bisection["links"]), "link")
     if in_bytes:
         found = f"{format_bandwidth(bisection['at_most'])} over {links}"
         proven = format_bandwidth(least)
@@ -154,10 +156,6 @@ def _bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
     if bisection["exact"]:
         return found
     return f"at most {found}" + (f", at least {proven}" if least else "")
-
-
-def _links(count: float) -> str:
-    return f"{int(count):,} link" + ("" if count == 1 else "s")
 
 
 def _cell(value: Any) -> str:

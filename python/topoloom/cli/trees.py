@@ -151,7 +151,7 @@ def _depth(machine: Machine, tree: SpanningTree) -> int:
 
 def _print(machine: Machine, document: dict[str, Any]) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.units import format_count
+    from topoloom.units import counted, format_count
 
     rows = [
         [
@@ -166,7 +166,7 @@ def _print(machine: Machine, document: dict[str, Any]) -> None:
     ]
     roots = len(document["roots"])
     title = (
-        f"{roots} root{'s' if roots > 1 else ''}, {document['members']} members each, "
+        f"{counted(roots, 'root')}, {document['members']} members each, "
         f"on {machine.name}"
     )
     columns = ["", "trees", "links", "depth", "most a link", "most a switch"]

@@ -17,6 +17,7 @@ import numpy as np
 from topoloom.figure.page import page
 from topoloom.figure.style import QUIET
 from topoloom.figure.torus import corners, draw_outline, projection
+from topoloom.units import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,19 +85,18 @@ def _draw_legend(axes: Axes, sizes: Ints) -> None:
     def entry(color: str, label: str) -> Line2D:
         return Line2D([], [], marker="o", linestyle="none", color=color, label=label)
 
-    def nodes(count: int) -> str:
-        return f"{count:,} node" + ("s" if count > 1 else "")
-
     entries = [
-        entry(color, nodes(int(size)))
+        entry(color, counted(int(size), "node"))
         for color, size in zip(COLORS, sizes, strict=False)
     ]
     rest = sizes[len(COLORS) :]
     if len(rest):
-        entries.append(entry(SMALLER, f"{len(rest):,} more: {nodes(int(rest.sum()))}"))
+        entries.append(
+            entry(SMALLER, f"{len(rest):,} more: {counted(int(rest.sum()), 'node')}")
+        )
     axes.legend(
         handles=entries,
-        title=f"{len(sizes):,} component" + ("s" if len(sizes) > 1 else ""),
+        title=counted(len(sizes), "component"),
         loc="upper left",
         bbox_to_anchor=(1.0, 1.0),
         frameon=False,
