@@ -60,6 +60,29 @@ def test_several_placements_of_one_job_share_a_page(
     assert told["best"] == "auto"
 
 
+def test_the_best_is_the_one_by_what_the_first_was_made_for(
+    topoloom: Command, placed: None
+) -> None:
+    for name, time in (("y.json", 3.0), ("z.json", 2.0)):
+        words = ["-m", "torus:4x4x2", "--objective", "time", "-o", name]
+        topoloom("map", "p.npz", *words)
+        document = json.loads(Path(name).read_text())
+        document["values"]["objective"] = time
+        Path(name).write_text(json.dumps(document))
+    told = topoloom("report", "y.json", "z.json", "-o", "r.html", "--json").json
+    assert told["best"] == "z"
+
+
+def test_what_cannot_be_printed_is_refused(topoloom: Command, placed: None) -> None:
+    document = json.loads(Path("x.json").read_text())
+    for odd in ("\udcff", "\x1b[31m", "two\nlines"):
+        Path("x.json").write_text(json.dumps({**document, "mapper": odd}))
+        refused = topoloom("report", "x.json", "-o", "r.html")
+        assert refused.status == 2
+        assert "x.json: mapper has characters that cannot be printed" in refused.err
+        assert refused.err.count("\n") == 1
+
+
 def test_old_placements_need_a_pattern(topoloom: Command, placed: None) -> None:
     document = json.loads(Path("x.json").read_text())
     del document["graph"], document["command"]

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from browser import Opened, chromium, open_report
 
+from topoloom import CommGraph, save_graph
+
 TOPOLOOM = str(Path(sys.executable).parent / "topoloom")
 NASTY = "</script><img src=x onerror=alert(1)>"
 
@@ -177,11 +179,14 @@ def test_nodes_are_sorted_searched_and_opened(opened: Opened) -> None:
     page.keyboard.press("Enter")
     assert text(page, ranks) != first
     page.fill("#search", "rank 63")
-    assert "1 to 1 of 1 nodes" in text(page, "#found")
+    assert "1 to 1 of 1 node" in text(page, "#found")
     assert "63" in text(page, ranks).split()
     page.click("#table tbody tr:first-child button")
     assert page.locator("#node-slots .slot").count() == 4
     assert page.locator("#node-slots > div > .group > li > .group").count() == 2
+    # Keys go on where the node is shown.
+    assert page.evaluate("document.activeElement.id") == "scene-marks"
+    assert page.locator("#table tbody tr.chosen").count() == 1
     page.fill("#search", "nowhere")
     assert text(page, "#found") == "no node"
 
@@ -204,6 +209,59 @@ def test_it_is_dark_where_the_system_or_the_reader_wants(
     assert dark.is_visible("#scene")
     light.close()
     dark.close()
+
+
+def test_paper_is_the_same_from_the_dark(browser: Any, report: Path) -> None:
+    printed = []
+    for scheme in ("light", "dark"):
+        page = open_report(browser, report, color_scheme=scheme).page
+        printed.append(images(page.pdf()))
+        page.close()
+    assert len(printed[0]) >= 3
+    assert printed[0] == printed[1]
+
+
+def images(pdf: bytes) -> list[bytes]:
+    """Take the pictures out of a PDF, as they are packed."""
+    parts = re.findall(rb"<<([^>]*)>>\s*stream\r?\n(.*?)endstream", pdf, re.DOTALL)
+    return [packed for facts, packed in parts if b"/Subtype /Image" in facts]
+
+
+def test_hosts_are_searched_even_where_they_look_like_ranks(
+    browser: Any, tmp_path: Path
+) -> None:
+    topoloom(tmp_path, "pattern", "ring", "--ranks", "16", "-o", "p.npz")
+    topoloom(tmp_path, "map", "p.npz", "-m", "torus:16", "-o", "x.json")
+    document = json.loads((tmp_path / "x.json").read_text())
+    document["allocation"]["hosts"] = [f"r{15 - i:02}n0" for i in range(16)]
+    (tmp_path / "x.json").write_text(json.dumps(document))
+    topoloom(tmp_path, "report", "x.json", "-o", "r.html")
+    page = open_report(browser, tmp_path / "r.html").page
+    page.fill("#search", "r12")
+    assert text(page, "#found") == "1 to 1 of 1 node"
+    assert "r12n0" in text(page, "#table tbody")
+    page.close()
+
+
+def test_a_pattern_without_messages_is_drawn(browser: Any, tmp_path: Path) -> None:
+    save_graph(tmp_path / "p.npz", CommGraph.from_edges(1, [], [], []))
+    topoloom(tmp_path, "map", "p.npz", "-m", "torus:4x4x4", "-o", "x.json")
+    topoloom(tmp_path, "report", "x.json", "-o", "r.html")
+    opened = open_report(browser, tmp_path / "r.html")
+    assert text(opened.page, "#scene-top") == "0 B"
+    assert inked(opened.page, "scene") > 1000
+    opened.page.close()
+    assert opened.complaints == []
+
+
+def test_a_page_that_cannot_be_drawn_says_so(browser: Any, report: Path) -> None:
+    page = browser.new_page()
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(report.as_uri())
+    page.wait_for_function(
+        "document.getElementById('scene-read').textContent.includes('cannot be drawn')"
+    )
+    page.close()
 
 
 def test_a_phone_does_not_scroll_sideways(browser: Any, report: Path) -> None:

@@ -18,7 +18,7 @@ import topoloom
 from topoloom.cli.gaps import gaps, quick_bounds
 from topoloom.cli.problem import launcher_default, measures
 from topoloom.figure.links import busyness
-from topoloom.report import data
+from topoloom.report import data, text
 from topoloom.report.data import Report, View, node_levels, page_data, told_links
 from topoloom.report.histogram import histogram
 from topoloom.report.matrix import finest_level, positions
@@ -177,6 +177,43 @@ def test_a_matrix_that_does_not_fit_is_coarser(monkeypatch: pytest.MonkeyPatch) 
         assert view["width"] in (2, 4, 8, 16)
         total = arrays[f"view{index}.matrix.bytes"].sum()
         assert total == pytest.approx(report.graph.total_bytes, rel=1e-5)
+
+
+def test_all_matrices_have_cells_of_one_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = make_report()
+    # What is scattered fills more cells than the launcher's order.
+    scattered, _ = topoloom.place(report.graph, report.allocation, "random", seed=3)
+    views = [report.views[0], replace(report.views[1], placement=scattered)]
+    cells = [finest_level(report.graph, positions(report.allocation, view.placement))
+             for view in views]  # fmt: skip
+    coarser = [len(level.coarser().row) for level in cells]
+    assert coarser[0] < coarser[1]
+    monkeypatch.setattr("topoloom.report.matrix.MOST_CELLS", coarser[0])
+    facts, _ = unpacked(replace(report, views=views))
+    assert facts["views"][0]["width"] == facts["views"][1]["width"] > 2
+
+
+def test_messages_are_told_to_the_last_one() -> None:
+    report = make_report()
+    graph = topoloom.CommGraph.from_edges(16, [0], [9], [8], [12_345_677])
+    views = []
+    for view in report.views:
+        judgement = topoloom.judge(graph, report.allocation, view.placement)
+        views.append(replace(view, judgement=judgement))
+    _, arrays = unpacked(replace(report, graph=graph, views=views))
+    assert arrays["view1.messages_out"].max() == 12_345_677
+
+
+def test_where_nothing_was_before_anything_is_more() -> None:
+    report = make_report("torus:4x4+node:16")
+    sparse, _ = topoloom.place(report.graph, report.allocation, "random", seed=1)
+    judgement = topoloom.judge(report.graph, report.allocation, sparse)
+    worse = replace(report.views[1], judgement=judgement, values=measures(judgement))
+    found = text.facts(replace(report, views=[report.views[0], worse]))
+    raised = "mahd raises hop-bytes from 0 and raises congestion from 0"
+    assert found["title"] == f"{raised} against the launcher's order"
+    page = render(replace(report, views=[report.views[0], worse]))
+    assert "more, from none" in page
 
 
 def test_the_histogram_counts_every_link_once() -> None:

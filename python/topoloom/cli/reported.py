@@ -48,8 +48,7 @@ def report_of(
     views = [_view(problem, LAUNCHER, launcher_default(graph, where, shared))]
     for one, name in zip(made, _names(made), strict=True):
         views.append(_view(problem, name, one.file.placement, one))
-    aim = "congestion_max" if "congestion" in first.objective else "hop_bytes"
-    best = min(range(1, len(views)), key=lambda index: views[index].values[aim])
+    best = 1 + min(range(len(made)), key=_values(made, views[1:]).__getitem__)
     return Report(
         graph=graph,
         allocation=where,
@@ -61,6 +60,21 @@ def report_of(
         command=typed.get(),
         proof=proof,
     )
+
+
+def _values(made: list[Made], views: list[View]) -> list[float]:
+    """Tell by what to compare placements: what the first was made for.
+
+    Files know the value of an objective that no measure has, such as time. Where not
+    all were made for that, congestion is the nearest.
+    """
+    files = [one.file for one in made]
+    aim = files[0].objective
+    if all("objective" in file.values and file.objective == aim for file in files):
+        return [file.values["objective"] for file in files]
+    by_links = "congestion" in aim or "time" in aim
+    measure = "congestion_max" if by_links else "hop_bytes"
+    return [view.values[measure] for view in views]
 
 
 def _names(made: list[Made]) -> list[str]:

@@ -117,12 +117,13 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     machine, allocation = report.machine, report.allocation
     check_size(report.graph.rank_count, len(allocation.nodes))
     pack = Pack()
-    links = _kept_links(report)
+    busiest = _busiest_links(report)
+    links = np.sort(busiest[: MOST_LINKS // len(report.views)])
     facts = {
         "ranks": report.graph.rank_count,
         "slotsPerNode": machine.slots_per_node,
         "levels": node_levels(machine),
-        "links": machine.link_count,
+        "links": len(busiest),
         "inSeconds": busyness(machine).in_seconds,
         "shape": [int(extent) for extent in machine.shape],
         "best": report.best,
@@ -149,8 +150,8 @@ def node_levels(machine: Machine) -> list[int]:
     return split_numbers(inside.partition(",")[0]) if inside else [1]
 
 
-def _kept_links(report: Report) -> Array:
-    """Choose the busiest links that are up, in the order of their ids."""
+def _busiest_links(report: Report) -> Array:
+    """List the links that are up, the busiest in any view first."""
     machine = report.machine
     rate = busyness(machine).bandwidth
     busy = np.zeros(machine.link_count)
@@ -164,8 +165,7 @@ def _kept_links(report: Report) -> Array:
         mine = np.array(ends, dtype=np.int64).reshape(-1, 2) @ [size, 1]
         busy[~np.isin(mine, up)] = -1
     order = np.argsort(-busy, kind="stable")
-    order = order[busy[order] >= 0]
-    return np.sort(order[: MOST_LINKS // len(report.views)])
+    return order[busy[order] >= 0]
 
 
 def _add_machine(
@@ -178,7 +178,8 @@ def _add_machine(
     homes = scene.vertex[np.asarray(allocation.nodes, dtype=np.int64)]
     shown = np.arange(len(scene.places))
     if len(shown) > MOST_RANKS:
-        shown = np.unique(np.concatenate([ends.reshape(-1), homes]))
+        corner = [0]  # of the box around a grid
+        shown = np.unique(np.concatenate([corner, ends.reshape(-1), homes]))
     number = np.zeros(len(scene.places), dtype=np.int64)
     number[shown] = np.arange(len(shown))
     places, unit = stored(scene.places[shown])
@@ -221,9 +222,13 @@ def _add_view(
     seats = index[slots // per_node] * per_node + slots % per_node
     pack.add_ids(f"{key}.seat", seats)
     pack.add_ids(f"{key}.rank", np.argsort(positions(allocation, view.placement)))
-    for name in ("bytes_out", "bytes_in", "messages_out", "messages_in"):
+    for name in ("bytes_out", "bytes_in"):
         values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
         pack.add_amounts(f"{key}.{name}", values)
+    for name in ("messages_out", "messages_in"):
+        values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
+        add = pack.add_ids if values.max(initial=0) < 2**32 else pack.add_amounts
+        add(f"{key}.{name}", values)
     # The page may hold links that are busier in another view, instead of some of these.
     hottest = [told for told in judgement.hottest if told[0] in number]
     pairs = np.zeros((len(hottest), LOADERS, 3))
@@ -238,12 +243,16 @@ def _add_view(
 
 
 def _fitting(report: Report, room: int) -> list[Level]:
-    """Find the finest levels of all views that fit into so many letters."""
+    """Find the finest level, the same of all views, that fits into so many letters."""
     ranks = report.graph.rank_count
     levels = [
         finest_level(report.graph, positions(report.allocation, view.placement))
         for view in report.views
     ]
+    # One cursor points into all matrices.
+    widest = max(level.width for level in levels)
+    while any(level.width < widest for level in levels):
+        levels = [lv.coarser() if lv.width < widest else lv for lv in levels]
     # Packing takes longer than adding up, and few cells take less than a letter.
     while sum(len(level.row) for level in levels) > room and levels[0].width < ranks:
         levels = [level.coarser() for level in levels]

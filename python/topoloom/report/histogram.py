@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom.figure.links import Array, Busyness
-from topoloom.units import format_bytes
+from topoloom.units import counted, format_bytes
 
 BINS = 24
 WIDTH, HEIGHT = 720.0, 190.0  # of the picture's inside
@@ -40,8 +40,8 @@ class Histogram(NamedTuple):
 
 def histogram(busy: tuple[Array, Array], names: list[str], by: Busyness) -> Histogram:
     """Count the links that carry any; heights are logarithmic, so that one is seen."""
-    top = max(float(values.max(initial=0)) for values in busy) or 1.0
-    edges = np.linspace(0, top, BINS + 1)
+    top = max(float(values.max(initial=0)) for values in busy)
+    edges = np.linspace(0, top or 1.0, BINS + 1)
     counts = [np.histogram(values[values > 0], edges)[0] for values in busy]
     most = max(int(count.max(initial=0)) for count in counts)
     tallest = math.log10(1 + max(most, 1)) * 1.05
@@ -50,16 +50,18 @@ def histogram(busy: tuple[Array, Array], names: list[str], by: Busyness) -> Hist
     for index in range(BINS):
         low, high = (busy_text(float(edges[index + k]), by) for k in (0, 1))
         where = f"{low} to {high}"
-        rows.append((where, int(counts[0][index]), int(counts[1][index])))
+        if top:
+            rows.append((where, int(counts[0][index]), int(counts[1][index])))
         for view, name in enumerate(names):
             count = int(counts[view][index])
             height = HEIGHT * math.log10(1 + count) / tallest
             wide = step / 2 - APART
             x = index * step + view * step / 2 + APART / 2
-            text = f"{name}: {_links(count)}, {where}"
+            text = f"{name}: {counted(count, 'link')}, {where}"
             if count:
                 bars.append(Bar(x, HEIGHT - height, wide, height, view, text))
-    x_ticks = [(WIDTH * k / 4, busy_text(top * k / 4, by)) for k in range(5)]
+    quarters = range(5) if top else range(1)
+    x_ticks = [(WIDTH * k / 4, busy_text(top * k / 4, by)) for k in quarters]
     tens = [10**k for k in range(7) if 10**k <= most]
     y_ticks = [
         (HEIGHT * (1 - math.log10(1 + count) / tallest), f"{count:,}") for count in tens
@@ -71,7 +73,3 @@ def histogram(busy: tuple[Array, Array], names: list[str], by: Busyness) -> Hist
 def busy_text(value: float, by: Busyness) -> str:
     """Write how busy a link is: seconds where bandwidths are known, else bytes."""
     return by.text(value) if by.in_seconds else format_bytes(value)
-
-
-def _links(count: int) -> str:
-    return f"{count:,} link" + ("" if count == 1 else "s")

@@ -11,8 +11,9 @@ import numpy as np
 
 from topoloom.figure.judgement import headline
 from topoloom.figure.links import Busyness, busyness
+from topoloom.gain import gain
 from topoloom.report.histogram import Histogram, busy_text, histogram
-from topoloom.units import format_bytes, format_count
+from topoloom.units import counted, format_bytes, format_count
 from topoloom.version import __version__
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Number(NamedTuple):
     title: str
     before: str
     after: str
-    gain: float  # percent
+    gain: float | None  # as `topoloom.gain` has it
     gap: float | None
 
 
@@ -71,8 +72,9 @@ def facts(report: Report) -> dict[str, Any]:
     return {
         "title": headline(pair),
         "problem": (
-            f"{report.graph.rank_count:,} ranks on {len(report.allocation.nodes):,} of "
-            f"{machine.node_count:,} nodes of {machine.name}"
+            f"{counted(report.graph.rank_count, 'rank')} on "
+            f"{len(report.allocation.nodes):,} of "
+            f"{counted(machine.node_count, 'node')} of {machine.name}"
         ),
         "views": [view.name for view in report.views],
         "best": report.best,
@@ -94,11 +96,6 @@ def _writer(measure: str, by: Busyness) -> Callable[[float], str]:
     if measure == "congestion_max":
         return lambda value: busy_text(value, by)
     return format_bytes if measure in _IN_BYTES else format_count
-
-
-def gain(before: float, after: float) -> float:
-    """Percent that is saved."""
-    return 100 * (before - after) / before if before else 0.0
 
 
 def _numbers(before: View, after: View, by: Busyness) -> list[Number]:
@@ -125,13 +122,13 @@ def _measures(views: list[View], best: int, by: Busyness) -> list[dict[str, Any]
         title, meaning = MEASURES.get(name, (name.replace("_", " "), ""))
         numbers = [view.values[name] for view in views]
         write = _writer(name, by)
-        saved = gain(numbers[0], numbers[best])
         rows.append(
             {
                 "title": title,
                 "meaning": meaning,
                 "values": [write(number) for number in numbers],
-                "gain": None if name == "minimal_share" else saved,
+                "is_cost": name != "minimal_share",
+                "gain": gain(numbers[0], numbers[best]),
             }
         )
     return rows
@@ -194,11 +191,13 @@ def _inputs(report: Report) -> list[Fact]:
     return [
         Fact(
             "pattern",
-            f"{report.pattern}: {graph.rank_count:,} ranks, {graph.edge_count:,} pairs,"
-            f" {graph.total_messages:,} messages, {format_bytes(graph.total_bytes)}",
+            f"{report.pattern}: {counted(graph.rank_count, 'rank')}, "
+            f"{counted(graph.edge_count, 'pair')}, "
+            f"{counted(graph.total_messages, 'message')}, "
+            f"{format_bytes(graph.total_bytes)}",
         ),
         Fact("machine", _short(report.machine.text)),
-        Fact("allocation", f"{len(report.allocation.nodes):,} nodes"),
+        Fact("allocation", counted(len(report.allocation.nodes), "node")),
     ]
 
 

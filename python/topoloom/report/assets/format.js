@@ -16,6 +16,7 @@ export function bytes(amount) {
 }
 
 export function seconds(time) {
+  if (time === 0) return "0 s";
   const [factor, unit] = time >= 1 ? [1, "s"] : time >= 1e-3 ? [1e3, "ms"] : time >= 1e-6 ? [1e6, "us"] : [1e9, "ns"];
   return `${(time * factor).toPrecision(3)} ${unit}`;
 }

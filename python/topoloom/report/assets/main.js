@@ -17,7 +17,7 @@ async function main() {
   const nodes = new Nodes(model, (node) => {
     scene.choose({ vertex: model.nodeVertex[node] });
     nodes.choose(node);
-    nodes.refresh(nodes.page);
+    document.getElementById("scene-marks").focus({ preventScroll: true });
     document.getElementById("machine").scrollIntoView({ block: "start" });
   });
   const scene = new Scene(model, (found) => {
@@ -38,6 +38,10 @@ async function main() {
     matrix.redraw();
   };
   followTheme(redraw);
+  drawForPaper(() => {
+    scene.draw();
+    matrix.draw();
+  }, redraw);
   const resized = new ResizeObserver(redraw);
   for (const picture of document.querySelectorAll(".stack")) resized.observe(picture);
   requestAnimationFrame(() => requestAnimationFrame(() => {
@@ -68,7 +72,7 @@ function fillHot(model, view, scene) {
   document.getElementById("hot-title").textContent = `The busiest links with ranks placed by ${view.name}`;
 }
 
-/** Pictures are drawn anew where the system, the button or the printer changes colors. */
+/** Pictures are drawn anew where the system or the button changes colors. */
 function followTheme(redraw) {
   const button = document.getElementById("theme");
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -86,7 +90,16 @@ function followTheme(redraw) {
     delete document.documentElement.dataset.theme;
     set(system.matches);
   });
-  matchMedia("print").addEventListener("change", redraw);
 }
 
-main();
+/** Paper is light, and waits for no frame. */
+function drawForPaper(draw, redraw) {
+  matchMedia("print").addEventListener("change", ({ matches }) => (matches ? draw() : redraw()));
+}
+
+main().catch((problem) => {
+  for (const read of document.querySelectorAll(".readout")) {
+    read.textContent = `The pictures cannot be drawn; they need a browser of 2024 or later (${problem.message}).`;
+  }
+  throw problem;
+});

@@ -20,7 +20,7 @@ export class Model {
     this.nodesAt = new Map();
     this.nodeVertex.forEach((vertex, node) => push(this.nodesAt, vertex, node));
     this.views = facts.views.map((view, index) => new View(this, view, `view${index}.`, arrays));
-    this.top = Math.max(...this.views.map((view) => view.top)) || 1;
+    this.top = Math.max(...this.views.map((view) => view.top));
   }
 
   nodeName(node) {
@@ -49,7 +49,7 @@ export class Model {
   }
 
   describeLink(view, link) {
-    const share = percent(view.busy[link] / this.top);
+    const share = percent(view.busy[link] / (this.top || 1));
     return `Link ${this.linkName[link]}: ${this.load(view, link)}, ${share} of the busiest. Loaded by ${this.loaders(view, link)}.`;
   }
 

@@ -70,7 +70,7 @@ export class Nodes {
     const asked = this.search.value.trim().toLowerCase();
     const all = Array.from(model.nodeId, (_, node) => node);
     if (asked === "") return all;
-    const rank = /^r(?:ank)? *(\d+)$/.exec(asked);
+    const rank = /^rank *(\d+)$/.exec(asked);
     if (rank) return Number(rank[1]) < model.ranks ? [view.node[rank[1]]] : [];
     return all.filter((node) =>
       `${model.nodeId[node]} ${model.host[node] ?? ""} ${model.nodePlace[node] ?? ""}`.toLowerCase().includes(asked));
@@ -81,9 +81,11 @@ export class Nodes {
     const last = Math.max(Math.ceil(nodes.length / ROWS) - 1, 0);
     this.page = Math.min(Math.max(page, 0), last);
     const first = this.page * ROWS;
-    const shown = nodes.slice(first, first + ROWS);
-    document.querySelector("#table tbody").replaceChildren(...shown.map((node) => this.row(node)));
-    const range = nodes.length ? `${count(first + 1)} to ${count(first + shown.length)} of ${count(nodes.length)} nodes` : "no node";
+    this.shown = nodes.slice(first, first + ROWS);
+    document.querySelector("#table tbody").replaceChildren(...this.shown.map((node) => this.row(node)));
+    this.markRow();
+    const of = `of ${count(nodes.length)} node${nodes.length === 1 ? "" : "s"}`;
+    const range = nodes.length ? `${count(first + 1)} to ${count(first + this.shown.length)} ${of}` : "no node";
     document.getElementById("found").textContent = range;
     document.getElementById("back").disabled = this.page === 0;
     document.getElementById("next").disabled = this.page === last;
@@ -93,9 +95,13 @@ export class Nodes {
     });
   }
 
+  markRow() {
+    const rows = document.querySelectorAll("#table tbody tr");
+    rows.forEach((row, index) => row.classList.toggle("chosen", this.shown[index] === this.chosen));
+  }
+
   row(node) {
     const row = document.createElement("tr");
-    if (node === this.chosen) row.className = "chosen";
     row.append(...this.columns.map((column, index) => {
       const cell = document.createElement(index === 0 ? "th" : "td");
       if (index === 0) {
@@ -117,6 +123,7 @@ export class Nodes {
   /** Show what is on the slots of a node, grouped as its levels are. */
   choose(node) {
     this.chosen = node;
+    this.markRow();
     document.getElementById("node").hidden = node === null;
     if (node === null) return;
     const { model, view } = this;

@@ -49,16 +49,16 @@ export class Scene {
 
   /** Choose the links in sight, and sort them by load into bins. */
   sortLinks() {
-    const { top } = this.model;
+    const { top, links } = this.model;
     const { busy, byLoad } = this.view;
     const all = Number(this.most.value) === 100;
     const most = all ? busy.length : untied(byLoad, busy, Math.round(10 * this.factor ** (this.most.value / 100)));
-    const text = all ? `all ${count(busy.length)} links` : `the ${count(most)} busiest links`;
+    const text = all && busy.length === links ? `all ${count(links)} links` : `the ${count(most)} busiest of ${count(links)} links`;
     document.getElementById("scene-most-text").textContent = text;
     this.bins = Array.from({ length: BINS + 1 }, () => []);
     for (const link of byLoad.subarray(0, most)) {
       if (busy[link] === 0 && busy.length > MOST_IDLE) break;
-      this.bins[Math.min(Math.ceil((busy[link] / top) * BINS), BINS)].push(link);
+      this.bins[busy[link] === 0 ? 0 : Math.min(Math.ceil((busy[link] / top) * BINS), BINS)].push(link);
     }
     this.redraw();
   }
