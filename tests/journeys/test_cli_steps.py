@@ -115,3 +115,9 @@ def test_trees_that_cannot_be_are_refused(
     refused = topoloom("trees", "-m", TREE, *words)
     assert refused.status == 2
     assert complaint in refused.err
+
+
+def test_one_router_has_no_trees(topoloom: Command) -> None:
+    refused = topoloom("trees", "-m", "torus:1")
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err == "topoloom: torus:1 has no links to make trees of\n"

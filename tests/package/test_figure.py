@@ -65,6 +65,15 @@ def test_every_kind_of_machine_can_be_drawn(
     assert (tmp_path / "x.svg").read_text().startswith("<?xml")
 
 
+@pytest.mark.parametrize("machine", ["torus:4x4x2", "mesh:4x4", "tree:4:8", "torus:1"])
+def test_what_carries_nothing_can_be_drawn(tmp_path: Path, machine: str) -> None:
+    graph = CommGraph.from_edges(1, [0], [0], [8])
+    allocation = Allocation.whole(Machine(machine))
+    placement, _ = place(graph, allocation, mapper="block")
+    draw_judgement(tmp_path / "x.svg", graph, allocation, {"block": placement})
+    assert (tmp_path / "x.svg").exists()
+
+
 def test_the_ending_chooses_the_format(tmp_path: Path) -> None:
     draw(tmp_path / "x.png", "torus:2x2", [2, 2])
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
@@ -116,13 +125,19 @@ def test_a_big_matrix_is_summed_into_cells() -> None:
 def test_the_headline_states_the_gain() -> None:
     graph = stencil([4], 3, False, 100)
     allocation = Allocation.whole(Machine("mesh:4"))
-    good = judge(graph, allocation, Placement(allocation, ids(0, 1, 2, 3)))
-    bad = judge(graph, allocation, Placement(allocation, ids(0, 2, 1, 3)))
+
+    def placed(*slots: int) -> Placement:
+        return Placement(allocation, ids(*slots))
+
+    good = judge(graph, allocation, placed(0, 1, 2, 3))
+    bad = judge(graph, allocation, placed(0, 2, 1, 3))
     text = headline({"block": bad, "mahd": good})
     assert (
         text == "mahd cuts hop-bytes by 40 % and cuts congestion by 67 % against block"
     )
     assert headline({"block": good, "mahd": good}) == "mahd is just as good as block"
+    none = judge(CommGraph.from_edges(4, [], [], []), allocation, placed(0, 1, 2, 3))
+    assert "raises hop-bytes from 0" in headline({"block": none, "mahd": good})
 
 
 @pytest.mark.parametrize(

@@ -117,9 +117,11 @@ def _drawn(nodes: list[int], members: int | None, seed: int) -> list[int]:
 
 
 def _facts(machine: Machine, kind: str, multicasts: Any) -> dict[str, Any]:
-    from topoloom import spanning_trees, tree_kinds, tree_loads
+    from topoloom import Error, spanning_trees, tree_kinds, tree_loads
 
     trees = spanning_trees(machine, kind, multicasts)
+    if not trees:
+        raise Error(f"{machine.text} has no links to make trees of")
     share = len(multicasts) / len(trees)
     on_link, on_vertex = tree_loads(machine, trees)
     # The links of a fat tree's nodes carry what is sent to them, whatever the tree.

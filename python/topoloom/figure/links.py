@@ -45,8 +45,8 @@ class TorusLinks:
 def torus_links(machine: Machine) -> TorusLinks:
     """Find the place of each link from its two ends. O(links)."""
     shape = tuple(int(extent) for extent in machine.shape)
-    ends = np.array([machine.link_ends(link) for link in range(machine.link_count)])
-    ends = ends.reshape(-1, 2)
+    pairs = [machine.link_ends(link) for link in range(machine.link_count)]
+    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     start = np.stack(np.unravel_index(ends[:, 0], shape), axis=1)
     end = np.stack(np.unravel_index(ends[:, 1], shape), axis=1)
     axis = np.argmax(start != end, axis=1)

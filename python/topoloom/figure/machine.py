@@ -191,8 +191,10 @@ def _lines(
     near = apart.sum(axis=1) == 1
     # A link that closes an axis is cut off at both ends: it leads from the last
     # position to the first, and on other axes to where a twist shifts it.
-    axis = (apart[~near] == np.array(size) - 1).argmax(axis=1)
-    steps = np.array([places[int(np.prod(size[d + 1 :]))] for d in range(len(size))])
+    long = np.array(size) > 1
+    axis = (long & (apart[~near] == np.array(size) - 1)).argmax(axis=1)
+    strides = [int(np.prod(size[d + 1 :])) for d in range(len(size))]
+    steps = places[np.where(long, strides, 0)]
     out = 0.4 * (steps - places[0])[axis]
     lines, order = list(straight[near]), [number[near]]
     for end in (0, 1):

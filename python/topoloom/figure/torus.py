@@ -61,7 +61,8 @@ def draw_torus(
         cmap=heat(),
         norm=norm,
         linewidths=0.5 + thick * (share if flat else share**1.6),
-        alpha=None if flat else 0.55 + 0.45 * share,
+        # None of the links may carry any.
+        alpha=None if flat or not share.size else 0.55 + 0.45 * share,
         capstyle="round",
         zorder=2,
         clip_on=False,
