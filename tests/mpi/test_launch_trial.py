@@ -88,6 +88,7 @@ def test_an_interrupt_of_ours_alone_ends_the_program(
     process = subprocess.Popen([*words, *program], start_new_session=True)
     while process.poll() is None and len(ranks := list(tmp_path.glob("rank.*"))) < 2:
         time.sleep(0.05)
+    assert len(ranks) == 2
     sleeping = [os.pidfd_open(int(rank.suffix[1:])) for rank in ranks]
     os.kill(process.pid, signal.SIGINT)
     status = process.wait(timeout=60)
