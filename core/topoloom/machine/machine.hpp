@@ -45,7 +45,7 @@ struct NodeInside {
     [[nodiscard]] std::uint32_t max_port_cost() const {
         return port.empty() ? 0 : *std::ranges::max_element(port);
     }
-    /// Runs of so many slots are alike: each is as far from any slot of another run. They divide the node evenly.
+    /// How many slots in a row are alike: as far as each other from every slot of the other rows, which are as long.
     [[nodiscard]] std::uint32_t slots_alike() const {
         std::uint32_t alike = 1;
         for (std::uint32_t level = 0; level < levels.count(); ++level) {
