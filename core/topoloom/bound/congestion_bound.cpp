@@ -99,6 +99,11 @@ Machine hop_machine(const Machine& machine) {
         spec.distance.clear();
         topology = Tree(std::move(spec));
     }
+    if (const auto* rails = std::get_if<RailCluster>(&topology)) {
+        RailClusterSpec spec = rails->spec();
+        spec.bandwidth.fill(unit_bandwidth);
+        topology = RailCluster(spec);
+    }
     return {std::move(topology), NodeInside{Levels({machine.slots_per_node()}, {0}), 1}, machine.text()};
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "topoloom/machine/axis_name.hpp"
+#include "topoloom/machine/host_text.hpp"
 
 namespace topoloom {
 
@@ -60,7 +61,7 @@ AxisQuantities read_axis_quantities(const Section& section, std::size_t axes) {
     result.latency.assign(axes, {latency, latency});
     for (const auto& [key, value] : section.options) {
         const auto [name, axis] = key.cut('.');
-        if (!axis) continue;
+        if (!axis || is_host_option(key)) continue;
         if (name.text() == "bandwidth")
             set_axis(result.bandwidth, read_axis_side(*axis, axes), read_bandwidth(value, standard));
         if (name.text() == "latency")

@@ -22,7 +22,7 @@ template <class T>
 void require_memory(const T& whole) {
     const std::size_t nodes = whole.node_count();
     const std::size_t vertices = whole.vertex_count();
-    const std::size_t rows = vertices > nodes ? vertices - nodes : vertices;
+    const std::size_t rows = vertices > nodes ? vertices - nodes : vertices;  // of Hosted: its routers
     HopTable::require_memory(rows, rows, nodes);
 }
 
@@ -59,7 +59,6 @@ void Degraded::take_down(const Failures& failures) {
         vertex_up[v] = false;
     }
     for (std::size_t n = 0; n < node_count(); ++n) node_up_[n] = node_up_[n] && vertex_up[vertex_[n]];
-    if (std::ranges::none_of(node_up_, std::identity{})) fail("all nodes of the machine are down");
 
     std::vector<LinkEnds> sought = failures.links;
     const auto key = [](const LinkEnds& e) { return std::pair(e.from, e.to); };
@@ -72,10 +71,26 @@ void Degraded::take_down(const Failures& failures) {
         if (named) found[static_cast<std::size_t>(at - sought.begin())] = true;
         link_up_[link.value] = !named && vertex_up[e.from] && vertex_up[e.to];
     }
+    take_down_cut_off();
     for (std::size_t i = 0; i < sought.size(); ++i) {
         if (found[i] || (i > 0 && sought[i] == sought[i - 1])) continue;
         fail("there is no link from vertex ", sought[i].from, " to vertex ", sought[i].to, " to be down");
     }
+}
+
+/// Nodes with a router of their own, whose link there or back is down.
+void Degraded::take_down_cut_off() {
+    std::visit(
+        [&]<class T>(const T& t) {
+            if constexpr (requires { t.link_up(Node{}); }) {
+                if (!t.has_links()) return;
+                for (const Node node : ids<Node>(node_count())) {
+                    if (!is_up(t.link_up(node)) || !is_up(t.link_down(node))) node_up_[node.value] = false;
+                }
+            }
+        },
+        *whole_);
+    if (std::ranges::none_of(node_up_, std::identity{})) fail("all nodes of the machine are down");
 }
 
 void Degraded::find_ways() {
@@ -90,22 +105,27 @@ void Degraded::find_ways() {
             around_ = ShortestWays(vertex_, forwarding, std::move(arcs));
             detours_ = !takes_shortest_routes(t);
             if (!detours_) return;
-            std::vector<HopTable::Point> points;
-            std::vector<Node> node_at(vertex_count(), Node{node_count()});
-            for (const Node node : ids<Node>(node_count())) {
-                points.push_back({node.value, vertex(node) & 0x7FFFFFFFU, 0});
-                node_at[vertex(node)] = node;
-            }
+            // By router: a node is a host link away from its own, or nothing.
+            const auto& routers = between_routers(t);
+            const std::uint32_t leaf = host_hops(t);
+            const std::size_t rows = routers.vertex_count();
             const auto none = Node{node_count()};
-            hops_ = HopTable(std::move(points), vertex_count(),
-                             HopTable::filled(vertex_count(), [&](std::uint32_t v, std::uint32_t w) {
+            std::vector<HopTable::Point> points;
+            std::vector<Node> node_at(rows, none);
+            for (const Node node : ids<Node>(node_count())) {
+                const std::uint32_t router = routers.vertex(node);
+                points.push_back({node.value, router & 0x7FFFFFFFU, leaf});
+                if (is_up(node)) node_at[router] = node;
+            }
+            hops_ = HopTable(std::move(points), rows,
+                             HopTable::filled(rows, [&](std::uint32_t v, std::uint32_t w) {
                                  const Node a = node_at[v];
                                  const Node b = node_at[w];
                                  if (a == none || b == none || a == b) return 0U;
-                                 if (is_up(t, a, b)) return t.hops(t.point(a), t.point(b));
+                                 if (is_up(t, a, b)) return t.hops(t.point(a), t.point(b)) - 2 * leaf;
                                  const HopTable& table = around_.table();
-                                 return std::min<std::uint32_t>(
-                                     table.distance(table.point(a), table.point(b)), HopTable::unreached);
+                                 const std::uint32_t hops = table.distance(table.point(a), table.point(b));
+                                 return hops < HopTable::unreached ? hops - 2 * leaf : HopTable::unreached;
                              }));
         },
         *whole_);

@@ -19,7 +19,7 @@
 
 namespace topoloom {
 
-/// What is down. A router (or switch) is down with all its links; also one whose nodes are all down.
+/// What is down. A router (or switch) is down with all its links, and one that sits in its nodes with these.
 struct Failures {
     std::vector<std::uint32_t> nodes;
     std::vector<std::uint32_t> vertices;
@@ -95,6 +95,7 @@ class Degraded {
         return up;
     }
     void take_down(const Failures& failures);
+    void take_down_cut_off();
     void find_ways();
     /// Two of the nodes, the first of which cannot reach the second; the same node twice if there are none.
     [[nodiscard]] std::pair<Node, Node> lost_among(std::span<const Node> nodes) const;

@@ -2,6 +2,7 @@
 #include <array>
 #include <string_view>
 
+#include "topoloom/machine/host_text.hpp"
 #include "topoloom/machine/topology_texts.hpp"
 
 namespace topoloom {
@@ -25,7 +26,7 @@ void read_quantities(const Section& section, std::string_view name, bool two_dim
         const Quantity standard = values.back();  // set for all kinds alike until the last round
         for (const auto& [key, value] : section.options) {
             const auto [word, kind] = key.cut('.');
-            if (word.text() != name) continue;
+            if (word.text() != name || is_host_option(key)) continue;
             const auto [first, last] =
                 kind ? read_link_kinds(*kind, two_dimensional) : std::array<std::size_t, 2>{0, 2};
             if (last - first + 1 != breadth) continue;
@@ -50,7 +51,7 @@ WholeTopology read_dragonfly(const Section& section) {
     spec.columns = size.back();
     for (const auto& [key, value] : section.options) {
         const std::string_view name = key.cut('.').first.text();
-        if (name == "bandwidth" || name == "latency") {
+        if (name == "bandwidth" || name == "latency" || is_host_option(key)) {
             continue;
         } else if (key.text() == "nodes") {
             spec.nodes_per_router = value.number();
@@ -62,14 +63,15 @@ WholeTopology read_dragonfly(const Section& section) {
         } else if (key.text() == "routing") {
             spec.routing = DragonflyRouting{static_cast<int>(value.one_of({"minimal", "valiant", "ugal"}))};
         } else {
-            unknown_option(section, key,
-                           {"nodes", "global", "arrangement", "routing", "bandwidth", "latency"});
+            unknown_option(
+                section, key,
+                with_host_options({"nodes", "global", "arrangement", "routing", "bandwidth", "latency"}));
         }
     }
     read_quantities(section, "bandwidth", two_dimensional, spec.bandwidth, read_bandwidth);
     read_quantities(section, "latency", two_dimensional, spec.latency,
                     [](const Piece& value, Seconds) { return read_quantity(value, parse_time); });
-    return section.name.build([&] { return Dragonfly(spec); });
+    return section.name.build([&] { return with_hosts(section, Routers::switches, Dragonfly(spec)); });
 }
 
 }  // namespace topoloom

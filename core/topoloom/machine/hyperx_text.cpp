@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "topoloom/machine/axis_text.hpp"
+#include "topoloom/machine/host_text.hpp"
 #include "topoloom/machine/hyperx.hpp"
 #include "topoloom/machine/topology_texts.hpp"
 
@@ -10,13 +11,15 @@ namespace topoloom {
 
 namespace {
 
-WholeTopology read_joined_axes(const Section& section, std::vector<std::uint32_t> size) {
+WholeTopology read_joined_axes(const Section& section, Routers routers, std::vector<std::uint32_t> size) {
     HyperXSpec spec;
     spec.size = std::move(size);
     refuse_items(section);
     for (const auto& [key, value] : section.options) {
         const std::string_view name = key.text();
-        if (is_axis_quantity(key)) {
+        if (is_host_option(key)) {
+            continue;
+        } else if (is_axis_quantity(key)) {
             if (name.ends_with('+') || name.ends_with('-'))
                 key.complain("links of a ", section.name.text(), " have no direction: leave out the + or -;");
         } else if (name == "nodes") {
@@ -24,7 +27,7 @@ WholeTopology read_joined_axes(const Section& section, std::vector<std::uint32_t
         } else if (name == "order") {
             spec.order = value.numbers(':');
         } else {
-            unknown_option(section, key, {"bandwidth", "latency", "nodes", "order"});
+            unknown_option(section, key, with_host_options({"bandwidth", "latency", "nodes", "order"}));
         }
     }
     const AxisQuantities quantities = read_axis_quantities(section, spec.size.size());
@@ -32,21 +35,21 @@ WholeTopology read_joined_axes(const Section& section, std::vector<std::uint32_t
     for (const auto& both : quantities.latency) spec.latency.push_back(both[0]);
     return section.name.build([&]() -> WholeTopology {
         if (std::ranges::all_of(spec.size, [](std::uint32_t extent) { return extent <= 2; }))
-            return Hypercube(std::move(spec));
-        return HyperX(std::move(spec));
+            return with_hosts(section, routers, Hypercube(std::move(spec)));
+        return with_hosts(section, routers, HyperX(std::move(spec)));
     });
 }
 
 }  // namespace
 
 WholeTopology read_hyperx(const Section& section) {
-    return read_joined_axes(section, section.body.numbers('x'));
+    return read_joined_axes(section, Routers::switches, section.body.numbers('x'));
 }
 
 WholeTopology read_hypercube(const Section& section) {
     const std::uint32_t dimensions = section.body.number();
     if (dimensions < 1 || dimensions > 31) section.body.complain("a hypercube has 1 to 31 dimensions;");
-    return read_joined_axes(section, std::vector<std::uint32_t>(dimensions, 2));
+    return read_joined_axes(section, Routers::in_nodes, std::vector<std::uint32_t>(dimensions, 2));
 }
 
 }  // namespace topoloom

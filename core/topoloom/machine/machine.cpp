@@ -36,18 +36,111 @@ Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) 
     });
 }
 
+/// What words such as double make of a bandwidth that is not given.
+constexpr BytesPerSecond most_relative{8};
+
+std::string bandwidth_text(BytesPerSecond bandwidth) {
+    std::ostringstream text;
+    text << bandwidth.value / 1e9 << " GB/s";
+    return text.str();
+}
+
+/// The least distance of a node from the next by number: nobody is nearer, but in odd graphs.
+std::uint32_t nearest_nodes(const Machine& machine) {
+    return with_geometry(machine, [&](const auto& geometry) {
+        std::uint32_t nearest = machine.node_count() == 1 ? 0 : std::numeric_limits<std::uint32_t>::max();
+        for (std::size_t node = 1; node < machine.node_count() && nearest > 0; ++node) {
+            nearest = std::min(nearest,
+                               geometry.distance(geometry.point(Node{node - 1}), geometry.point(Node{node})));
+        }
+        return nearest;
+    });
+}
+
 }  // namespace
 
 Machine::Machine(AnyTopology topology, NodeInside inside, std::string text)
     : topology_(std::move(topology)), inside_(std::move(inside)), text_(std::move(text)) {
     node_count_ = with_topology(*this, [](const auto& t) { return t.node_count(); });
     if (slot_count() > std::numeric_limits<std::int32_t>::max()) fail("the machine has more than 2^31 slots");
+    weigh_hops();
     const std::uint64_t network = with_geometry(*this, [](const auto& g) { return g.max_distance(); });
     const std::uint64_t ports = std::uint64_t{2} * inside_.max_port_cost();
     if (std::max<std::uint64_t>(network * inside_.hop_weight + ports, inside_.levels.distances().back()) >
         std::numeric_limits<std::int32_t>::max()) {
         fail("distances of the machine exceed 2^31; use smaller weights");
     }
+    find_bandwidths();
+    if (has_bandwidths_) complete_speeds();
+}
+
+void Machine::weigh_hops() {
+    const std::uint32_t to_routers = 2 * with_topology(*this, [](const auto& t) { return host_hops(t); });
+    const std::uint32_t nearest = nearest_nodes(*this) + to_routers;
+    const std::uint32_t farthest_inside = inside_.levels.distances().back();
+    if (inside_.hop_weight == 0) {
+        const std::uint64_t weight =
+            nearest == 0 ? 1 : (2 * std::uint64_t{farthest_inside} + nearest - 1) / nearest;
+        if (weight > std::numeric_limits<std::int32_t>::max())
+            fail("distances of the machine exceed 2^31; use smaller weights");
+        inside_.hop_weight = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, weight));
+    }
+    inside_.host = inside_.hop_weight * to_routers / 2;
+    const std::uint64_t leaving = std::uint64_t{inside_.hop_weight} * nearest +
+                                  2 * std::uint64_t{inside_.min_port_cost() - inside_.host};
+    if (node_count_ > 1 && nearest > 0 && leaving < farthest_inside) {
+        remarks_.push_back("another node may be nearer (" + std::to_string(leaving) +
+                           ") than a slot of the own node (" + std::to_string(farthest_inside) +
+                           "), as the distances were given; leave out the weight of a hop to have it fit");
+    }
+}
+
+void Machine::find_bandwidths() {
+    with_topology(*this, [&](const auto& network) {
+        std::optional<LinkRun> least;
+        std::optional<LinkRun> most;
+        for (const LinkRun& run : network.bandwidth_runs()) {
+            if (run.count == 0) continue;
+            if (!least || run.bandwidth < least->bandwidth) least = run;
+            if (!most || run.bandwidth > most->bandwidth) most = run;
+        }
+        has_bandwidths_ = least ? least->bandwidth >= least_known : inside_.memory.has_value();
+        if (least && least->bandwidth <= most_relative && most->bandwidth >= least_known) {
+            fail("the machine says how fast '", network.link_name(most->first), "' is, ",
+                 bandwidth_text(most->bandwidth), ", but nothing of '", network.link_name(least->first),
+                 "'; give the bandwidth of all links");
+        }
+    });
+}
+
+void Machine::complete_speeds() {
+    constexpr BytesPerSecond assumed_memory{100e9};
+    constexpr Seconds assumed_startup{0.5e-6};
+    constexpr Seconds assumed_latency{0.5e-6};
+    constexpr Seconds assumed_memory_startup{0.3e-6};
+    speeds_.port = inside_.port_bandwidth;
+    speeds_.startup = inside_.startup.value_or(assumed_startup);
+    speeds_.latency = inside_.latency.value_or(inside_.startup ? Seconds{0} : assumed_latency);
+    with_topology(*this, [&]<class T>(const T& network) {
+        if constexpr (requires { network.hosts(); }) {
+            const HostLinks& hosts = network.hosts();
+            if (hosts.cards > 0 && hosts.is_assumed) {
+                remarks_.push_back("assumed: one network card per node, of " +
+                                   bandwidth_text(hosts.bandwidth) + " (cards=, bandwidth.host=)");
+            }
+        }
+    });
+    if (!inside_.startup && node_count_ > 1) {
+        remarks_.push_back("assumed: a message over the network takes its sender 0.5 us (startup=)" +
+                           std::string(inside_.latency ? "" : ", and 0.5 us more to arrive (latency=)"));
+    }
+    if (slots_per_node() == 1) return;
+    speeds_.memory = inside_.memory.value_or(assumed_memory);
+    speeds_.memory_startup = inside_.memory_startup.value_or(assumed_memory_startup);
+    if (!inside_.memory)
+        remarks_.push_back("assumed: messages inside a node move 100 GB/s, all together (memory=)");
+    if (!inside_.memory_startup)
+        remarks_.push_back("assumed: a message inside a node takes its sender 0.3 us (memory-startup=)");
 }
 
 std::size_t Machine::link_count() const {
@@ -77,12 +170,22 @@ std::uint32_t Machine::max_distance() const {
                     levels.distance(levels.key(0), levels.key(levels.size() - 1)));
 }
 
+bool Machine::distances_are_hops() const {
+    if (inside_.hop_weight != 1 || inside_.levels.distances().back() != 0 || !inside_.port.empty())
+        return false;
+    return with_topology(*this, [](const auto& t) {
+        if constexpr (requires { t.distances_are_hops(); }) return t.distances_are_hops();
+        return true;
+    });
+}
+
 std::uint32_t Machine::hops(Node a, Node b) const {
     return with_topology(*this, [&](const auto& t) { return t.hops(t.point(a), t.point(b)); });
 }
 
 double Machine::average_distance() const {
     if (node_count_ < 2) return 0;
+    const double to_routers = 2 * with_topology(*this, [](const auto& t) { return host_hops(t); });
     return with_geometry(*this, [&]<class T>(const T& g) {
         std::vector<typename T::Point> points;
         for (const Node node : usable_nodes()) points.push_back(g.point(node));
@@ -91,9 +194,9 @@ double Machine::average_distance() const {
         for (const std::uint64_t total : totals) sum += static_cast<double>(total);
         if constexpr (std::is_same_v<T, HopTable>) {
             const std::uint64_t pairs = g.reached_pairs(points);
-            return pairs == 0 ? 0.0 : sum / static_cast<double>(pairs);
+            return pairs == 0 ? 0.0 : to_routers + sum / static_cast<double>(pairs);
         } else {
-            return sum / static_cast<double>(node_count_) / static_cast<double>(node_count_ - 1);
+            return to_routers + sum / static_cast<double>(node_count_) / static_cast<double>(node_count_ - 1);
         }
     });
 }

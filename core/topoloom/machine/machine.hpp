@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -28,22 +29,31 @@ using AnyTopology = TopologiesAnd<Degraded>;
 /// The geometry of a topology: searches are compiled once for each of these, however many topologies there are.
 using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;
 
-/// What is inside every node: slots in levels, distances between them, what one hop of the network weighs, and what the
-/// way between a slot and the node's network port costs: one number for each of as many equal runs of slots, or none.
-/// And how fast the port is: each way, and what a message takes to start (beta and alpha of Hockney's model).
+/// What is inside every node, as it was given: slots in levels, distances between them, what one hop of the network
+/// weighs, and what the way between a slot and the node's network port costs: one number for each of as many equal runs
+/// of slots, or none. And speeds; Machine::speeds() completes them.
 struct NodeInside {
     Levels levels{{1}, {0}};
-    std::uint32_t hop_weight = 1;
+    std::uint32_t hop_weight =
+        0;  // 0: such that other nodes are twice as far as the farthest slot of the own one
     std::vector<std::uint32_t> port{};
+    std::uint32_t host =
+        0;  // what the links between a node and its router add to the ways there: set by Machine
     BytesPerSecond port_bandwidth{std::numeric_limits<double>::infinity()};
-    Seconds startup{0};
+    std::optional<BytesPerSecond> memory{};
+    std::optional<Seconds> startup{};
+    std::optional<Seconds> latency{};
+    std::optional<Seconds> memory_startup{};
 
     /// Of a slot by its number in the node.
     [[nodiscard]] std::uint32_t port_cost(std::uint32_t local) const {
-        return port.empty() ? 0 : port[local / (levels.size() / port.size())];
+        return host + (port.empty() ? 0 : port[local / (levels.size() / port.size())]);
     }
     [[nodiscard]] std::uint32_t max_port_cost() const {
-        return port.empty() ? 0 : *std::ranges::max_element(port);
+        return host + (port.empty() ? 0 : *std::ranges::max_element(port));
+    }
+    [[nodiscard]] std::uint32_t min_port_cost() const {
+        return host + (port.empty() ? 0 : *std::ranges::min_element(port));
     }
     /// How many slots in a row are alike: as far as each other from every slot of the other rows, which are as long.
     [[nodiscard]] std::uint32_t slots_alike() const {
@@ -58,6 +68,17 @@ struct NodeInside {
     [[nodiscard]] bool is_flat() const {
         return hop_weight == 1 && levels.distances().back() == 0 && max_port_cost() == 0;
     }
+};
+
+/// How fast nodes are: what a node sends, and receives, a second over the network (inf: only its links limit it), what
+/// messages between its slots move a second, all together, what every message takes its sender to start (LogGP's o), and
+/// what one over the network takes beside that and its links (L).
+struct NodeSpeeds {
+    BytesPerSecond port{std::numeric_limits<double>::infinity()};
+    BytesPerSecond memory{std::numeric_limits<double>::infinity()};
+    Seconds startup{0};
+    Seconds latency{0};
+    Seconds memory_startup{0};
 };
 
 /// Distances between slots of a machine whose nodes cost nothing inside: those of the network.
@@ -142,6 +163,12 @@ class Machine {
     [[nodiscard]] const AnyTopology& topology() const { return topology_; }
     [[nodiscard]] const NodeInside& inside() const { return inside_; }
     [[nodiscard]] const std::string& text() const { return text_; }
+    /// Whether bandwidths are known, so that loads have times. If not, all are relative: loads count in bytes.
+    [[nodiscard]] bool has_bandwidths() const { return has_bandwidths_; }
+    /// Where bandwidths are known, what was not given is assumed; see remarks(). Else there are no limits.
+    [[nodiscard]] const NodeSpeeds& speeds() const { return speeds_; }
+    /// What was assumed of the machine, and what is odd about it: a line each.
+    [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
 
     [[nodiscard]] std::size_t node_count() const { return node_count_; }
     [[nodiscard]] std::uint32_t slots_per_node() const { return inside_.levels.size(); }
@@ -161,6 +188,8 @@ class Machine {
     [[nodiscard]] std::uint32_t distance(Slot a, Slot b) const;
     [[nodiscard]] std::uint32_t max_distance() const;
     [[nodiscard]] std::uint32_t hops(Node a, Node b) const;
+    /// Whether distances are hops between all slots: nothing weighs links, nor counts inside nodes.
+    [[nodiscard]] bool distances_are_hops() const;
 
     /// Mean network distance over ordered pairs of different nodes that reach each other; 0 if there are none.
     [[nodiscard]] double average_distance() const;
@@ -176,10 +205,17 @@ class Machine {
     [[nodiscard]] std::string describe() const;
 
    private:
+    void weigh_hops();
+    void find_bandwidths();
+    void complete_speeds();
+
     AnyTopology topology_;
     NodeInside inside_;
     std::string text_;
     std::size_t node_count_;
+    bool has_bandwidths_ = false;
+    NodeSpeeds speeds_;
+    std::vector<std::string> remarks_;
 };
 
 /// Calls use(topology) with the concrete topology.

@@ -52,15 +52,30 @@ NodeInside read_inside(const Section& section) {
             inside.port_bandwidth = read_quantity(value, parse_bandwidth);
             continue;
         }
+        if (key.text() == "memory") {
+            inside.memory = read_quantity(value, parse_bandwidth);
+            continue;
+        }
         if (key.text() == "startup") {
             inside.startup = read_quantity(value, parse_time);
             continue;
         }
+        if (key.text() == "latency") {
+            inside.latency = read_quantity(value, parse_time);
+            continue;
+        }
+        if (key.text() == "memory-startup") {
+            inside.memory_startup = read_quantity(value, parse_time);
+            continue;
+        }
         if (key.text() != "distance")
-            unknown_option(section, key, {"distance", "port", "bandwidth", "startup"});
+            unknown_option(
+                section, key,
+                {"distance", "port", "bandwidth", "startup", "latency", "memory", "memory-startup"});
         distance = value.numbers(':');
         if (distance.size() == arity.size() + 1) {
             inside.hop_weight = distance.back();
+            if (inside.hop_weight == 0) value.complain("a hop weighs at least 1;");
             distance.pop_back();
         }
     }

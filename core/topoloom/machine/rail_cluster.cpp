@@ -2,6 +2,7 @@
 #include "topoloom/machine/rail_cluster.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <sstream>
 
@@ -55,7 +56,32 @@ RailCluster::RailCluster(RailClusterSpec spec)
     } else {
         hops_[1] = {4, 4};
     }
+    weigh_links();
     tabulate();
+}
+
+void RailCluster::weigh_links() {
+    const BytesPerSecond nvlink = spec_.bandwidth[0];
+    for (std::size_t kind = 1; kind < weight_.size(); ++kind) {
+        const double slower = nvlink.value / spec_.bandwidth[kind].value;
+        if (nvlink >= least_known && spec_.bandwidth[kind] >= least_known && slower > 1)
+            weight_[kind] = static_cast<std::uint32_t>(std::min(std::lround(slower), 1000L));
+    }
+}
+
+std::uint32_t RailCluster::diameter() const {
+    if (gpus_ == 1) return 0;
+    if (domains_ == 1) return 2;
+    return hops_[spec_.rails > 1 ? 1 : 0][spec_.units > 1 ? 1 : 0];
+}
+
+/// Between GPUs, neither of which is the other.
+std::uint32_t RailCluster::distance(const Point& a, const Point& b) const {
+    if (a.domain == b.domain) return 2 * weight_[0];
+    const bool crosses = a.rail != b.rail;
+    const bool by_nvlink = crosses && spec_.crossing == RailCrossing::nvlink;
+    const bool by_spine = a.unit != b.unit || (crosses && !by_nvlink);
+    return 2 * (weight_[1] + (by_nvlink ? weight_[0] : 0) + (by_spine ? weight_[2] : 0));
 }
 
 /// One row for the GPUs of a domain that are on one rail: they are leaves of it, a link away.
@@ -74,7 +100,7 @@ void RailCluster::tabulate() {
         nodes.push_back({node, (p.domain * spec_.rails + p.rail) & 0x7FFFFFFFU, 1});
     }
     auto hops = HopTable::filled(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
-        return a == b ? 0 : this->hops(rows[a], rows[b]) - 2;
+        return a == b ? 0 : distance(rows[a], rows[b]) - 2;
     });
     table_ = HopTable(std::move(nodes), rows.size(), std::move(hops), std::move(groups));
 }

@@ -72,8 +72,10 @@ class RailCluster {
         if (a.domain == b.domain) return a.node == b.node ? 0 : 2;
         return hops_[a.rail == b.rail ? 0 : 1][a.unit == b.unit ? 0 : 1];
     }
-    [[nodiscard]] std::uint32_t diameter() const { return table_.max_distance(); }
+    [[nodiscard]] std::uint32_t diameter() const;
+    /// Distances weigh a link by how much slower it is than NVLink, if all bandwidths are known.
     [[nodiscard]] const HopTable& geometry() const { return table_; }
+    [[nodiscard]] bool distances_are_hops() const { return weight_[1] == 1 && weight_[2] == 1; }
     [[nodiscard]] bool takes_shortest_routes() const { return spec_.crossing == RailCrossing::spine; }
 
     template <class Visit>
@@ -121,7 +123,9 @@ class RailCluster {
 
     [[nodiscard]] std::size_t kind_of(Link link) const;
     [[nodiscard]] std::string vertex_name(std::uint32_t vertex) const;
+    void weigh_links();
     void tabulate();
+    [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const;
 
     RailClusterSpec spec_;
     std::uint32_t gpus_;     // of all domains
@@ -133,6 +137,7 @@ class RailCluster {
     double spine_share_ = 1;
     std::array<std::size_t, kinds + 1> first_{};          // [kind]: its first link; at the end: all links
     std::array<std::array<std::uint32_t, 2>, 2> hops_{};  // [other rail][other unit], to other domains
+    std::array<std::uint32_t, 3> weight_{1, 1, 1};        // of a link: NVLink, to a leaf, to a spine
     HopTable table_;
 };
 

@@ -7,6 +7,7 @@
 #include "topoloom/machine/dragonfly.hpp"
 #include "topoloom/machine/explicit_graph.hpp"
 #include "topoloom/machine/fat_tree.hpp"
+#include "topoloom/machine/hosted.hpp"
 #include "topoloom/machine/hyperx.hpp"
 #include "topoloom/machine/rail_cluster.hpp"
 #include "topoloom/machine/ring_bus.hpp"
@@ -17,8 +18,9 @@
 namespace topoloom {
 
 template <class... More>
-using TopologiesAnd = std::variant<Torus, WideTorus, Tree, FatTree, HyperX, Hypercube, RingBus, TwistedTorus,
-                                   RailCluster, Dragonfly, ExplicitGraph, More...>;
+using TopologiesAnd =
+    std::variant<Torus, Hosted<Torus>, Hosted<WideTorus>, Tree, FatTree, Hosted<HyperX>, Hosted<Hypercube>,
+                 RingBus, Hosted<TwistedTorus>, RailCluster, Hosted<Dragonfly>, ExplicitGraph, More...>;
 
 /// A topology as it was built, with nothing down.
 using WholeTopology = TopologiesAnd<>;

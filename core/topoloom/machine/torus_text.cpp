@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "topoloom/machine/axis_text.hpp"
+#include "topoloom/machine/host_text.hpp"
 #include "topoloom/machine/topology_texts.hpp"
 
 namespace topoloom {
@@ -19,7 +20,7 @@ WholeTopology read_grid(const Section& section, bool wrapped) {
     spec.bandwidth = std::move(quantities.bandwidth);
     spec.latency = std::move(quantities.latency);
     for (const auto& [key, value] : section.options) {
-        if (is_axis_quantity(key)) {
+        if (is_axis_quantity(key) || is_host_option(key)) {
             continue;
         } else if (key.text() == "nodes") {
             spec.nodes_per_router = value.number();
@@ -36,12 +37,14 @@ WholeTopology read_grid(const Section& section, bool wrapped) {
         } else {
             std::vector<std::string> known{"bandwidth", "latency", "nodes", "order", "ties"};
             if (wrapped) known.emplace_back("wrap");
-            unknown_option(section, key, known);
+            unknown_option(section, key, with_host_options(std::move(known)));
         }
     }
     return section.name.build([&]() -> WholeTopology {
-        if (axes <= 8) return Torus(std::move(spec));
-        return WideTorus(std::move(spec));
+        if (axes > 8) return with_hosts(section, Routers::in_nodes, WideTorus(std::move(spec)));
+        auto hosted = with_hosts(section, Routers::in_nodes, Torus(std::move(spec)));
+        if (hosted.has_links()) return hosted;
+        return hosted.between_routers();
     });
 }
 

@@ -48,6 +48,12 @@ class Tree {
     [[nodiscard]] std::uint32_t diameter() const;
     [[nodiscard]] std::uint32_t max_distance() const;
     [[nodiscard]] const Tree& geometry() const { return *this; }
+    [[nodiscard]] bool distances_are_hops() const {
+        for (std::uint32_t j = 0; j < spec_.distance.size(); ++j) {
+            if (spec_.distance[j] != 2 * (j + 1)) return false;
+        }
+        return true;
+    }
 
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/machine/axis_text.hpp"
+#include "topoloom/machine/host_text.hpp"
 #include "topoloom/machine/topology_texts.hpp"
 
 namespace topoloom {
@@ -12,7 +13,7 @@ WholeTopology read_twisted(const Section& section) {
     spec.twist.assign(axes, std::vector<std::uint32_t>(axes, 0));
     for (const auto& [key, value] : section.options) {
         const auto [name, axis] = key.cut('.');
-        if (is_axis_quantity(key)) {
+        if (is_axis_quantity(key) || is_host_option(key)) {
             continue;
         } else if (key.text() == "nodes") {
             spec.nodes_per_router = value.number();
@@ -21,13 +22,14 @@ WholeTopology read_twisted(const Section& section) {
             twist = value.numbers(':');
             if (twist.size() != axes) value.complain("expected a shift for each of the ", axes, " axes");
         } else {
-            unknown_option(section, key, {"bandwidth", "latency", "nodes", "twist.AXIS"});
+            unknown_option(section, key, with_host_options({"bandwidth", "latency", "nodes", "twist.AXIS"}));
         }
     }
     AxisQuantities quantities = read_axis_quantities(section, axes);
     spec.bandwidth = std::move(quantities.bandwidth);
     spec.latency = std::move(quantities.latency);
-    return section.name.build([&] { return TwistedTorus(std::move(spec)); });
+    return section.name.build(
+        [&] { return with_hosts(section, Routers::in_nodes, TwistedTorus(std::move(spec))); });
 }
 
 }  // namespace topoloom

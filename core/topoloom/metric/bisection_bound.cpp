@@ -213,7 +213,8 @@ double at_least(const Degraded& network, const Halves& halves) {
 Halves halves_of(const Machine& machine) {
     const std::vector<Node> nodes = machine.usable_nodes();
     std::vector<std::uint32_t> on_vertex;
-    with_topology(machine, [&](const auto& network) {
+    with_topology(machine, [&](const auto& topology) {
+        const auto& network = between_routers(topology);
         on_vertex.assign(network.vertex_count(), 0);
         for (const Node node : nodes) ++on_vertex[network.vertex(node)];
     });
@@ -226,7 +227,7 @@ BytesPerSecond bisection_at_least(const Machine& machine) {
     const Halves halves = halves_of(machine);
     if (halves.smaller == 0) return BytesPerSecond{0};
     return BytesPerSecond{
-        with_topology(machine, [&](const auto& network) { return at_least(network, halves); })};
+        with_topology(machine, [&](const auto& t) { return at_least(between_routers(t), halves); })};
 }
 
 }  // namespace topoloom

@@ -17,7 +17,8 @@ struct Halves {
 
 [[nodiscard]] Halves halves_of(const Machine& machine);
 
-/// A lower limit on the bandwidth, of both directions together, of the links between any two halves of the nodes.
+/// A lower limit on the bandwidth, of both directions together, of the links between any two halves of the nodes, which
+/// go with their routers.
 ///
 /// Traffic that the network can carry proves it: where all pairs can exchange x bytes/s at once, 2 x larger x
 /// smaller of them cross; where every node can exchange x with a partner at once, whoever that is, 2 x smaller do.

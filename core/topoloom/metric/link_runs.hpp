@@ -13,6 +13,7 @@
 
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/fat_tree.hpp"
+#include "topoloom/machine/hosted.hpp"
 #include "topoloom/machine/torus.hpp"
 #include "topoloom/metric/route_loads.hpp"
 
@@ -236,6 +237,59 @@ class LinkRuns<BasicTorus<Width>> {
     std::uint32_t line_count_ = 0;
     bool split_ties_;
     std::int32_t minus_to_;  // half-way messages to this position go -
+};
+
+/// Between routers as there; behind these lines one for every host link.
+template <class Base>
+class LinkRuns<Hosted<Base>> {
+   public:
+    struct Point {
+        typename LinkRuns<Base>::Point router;
+        Node node;
+    };
+
+    LinkRuns(const Hosted<Base>& network, Bytes all, double background)
+        : network_(network),
+          between_(network.between_routers(), all, background),
+          lines_(between_.lines()),
+          rates_(between_.rates()) {
+        first_host_ = static_cast<std::uint32_t>(lines_.size());
+        if (!network.has_links()) return;
+        const LinkRun hosts = network.bandwidth_runs().back();
+        rates_.push_back({hosts.bandwidth.value, 1});
+        std::uint32_t place = lines_.empty() ? 0 : lines_.back().first + lines_.back().length;
+        for (std::size_t i = 0; i < hosts.count; ++i)
+            lines_.push_back({place++, 1, static_cast<std::uint32_t>(rates_.size() - 1)});
+    }
+
+    [[nodiscard]] Grain grain() const { return between_.grain(); }
+    [[nodiscard]] Point point(Node node) const { return {between_.point(node), node}; }
+    [[nodiscard]] const std::vector<LinkLine>& lines() const { return lines_; }
+    [[nodiscard]] LinkPlace place(Link link) const {
+        const std::size_t between = network_.between_routers().link_count();
+        if (link.value < between) return between_.place(link);
+        return {line_of(link), 0};
+    }
+    [[nodiscard]] const std::vector<LinkRate>& rates() const { return rates_; }
+
+    template <class Use>
+    void route(const Point& a, const Point& b, double bytes, const Use& use) const {
+        if (a.node == b.node) return;
+        if (network_.has_links()) use(LoadRun{line_of(network_.link_up(a.node)), 0, 1, bytes});
+        between_.route(a.router, b.router, bytes, use);
+        if (network_.has_links()) use(LoadRun{line_of(network_.link_down(b.node)), 0, 1, bytes});
+    }
+
+   private:
+    [[nodiscard]] std::uint32_t line_of(Link link) const {
+        return first_host_ + link.value - static_cast<std::uint32_t>(network_.between_routers().link_count());
+    }
+
+    const Hosted<Base>& network_;
+    LinkRuns<Base> between_;
+    std::vector<LinkLine> lines_;
+    std::vector<LinkRate> rates_;
+    std::uint32_t first_host_;
 };
 
 }  // namespace topoloom

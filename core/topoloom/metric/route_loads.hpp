@@ -10,6 +10,7 @@
 
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/fat_tree.hpp"
+#include "topoloom/machine/hosted.hpp"
 #include "topoloom/machine/torus_deposits.hpp"
 
 namespace topoloom {
@@ -108,6 +109,31 @@ class RouteLoads<FatTree> {
    private:
     const FatTree& tree_;
     DelayedLoads loads_;
+    Node from_;
+};
+
+/// Between routers as there; and on the links of both nodes.
+template <class Base>
+class RouteLoads<Hosted<Base>> {
+   public:
+    using Point = typename Hosted<Base>::Point;
+    RouteLoads(const Hosted<Base>& network, std::span<double> loads, Grain grain)
+        : network_(network), between_(network.between_routers(), loads, grain), loads_(loads) {}
+    void from(Node node, const Point& a) {
+        between_.from(node, a.router);
+        from_ = node;
+    }
+    void to(Node node, const Point& b, double bytes) {
+        between_.to(node, b.router, bytes);
+        if (!network_.has_links()) return;
+        loads_[network_.link_up(from_).value] += bytes;
+        loads_[network_.link_down(node).value] += bytes;
+    }
+
+   private:
+    const Hosted<Base>& network_;
+    RouteLoads<Base> between_;
+    std::span<double> loads_;
     Node from_;
 };
 

@@ -45,7 +45,8 @@ class Halver {
    public:
     explicit Halver(const Machine& machine)
         : halves_(halves_of(machine)), result_{bisection_at_least(machine), {}, 0} {
-        with_topology(machine, [&](const auto& network) {
+        with_topology(machine, [&](const auto& topology) {
+            const auto& network = between_routers(topology);
             nodes_on_.assign(network.vertex_count(), 0);
             for (const Node node : machine.usable_nodes()) ++nodes_on_[network.vertex(node)];
             for (const LinkRun& run : network.bandwidth_runs()) {

@@ -20,7 +20,7 @@ std::vector<GroupLevel> levels_of(const Machine& machine, const Network& network
             levels.push_back({spec.arity[j], std::uint64_t{spec.distance[j]} * machine.inside().hop_weight});
         }
     } else {
-        levels.push_back({network.spec().nodes_per_router, 0});
+        levels.push_back({network.spec().nodes_per_router, 2 * std::uint64_t{machine.inside().host}});
     }
     return levels;
 }
@@ -161,15 +161,16 @@ std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t rank
 
 std::uint32_t least_distance(const Machine& machine) {
     const NodeInside& inside = machine.inside();
-    std::uint32_t least = with_geometry(machine, [&]<class Network>(const Network& network) -> std::uint32_t {
-        if constexpr (std::is_same_v<Network, Tree>) {
-            return network.spec().distance.front() * inside.hop_weight;
-        } else if constexpr (std::is_same_v<Network, HopTable>) {
-            return network.nodes_share_routers() ? 0 : inside.hop_weight;
-        } else {
-            return network.spec().nodes_per_router > 1 ? 0 : inside.hop_weight;
-        }
-    });
+    std::uint32_t least = 2 * inside.min_port_cost() +
+                          with_geometry(machine, [&]<class Network>(const Network& network) -> std::uint32_t {
+                              if constexpr (std::is_same_v<Network, Tree>) {
+                                  return network.spec().distance.front() * inside.hop_weight;
+                              } else if constexpr (std::is_same_v<Network, HopTable>) {
+                                  return network.nodes_share_routers() ? 0 : inside.hop_weight;
+                              } else {
+                                  return network.spec().nodes_per_router > 1 ? 0 : inside.hop_weight;
+                              }
+                          });
     for (std::uint32_t j = 0; j < inside.levels.count(); ++j) {
         if (inside.levels.arity()[j] > 1) least = std::min(least, inside.levels.distances()[j]);
     }

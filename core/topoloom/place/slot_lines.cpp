@@ -26,6 +26,8 @@ Extents nesting(const T& network) {
         return {spec.groups, spec.rows * spec.columns, spec.nodes_per_router};
     } else if constexpr (requires { network.spec().arity; }) {
         return {network.spec().arity.rbegin(), network.spec().arity.rend()};
+    } else if constexpr (requires { network.between_routers(); }) {
+        return nesting(network.between_routers());
     } else if constexpr (std::is_same_v<T, Degraded>) {
         return std::visit([](const auto& whole) { return nesting(whole); }, network.whole());
     } else {
