@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 
@@ -118,8 +119,28 @@ void bind_machine(nb::module_& m) {
             "port_bandwidth", [](const Machine& m) { return m.inside().port_bandwidth.value; },
             "Bytes per second that a node sends, and receives; inf if it has no such limit.")
         .def_prop_ro(
-            "startup", [](const Machine& m) { return m.inside().startup.value; },
-            "Seconds that a message takes to begin, wherever it goes.")
+            "memory_bandwidth", [](const Machine& m) { return m.speeds().memory.value; },
+            "Bytes per second that messages inside a node move, all together; inf if not limited.")
+        .def_prop_ro(
+            "startup", [](const Machine& m) { return m.speeds().startup.value; },
+            "Seconds that each message over the network takes its sender.")
+        .def_prop_ro(
+            "node_latency", [](const Machine& m) { return m.speeds().latency.value; },
+            "Seconds that a message over the network takes beside its startup and its links.")
+        .def_prop_ro(
+            "memory_startup", [](const Machine& m) { return m.speeds().memory_startup.value; },
+            "Seconds that each message inside a node takes its sender.")
+        .def_prop_ro("has_bandwidths", &Machine::has_bandwidths,
+                     "Whether bandwidths are known, so that loads have times; else they count in bytes.")
+        .def_prop_ro("distances_are_hops", &Machine::distances_are_hops,
+                     "Whether no link is weighed, and nothing inside nodes.")
+        .def_prop_ro(
+            "host_hops",
+            [](const Machine& m) { return with_topology(m, [](const auto& t) { return host_hops(t); }); },
+            "Links between a node and its router; 0 where these are one, or a tree's lowest level joins "
+            "them.")
+        .def_prop_ro("remarks", &Machine::remarks,
+                     "What was assumed of the machine, and what is odd about it: a line each.")
         .def(
             "summary",
             [](const Machine& m) {

@@ -3,6 +3,7 @@
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,8 +13,10 @@
 #include "option_list.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/place/choose_nodes.hpp"
 #include "topoloom/place/mapper.hpp"
+#include "topoloom/place/objective_choice.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {
@@ -42,15 +45,27 @@ class Aimed {
    public:
     Aimed(std::string_view objective, std::vector<const CommGraph*> phases,
           const std::optional<Numbers>& background)
-        : objective_(parse_objective(objective)), phases_(std::move(phases)) {
+        : phases_(std::move(phases)) {
+        if (objective != "auto") objective_ = parse_objective(objective);
         if (background) background_ = copy_of<double>(*background);
     }
     [[nodiscard]] Problem at(const Problem& problem) const {
-        return problem.with_objective(objective_, phases_, background_);
+        return problem.with_objective(objective_ ? *objective_ : objective_of(choose(problem).aim), phases_,
+                                      background_);
+    }
+    [[nodiscard]] double time(const Machine& machine, const CommGraph& graph,
+                              const Placement& placement) const {
+        if (!machine.has_bandwidths()) return 0;
+        Goal goal{.objective = objective_of(Aim::time), .phases = phases_, .background = background_};
+        if (goal.phases.empty()) goal.phases.push_back(&graph);
+        return time_parts(machine, goal, placement.slots()).all;
+    }
+    [[nodiscard]] ObjectiveChoice choose(const Problem& problem) const {
+        return choose_objective(problem, phases_, background_);
     }
 
    private:
-    Objective objective_;
+    std::optional<Objective> objective_;  // none: chosen
     std::vector<const CommGraph*> phases_;
     std::vector<double> background_;
 };
@@ -86,6 +101,24 @@ double value_of(const CommGraph& graph, const Allocation& allocation, const Plac
     return aimed.at(Problem(graph, allocation)).objective_value(placement.slots());
 }
 
+/// Of a placement that a machine's bandwidths allow to be timed.
+double time_of(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
+               std::vector<const CommGraph*> phases, const std::optional<Numbers>& background) {
+    const Aimed aimed("time", std::move(phases), background);
+    const nb::gil_scoped_release released;
+    return aimed.time(allocation.machine(), graph, placement);
+}
+
+std::pair<std::string, std::string> choice_of(const CommGraph& graph, const Allocation& allocation,
+                                              std::vector<const CommGraph*> phases,
+                                              const std::optional<Numbers>& background,
+                                              std::optional<double> imbalance) {
+    const Aimed aimed("auto", std::move(phases), background);
+    const nb::gil_scoped_release released;
+    ObjectiveChoice choice = aimed.choose(Problem(graph, allocation, 1, 0, {.imbalance = imbalance}));
+    return {std::string(name_of(choice.aim)), std::move(choice.reason)};
+}
+
 ChosenNodes choose(const CommGraph& graph, const Allocation& free, std::size_t count, std::string_view mapper,
                    std::uint64_t seed, std::optional<double> seconds, std::optional<std::uint64_t> work,
                    int threads, const std::optional<Progress>& progress) {
@@ -116,14 +149,15 @@ void bind_place(nb::module_& m) {
         "place", &run, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(), "seed"_a = 1,
         "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "imbalance"_a = nb::none(),
         "capacities"_a = nb::none(), "previous"_a = nb::none(), "migration_cost"_a = 0,
-        "objective"_a = "hop-bytes", "phases"_a = std::vector<const CommGraph*>{},
-        "background"_a = nb::none(), "proven"_a = nb::none(), "progress"_a = nb::none(),
+        "objective"_a = "auto", "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
+        "proven"_a = nb::none(), "progress"_a = nb::none(),
         "Places the ranks with a chain of mappers; returns (placement, work done).\n\n"
         "Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how\n"
         "much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.\n"
         "previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes a rank moves "
         "with it.\n"
-        "objective is hop-bytes, congestion, congestion-soft, time or weighted(hop-bytes=1;congestion=2);\n"
+        "objective is hop-bytes, congestion, congestion-soft, time, weighted(hop-bytes=1;congestion=2) or\n"
+        "auto, which choose_objective() tells;\n"
         "phases are graphs whose messages never meet, and whose sum is the graph (none: it is one phase);\n"
         "background holds bytes by link that others send.\n"
         "proven(least) is called where the search has proven that no placement has a lower value of the\n"
@@ -133,6 +167,13 @@ void bind_place(nb::module_& m) {
     m.def("objective_value", &value_of, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
           "objective"_a, "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
           "What place() minimizes: hop-bytes, seconds, or a mix in parts of what block placement has.");
+    m.def("predicted_time", &time_of, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
+          "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
+          "Seconds that the messages take: startups, latencies, and the busiest link, network card or\n"
+          "memory; 0 where the machine gives no bandwidths. Ranks may share slots.");
+    m.def("choose_objective", &choice_of, "graph"_a, "allocation"_a, nb::kw_only(),
+          "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
+          "imbalance"_a = nb::none(), "What objective=\"auto\" stands for here, and why.");
     nb::class_<ChosenNodes>(m, "ChosenNodes", "Nodes for a pattern, and where its ranks go on them.")
         .def_ro("allocation", &ChosenNodes::allocation, nb::rv_policy::reference_internal,
                 "The chosen nodes, in the order of the free ones.")

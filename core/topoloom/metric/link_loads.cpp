@@ -10,13 +10,15 @@ namespace topoloom {
 
 template <class T>
 LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGraph& graph,
-                        std::span<const Slot> slot_of_rank, std::span<const double> background)
+                        std::span<const Slot> slot_of_rank, std::span<const double> background, Busy busy)
     : space_(network.geometry(), machine.inside()),
       runs_(network, graph.total_bytes(), most_background(network, background)),
-      messages_(graph),
-      low_(runs_.rates().size()),
-      high_(runs_.rates().size()) {
+      rates_(runs_.rates()),
+      messages_(graph) {
     for (const LinkLine& line : runs_.lines()) lines_.push_back({line});
+    if (busy == Busy::links_and_nodes) add_node_lines(machine);
+    low_.resize(rates_.size());
+    high_.resize(rates_.size());
     amount_.resize(lines_.empty() ? 0 : lines_.back().first + lines_.back().length);
     for (const Link link : ids<Link>(network.link_count())) {
         const LinkPlace place = runs_.place(link);
@@ -24,7 +26,7 @@ LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGrap
         if (background.empty()) continue;
         const Line& line = lines_[place.line];
         amount_[line.first + place.position] =
-            runs_.grain().round(background[link.value] * runs_.rates()[line.rate].ways);
+            runs_.grain().round(background[link.value] * rates_[line.rate].ways);
     }
     for (const Slot slot : slot_of_rank) seats_.push_back(seat(slot));
     for (const Rank u : ids<Rank>(seats_.size())) {
@@ -41,6 +43,23 @@ LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGrap
     block_.resize((lines_.size() + block_size - 1) / block_size);
     is_changed_.assign(block_.size(), 1);
     for (std::uint32_t b = 0; b < block_.size(); ++b) changed_.push_back(b);
+}
+
+template <class T>
+void LinkLoads<T>::add_node_lines(const Machine& machine) {
+    const auto add = [&](BytesPerSecond bandwidth, std::uint32_t& first) {
+        if (!std::isfinite(bandwidth.value)) return;
+        first = static_cast<std::uint32_t>(lines_.size());
+        const auto rate = static_cast<std::uint32_t>(rates_.size());
+        rates_.push_back({bandwidth.value, 1});
+        for (std::size_t node = 0; node < machine.node_count(); ++node) {
+            const std::uint32_t place = lines_.empty() ? 0 : lines_.back().first + lines_.back().length;
+            lines_.push_back({{place, 1, rate}});
+        }
+    };
+    add(machine.speeds().port, node_lines_.out);
+    add(machine.speeds().port, node_lines_.in);
+    add(machine.speeds().memory, node_lines_.memory);
 }
 
 template <class T>
@@ -76,8 +95,7 @@ const CongestionKey& LinkLoads<T>::key() {
 template <class T>
 void LinkLoads<T>::set_soft_scale(double congestion) {
     soft_factor_.clear();
-    for (const LinkRate& rate : runs_.rates())
-        soft_factor_.push_back(1 / (rate.ways * rate.bandwidth * congestion));
+    for (const LinkRate& rate : rates_) soft_factor_.push_back(1 / (rate.ways * rate.bandwidth * congestion));
     soft_ = 0;
     for (const Line& line : lines_) {
         for (std::uint32_t i = 0; i < line.length; ++i)
@@ -92,10 +110,7 @@ void LinkLoads<T>::note_runs(Rank u, Rank v, double sign) {
 
 template <class T>
 void LinkLoads<T>::note_runs(Rank end, const RankMessage& message, double sign) {
-    const Point& here = seats_[end.value].at;
-    const Point& there = seats_[message.peer.value].at;
-    const auto bytes = static_cast<double>(message.bytes);
-    runs_.route(message.sent ? here : there, message.sent ? there : here, bytes, [&](const LoadRun& run) {
+    each_run(end, message, [&](const LoadRun& run) {
         if (journal_size_ == journal_.size()) journal_.resize(2 * journal_size_ + 64);
         journal_[journal_size_] = run;
         journal_[journal_size_++].amount *= sign;
@@ -177,11 +192,8 @@ bool LinkLoads<T>::change_if_soft(Rank u, Rank v, Seat for_u, Seat for_v, std::i
 
 template <class T>
 void LinkLoads<T>::put(Rank end, const RankMessage& message, double sign) {
-    const Point& here = seats_[end.value].at;
-    const Point& there = seats_[message.peer.value].at;
-    const double bytes = static_cast<double>(message.bytes);
     std::int64_t more = 0;
-    runs_.route(message.sent ? here : there, message.sent ? there : here, bytes, [&](const LoadRun& run) {
+    each_run(end, message, [&](const LoadRun& run) {
         make_stale(run.line);
         if (overwritten_.size() < overwritten_size_ + run.count)
             overwritten_.resize(2 * overwritten_size_ + run.count);
@@ -297,7 +309,7 @@ void LinkLoads<T>::find_busiest() {
     for (const std::uint32_t b : changed_) {
         block_[b] = 0;
         for (const Line& line : block(b))
-            block_[b] = std::max(block_[b], runs_.rates()[line.rate].congestion(line.most));
+            block_[b] = std::max(block_[b], rates_[line.rate].congestion(line.most));
         is_changed_[b] = 0;
     }
     changed_.clear();
@@ -306,7 +318,7 @@ void LinkLoads<T>::find_busiest() {
     key_known_ = true;
     if (key_.congestion == 0) return;
     for (std::size_t r = 0; r < low_.size(); ++r) {
-        const Limit limit = limit_at(runs_.rates()[r], key_.congestion);
+        const Limit limit = limit_at(rates_[r], key_.congestion);
         low_[r] = limit.low;
         high_[r] = limit.high;
     }
@@ -338,7 +350,7 @@ template <class T>
 std::vector<Rank> LinkLoads<T>::ends_of_busy(double share) {
     if (key().links_at_maximum == 0) return {};
     std::vector<double> least;  // by rate
-    for (const LinkRate& rate : runs_.rates()) least.push_back(limit_at(rate, share * key().congestion).low);
+    for (const LinkRate& rate : rates_) least.push_back(limit_at(rate, share * key().congestion).low);
     std::vector<char> is_end(seats_.size(), 0);
     for (const Rank u : ids<Rank>(seats_.size())) {
         for (const RankMessage& message : messages_.of(u)) {
@@ -375,15 +387,16 @@ bool LinkLoads<T>::crosses(Rank end, const RankMessage& message, std::span<const
 }
 
 template class LinkLoads<Torus>;
-template class LinkLoads<WideTorus>;
+template class LinkLoads<Hosted<Torus>>;
+template class LinkLoads<Hosted<WideTorus>>;
 template class LinkLoads<Tree>;
 template class LinkLoads<FatTree>;
-template class LinkLoads<HyperX>;
-template class LinkLoads<Hypercube>;
+template class LinkLoads<Hosted<HyperX>>;
+template class LinkLoads<Hosted<Hypercube>>;
 template class LinkLoads<RingBus>;
-template class LinkLoads<TwistedTorus>;
+template class LinkLoads<Hosted<TwistedTorus>>;
 template class LinkLoads<RailCluster>;
-template class LinkLoads<Dragonfly>;
+template class LinkLoads<Hosted<Dragonfly>>;
 template class LinkLoads<ExplicitGraph>;
 template class LinkLoads<Degraded>;
 

@@ -19,6 +19,10 @@
 
 namespace topoloom {
 
+/// What counts as a link: those of the network; or also what every node sends and receives through its port, and what
+/// its memory moves between its slots, where the machine limits these.
+enum class Busy { links, links_and_nodes };
+
 /// Every sum is exact (see Grain), so loads do not depend on the order of changes: taken back, they are what they were
 /// bit for bit, and they equal those of judge(). Where routing adapts to the load, all traffic goes minimally. A
 /// background of bytes by link counts in every maximum; the grain is that of all bytes together, then.
@@ -32,13 +36,14 @@ class LinkLoads {
 
     /// Refers to all but the last two. Throws Error for a background that does not fit the links, or is negative.
     LinkLoads(const T& network, const Machine& machine, const CommGraph& graph,
-              std::span<const Slot> slot_of_rank, std::span<const double> background = {});
+              std::span<const Slot> slot_of_rank, std::span<const double> background = {},
+              Busy busy = Busy::links);
 
     /// Bytes on a link, the background included.
     [[nodiscard]] double load(Link link) const {
         const LinkPlace place = places_[link.value];
         const Line& line = lines_[place.line];
-        return runs_.rates()[line.rate].load(amount_[line.first + place.position]);
+        return rates_[line.rate].load(amount_[line.first + place.position]);
     }
     [[nodiscard]] BigVector<double> loads() const;
     [[nodiscard]] Slot slot(Rank u) const { return seats_[u.value].slot; }
@@ -82,6 +87,7 @@ class LinkLoads {
     /// Where a rank is.
     struct Seat {
         Slot slot;
+        Node node;
         Point at;
         typename Space::Point where;
     };
@@ -101,7 +107,7 @@ class LinkLoads {
     [[nodiscard]] static double most_background(const T& network, std::span<const double> background);
 
     [[nodiscard]] Seat seat(Slot slot) const {
-        return {slot, runs_.point(space_.node(slot)), space_.point(slot)};
+        return {slot, space_.node(slot), runs_.point(space_.node(slot)), space_.point(slot)};
     }
     /// Distances on machines with one-way links depend on the direction.
     [[nodiscard]] std::int64_t hop_bytes_of(Rank end, const RankMessage& message) const {
@@ -115,6 +121,31 @@ class LinkLoads {
         messages_.each(u, v,
                        [&](Rank end, const RankMessage& message) { sum += hop_bytes_of(end, message); });
         return sum;
+    }
+
+    /// Lines of what nodes carry come last: `first` is that of node 0.
+    struct NodeLines {
+        static constexpr std::uint32_t none = ~0U;
+        std::uint32_t out = none, in = none, memory = none;
+    };
+    void add_node_lines(const Machine& machine);
+    /// Calls use(LoadRun) for what a message puts on links and nodes.
+    template <class Use>
+    void each_run(Rank end, const RankMessage& message, const Use& use) const {
+        const Seat& here = seats_[end.value];
+        const Seat& there = seats_[message.peer.value];
+        const Seat& from = message.sent ? here : there;
+        const Seat& to = message.sent ? there : here;
+        const auto bytes = static_cast<double>(message.bytes);
+        if (from.node == to.node) {
+            if (node_lines_.memory != NodeLines::none)
+                use(LoadRun{node_lines_.memory + from.node.value, 0, 1, bytes});
+            return;
+        }
+        runs_.route(from.at, to.at, bytes, use);
+        if (node_lines_.out == NodeLines::none) return;
+        use(LoadRun{node_lines_.out + from.node.value, 0, 1, bytes});
+        use(LoadRun{node_lines_.in + to.node.value, 0, 1, bytes});
     }
 
     /// Notes the runs of the messages of u and v, each once, of amounts times `sign`.
@@ -183,6 +214,8 @@ class LinkLoads {
 
     Space space_;
     LinkRuns<T> runs_;
+    std::vector<LinkRate> rates_;
+    NodeLines node_lines_;
     RankMessages messages_;
     std::vector<Seat> seats_;      // by rank
     BigVector<LinkPlace> places_;  // by link
@@ -215,15 +248,16 @@ class LinkLoads {
 };
 
 extern template class LinkLoads<Torus>;
-extern template class LinkLoads<WideTorus>;
+extern template class LinkLoads<Hosted<Torus>>;
+extern template class LinkLoads<Hosted<WideTorus>>;
 extern template class LinkLoads<Tree>;
 extern template class LinkLoads<FatTree>;
-extern template class LinkLoads<HyperX>;
-extern template class LinkLoads<Hypercube>;
+extern template class LinkLoads<Hosted<HyperX>>;
+extern template class LinkLoads<Hosted<Hypercube>>;
 extern template class LinkLoads<RingBus>;
-extern template class LinkLoads<TwistedTorus>;
+extern template class LinkLoads<Hosted<TwistedTorus>>;
 extern template class LinkLoads<RailCluster>;
-extern template class LinkLoads<Dragonfly>;
+extern template class LinkLoads<Hosted<Dragonfly>>;
 extern template class LinkLoads<ExplicitGraph>;
 extern template class LinkLoads<Degraded>;
 

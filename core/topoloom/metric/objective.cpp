@@ -37,12 +37,17 @@ bool Objective::is(Aim aim) const {
     return !relative && of(aim) == 1 && std::ranges::count(weight, 0.0) == 3;
 }
 
-Objective parse_objective(std::string_view text) {
+std::string_view name_of(Aim aim) { return names[static_cast<std::size_t>(aim)]; }
+
+Objective objective_of(Aim aim) {
     Objective objective{.weight = {}};
-    if (!text.starts_with(mix)) {
-        objective.weight[static_cast<std::size_t>(parse_aim(text))] = 1;
-        return objective;
-    }
+    objective.weight[static_cast<std::size_t>(aim)] = 1;
+    return objective;
+}
+
+Objective parse_objective(std::string_view text) {
+    if (!text.starts_with(mix)) return objective_of(parse_aim(text));
+    Objective objective{.weight = {}};
     objective.relative = true;
     if (!text.ends_with(')')) fail("objective '", text, "': expected ')' at the end");
     std::string_view rest = text.substr(mix.size(), text.size() - mix.size() - 1);

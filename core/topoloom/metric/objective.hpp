@@ -15,7 +15,7 @@ namespace topoloom {
 /// hop_bytes   bytes times distance
 /// congestion  seconds that the busiest link needs: its bytes / bandwidth (Sudheer 2012, ch. 7)
 /// soft        the same with a smooth maximum: the 8-norm over all links
-/// time        latency, and the longest of what the busiest link and the busiest node's port need
+/// time        what a phase takes, start-ups and latencies included; see PhaseTime
 /// Each is added up over the phases of a pattern: messages of different phases never meet.
 enum class Aim : std::size_t { hop_bytes, congestion, soft, time };
 
@@ -31,6 +31,9 @@ struct Objective {
 /// Reads hop-bytes, congestion, congestion-soft, time, or a mix of these as weighted(hop-bytes=1;congestion=2). Throws
 /// Error for anything else.
 [[nodiscard]] Objective parse_objective(std::string_view text);
+
+[[nodiscard]] std::string_view name_of(Aim aim);
+[[nodiscard]] Objective objective_of(Aim aim);
 
 /// An objective, and what it is measured on.
 struct Goal {

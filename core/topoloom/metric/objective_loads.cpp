@@ -18,13 +18,16 @@ double soft_maximum(std::int64_t sum, double scale) {
 template <class T>
 ObjectiveLoads<T>::ObjectiveLoads(const T& network, const Machine& machine, const Goal& goal,
                                   std::span<const Slot> slot_of_rank)
-    : goal_(goal), scale_(goal.phases.size()), gain_(goal.phases.size()) {
-    phases_.reserve(goal.phases.size());
-    times_.reserve(goal.phases.size());
+    : goal_(goal),
+      scale_(goal.phases.size()),
+      links_gain_(goal.phases.size()),
+      busy_gain_(goal.phases.size()) {
+    const bool on_links = counts(Aim::congestion) || counts(Aim::soft) || !counts(Aim::time);
     for (const CommGraph* const phase : goal.phases) {
-        phases_.emplace_back(network, machine, *phase, slot_of_rank, goal.background);
+        if (on_links) links_.emplace_back(network, machine, *phase, slot_of_rank, goal.background);
         if (!counts(Aim::time)) continue;
-        times_.emplace_back(network, machine, phases_.back().messages(), slot_of_rank);
+        busy_.emplace_back(network, machine, *phase, slot_of_rank, goal.background, Busy::links_and_nodes);
+        times_.emplace_back(network, machine, *phase, slot_of_rank);
     }
     if (counts(Aim::soft)) set_soft_scale();
 }
@@ -32,7 +35,7 @@ ObjectiveLoads<T>::ObjectiveLoads(const T& network, const Machine& machine, cons
 template <class T>
 std::int64_t ObjectiveLoads<T>::hop_bytes() const {
     std::int64_t sum = 0;
-    for (const LinkLoads<T>& phase : phases_) sum += phase.hop_bytes();
+    for (const LinkLoads<T>& phase : links_.empty() ? busy_ : links_) sum += phase.hop_bytes();
     return sum;
 }
 
@@ -40,14 +43,22 @@ template <class T>
 std::array<double, 4> ObjectiveLoads<T>::measures() {
     double congestion = 0;
     double soft = 0;
-    double time = 0;
-    for (std::size_t p = 0; p < phases_.size(); ++p) {
-        const double busiest = phases_[p].key().congestion;
-        congestion += busiest;
-        if (counts(Aim::soft)) soft += soft_maximum(phases_[p].soft(), scale_[p]);
-        if (counts(Aim::time)) time += times_[p].latency() + std::max(busiest, times_[p].port());
+    for (std::size_t p = 0; p < links_.size(); ++p) {
+        congestion += links_[p].key().congestion;
+        if (counts(Aim::soft)) soft += soft_maximum(links_[p].soft(), scale_[p]);
     }
-    return {static_cast<double>(hop_bytes()), congestion, soft, time};
+    return {static_cast<double>(hop_bytes()), congestion, soft, time_parts().all};
+}
+
+template <class T>
+TimeParts ObjectiveLoads<T>::time_parts() {
+    TimeParts parts;
+    for (std::size_t p = 0; p < busy_.size(); ++p) {
+        const double busiest = busy_[p].key().congestion;
+        parts.all += times_[p].time(busiest);
+        parts.busy += busiest;
+    }
+    return parts;
 }
 
 template <class T>
@@ -57,34 +68,38 @@ const CongestionKey& ObjectiveLoads<T>::key() {
     key_ = {0, 0, hop_bytes()};
     for (std::size_t aim = 0; aim < measured.size(); ++aim)
         key_.congestion += weight(static_cast<Aim>(aim)) * measured[aim];
-    for (LinkLoads<T>& phase : phases_) key_.links_at_maximum += phase.key().links_at_maximum;
+    each_loads([&](LinkLoads<T>& loads) { key_.links_at_maximum += loads.key().links_at_maximum; });
     return key_;
 }
 
 template <class T>
 std::int64_t ObjectiveLoads<T>::soft() const {
     double sum = hop_bytes_gain_ * static_cast<double>(hop_bytes());
-    for (std::size_t p = 0; p < phases_.size(); ++p) {
-        std::int64_t terms = phases_[p].soft();
-        if (counts(Aim::time)) terms += times_[p].soft();
-        sum += gain_[p] * static_cast<double>(terms);
-    }
+    for (std::size_t p = 0; p < links_.size(); ++p)
+        sum += links_gain_[p] * static_cast<double>(links_[p].soft());
+    for (std::size_t p = 0; p < busy_.size(); ++p)
+        sum += busy_gain_[p] * static_cast<double>(busy_[p].soft());
     return static_cast<std::int64_t>(sum);
 }
 
 template <class T>
 void ObjectiveLoads<T>::set_soft_scale() {
     key_known_ = false;  // soft terms are cut to other parts
-    for (std::size_t p = 0; p < phases_.size(); ++p) {
-        const double busiest = phases_[p].key().congestion;
-        const double longest = counts(Aim::time) ? std::max(busiest, times_[p].port()) : busiest;
-        scale_[p] = counts(Aim::soft) ? busiest : longest;
-        if (scale_[p] > 0) phases_[p].set_soft_scale(scale_[p]);
-        if (counts(Aim::time) && longest > 0) times_[p].set_soft_scale(longest);
+    std::vector<double> busiest(goal_.phases.size(), 0);
+    for (std::size_t p = 0; p < links_.size(); ++p) {
+        scale_[p] = links_[p].key().congestion;
+        if (scale_[p] > 0) links_[p].set_soft_scale(scale_[p]);
+    }
+    for (std::size_t p = 0; p < busy_.size(); ++p) {
+        busiest[p] = busy_[p].key().congestion;
+        if (busiest[p] > 0) busy_[p].set_soft_scale(busiest[p]);
     }
     const double value = key().congestion;
-    const double on_links = weight(Aim::congestion) + weight(Aim::soft) + weight(Aim::time);
-    for (std::size_t p = 0; p < phases_.size(); ++p) gain_[p] = value > 0 ? on_links * scale_[p] / value : 0;
+    const double on_links = weight(Aim::congestion) + weight(Aim::soft);
+    for (std::size_t p = 0; p < goal_.phases.size(); ++p) {
+        links_gain_[p] = value > 0 ? on_links * scale_[p] / value : 0;
+        busy_gain_[p] = value > 0 ? weight(Aim::time) * busiest[p] / value : 0;
+    }
     // One percent more on the busiest links is eight more of their terms.
     hop_bytes_gain_ = value > 0 ? 8 * soft_unit * weight(Aim::hop_bytes) / value : 0;
 }
@@ -92,20 +107,20 @@ void ObjectiveLoads<T>::set_soft_scale() {
 template <class T>
 void ObjectiveLoads<T>::exchange(Rank u, Rank v) {
     begin_change(u, v);
-    for (LinkLoads<T>& phase : phases_) phase.exchange(u, v);
+    each_loads([&](LinkLoads<T>& loads) { loads.exchange(u, v); });
     for (PhaseTime<T>& time : times_) time.sit(u, last_.slot_of_v, v, last_.slot_of_u);
 }
 
 template <class T>
 void ObjectiveLoads<T>::move(Rank u, Slot to) {
     begin_change(u, nobody);
-    for (LinkLoads<T>& phase : phases_) phase.move(u, to);
+    each_loads([&](LinkLoads<T>& loads) { loads.move(u, to); });
     for (PhaseTime<T>& time : times_) time.sit(u, to, nobody, Slot{});
 }
 
 template <class T>
 void ObjectiveLoads<T>::undo() {
-    for (LinkLoads<T>& phase : phases_) phase.undo();
+    each_loads([&](LinkLoads<T>& loads) { loads.undo(); });
     for (PhaseTime<T>& time : times_) time.sit(last_.u, last_.slot_of_u, last_.v, last_.slot_of_v);
     key_known_ = false;
 }
@@ -152,12 +167,9 @@ bool ObjectiveLoads<T>::move_if_soft(Rank u, Slot to, std::int64_t most) {
 template <class T>
 std::vector<Rank> ObjectiveLoads<T>::ends_of_busy(double share) {
     std::vector<char> is_end(rank_count(), concerns_all() ? 1 : 0);
-    for (std::size_t p = 0; p < phases_.size(); ++p) {
-        for (const Rank u : phases_[p].ends_of_busy(share)) is_end[u.value] = 1;
-        for (const Rank u : ids<Rank>(rank_count())) {
-            if (is_at_port(p, u, share)) is_end[u.value] = 1;
-        }
-    }
+    each_loads([&](LinkLoads<T>& loads) {
+        for (const Rank u : loads.ends_of_busy(share)) is_end[u.value] = 1;
+    });
     std::vector<Rank> ends;
     for (const Rank u : ids<Rank>(rank_count())) {
         if (is_end[u.value] != 0) ends.push_back(u);
@@ -167,21 +179,17 @@ std::vector<Rank> ObjectiveLoads<T>::ends_of_busy(double share) {
 
 template <class T>
 bool ObjectiveLoads<T>::is_at_maximum(Rank u) {
-    if (concerns_all()) return true;
-    for (std::size_t p = 0; p < phases_.size(); ++p) {
-        if (phases_[p].is_at_maximum(u) || is_at_port(p, u, 1)) return true;
-    }
-    return false;
-}
-
-template <class T>
-bool ObjectiveLoads<T>::is_at_port(std::size_t phase, Rank u, double share) {
-    if (!counts(Aim::time)) return false;
-    const PhaseTime<T>& time = times_[phase];
-    return time.is_busy(u, share * std::max(phases_[phase].key().congestion, time.port()));
+    bool found = concerns_all();
+    each_loads([&](LinkLoads<T>& loads) { found = found || loads.is_at_maximum(u); });
+    return found;
 }
 
 CongestionKey objective_key(const Machine& machine, const Goal& goal, std::span<const Slot> slot_of_rank) {
+    if (goal.objective.of(Aim::time) > 0) {
+        return with_topology(machine, [&]<class T>(const T& network) {
+            return CongestionKey(ObjectiveLoads<T>(network, machine, goal, slot_of_rank).key());
+        });
+    }
     return with_loads(machine, goal,
                       [&](const auto& make) { return CongestionKey(make(slot_of_rank).key()); });
 }
@@ -193,16 +201,23 @@ std::array<double, 4> objective_measures(const Machine& machine, const Goal& goa
     });
 }
 
+TimeParts time_parts(const Machine& machine, const Goal& goal, std::span<const Slot> slot_of_rank) {
+    return with_topology(machine, [&]<class T>(const T& network) {
+        return ObjectiveLoads<T>(network, machine, goal, slot_of_rank).time_parts();
+    });
+}
+
 template class ObjectiveLoads<Torus>;
-template class ObjectiveLoads<WideTorus>;
+template class ObjectiveLoads<Hosted<Torus>>;
+template class ObjectiveLoads<Hosted<WideTorus>>;
 template class ObjectiveLoads<Tree>;
 template class ObjectiveLoads<FatTree>;
-template class ObjectiveLoads<HyperX>;
-template class ObjectiveLoads<Hypercube>;
+template class ObjectiveLoads<Hosted<HyperX>>;
+template class ObjectiveLoads<Hosted<Hypercube>>;
 template class ObjectiveLoads<RingBus>;
-template class ObjectiveLoads<TwistedTorus>;
+template class ObjectiveLoads<Hosted<TwistedTorus>>;
 template class ObjectiveLoads<RailCluster>;
-template class ObjectiveLoads<Dragonfly>;
+template class ObjectiveLoads<Hosted<Dragonfly>>;
 template class ObjectiveLoads<ExplicitGraph>;
 template class ObjectiveLoads<Degraded>;
 

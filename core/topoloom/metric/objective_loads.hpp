@@ -14,7 +14,13 @@
 
 namespace topoloom {
 
-/// To searches the same as LinkLoads, which is faster where congestion in one phase is all that counts. The `congestion`
+/// Seconds of a placement under `time`, and how much of them the busiest links and nodes take, added up over phases.
+struct TimeParts {
+    double all = 0;
+    double busy = 0;
+};
+
+/// To searches the same as LinkLoads, which is faster where one phase's busiest links are all that counts. The `congestion`
 /// of its key is the value of the objective, `links_at_maximum` the sum over the phases. Values are computed from exact
 /// loads each time, so they are what they were after undo(), bit for bit. Memory and changes cost what LinkLoads costs,
 /// for each phase.
@@ -29,16 +35,17 @@ class ObjectiveLoads {
     ObjectiveLoads(const ObjectiveLoads&) = delete;
     ObjectiveLoads& operator=(const ObjectiveLoads&) = delete;
 
-    [[nodiscard]] Slot slot(Rank u) const { return phases_.front().slot(u); }
-    [[nodiscard]] std::vector<Slot> slots() const { return phases_.front().slots(); }
-    [[nodiscard]] std::size_t rank_count() const { return phases_.front().rank_count(); }
+    [[nodiscard]] Slot slot(Rank u) const { return any().slot(u); }
+    [[nodiscard]] std::vector<Slot> slots() const { return any().slots(); }
+    [[nodiscard]] std::size_t rank_count() const { return any().rank_count(); }
     [[nodiscard]] std::int64_t hop_bytes() const;
-    /// Whatever the weights; soft and time only if the objective has a weight for them. By Aim.
+    /// By Aim; of those on links only what the objective has a weight for.
     [[nodiscard]] std::array<double, 4> measures();
+    [[nodiscard]] TimeParts time_parts();
     [[nodiscard]] const CongestionKey& key();
     /// Falls as the objective would if it had a slope everywhere. 0 until a scale is set.
     [[nodiscard]] std::int64_t soft() const;
-    /// Such that a phase's busiest links, or ports, count as much as the phase does.
+    /// Such that a phase's busiest links, or nodes, count as much as the phase does.
     void set_soft_scale();
 
     void exchange(Rank u, Rank v);
@@ -59,8 +66,12 @@ class ObjectiveLoads {
     }
     [[nodiscard]] bool counts(Aim aim) const { return goal_.objective.of(aim) > 0; }
     [[nodiscard]] bool concerns_all() const { return counts(Aim::hop_bytes) || counts(Aim::soft); }
-    /// Whether the port of u's node is at least that share as busy as what is busiest in the phase.
-    [[nodiscard]] bool is_at_port(std::size_t phase, Rank u, double share);
+    [[nodiscard]] const LinkLoads<T>& any() const { return links_.empty() ? busy_.front() : links_.front(); }
+    template <class Use>
+    void each_loads(const Use& use) {
+        for (LinkLoads<T>& loads : links_) use(loads);
+        for (LinkLoads<T>& loads : busy_) use(loads);
+    }
     [[nodiscard]] bool is_better_than(const CongestionKey& before);
     void begin_change(Rank u, Rank v) {
         last_ = {u, v, slot(u), v == nobody ? Slot{} : slot(v)};
@@ -68,10 +79,13 @@ class ObjectiveLoads {
     }
 
     const Goal& goal_;
-    std::vector<LinkLoads<T>> phases_;
-    std::vector<PhaseTime<T>> times_;  // likewise; empty where time does not count
-    std::vector<double> scale_;        // of a phase, for soft()
-    std::vector<double> gain_;         // of a phase in soft()
+    std::vector<LinkLoads<T>> links_;  // by phase; empty where only time counts
+    std::vector<LinkLoads<T>>
+        busy_;  // of links and nodes; this and the next are empty where time does not count
+    std::vector<PhaseTime<T>> times_;
+    std::vector<double> scale_;       // of a phase, for soft()
+    std::vector<double> links_gain_;  // of a phase in soft()
+    std::vector<double> busy_gain_;
     double hop_bytes_gain_ = 0;
     CongestionKey key_;
     bool key_known_ = false;
@@ -81,13 +95,21 @@ class ObjectiveLoads {
     } last_{};
 };
 
-/// Calls use(make), where make(slot_of_rank) returns the LinkLoads or ObjectiveLoads of a placement under the goal.
+/// Calls use(make), where make(slot_of_rank) returns what searches go by under the goal: the LinkLoads or ObjectiveLoads
+/// of a placement. Under `time` in one phase these are loads of links and nodes: what else it takes, start-ups and
+/// latencies, costs a search more than it brings. See objective_key() for what the objective is.
 template <class Use>
 decltype(auto) with_loads(const Machine& machine, const Goal& goal, const Use& use) {
     return with_topology(machine, [&]<class T>(const T& network) -> decltype(auto) {
         if (goal.objective.is(Aim::congestion) && goal.phases.size() == 1) {
             return use([&](std::span<const Slot> slot_of_rank) {
                 return LinkLoads<T>(network, machine, *goal.phases.front(), slot_of_rank, goal.background);
+            });
+        }
+        if (goal.objective.is(Aim::time) && goal.phases.size() == 1) {
+            return use([&](std::span<const Slot> slot_of_rank) {
+                return LinkLoads<T>(network, machine, *goal.phases.front(), slot_of_rank, goal.background,
+                                    Busy::links_and_nodes);
             });
         }
         return use([&](std::span<const Slot> slot_of_rank) {
@@ -100,20 +122,24 @@ decltype(auto) with_loads(const Machine& machine, const Goal& goal, const Use& u
 [[nodiscard]] CongestionKey objective_key(const Machine& machine, const Goal& goal,
                                           std::span<const Slot> slot_of_rank);
 
-/// By Aim; 0 for what has no weight, but for the first two.
+/// By Aim; 0 for what has no weight, but for hop-bytes.
 [[nodiscard]] std::array<double, 4> objective_measures(const Machine& machine, const Goal& goal,
                                                        std::span<const Slot> slot_of_rank);
 
+[[nodiscard]] TimeParts time_parts(const Machine& machine, const Goal& goal,
+                                   std::span<const Slot> slot_of_rank);
+
 extern template class ObjectiveLoads<Torus>;
-extern template class ObjectiveLoads<WideTorus>;
+extern template class ObjectiveLoads<Hosted<Torus>>;
+extern template class ObjectiveLoads<Hosted<WideTorus>>;
 extern template class ObjectiveLoads<Tree>;
 extern template class ObjectiveLoads<FatTree>;
-extern template class ObjectiveLoads<HyperX>;
-extern template class ObjectiveLoads<Hypercube>;
+extern template class ObjectiveLoads<Hosted<HyperX>>;
+extern template class ObjectiveLoads<Hosted<Hypercube>>;
 extern template class ObjectiveLoads<RingBus>;
-extern template class ObjectiveLoads<TwistedTorus>;
+extern template class ObjectiveLoads<Hosted<TwistedTorus>>;
 extern template class ObjectiveLoads<RailCluster>;
-extern template class ObjectiveLoads<Dragonfly>;
+extern template class ObjectiveLoads<Hosted<Dragonfly>>;
 extern template class ObjectiveLoads<ExplicitGraph>;
 extern template class ObjectiveLoads<Degraded>;
 

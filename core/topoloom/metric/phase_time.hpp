@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a phase takes beside its busiest link: the longest way, and the busiest port of a node.
+// What a phase takes beside its busiest link or node: the longest way, and what messages take to start.
 #pragma once
 
 #include <algorithm>
@@ -11,76 +11,112 @@
 
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/metric/max_tree.hpp"
-#include "topoloom/metric/rank_messages.hpp"
-#include "topoloom/metric/soft_term.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {
 
-/// Under a placement that changes. Everything is counted in whole bytes and messages, so what is taken back leaves no
-/// trace. A change costs O(messages of the ranks * (hops + log nodes)). Messages within a node take no time.
+/// A phase of as many rounds as there are messages between any two ranks, each round waiting for the one before:
+///
+///     time = rounds * (longest way + startup) + max(busiest link or node, startups of the busiest sender beyond that)
+///
+/// A sender starts its messages one after the other, while those before them are on their way: after LogGP (Alexandrov,
+/// Ionescu, Schauser, Scheiman, SPAA 1995), with o for every message, L for every round, and G for what is shared.
 template <class T>
 class PhaseTime {
    public:
-    /// Refers to network, machine and messages.
-    PhaseTime(const T& network, const Machine& machine, const RankMessages& messages,
+    static constexpr Rank nobody{std::numeric_limits<std::uint32_t>::max()};
+
+    /// Refers to network and machine.
+    PhaseTime(const T& network, const Machine& machine, const CommGraph& graph,
               std::span<const Slot> slot_of_rank)
         : network_(network),
           machine_(machine),
-          messages_(messages),
-          sent_(machine.node_count()),
-          received_(machine.node_count()) {
+          tick_(tick_for(graph, machine)),
+          starting_(graph.rank_count()) {
         for (const Slot slot : slot_of_rank) node_.push_back(machine.node(slot));
-        for (const Rank u : ids<Rank>(node_.size())) {
-            for (const RankMessage& message : messages.of(u)) {
+        list_messages(graph);
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            for (const Message& message : of(u)) {
                 if (message.sent) count(u, message, 1);
             }
         }
     }
 
-    /// The time that any message takes to start, and what the links on the longest way add to it.
-    [[nodiscard]] double latency() const {
-        return ways_.empty() ? 0 : machine_.inside().startup.value + ways_.rbegin()->first;
-    }
-    /// Bytes that a node sends or receives, the most of them, by the bandwidth of its port.
-    [[nodiscard]] double port() const { return port_time(std::max(sent_.max(), received_.max())); }
-
-    /// Of the ports, as LinkLoads::soft() of the links.
-    [[nodiscard]] std::int64_t soft() const { return soft_; }
-    void set_soft_scale(double seconds) {
-        soft_factor_ = 1 / seconds;
-        soft_ = 0;
-        for (std::size_t node = 0; node < machine_.node_count(); ++node)
-            soft_ += port_term(sent_[node]) + port_term(received_[node]);
-    }
-    /// Whether the port of u's node is busy for at least as long.
-    [[nodiscard]] bool is_busy(Rank u, double seconds) const {
-        const std::size_t node = node_[u.value].value;
-        return seconds > 0 && port_time(std::max(sent_[node], received_[node])) >= seconds;
+    /// With `busiest` seconds for the busiest link or node.
+    [[nodiscard]] double time(double busiest) const {
+        if (rounds_ == 0) return 0;
+        const double first = rounds_ * (leaving_ > 0 ? machine_.speeds().startup.value
+                                                     : machine_.speeds().memory_startup.value);
+        const double longest = ways_.empty() ? 0 : machine_.speeds().latency.value + ways_.rbegin()->first;
+        return rounds_ * longest + std::max(static_cast<double>(starting_.max()) * tick_, first + busiest);
     }
 
     /// Of u, and of v if that is not nobody.
     void sit(Rank u, Slot for_u, Rank v, Slot for_v) {
-        messages_.each(u, v, [&](Rank end, const RankMessage& message) { count(end, message, -1); });
+        each(u, v, [&](Rank end, const Message& message) { count(end, message, -1); });
         node_[u.value] = machine_.node(for_u);
-        if (v != RankMessages::nobody) node_[v.value] = machine_.node(for_v);
-        messages_.each(u, v, [&](Rank end, const RankMessage& message) { count(end, message, 1); });
+        if (v != nobody) node_[v.value] = machine_.node(for_v);
+        each(u, v, [&](Rank end, const Message& message) { count(end, message, 1); });
     }
 
    private:
-    [[nodiscard]] double port_time(std::int64_t bytes) const {
-        return static_cast<double>(bytes) / machine_.inside().port_bandwidth.value;
+    struct Message {
+        Rank peer;
+        bool sent;
+        std::int64_t messages;
+    };
+
+    /// Startups are counted in whole ticks of at least a picosecond, so that what is taken back leaves no trace.
+    [[nodiscard]] static double tick_for(const CommGraph& graph, const Machine& machine) {
+        const NodeSpeeds& speeds = machine.speeds();
+        const double all = static_cast<double>(graph.total_messages()) *
+                           std::max(speeds.startup.value, speeds.memory_startup.value);
+        return std::max(1e-12, all / 0x1p60);
     }
-    [[nodiscard]] std::int64_t port_term(std::int64_t bytes) const {
-        return soft_term(port_time(bytes) * soft_factor_);
+    void list_messages(const CommGraph& graph) {
+        first_.assign(graph.rank_count() + 1, 0);
+        const auto each_edge = [&](const auto& use) {
+            for (const Rank u : ids<Rank>(graph.rank_count())) {
+                for (const Edge edge : graph.sends(u)) {
+                    if (edge.peer != u) use(u, edge);
+                }
+            }
+        };
+        each_edge([&](Rank u, const Edge& edge) {
+            ++first_[u.value + 1];
+            ++first_[edge.peer.value + 1];
+            rounds_ = std::max(rounds_, static_cast<double>(edge.messages));
+        });
+        for (std::size_t u = 0; u < graph.rank_count(); ++u) first_[u + 1] += first_[u];
+        messages_.resize(first_.back());
+        std::vector<std::size_t> next(first_.begin(), first_.end());
+        each_edge([&](Rank u, const Edge& edge) {
+            messages_[next[u.value]++] = {edge.peer, true, edge.messages};
+            messages_[next[edge.peer.value]++] = {u, false, edge.messages};
+        });
     }
-    void count(Rank end, const RankMessage& message, std::int64_t sign) {
-        const Node here = node_[end.value];
-        const Node there = node_[message.peer.value];
-        if (here == there) return;
-        const Node from = message.sent ? here : there;
-        const Node to = message.sent ? there : here;
-        add(sent_, from, sign * message.bytes);
-        add(received_, to, sign * message.bytes);
+    [[nodiscard]] std::span<const Message> of(Rank u) const {
+        return std::span(messages_).subspan(first_[u.value], first_[u.value + 1] - first_[u.value]);
+    }
+    template <class Use>
+    void each(Rank u, Rank v, const Use& use) const {
+        for (const Message& message : of(u)) use(u, message);
+        if (v == nobody) return;
+        for (const Message& message : of(v)) {
+            if (message.peer != u) use(v, message);
+        }
+    }
+
+    void count(Rank end, const Message& message, std::int64_t sign) {
+        const Rank sender = message.sent ? end : message.peer;
+        const Node from = node_[sender.value];
+        const Node to = node_[(message.sent ? message.peer : end).value];
+        const bool leaves = from != to;
+        const Seconds startup = leaves ? machine_.speeds().startup : machine_.speeds().memory_startup;
+        starting_.add(sender.value,
+                      sign * message.messages * static_cast<std::int64_t>(startup.value / tick_ + 0.5));
+        if (!leaves) return;
+        leaving_ += sign;
         double way = 0;
         network_.route(from, to,
                        [&](Link link, double share) { way += share * network_.latency(link).value; });
@@ -88,20 +124,17 @@ class PhaseTime {
         entry->second += sign;
         if (entry->second == 0) ways_.erase(entry);
     }
-    void add(MaxTree& bytes, Node node, std::int64_t more) {
-        soft_ -= port_term(bytes[node.value]);
-        bytes.add(node.value, more);
-        soft_ += port_term(bytes[node.value]);
-    }
 
     const T& network_;
     const Machine& machine_;
-    const RankMessages& messages_;
+    double tick_;  // seconds
+    double rounds_ = 0;
+    std::vector<std::size_t> first_;  // by rank
+    std::vector<Message> messages_;
     std::vector<Node> node_;               // by rank
-    MaxTree sent_, received_;              // bytes, by node
-    std::map<double, std::int64_t> ways_;  // messages by the latency of their way
-    double soft_factor_ = 0;
-    std::int64_t soft_ = 0;
+    MaxTree starting_;                     // ticks, by sender
+    std::int64_t leaving_ = 0;             // pairs of ranks on different nodes
+    std::map<double, std::int64_t> ways_;  // pairs by the latency of their way
 };
 
 }  // namespace topoloom

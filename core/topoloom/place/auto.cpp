@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "topoloom/metric/objective.hpp"
 #include "topoloom/place/congestion.hpp"
 #include "topoloom/place/mappers.hpp"
 #include "topoloom/place/most_at_once.hpp"
@@ -199,21 +200,6 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
     return best.placement();
 }
 
-/// In time the latency of the longest way hides what else would help, so congestion comes first.
-Placement flatten_links(const Problem& problem, Placement placement, Meter& meter,
-                        const CongestionOptions& annealing) {
-    const Goal goal = problem.goal_on_links();
-    if (goal.objective.of(Aim::time) > 0) {
-        const Problem for_congestion =
-            problem.with_objective(parse_objective("congestion"), goal.phases, goal.background);
-        const Budget half = meter.part(0.5);
-        Meter half_meter(half);
-        placement = anneal_links(for_congestion, std::move(placement), half_meter, annealing);
-        meter.spend(half_meter.done());
-    }
-    return anneal_links(problem, std::move(placement), meter, annealing);
-}
-
 /// Under an objective on links: what is near shares few links, so the best by hop-bytes comes first; then the links are
 /// looked at. On few ranks the greedy mappers are offered too, as chance may spread their messages better, and the links
 /// are flattened from several starts.
@@ -255,7 +241,7 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     std::vector<CongestionKey> keys(starts);
     search_side_by_side(starts, problem.threads(), meter, [&](std::size_t i, Meter& own) {
         const Problem seeded = starts == 1 ? problem : problem.with_seed(problem.seed() + i);
-        found[i] = flatten_links(seeded, start(i, seeded, own), own, annealing);
+        found[i] = anneal_links(seeded, start(i, seeded, own), own, annealing);
         keys[i] = problem.key(found[i]->slots());
     });
     std::vector<std::size_t> order(starts);
@@ -270,12 +256,32 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     return best.placement();
 }
 
+/// What has fewer hop-bytes, or flatter links, may yet take longer, as where it loads one node's network card. Then rather
+/// what takes no longer than block order: the best by the objective of what a search for time finds, and block order.
+Placement no_slower_than_block(const Problem& problem, Placement found, Meter& meter) {
+    if (!problem.machine().has_bandwidths() || problem.migration() != nullptr) return found;
+    constexpr double rounding = 1 + 1e-9;
+    Placement block = place_block(problem, meter);
+    const double most = problem.time(block.slots()) * rounding;
+    if (problem.time(found.slots()) <= most) return found;
+    const Goal goal = problem.goal_on_links();
+    const Problem for_time = problem.with_objective(objective_of(Aim::time), goal.phases, goal.background);
+    Best best(problem);
+    best.offer(block);
+    for (const Placement& start : {found, block}) {
+        Placement quicker = anneal_links(for_time, start, meter, {});
+        if (problem.time(quicker.slots()) <= most) best.offer(std::move(quicker));
+    }
+    return best.placement();
+}
+
 }  // namespace
 
 Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& options) {
-    if (!problem.is_for_hop_bytes()) return place_on_links(problem, meter, options.effort);
-    return problem.room().one_rank_per_slot() ? place_alone(problem, meter, options.effort)
-                                              : place_sharing(problem, meter, options.effort);
+    if (!problem.room().one_rank_per_slot()) return place_sharing(problem, meter, options.effort);
+    Placement found = problem.is_for_hop_bytes() ? place_alone(problem, meter, options.effort)
+                                                 : place_on_links(problem, meter, options.effort);
+    return no_slower_than_block(problem, std::move(found), meter);
 }
 
 }  // namespace topoloom

@@ -93,7 +93,7 @@ class MeshOnMachine {
     }
     [[nodiscard]] double seconds(std::size_t traffic, std::span<const Slot> slot_of_rank) const {
         if (phases_[traffic].empty()) return 0;
-        static const Objective time = parse_objective("time");
+        static const Objective time = objective_of(Aim::time);
         Goal goal{time, {}};
         for (const CommGraph& phase : phases_[traffic]) goal.phases.push_back(&phase);
         return objective_key(machine_, goal, slot_of_rank).congestion;

@@ -14,6 +14,7 @@
 #include "topoloom/place/local_opt.hpp"
 #include "topoloom/place/most_at_once.hpp"
 #include "topoloom/place/near_lists.hpp"
+#include "topoloom/place/no_worse.hpp"
 
 namespace topoloom {
 
@@ -108,15 +109,19 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     constexpr std::uint32_t nearest = 256;
     const Allocation& allocation = problem.allocation();
     const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
-    with_near_lists(problem, nearest, [&](NearLists& near) {
-        start = with_loads(problem.machine(), problem.goal_on_links(), [&](const auto& make) {
-            auto loads = make(start.slots());
-            CongestionAnnealing annealing(loads, allocation, near, Rng(problem.seed()));
-            annealing.run(meter, sweeps);
-            return Placement(allocation, annealing.best());
+    const Goal goal = problem.goal_on_links();
+    return no_worse(problem, std::move(start), [&](const Placement& from) {
+        Placement found = from;
+        with_near_lists(problem, nearest, [&](NearLists& near) {
+            found = with_loads(problem.machine(), goal, [&](const auto& make) {
+                auto loads = make(from.slots());
+                CongestionAnnealing annealing(loads, allocation, near, Rng(problem.seed()));
+                annealing.run(meter, sweeps);
+                return Placement(allocation, annealing.best());
+            });
         });
+        return found;
     });
-    return start;
 }
 
 Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,

@@ -3,15 +3,18 @@
 
 #include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/place/congestion_descent.hpp"
+#include "topoloom/place/no_worse.hpp"
 
 namespace topoloom {
 
 Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& meter) {
     const Goal goal = problem.goal_on_links();
-    return with_loads(problem.machine(), goal, [&](const auto& make) {
-        auto loads = make(start.slots());
-        CongestionDescent(loads, problem.allocation()).run(meter);
-        return Placement(problem.allocation(), loads.slots());
+    return no_worse(problem, std::move(start), [&](const Placement& from) {
+        return with_loads(problem.machine(), goal, [&](const auto& make) {
+            auto loads = make(from.slots());
+            CongestionDescent(loads, problem.allocation()).run(meter);
+            return Placement(problem.allocation(), loads.slots());
+        });
     });
 }
 

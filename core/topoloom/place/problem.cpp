@@ -82,6 +82,9 @@ Problem Problem::with_objective(const Objective& objective, std::vector<const Co
         fail("ranks that share slots are placed for hop-bytes only; leave out the objective");
     if (migration_)
         fail("with an earlier placement, ranks are placed for hop-bytes only; leave out the objective");
+    if (objective.of(Aim::time) > 0 && !machine().has_bandwidths())
+        fail("time needs bandwidths, and the machine '", machine().text(),
+             "' gives none; describe them (bandwidth=25GB/s), or choose congestion");
     for (const CommGraph* phase : phases) {
         if (phase->rank_count() != rank_count())
             fail("a phase has ", phase->rank_count(), " ranks, but the pattern has ", rank_count());
@@ -110,7 +113,7 @@ Problem Problem::for_hop_bytes() const {
 
 Goal Problem::goal_on_links() const {
     if (goal_) return *goal_;
-    return {.objective = parse_objective("congestion"), .phases = {&graph_}};
+    return {.objective = objective_of(Aim::congestion), .phases = {&graph_}};
 }
 
 std::int64_t Problem::value(std::span<const Slot> slot_of_rank) const {
@@ -120,6 +123,13 @@ std::int64_t Problem::value(std::span<const Slot> slot_of_rank) const {
 
 CongestionKey Problem::key(std::span<const Slot> slot_of_rank) const {
     return goal_ ? objective_key(machine(), *goal_, slot_of_rank) : CongestionKey{0, 0, value(slot_of_rank)};
+}
+
+double Problem::time(std::span<const Slot> slot_of_rank) const {
+    if (!machine().has_bandwidths()) return 0;
+    Goal goal = goal_on_links();
+    goal.objective = objective_of(Aim::time);
+    return time_parts(machine(), goal, slot_of_rank).all;
 }
 
 double Problem::objective_value(std::span<const Slot> slot_of_rank) const {

@@ -52,6 +52,8 @@ class Problem {
     [[nodiscard]] CongestionKey key(std::span<const Slot> slot_of_rank) const;
     /// The first of that: bytes times distance, or seconds, or a mix in parts of what block placement has.
     [[nodiscard]] double objective_value(std::span<const Slot> slot_of_rank) const;
+    /// Predicted seconds, whatever the objective; see PhaseTime. 0 where the machine gives no bandwidths.
+    [[nodiscard]] double time(std::span<const Slot> slot_of_rank) const;
     [[nodiscard]] int threads() const { return threads_; }
 
     /// graph().symmetric(), made when first asked for. Throws Error where a search would need more memory than there

@@ -11,6 +11,7 @@
 #include "topoloom/place/arrangement.hpp"
 #include "topoloom/place/ejection_path.hpp"
 #include "topoloom/place/near_lists.hpp"
+#include "topoloom/place/no_worse.hpp"
 #include "topoloom/place/rotate.hpp"
 
 namespace topoloom {
@@ -136,15 +137,17 @@ class RouteRotations {
 Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter& meter,
                            const RotateOptions& options) {
     const Goal goal = problem.goal_on_links();
-    Placement found = start;
-    with_near_lists(problem, options.near, [&](NearLists& near) {
-        found = with_loads(problem.machine(), goal, [&](const auto& make) {
-            auto loads = make(start.slots());
-            RouteRotations(loads, problem, near, options.length).run(meter);
-            return Placement(problem.allocation(), loads.slots());
+    return no_worse(problem, start, [&](const Placement& from) {
+        Placement found = from;
+        with_near_lists(problem, options.near, [&](NearLists& near) {
+            found = with_loads(problem.machine(), goal, [&](const auto& make) {
+                auto loads = make(from.slots());
+                RouteRotations(loads, problem, near, options.length).run(meter);
+                return Placement(problem.allocation(), loads.slots());
+            });
         });
+        return found;
     });
-    return found;
 }
 
 }  // namespace topoloom

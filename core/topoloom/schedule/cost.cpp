@@ -203,7 +203,8 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model) {
 
 NetworkModel model_of(const Machine& machine) {
     return NetworkModel::regimes(
-        {{machine.inside().startup.value, 1 / machine.inside().port_bandwidth.value}});
+        {CostLine{machine.speeds().startup.value, 1 / machine.inside().port_bandwidth.value}},
+        {.latency = machine.speeds().latency.value});
 }
 
 ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Improvers that go by loads alone, under an objective that is more than these.
+#pragma once
+
+#include <utility>
+
+#include "topoloom/place/problem.hpp"
+
+namespace topoloom {
+
+/// What search(start) returns, or the start where that is better by the problem's objective: under `time`, searches go
+/// by loads, and a busy link's relief may cost a longer way. See with_loads().
+template <class Search>
+[[nodiscard]] Placement no_worse(const Problem& problem, Placement start, const Search& search) {
+    const Goal goal = problem.goal_on_links();
+    Placement found = search(std::as_const(start));
+    if (goal.objective.of(Aim::time) == 0) return found;
+    return problem.key(found.slots()) <= problem.key(start.slots()) ? found : start;
+}
+
+}  // namespace topoloom
