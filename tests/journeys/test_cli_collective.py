@@ -43,6 +43,16 @@ def test_a_model_that_says_nothing_of_cpu_has_no_such_column(
     assert "CPU" not in topoloom(*ALL_TO_ALL, "--model", "hdr").out
 
 
+def test_rounds_that_wait_for_each_other_take_a_latency_each(
+    topoloom: Command,
+) -> None:
+    """Ten rounds of MPI over HDR take a microsecond and more each."""
+    words = ["collective", "allreduce", "-n", 1024, "--bytes", 8, "--model", "hdr"]
+    found = topoloom(*words, "--json").json["schedules"][0]
+    assert (found["name"], found["rounds"]) == ("recursive-doubling", 10)
+    assert 10e-6 < found["time"] < 15e-6
+
+
 def test_an_order_goes_to_the_other_verbs(topoloom: Command) -> None:
     words = [*ALL_TO_ALL, "-m", TORUS]
     found = topoloom(*words, "--order", "-o", "x.json", "--json").json

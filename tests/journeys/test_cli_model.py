@@ -68,6 +68,16 @@ def test_processes_of_a_node_slow_each_other(topoloom: Command) -> None:
     assert seconds("--processes-per-node", 1) == seconds()
 
 
+def test_a_message_alone_arrives_a_latency_later_than_its_gap(
+    topoloom: Command,
+) -> None:
+    words = ("model", "predict", "hdr", "--bytes", "8")
+    (found,) = topoloom(*words, "--json").json["times"]
+    assert found["arrival_seconds"] == pytest.approx(1.2e-6, rel=0.01)
+    assert found["seconds"] < 0.6e-6
+    assert "its arrival" in topoloom(*words).out
+
+
 def test_pairs_tell_channels(topoloom: Command) -> None:
     lines = [f"{pairs},{max(2, pairs)} ms\n" for pairs in range(1, 9)]
     Path("pairs.csv").write_text("pairs,time\n" + "".join(lines))

@@ -14,6 +14,7 @@ from topoloom.formats.model_toml import (
     time_text,
     write_model_toml,
 )
+from topoloom.formats.toml_document import read_toml
 from topoloom.model.named import model_names
 from topoloom.units import parse_latency
 
@@ -42,6 +43,15 @@ def test_every_model_says_where_it_is_from_and_survives_a_copy(
             assert found == pytest.approx(expected, rel=1e-5)
         expected = file.model.time(size, 64)
         assert copy.model.time(size, 64) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_every_model_that_ships_tells_gap_and_latency(name: str) -> None:
+    document = read_toml(ROOT / "models" / f"{name}.toml")
+    latency = parse_latency(document["costs"]["latency"])
+    model = load_model(name).model
+    assert model.time(8) > 0
+    assert model.arrival(8) == pytest.approx(model.time(8) + latency)
 
 
 def test_the_page_of_models_lists_them_as_their_files_do() -> None:

@@ -25,6 +25,8 @@ class Chain {
                : collective_.operation() == Operation::broadcast ? Transfer::copy
                                                                  : Transfer::combine;
     }
+    /// In every round the first item comes a link further; once it has come to the end, the others follow it closely.
+    [[nodiscard]] bool pipelined(std::uint64_t round) const { return round >= collective_.ranks() - 1; }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::uint64_t position = collective_.position(rank);

@@ -38,7 +38,7 @@ Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uin
         share.time += copying;
         share.cpu += copying;
     }
-    share.time += share.messages > 0 ? model.costs().latency : 0;
+    if (share.messages > 0 && !pipelined(schedule, round)) share.time += model.costs().latency;
     return share;
 }
 
@@ -147,7 +147,9 @@ class RoundTimer {
         const double port = std::max(out_.empty(through_port), in_.empty(through_port));
         if (silent) return {};
         const double passing = model_.time(Bytes{0}) + std::max(link, port);
-        return {model_.costs().latency + longest_way + std::max(most_to_send, passing), link};
+        const bool flows = with_schedule(schedule, [&](const auto& s) { return pipelined(s, round); });
+        const double arrival = flows ? 0 : model_.costs().latency + longest_way;
+        return {arrival + std::max(most_to_send, passing), link};
     }
 
    private:

@@ -26,6 +26,8 @@ enum class Transfer { copy, move, combine };
 ///                                     longer ones cost no less, the costliest to send in that round are those of one of
 ///                                     them; of combined many-to-many among more than 1,024 ranks a sample
 /// Where few ranks send in a round, senders(round, visit) calls visit(rank) for all that do, each once.
+/// A round begins when the messages of the round before have arrived. Where instead they are sent close behind these along
+/// the same way, and arrive a gap after them, pipelined(round) is true.
 template <class S>
 concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*message)(Rank, Bytes),
                             void (*block)(std::uint64_t), void (*who)(Rank)) {
@@ -37,6 +39,16 @@ concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*m
     s.blocks(rank, rank, round, block);
     s.busiest(round, who);
 };
+
+/// Whether the messages of a round arrive a gap, and no latency, after those of the round before.
+template <Schedule S>
+[[nodiscard]] bool pipelined(const S& schedule, std::uint64_t round) {
+    if constexpr (requires { schedule.pipelined(round); }) {
+        return schedule.pipelined(round);
+    } else {
+        return false;
+    }
+}
 
 /// Calls visit(rank) for all ranks that send in a round, and maybe for some that do not.
 template <Schedule S, class Visit>

@@ -137,8 +137,9 @@ def command(
 ) -> None:
     """Rank all schedules of a collective by what they cost.
 
-    A schedule sends in rounds. By its messages alone a round takes as long as the rank
-    with the most to send; on a machine also as long as the busiest link or port.
+    A schedule sends in rounds, each of which waits for the one before: it takes the
+    latency of a message, and as long as the rank with the most to send; on a machine
+    also as long as the busiest link or port.
 
     \b
     time        seconds of all rounds

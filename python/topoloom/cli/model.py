@@ -65,7 +65,8 @@ def command(
     \b
     list      the models that ship with Topoloom, and where they are from
     show      the lines of a model, and what messages cost beside them
-    predict   times of messages: of one among several that a process sends
+    predict   times of messages: from one to the next of a process that sends several,
+              and until the first has arrived
     fit       make a model of measured times: a CSV file with the header size,time
     channels  how many messages a node carries at once as fast as one: a CSV file
               with the header pairs,time, round trips of as many pairs at once
@@ -176,9 +177,15 @@ def _predict(
     times = {
         size: model.time(size, count) for size in map(parse_bytes, amounts.split(","))
     }
+    latency = model.costs.latency
     if as_json:
         found = [
-            {"bytes": size, "seconds": time, "cpu_seconds": model.cpu(size)}
+            {
+                "bytes": size,
+                "seconds": time,
+                "arrival_seconds": latency + time,
+                "cpu_seconds": model.cpu(size),
+            }
             for size, time in times.items()
         ]
         print_json({"model": what, "processes_per_node": count, "times": found})
@@ -187,13 +194,15 @@ def _predict(
         [
             f"{size:,}",
             time_text(time, 4),
+            time_text(latency + time, 4),
             format_bandwidth(count * size / time) if size else "",
             time_text(model.cpu(size), 4),
         ]
         for size, time in times.items()
     ]
-    columns = ["bytes", "a message", "bandwidth of the node", "CPU of both ends"]
-    shown = 4 if any(map(model.cpu, times)) else 3
+    columns = ["bytes", "a message", "its arrival", "bandwidth of the node"]
+    columns.append("CPU of both ends")
+    shown = 5 if any(map(model.cpu, times)) else 4
     of = f", {count} processes of a node at once" if count > 1 else ""
     title = f"{file.name or what}{of}"
     print_table(columns[:shown], [row[:shown] for row in rows], title=title, left=0)

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
@@ -71,6 +72,31 @@ TEST_CASE("costs are those of the formulas in the table") {
     CHECK(time_of(Operation::reduce, 1024, 4096 * 1024, "scatter-all-gather") ==
           doctest::Approx(1033 * alpha + 2 * 1023 * 4096 * beta));
     CHECK(time_of(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
+}
+
+TEST_CASE("every round that waits for the one before adds a latency, and the others none") {
+    constexpr double way = 5e-6;
+    MessageCosts costs;
+    costs.gamma = gamma_s;
+    costs.latency = way;
+    const NetworkModel late = NetworkModel::regimes({{alpha, beta}}, costs);
+    const Machine machine = make_machine("torus:4x4x4,bandwidth=2GB/s,latency=1us+node:1,bandwidth=5GB/s");
+    const std::vector<Slot> slots = first_slots(64);
+    using enum Operation;
+    for (const auto& [operation, name, waits] : {std::tuple(all_reduce, "recursive-doubling", 6),
+                                                 {all_gather, "ring", 63},
+                                                 {all_to_all, "pairwise", 63},
+                                                 {all_to_all, "at-once", 1},
+                                                 {scatter, "chain", 63},
+                                                 {broadcast, "chain(segment=4096)", 63},
+                                                 {reduce, "chain(segment=512)", 63}}) {
+        CAPTURE(name);
+        const AnySchedule schedule = make_schedule({operation, 64, Bytes{1 << 20}}, name);
+        const auto adds = doctest::Approx(waits * way);
+        CHECK(cost(schedule, late).time - cost(schedule, hockney()).time == adds);
+        CHECK(cost(schedule, late, machine, slots).time - cost(schedule, hockney(), machine, slots).time ==
+              adds);
+    }
 }
 
 TEST_CASE("under a placement, rounds cost what phases of a pattern cost") {

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Schedules take as long as messages that leave, travel and arrive one by one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+
+from topoloom import Allocation, Machine, MessageCosts, NetworkModel
+from topoloom.schedules.choose import (
+    Call,
+    Sites,
+    cost_of,
+    operations,
+    rank_schedules,
+    schedule_names,
+)
+from topoloom.schedules.together import block_order
+
+GAP, BYTE, LATENCY = 0.5e-6, 1e-9, 2e-6
+
+
+def model_of(latency: float) -> NetworkModel:
+    costs = MessageCosts()
+    costs.latency = latency
+    return NetworkModel.regimes([(GAP, BYTE, None)], costs)
+
+
+MODEL = model_of(LATENCY)
+
+
+def call_of(operation: str, ranks: int, size: int) -> Call:
+    degree = min(3, ranks - 1) if operation.startswith("many") else None
+    return Call(operation, ranks, 0 if operation == "barrier" else size, 0, degree)
+
+
+def last_arrival(call: Call, name: str) -> float:
+    """Play the messages: a rank sends, gap after gap, once all before has arrived."""
+    schedule = call.schedule(name)
+    free: defaultdict[int, float] = defaultdict(float)
+    has: defaultdict[int, float] = defaultdict(float)
+    for number in range(schedule.rounds):
+        arrived: defaultdict[int, float] = defaultdict(float)
+        for source, target, size in zip(*schedule.messages(number), strict=True):
+            sent = max(free[source], has[source]) + MODEL.time(int(size))
+            free[source] = sent
+            arrived[target] = max(arrived[target], sent + LATENCY)
+        for rank, time in arrived.items():
+            has[rank] = max(has[rank], time)
+    return max(has.values(), default=0.0)
+
+
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [
+        ("broadcast", "binomial"),
+        ("broadcast", "chain(segment=512)"),
+        ("reduce", "chain(segment=512)"),
+        ("scatter", "chain"),
+        ("gather", "binomial"),
+        ("reduce", "scatter-all-gather"),
+        ("all-gather", "ring"),
+        ("all-gather", "bruck"),
+        ("all-gather", "neighbor-exchange"),
+        ("all-gather", "k-shift(k=4,barrier=stop)"),
+        ("all-reduce", "recursive-doubling"),
+        ("all-reduce", "halving"),
+        ("all-to-all", "at-once"),
+        ("all-to-all", "pairwise"),
+        ("all-to-all", "cyclic"),
+        ("all-to-all", "mesh"),
+        ("barrier", "dissemination"),
+        ("many-to-many", "direct"),
+    ],
+)
+def test_a_schedule_takes_until_its_last_message_arrives(
+    operation: str, name: str
+) -> None:
+    call = call_of(operation, 16, 8192)
+    assert cost_of(call, name, MODEL).time == pytest.approx(last_arrival(call, name))
+
+
+@pytest.mark.parametrize("operation", operations())
+def test_no_schedule_is_done_before_its_last_message_arrives(operation: str) -> None:
+    for ranks in (2, 3, 7, 24):
+        call = call_of(operation, ranks, 3000)
+        for name in schedule_names(call):
+            time = cost_of(call, name, MODEL).time
+            assert time >= last_arrival(call, name) * (1 - 1e-9), (name, ranks)
+
+
+def test_a_stream_of_segments_pays_the_way_once() -> None:
+    for segments in (1, 10, 1000):
+        call = Call("broadcast", 2, 8 * segments)
+        time = cost_of(call, "chain(segment=8)", MODEL).time
+        assert time == pytest.approx(LATENCY + segments * MODEL.time(8))
+
+
+def test_messages_that_wait_for_each_other_pay_the_way_each_time() -> None:
+    for call in (call_of(operation, 64, 8) for operation in operations()):
+        for name in ("ring", "bruck", "recursive-doubling", "pairwise", "cyclic"):
+            if name in schedule_names(call):
+                cost = cost_of(call, name, MODEL)
+                assert cost.time >= cost.rounds * MODEL.arrival(0), (name, call)
+
+
+@pytest.mark.parametrize("operation", operations())
+def test_ways_cost_on_a_machine_what_they_cost_without(operation: str) -> None:
+    """One rank to a node, on links so fast that only latencies are left to tell."""
+    machine = Machine("torus:4x4,bandwidth=1e9GB/s+node:1,bandwidth=1e9GB/s")
+    allocation = Allocation.whole(machine)
+    call = call_of(operation, 16, 4096)
+    sites = Sites(allocation, block_order(call, allocation))
+    for one in rank_schedules(call, MODEL, sites):
+        alone = cost_of(call, one.name, MODEL).time
+        assert one.cost.time == pytest.approx(alone, rel=1e-6)
+        less = cost_of(call, one.name, model_of(0), sites).time
+        waits = (one.cost.time - less) / LATENCY
+        assert 1 - 1e-6 <= waits <= one.cost.rounds * (1 + 1e-6)
