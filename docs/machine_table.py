@@ -93,7 +93,7 @@ def cards(topology: dict[str, Any], node: dict[str, Any]) -> str:
     grid = kind in ("torus", "mesh") and topology.get("nodes", 1) > 1
     if grid or kind == "dragonfly":
         each = given.get("host", given["default"]) if isinstance(given, dict) else given
-        return f"{topology.get('hosts', 1)} x {each}"
+        return f"{topology.get('cards', 1)} x {each}"
     return f"{node['bandwidth']} in all"
 
 
