@@ -29,13 +29,14 @@ is the output of `python docs/machine_table.py`.
 NODES = """
 ## Cards and memory of a node
 
-What the network cards of a node carry each way, what starting a message takes its
-sender, and what messages between ranks of one node are copied at. Where a router is in
-every node, the first figure is what a node may send in all. Many of these are derived
-or assumed: the comments in the files say how.
+What the network cards of a node carry each way, what each message costs its sender,
+what it takes beside that and the links, what messages between ranks of one node are
+copied at, and what each of these costs its sender. Where a router is in every node, the
+first figure is what a node may send in all. Many of these are derived or assumed: the
+comments in the files say how.
 
-| name | cards | start of a message | memory | start of a copy |
-| --- | --- | ---: | ---: | ---: |"""
+| name | cards | startup | latency | memory | startup of a copy |
+| --- | --- | ---: | ---: | ---: | ---: |"""
 SOURCES = """
 ## Sources
 
@@ -77,7 +78,7 @@ def node_row(name: str) -> str:
     machine = load_machine(name)
     node = write_node(machine, NO_PARTS)
     topology = write_topology(machine.text.partition("+")[0])
-    keys = ("startup", "memory", "memory_startup")
+    keys = ("startup", "latency", "memory", "memory_startup")
     cells = [f"`{name}`", cards(topology, node), *(node.get(key, "") for key in keys)]
     return f"| {' | '.join(cells)} |"
 

@@ -68,7 +68,7 @@ def card(described: dict[str, Any]) -> str:
         return str(given["default"])
     behind_routers = topology["kind"] == "dragonfly" or topology.get("nodes", 1) > 1
     if behind_routers and topology["kind"] != "graph":
-        assert topology["hosts"] >= 1
+        assert topology["cards"] >= 1
         return str(given["host"])
     return str(described["node"]["bandwidth"])
 
@@ -80,6 +80,45 @@ def test_every_machine_says_what_a_card_carries_and_what_a_message_costs(
     described = read(name)
     assert parse_bandwidth(card(described)) > 0
     assert parse_latency(described["node"]["startup"]) > 0
+    assert parse_latency(described["node"]["latency"]) > 0
+
+
+def latency_of(topology: dict[str, Any], link: str | int) -> float:
+    """Find the latency of a kind of link, or of a level of a tree, in seconds."""
+    given = topology["latency"]
+    return parse_latency(given if isinstance(given, str) else given[link])
+
+
+@pytest.mark.parametrize(
+    ("name", "takes", "links"),
+    [
+        ("bgl", "3.4 us", ["any"]),
+        ("intrepid", "3 us", ["any"]),
+        ("mira", "2.2 us", ["any"]),
+        ("k", "1.3 us", ["any"]),
+        ("fugaku", "1 us", ["any"]),
+        ("bigben-xt3", "6 us", ["any"]),
+        ("jaguar", "5 us", ["any"]),
+        ("ipsc860", "75 us", ["any"]),
+        ("tpu-v4-pod", "1 us", ["any"]),
+        ("titan", "1.3 us", ["host", "default", "host"]),
+        ("gordon", "1.3 us", ["host", "host"]),
+        ("theta", "3 us", ["host", "host"]),
+        ("frontier", "2.05 us", ["host", "host"]),
+        ("frontera", "1.1 us", [0, 0]),
+        ("stampede3", "1.1 us", [0, 0]),
+        ("dgx-h100-pod", "0.6 us", ["nvlink", "nvlink"]),
+        ("dgx-h100-pod", "2.7 us", ["rail", "rail"]),
+    ],
+)
+def test_startup_latency_and_links_make_what_a_short_message_takes_to_a_neighbor(
+    name: str, takes: str, links: list[str | int]
+) -> None:
+    described = read(name)
+    node = described["node"]
+    beside = parse_latency(node["startup"]) + parse_latency(node["latency"])
+    crossed = sum(latency_of(described["topology"], link) for link in links)
+    assert beside + crossed == pytest.approx(parse_latency(takes))
 
 
 @pytest.mark.parametrize("name", zoo_names())
@@ -90,7 +129,8 @@ def test_nodes_of_several_slots_say_what_their_memory_carries(name: str) -> None
         assert "memory_startup" not in node
         return
     assert parse_bandwidth(node["memory"]) > 0
-    assert 0 < parse_latency(node["memory_startup"]) < parse_latency(node["startup"])
+    elsewhere = parse_latency(node["startup"]) + parse_latency(node["latency"])
+    assert 0 < parse_latency(node["memory_startup"]) < elsewhere
 
 
 @pytest.mark.parametrize(
