@@ -7,8 +7,13 @@ page to what this prints.
 
 from __future__ import annotations
 
+from typing import Any
+
+from topoloom.formats.node_toml import write_node
+from topoloom.formats.topology_keys import write_topology
 from topoloom.machine_facts import machine_facts
 from topoloom.machine_file import load_machine, zoo
+from topoloom.node_parts import NO_PARTS
 from topoloom.units import format_bandwidth
 
 HEAD = """# Machines
@@ -21,6 +26,17 @@ is the output of `python docs/machine_table.py`.
 
 | name | what | nodes | links | diameter | average distance | bisection |
 | --- | --- | ---: | ---: | ---: | ---: | ---: |"""
+NODES = """
+## Cards and memory of a node
+
+What the network cards of a node carry each way, what each message costs its sender,
+what it takes beside that and the links, what messages between ranks of one node are
+copied at, and what each of these costs its sender. Where a router is in every node, the
+first figure is what a node may send in all. Many of these are derived or assumed: the
+comments in the files say how.
+
+| name | cards | startup | latency | memory | startup of a copy |
+| --- | --- | ---: | ---: | ---: | ---: |"""
 SOURCES = """
 ## Sources
 
@@ -34,6 +50,9 @@ def main() -> None:
     print(HEAD)
     for entry in entries:
         print(row(entry.name, entry.summary))
+    print(NODES)
+    for entry in entries:
+        print(node_row(entry.name))
     print(SOURCES)
     for entry in entries:
         print(f"| `{entry.name}` | {entry.date} | {entry.source} |")
@@ -52,6 +71,31 @@ def row(name: str, summary: str) -> str:
         _bisection(facts),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def node_row(name: str) -> str:
+    """Write the line of what one machine's nodes send and copy."""
+    machine = load_machine(name)
+    node = write_node(machine, NO_PARTS)
+    topology = write_topology(machine.text.partition("+")[0])
+    keys = ("startup", "latency", "memory", "memory_startup")
+    cells = [f"`{name}`", cards(topology, node), *(node.get(key, "") for key in keys)]
+    return f"| {' | '.join(cells)} |"
+
+
+def cards(topology: dict[str, Any], node: dict[str, Any]) -> str:
+    """Say how many network cards a node has, and what each carries."""
+    kind, given = topology["kind"], topology["bandwidth"]
+    if kind == "rails":
+        return f"{given['default']}, NVLink {given['nvlink']}"
+    if kind in ("tree", "fattree"):
+        cables = topology.get("up", [1])[0] * topology.get("parallel", [1])[0]
+        return f"{cables} x {given[0] if isinstance(given, list) else given}"
+    grid = kind in ("torus", "mesh") and topology.get("nodes", 1) > 1
+    if grid or kind == "dragonfly":
+        each = given.get("host", given["default"]) if isinstance(given, dict) else given
+        return f"{topology.get('cards', 1)} x {each}"
+    return f"{node['bandwidth']} in all"
 
 
 def _bisection(facts: dict[str, object]) -> str:

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from topoloom import describe_machine, load_machine
+from topoloom.formats.toml_document import read_toml
 from topoloom.formats.topology_keys import write_topology
 from topoloom.machine_facts import machine_facts
 from topoloom.machine_file import zoo, zoo_names
+from topoloom.units import parse_bandwidth, parse_latency
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,6 +48,89 @@ def test_every_machine_says_what_it_is_and_where_that_is_written() -> None:
         assert entry.source
         assert entry.date.isdigit()
     assert zoo_names() == sorted(zoo_names())
+
+
+def read(name: str) -> dict[str, Any]:
+    return read_toml(ROOT / "machines" / f"{name}.toml")
+
+
+def slots_of_a_node(name: str) -> int:
+    return math.prod(read(name)["node"]["levels"])
+
+
+def card(described: dict[str, Any]) -> str:
+    """Find what a network card carries, or all of a node that has the router."""
+    topology = described["topology"]
+    given = topology.get("bandwidth")
+    if topology["kind"] in ("tree", "fattree"):
+        return str(given[0] if isinstance(given, list) else given)
+    if topology["kind"] == "rails":
+        return str(given["default"])
+    behind_routers = topology["kind"] == "dragonfly" or topology.get("nodes", 1) > 1
+    if behind_routers and topology["kind"] != "graph":
+        assert topology["cards"] >= 1
+        return str(given["host"])
+    return str(described["node"]["bandwidth"])
+
+
+@pytest.mark.parametrize("name", zoo_names())
+def test_every_machine_says_what_a_card_carries_and_what_a_message_costs(
+    name: str,
+) -> None:
+    described = read(name)
+    assert parse_bandwidth(card(described)) > 0
+    assert parse_latency(described["node"]["startup"]) > 0
+    assert parse_latency(described["node"]["latency"]) > 0
+
+
+def latency_of(topology: dict[str, Any], link: str | int) -> float:
+    """Find the latency of a kind of link, or of a level of a tree, in seconds."""
+    given = topology["latency"]
+    return parse_latency(given if isinstance(given, str) else given[link])
+
+
+@pytest.mark.parametrize(
+    ("name", "takes", "links"),
+    [
+        ("bgl", "3.4 us", ["any"]),
+        ("intrepid", "3 us", ["any"]),
+        ("mira", "2.2 us", ["any"]),
+        ("k", "1.3 us", ["any"]),
+        ("fugaku", "1 us", ["any"]),
+        ("bigben-xt3", "6 us", ["any"]),
+        ("jaguar", "5 us", ["any"]),
+        ("ipsc860", "75 us", ["any"]),
+        ("tpu-v4-pod", "1 us", ["any"]),
+        ("titan", "1.3 us", ["host", "default", "host"]),
+        ("gordon", "1.3 us", ["host", "host"]),
+        ("theta", "3 us", ["host", "host"]),
+        ("frontier", "2.05 us", ["host", "host"]),
+        ("frontera", "1.1 us", [0, 0]),
+        ("stampede3", "1.1 us", [0, 0]),
+        ("dgx-h100-pod", "0.6 us", ["nvlink", "nvlink"]),
+        ("dgx-h100-pod", "2.7 us", ["rail", "rail"]),
+    ],
+)
+def test_startup_latency_and_links_make_what_a_short_message_takes_to_a_neighbor(
+    name: str, takes: str, links: list[str | int]
+) -> None:
+    described = read(name)
+    node = described["node"]
+    beside = parse_latency(node["startup"]) + parse_latency(node["latency"])
+    crossed = sum(latency_of(described["topology"], link) for link in links)
+    assert beside + crossed == pytest.approx(parse_latency(takes))
+
+
+@pytest.mark.parametrize("name", zoo_names())
+def test_nodes_of_several_slots_say_what_their_memory_carries(name: str) -> None:
+    node = read(name)["node"]
+    if slots_of_a_node(name) == 1:
+        assert "memory" not in node
+        assert "memory_startup" not in node
+        return
+    assert parse_bandwidth(node["memory"]) > 0
+    elsewhere = parse_latency(node["startup"]) + parse_latency(node["latency"])
+    assert 0 < parse_latency(node["memory_startup"]) < elsewhere
 
 
 @pytest.mark.parametrize(
