@@ -15,12 +15,16 @@ from topoloom.cli.options import (
     AsJson,
     Background,
     Capacities,
+    CoresPerRank,
     Effort,
     Fragments,
     GraphFile,
     Imbalance,
+    LauncherName,
     MachineText,
+    MemoryPerRank,
     ObjectiveName,
+    RanksPerNode,
     Seconds,
     Seed,
     Threads,
@@ -76,6 +80,10 @@ def command(
     threads: Threads = 0,
     allocate: Allocate = None,
     fragments: Fragments = None,
+    launcher: LauncherName = "slurm",
+    ranks_per_node: RanksPerNode = None,
+    cores_per_rank: CoresPerRank = 1,
+    memory_per_rank: MemoryPerRank = None,
     as_json: AsJson = False,
 ) -> None:
     """Place the ranks on the allocated slots.
@@ -117,6 +125,7 @@ def command(
     from topoloom.cli.earlier import earlier_slots, moved
     from topoloom.cli.gaps import gap, gap_text
     from topoloom.cli.objective import HOP_BYTES, read_objective
+    from topoloom.cli.ordered import read_order
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where, at_least, load_problem
     from topoloom.cli.search import read_search
@@ -133,7 +142,8 @@ def command(
         if mapper != "auto":
             raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
         mapper = f"auto(effort={effort})"
-    where = Where(allocation, allocate, fragments, seed)
+    order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
+    where = Where(allocation, allocate, fragments, seed, order)
     problem = load_problem(graph, machine, where, sharing.allowed)
     aim = read_objective(objective, background, graph, problem.machine)
     before = None
@@ -174,6 +184,7 @@ def command(
         work=work_done,
         graph=graph,
         command=typed.get(),
+        cores_per_rank=cores_per_rank,
     )
     if output is not None:
         save_placement(output, result)
@@ -181,6 +192,8 @@ def command(
         print_json({**result.document(), **_proof(values[aim.measure], proven)})
     else:
         facts = [("search", f"{work_done:,} candidates in {took:.2f} s")]
+        if problem.unused:
+            facts.append(("allocation", problem.unused))
         if aim.phases:
             facts.append(("phases", f"{len(aim.phases)}"))
         if background:
