@@ -89,7 +89,8 @@ def command(
     """Place the ranks on the allocated slots.
 
     The gain is against block order, rank i on slot i, which is what a launcher does
-    without instructions. Ctrl-C, --time and --work end a search early; the best
+    without instructions. Of an allocation with more slots than ranks, those are used
+    that the launcher uses. Ctrl-C, --time and --work end a search early; the best
     placement so far is written all the same.
 
     Under another objective than hop-bytes, phases in the pattern's file count: messages
