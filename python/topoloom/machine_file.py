@@ -21,6 +21,7 @@ from topoloom.files import MOST_BYTES, exists, named, read_text, write_text
 from topoloom.formats.graph_toml import metis_links
 from topoloom.formats.machine_toml import read_machine_toml
 from topoloom.formats.machine_toml_writer import write_machine_toml
+from topoloom.machine_changes import changed, split_changes
 from topoloom.nearest import nearest
 from topoloom.node_parts import NO_PARTS, NodeParts
 from topoloom.resources import shipped
@@ -115,6 +116,8 @@ def load_machine(text: str | Path) -> Machine:
         link's bandwidth) or of a file in one of `importers.IMPORTERS`' formats, a
         name from `zoo`, or ``detect``: the node or batch job that this process is in
         (`load_machine_and_allocation` also tells which part of it the job was given).
+        ``+node:`` behind a name or a file puts other nodes into it, and ``+down:``
+        says what failed: ``frontier+node:8:8,distance=1:2``.
 
     Raises
     ------
@@ -161,6 +164,11 @@ def describe_machine(text: str | Path) -> Described:
     path, name = Path(text), str(text)
     if name == DETECT:
         return detect_machine()
+    base, changes = split_changes(name)
+    if changes and base.partition(":")[0] not in TOPOLOGIES and not exists(path):
+        described = describe_machine(base)
+        with named(name):
+            return changed(described, changes)
     if path.suffix in FORMATS["toml"][1]:
         return read_machine_toml(path)[0]
     kind = name.partition(":")[0]

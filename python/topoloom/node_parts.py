@@ -67,11 +67,14 @@ class NodeParts:
         them.
     devices
         GPUs and network interfaces.
+    memory_size
+        Bytes of memory; 0 where unknown.
     """
 
     names: tuple[str, ...] = ()
     cpus: tuple[tuple[int, ...], ...] = ()
     devices: tuple[Device, ...] = ()
+    memory_size: int = 0
 
 
 #: of a machine whose nodes nothing more is known of

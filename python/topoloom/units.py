@@ -101,6 +101,13 @@ def format_bytes(amount: float) -> str:
     return f"{amount:.1f} {' KMGTPE'[power]}iB"
 
 
+def exact_bytes(amount: int) -> str:
+    """Write an amount of bytes for `parse_bytes`: ``512 GB``, ``3 KiB``, ``1025 B``."""
+    units = [(_PREFIX[unit], f"{unit}B") for unit in _PREFIX if unit not in ("K", "ki")]
+    size, unit = max(pair for pair in units if amount % pair[0] == 0)
+    return f"{amount // size} {unit}"
+
+
 def format_count(number: float) -> str:
     """Write a number with thousands apart and no needless decimals."""
     if number == int(number) and abs(number) < 1e15:

@@ -74,8 +74,9 @@ def test_judge_and_compare_tell_the_same_gaps_every_time(topoloom: Command) -> N
 def test_where_nothing_is_proven_there_is_no_gap(topoloom: Command) -> None:
     make(topoloom, "ring", "--ranks", "8")
     # All of them fit into one node, but a careless mapper uses several.
-    where = ["-m", "torus:4+node:8", "--allocate", 4]
-    topoloom("map", "p.npz", *where, "--mapper", "random", "-o", "x.json")
+    topoloom(
+        "map", "p.npz", "-m", "torus:4+node:8", "--mapper", "random", "-o", "x.json"
+    )
     found = topoloom("judge", "p.npz", "x.json", "--json").json
     assert found["congestion_max"] > 0
     assert found["gap"]["congestion_max"] is None

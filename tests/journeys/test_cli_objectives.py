@@ -100,7 +100,7 @@ def test_the_phases_of_a_pattern_are_counted(pattern: Command) -> None:
 
 
 def test_a_job_keeps_off_the_links_of_another(topoloom: Command) -> None:
-    """Of the links between the nodes that are left, one is on the other's way."""
+    """The other's way is the first row."""
     topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "p.npz")
     Path("far.txt").write_text("0\n3\n")
     mesh = ["-m", "mesh:2x4"]
@@ -111,19 +111,18 @@ def test_a_job_keeps_off_the_links_of_another(topoloom: Command) -> None:
     document = json.loads(Path("l.json").read_text())
     assert document["machine"] == "mesh:2x4"
     assert sorted(set(document["loads"])) == [0, 1000]
-    Path("rest.txt").write_text("1\n2\n5\n6\n")
     values = []
     for background in (["l.json"], ["p.npz,1.json"], ["l.json", "p.npz,1.json"]):
         words = [word for name in background for word in ("--background", name)]
         mapped = topoloom(
-            "map", "p.npz", *mesh, "-a", "rest.txt", "--objective", "congestion",
+            "map", "p.npz", *mesh, "--objective", "congestion",
             *words, "--json",
         )  # fmt: skip
-        assert sorted(mapped.json["placement"]) in ([5, 6], [1, 5], [2, 6])
+        assert not set(mapped.json["placement"]) <= {0, 1, 2, 3}
         values.append(mapped.json["values"]["objective"])
     assert values == [1000, 1000, 2000]
     printed = topoloom(
-        "map", "p.npz", *mesh, "-a", "rest.txt", "--objective", "congestion",
+        "map", "p.npz", *mesh, "--objective", "congestion",
         "--background", "l.json",
     )  # fmt: skip
     assert "congestion beside others" in printed.out

@@ -12,10 +12,14 @@ from topoloom.cli.options import (
     AllocationText,
     AsJson,
     Capacities,
+    CoresPerRank,
     Fragments,
     GraphFile,
     Imbalance,
+    LauncherName,
     MaybeMachineText,
+    MemoryPerRank,
+    RanksPerNode,
     Seconds,
     Seed,
     Threads,
@@ -36,6 +40,10 @@ def command(
     allocation: AllocationText = None,
     allocate: Allocate = None,
     fragments: Fragments = None,
+    launcher: LauncherName = "slurm",
+    ranks_per_node: RanksPerNode = None,
+    cores_per_rank: CoresPerRank = 1,
+    memory_per_rank: MemoryPerRank = None,
     imbalance: Imbalance = None,
     capacities: Capacities = None,
     seed: Seed = 1,
@@ -77,6 +85,7 @@ def command(
     from topoloom import Error, find_bounds, judge
     from topoloom.cli.console import note, print_json, watching
     from topoloom.cli.judged import load_judged
+    from topoloom.cli.ordered import read_order
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where
     from topoloom.cli.search import read_search
@@ -84,7 +93,8 @@ def command(
     from topoloom.congestion_lp import relax_congestion
 
     search = read_search(seed, time, work, threads)
-    where = Where(allocation, allocate, fragments, seed)
+    order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
+    where = Where(allocation, allocate, fragments, seed, order)
     sharing = read_sharing(imbalance, capacities)
     judged = load_judged("bound", graph, placement, machine, where, sharing.allowed)
     if judged.shared and not sharing.allowed:

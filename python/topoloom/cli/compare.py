@@ -15,12 +15,16 @@ from topoloom.cli.options import (
     AsJson,
     Background,
     Capacities,
+    CoresPerRank,
     Figure,
     Fragments,
     GraphFile,
     Imbalance,
+    LauncherName,
     MachineText,
+    MemoryPerRank,
     ObjectiveName,
+    RanksPerNode,
     Seconds,
     Seed,
     Threads,
@@ -58,6 +62,10 @@ def command(
     threads: Threads = 0,
     allocate: Allocate = None,
     fragments: Fragments = None,
+    launcher: LauncherName = "slurm",
+    ranks_per_node: RanksPerNode = None,
+    cores_per_rank: CoresPerRank = 1,
+    memory_per_rank: MemoryPerRank = None,
     figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
@@ -87,6 +95,7 @@ def command(
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.gaps import gaps, quick_bounds
     from topoloom.cli.objective import read_objective
+    from topoloom.cli.ordered import read_order
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where, launcher_default, load_problem, measures
     from topoloom.cli.search import read_search
@@ -94,7 +103,8 @@ def command(
 
     search = read_search(seed, time, work, threads)
     sharing = read_sharing(imbalance, capacities)
-    where = Where(allocation, allocate, fragments, seed)
+    order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
+    where = Where(allocation, allocate, fragments, seed, order)
     problem = load_problem(graph, machine, where, sharing.allowed)
     aim = read_objective(objective, background, graph, problem.machine)
     shared = sharing.shared(problem.graph, problem.allocation)
@@ -194,7 +204,7 @@ def _add_gains(results: list[dict[str, Any]], measure: str) -> None:
 def _print(
     problem: Any, aim: Any, results: list[dict[str, Any]], best: str, shared: bool
 ) -> None:
-    from topoloom.cli.console import print_table
+    from topoloom.cli.console import print_facts, print_table
     from topoloom.cli.gaps import gap_text
     from topoloom.gain import percent
     from topoloom.units import format_bytes, format_count
@@ -245,3 +255,5 @@ def _print(
     if aim.measure != "hop_bytes":
         title += f"; objective: {aim.title}"
     print_table(columns, rows, title=title, best=marked)
+    if problem.unused:
+        print_facts([("allocation", problem.unused)])

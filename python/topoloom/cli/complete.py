@@ -59,6 +59,13 @@ def exports(incomplete: str) -> list[str]:
     return _starting(incomplete, [entry.NAME for entry in FORMATS])
 
 
+def launchers(incomplete: str) -> list[str]:
+    """Names of launchers, by what they do with an allocation."""
+    from topoloom.launch_order import LAUNCHERS
+
+    return _starting(incomplete, LAUNCHERS)
+
+
 def kinds(incomplete: str) -> list[str]:
     """Kinds of things that `topoloom list` lists."""
     from topoloom.cli.list import KINDS

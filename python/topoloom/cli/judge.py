@@ -12,10 +12,14 @@ from topoloom.cli.options import (
     Allocate,
     AllocationText,
     AsJson,
+    CoresPerRank,
     Figure,
     Fragments,
     GraphFile,
+    LauncherName,
     MaybeMachineText,
+    MemoryPerRank,
+    RanksPerNode,
     Seed,
     output_option,
 )
@@ -38,6 +42,10 @@ def command(
     allocation: AllocationText = None,
     allocate: Allocate = None,
     fragments: Fragments = None,
+    launcher: LauncherName = "slurm",
+    ranks_per_node: RanksPerNode = None,
+    cores_per_rank: CoresPerRank = 1,
+    memory_per_rank: MemoryPerRank = None,
     seed: Seed = 1,
     hottest: Annotated[
         int, typer.Option("--hottest", metavar="N", help="Most loaded links to name.")
@@ -76,11 +84,13 @@ def command(
     from topoloom.cli.console import print_json
     from topoloom.cli.gaps import gaps, quick_bounds
     from topoloom.cli.judged import load_judged
+    from topoloom.cli.ordered import read_order
     from topoloom.cli.problem import Where, at_least, launcher_default, measures
     from topoloom.phases import load_phase_names
 
     at_least("--hottest", hottest, 0)
-    wanted = Where(allocation, allocate, fragments, seed)
+    order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
+    wanted = Where(allocation, allocate, fragments, seed, order)
     judged = load_judged("judge", graph, placement, machine, wanted)
     the_graph, where, given = judged
     shared = judged.shared

@@ -14,6 +14,7 @@ from topoloom import (
     load_placement,
 )
 from topoloom.cli.problem import Where, load_problem
+from topoloom.launch_order import LaunchOrder
 
 
 class Judged(NamedTuple):
@@ -47,6 +48,11 @@ def load_judged(
         raise Error(
             f"{placement} says which machine and allocation it is for; "
             "leave out --machine, --allocation and --allocate"
+        )
+    if where.order != LaunchOrder():
+        raise Error(
+            f"{placement} says which slots the job uses; leave out --launcher, "
+            "--ranks-per-node, --cores-per-rank and --memory-per-rank"
         )
     graph = load_graph(graph_file)
     placed = load_placement(placement)

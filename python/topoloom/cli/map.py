@@ -15,12 +15,16 @@ from topoloom.cli.options import (
     AsJson,
     Background,
     Capacities,
+    CoresPerRank,
     Effort,
     Fragments,
     GraphFile,
     Imbalance,
+    LauncherName,
     MachineText,
+    MemoryPerRank,
     ObjectiveName,
+    RanksPerNode,
     Seconds,
     Seed,
     Threads,
@@ -76,12 +80,17 @@ def command(
     threads: Threads = 0,
     allocate: Allocate = None,
     fragments: Fragments = None,
+    launcher: LauncherName = "slurm",
+    ranks_per_node: RanksPerNode = None,
+    cores_per_rank: CoresPerRank = 1,
+    memory_per_rank: MemoryPerRank = None,
     as_json: AsJson = False,
 ) -> None:
     """Place the ranks on the allocated slots.
 
     The gain is against block order, rank i on slot i, which is what a launcher does
-    without instructions. Ctrl-C, --time and --work end a search early; the best
+    without instructions. Of an allocation with more slots than ranks, those are used
+    that the launcher uses. Ctrl-C, --time and --work end a search early; the best
     placement so far is written all the same.
 
     Under another objective than hop-bytes, phases in the pattern's file count: messages
@@ -117,6 +126,7 @@ def command(
     from topoloom.cli.earlier import earlier_slots, moved
     from topoloom.cli.gaps import gap, gap_text
     from topoloom.cli.objective import HOP_BYTES, read_objective
+    from topoloom.cli.ordered import read_order
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where, at_least, load_problem
     from topoloom.cli.search import read_search
@@ -133,7 +143,8 @@ def command(
         if mapper != "auto":
             raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
         mapper = f"auto(effort={effort})"
-    where = Where(allocation, allocate, fragments, seed)
+    order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
+    where = Where(allocation, allocate, fragments, seed, order)
     problem = load_problem(graph, machine, where, sharing.allowed)
     aim = read_objective(objective, background, graph, problem.machine)
     before = None
@@ -174,6 +185,7 @@ def command(
         work=work_done,
         graph=graph,
         command=typed.get(),
+        cores_per_rank=cores_per_rank,
     )
     if output is not None:
         save_placement(output, result)
@@ -181,6 +193,8 @@ def command(
         print_json({**result.document(), **_proof(values[aim.measure], proven)})
     else:
         facts = [("search", f"{work_done:,} candidates in {took:.2f} s")]
+        if problem.unused:
+            facts.append(("allocation", problem.unused))
         if aim.phases:
             facts.append(("phases", f"{len(aim.phases)}"))
         if background:

@@ -22,6 +22,7 @@ def node_facts(machine: Machine, node: NodeParts) -> dict[str, Any]:
 def node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
     """Write the costs of levels, the port, and a line for each device."""
     from topoloom.formats.node_toml import level_costs, write_port
+    from topoloom.units import format_bytes
 
     rows = []
     if node.names:
@@ -36,6 +37,8 @@ def node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
     said = [words.format(port[key]) for key, words in speeds.items() if key in port]
     if said:
         rows.append(("port", ", ".join(said)))
+    if node.memory_size:
+        rows.append(("memory per node", format_bytes(node.memory_size)))
     rows += [(f"{part.kind} {part.name}", _where(part)) for part in node.devices]
     return rows
 

@@ -70,7 +70,7 @@ MachineText = Annotated[
         metavar="MACHINE",
         help="torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a file in a format "
         "from 'topoloom list formats', a name from 'topoloom list machines', or "
-        "'detect'.",
+        "'detect'; +node:8:2 behind it puts other nodes into it.",
         autocompletion=complete.machines,
     ),
 ]
@@ -175,5 +175,41 @@ Background = Annotated[
         metavar="FILE",
         help="What others send meanwhile: loads of links, from 'topoloom judge "
         "--loads', or another job's GRAPH,PLACEMENT; may be given several times.",
+    ),
+]
+LauncherName = Annotated[
+    str,
+    typer.Option(
+        "--launcher",
+        metavar="NAME",
+        help="Who will start the ranks, and so which slots of a larger allocation they "
+        "get: slurm deals them to the nodes in turn, openmpi and mpich fill one node "
+        "after the other.",
+        autocompletion=complete.launchers,
+    ),
+]
+RanksPerNode = Annotated[
+    int | None,
+    typer.Option(
+        "--ranks-per-node",
+        metavar="N",
+        help="The most ranks on a node; the job then uses as few nodes as it needs.",
+    ),
+]
+CoresPerRank = Annotated[
+    int,
+    typer.Option(
+        "--cores-per-rank",
+        metavar="N",
+        help="Slots that each rank takes, one after the other: its place is the first.",
+    ),
+]
+MemoryPerRank = Annotated[
+    str | None,
+    typer.Option(
+        "--memory-per-rank",
+        metavar="SIZE",
+        help="A node holds as many ranks as its memory does, such as 8GB; for machines "
+        "that tell it.",
     ),
 ]

@@ -32,4 +32,5 @@ def load_placed(
         cores_per_slot,
         given.node,
         bind,
+        given.cores_per_rank,
     )

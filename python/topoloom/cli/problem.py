@@ -24,6 +24,7 @@ from topoloom.described_allocation import described_allocation
 from topoloom.discover.described import Described
 from topoloom.discover.torus_places import vacant_nodes
 from topoloom.gain import gain, percent
+from topoloom.launch_order import LaunchOrder
 from topoloom.machine_file import load_described
 from topoloom.node_parts import NodeParts
 
@@ -48,6 +49,7 @@ class Problem:
     allocation: Allocation
     hosts: tuple[str, ...] | None
     node: NodeParts
+    unused: str = ""  # what of a larger allocation the launcher would use, in words
 
 
 class Where(NamedTuple):
@@ -57,6 +59,7 @@ class Where(NamedTuple):
     allocate: int | None = None  # so many nodes, in so many fragments
     fragments: int | None = None
     seed: int = 1
+    order: LaunchOrder = LaunchOrder()  # who starts the ranks, so many on a node
 
     @property
     def pieces(self) -> int:
@@ -73,9 +76,43 @@ def load_problem(
     graph = load_graph(graph_file)
     machine, described = load_described(machine_text)
     given = choose_allocation(machine, described, where)
-    if not shared:
-        check_fit(graph, given.allocation, graph_file)
-    return Problem(graph, machine, given.allocation, given.hosts, described.node)
+    if shared:
+        if where.order.limits:
+            raise Error(
+                "ranks that share slots, with --imbalance or --capacities, go without "
+                "--ranks-per-node, --cores-per-rank and --memory-per-rank"
+            )
+        return Problem(graph, machine, given.allocation, given.hosts, described.node)
+    check_fit(graph, given.allocation, graph_file)
+    at, unused = launched(given, described, where, graph.rank_count)
+    return Problem(graph, machine, at.allocation, at.hosts, described.node, unused)
+
+
+def launched(
+    given: AllocatedHosts,
+    described: Described,
+    where: Where,
+    ranks: int,
+    as_started: bool = False,
+) -> tuple[AllocatedHosts, str]:
+    """Keep what the launcher uses of an allocation; also tell that, in words.
+
+    Of a machine that nobody has allocated all places of ranks are kept, unless the
+    ranks are `as_started` by the launcher alone.
+    """
+    order, memory = where.order, described.node.memory_size
+    words = ""
+    allocated = where.allocation or where.allocate or described.allocated
+    if allocated or as_started:
+        at, words = order.used(given.allocation, ranks, memory)
+    elif order.limits:
+        at = order.places(given.allocation, ranks, memory)
+    else:
+        return given, words
+    if given.hosts is None:
+        return AllocatedHosts(at), words
+    host_of = dict(zip(given.allocation.nodes.tolist(), given.hosts, strict=True))
+    return AllocatedHosts(at, tuple(host_of[node] for node in at.nodes.tolist())), words
 
 
 def choose_allocation(

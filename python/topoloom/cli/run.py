@@ -11,9 +11,12 @@ import typer
 from topoloom.cli.export import Bind, CoresPerSlot, Hosts
 from topoloom.cli.options import (
     AllocationText,
+    CoresPerRank,
     MaybeMachineText,
+    MemoryPerRank,
     Mpicc,
     ObjectiveName,
+    RanksPerNode,
     Seconds,
     Seed,
     output_option,
@@ -60,6 +63,9 @@ def command(
     time: Seconds = None,
     cores_per_slot: CoresPerSlot = 1,
     bind: Bind = None,
+    ranks_per_node: RanksPerNode = None,
+    cores_per_rank: CoresPerRank = 1,
+    memory_per_rank: MemoryPerRank = None,
     world: Annotated[
         bool,
         typer.Option(
@@ -108,6 +114,9 @@ def command(
     As the program starts, each rank tells where it is, and one line says whether all
     are where the placement puts them, or names those that are not.
 
+    Of an allocation with more slots than ranks, those are used that the command's
+    launcher uses by default: srun deals ranks to the nodes in turn, others fill them.
+
     The hosts of the nodes are those of --hosts, else of the allocation (a host list
     keeps its names) or the machine, else those that the command names.
 
@@ -127,10 +136,17 @@ def command(
 
     from topoloom import Error, load_graph, load_phases, save_placement
     from topoloom.cli.objective import HOP_BYTES, Objective, check_objective
+    from topoloom.cli.ordered import read_order
     from topoloom.cli.placed_run import Job, Placed, record_job, start, tell, write_page
     from topoloom.cli.problem import Where, check_fit, choose_allocation
     from topoloom.cli.search import read_search
-    from topoloom.cli.seats import Seats, check_ranks, named_hosts, refuse_early
+    from topoloom.cli.seats import (
+        Seats,
+        check_ranks,
+        launcher_name,
+        named_hosts,
+        refuse_early,
+    )
     from topoloom.launch.as_it_is import read_as_it_is
     from topoloom.launch.launchers import read_command
     from topoloom.machine_file import load_described
@@ -138,14 +154,17 @@ def command(
     from topoloom.record.profile import check_collectives
 
     check_objective(objective)
+    limits = (ranks_per_node, cores_per_rank, memory_per_rank)
     if reorder:
         from topoloom.cli.reorder_run import Wish, run_reordered
 
         apart = world or profile or output or page or bind or cores_per_slot != 1
-        if apart or collectives != "expand":
+        if apart or collectives != "expand" or limits != (None, 1, None):
             raise Error(
                 "--reorder starts the command as it is: --world, --profile, --output, "
-                "--report, --bind, --cores-per-slot and --collectives do not go with it"
+                "--report, --bind, --cores-per-slot, --ranks-per-node, "
+                "--cores-per-rank, --memory-per-rank and --collectives do not go with "
+                "it"
             )
         wish = Wish(mapper, objective, read_search(seed, time), as_json)
         return run_reordered(program, machine, allocation, hosts, wish, mpicc)
@@ -162,9 +181,11 @@ def command(
     search = read_search(seed, time)
     read = read_as_it_is(program) if world else read_command(program)
     the_machine, described = load_described(machine)
-    given = choose_allocation(the_machine, described, Where(allocation))
+    order = read_order(launcher_name(read), *limits)
+    wanted = Where(allocation, order=order)
+    given = choose_allocation(the_machine, described, wanted)
     where = named_hosts(given, hosts, read)
-    seats = Seats(where, described.node, cores_per_slot, bind)
+    seats = Seats(where, described.node, cores_per_slot, bind, cores_per_rank)
     job = Job(program, read, mpicc, as_json)
     nodes = len(where.allocation.nodes)
     if page is not None:
@@ -174,17 +195,16 @@ def command(
         phases = load_phases(profile) if by_phase else []
         check_ranks(read, graph.rank_count, name)
     else:
-        refuse_early(read, seats)
+        refuse_early(read, seats, described, wanted)
         recorded = record_job(job)
         if isinstance(recorded, int):
             return recorded
         graph, name = recorded.graph(collectives), "the program"
         phases = recorded_phases(recorded, graph) if by_phase else []
     check_fit(graph, where.allocation, name)
+    seats = seats.used(described, wanted, graph.rank_count, as_started=world)
     if page is not None:
         check_size(graph.rank_count, nodes)
-    if world:
-        seats = seats.first(graph.rank_count)
     aim = Objective(objective, phases, None)
     result, block = _place(graph, seats, mapper, aim, search)
     result = replace(result, graph=str(profile or ""))
@@ -229,5 +249,6 @@ def _place(
         seed=search.seed,
         work=work,
         command=typed.get(),
+        cores_per_rank=seats.cores_per_rank,
     )
     return result, values(default)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topoloom import AllocatedHosts
+    from topoloom.cli.problem import Where
+    from topoloom.discover.described import Described
     from topoloom.launch.as_it_is import AsItIs
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launch import Launch
@@ -26,18 +28,16 @@ class Seats(NamedTuple):
     node: NodeParts
     cores_per_slot: int
     bind: str | None
+    cores_per_rank: int = 1
 
-    def first(self, ranks: int) -> Seats:
-        """Take the seats that a launcher fills first: host by host, in their order."""
-        from topoloom import AllocatedHosts, Allocation
+    def used(
+        self, described: Described, wanted: Where, ranks: int, as_started: bool = False
+    ) -> Seats:
+        """Take the seats that the launcher uses, as `problem.launched` says."""
+        from topoloom.cli.problem import launched
 
-        whole = self.where.allocation
-        slots = whole.slots[:ranks]
-        per_node = whole.machine.slots_per_node
-        count = len(dict.fromkeys((slots // per_node).tolist()))
-        nodes, hosts = whole.nodes[:count], self.where.hosts
-        part = Allocation(whole.machine, nodes, slots)
-        return self._replace(where=AllocatedHosts(part, hosts and hosts[:count]))
+        where, _ = launched(self.where, described, wanted, ranks, as_started)
+        return self._replace(where=where)
 
     def launch(
         self, read: ReadCommand | AsItIs, slots: NDArray[np.uint32], directory: str
@@ -58,6 +58,7 @@ class Seats(NamedTuple):
             self.cores_per_slot,
             self.node,
             self.bind,
+            self.cores_per_rank,
         )
 
 
@@ -101,15 +102,29 @@ def check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
         raise Error(f"the command starts {asked} ranks, but {name} has {ranks}")
 
 
-def refuse_early(read: ReadCommand | AsItIs, seats: Seats) -> None:
+def launcher_name(read: ReadCommand | AsItIs) -> str:
+    """Name what the command's launcher does with an allocation: all but srun fill."""
+    from topoloom.launch import srun
+    from topoloom.launch.as_it_is import AsItIs
+    from topoloom.launch_order import OPEN_MPI, SLURM
+
+    known = read.read if isinstance(read, AsItIs) else read
+    return SLURM if known and known.launcher is srun else OPEN_MPI
+
+
+def refuse_early(
+    read: ReadCommand | AsItIs, seats: Seats, described: Described, wanted: Where
+) -> None:
     """Refuse what no placement could be applied to, before the program runs."""
     from topoloom import Error
 
     ranks = read.rank_count()
     if ranks is None:
         return
+    slot_count = seats.where.allocation.slot_count
+    if ranks > slot_count:
+        raise Error(f"{ranks} ranks do not fit on {slot_count} slots")
+    seats = seats.used(described, wanted, ranks)
     slots = seats.where.allocation.slots
-    if ranks > len(slots):
-        raise Error(f"{ranks} ranks do not fit on {len(slots)} slots")
     with read.directory() as directory:
         seats.launch(read, slots[:ranks], directory)

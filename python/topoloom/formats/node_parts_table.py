@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CPUs and devices of a node as a table, the same in TOML machines and placements.
+"""CPUs, devices, memory of a node as a table, in TOML machines and in placements.
 
 ::
 
@@ -7,6 +7,7 @@
     devices = [
         { name = "cuda0", kind = "gpu", slots = "0-1", numa = 0, pci = "0000:17:00.0" },
     ]
+    memory_size = "512 GB"
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ from topoloom.node_parts import (
     NodeParts,
 )
 from topoloom.number_ranges import compress_ranges, expand_ranges
+from topoloom.units import exact_bytes, parse_bytes
 
-KEYS = ("cpus", "devices")
+KEYS = ("cpus", "devices", "memory_size")
 _WORD = re.compile(r"[!-~]{1,64}")
 
 
 def read_parts(
     table: dict[str, Any], slots: int, names: tuple[str, ...] = ()
 ) -> NodeParts:
-    """Read and check the CPUs and devices of a node with so many slots.
+    """Read and check what is known of a node with so many slots.
 
     Raises
     ------
@@ -52,7 +54,7 @@ def read_parts(
         if any(device.name == earlier.name for earlier in devices):
             raise Error(f"{where}: a second device '{device.name}'")
         devices.append(device)
-    return NodeParts(names, cpus, tuple(devices))
+    return NodeParts(names, cpus, tuple(devices), _memory_size(table))
 
 
 def write_parts(parts: NodeParts) -> dict[str, Any]:
@@ -62,7 +64,20 @@ def write_parts(parts: NodeParts) -> dict[str, Any]:
         table["cpus"] = [compress_ranges(cpus) for cpus in parts.cpus]
     if parts.devices:
         table["devices"] = [_device_table(device) for device in parts.devices]
+    if parts.memory_size:
+        table["memory_size"] = exact_bytes(parts.memory_size)
     return table
+
+
+def _memory_size(table: dict[str, Any]) -> int:
+    if "memory_size" not in table:
+        return 0
+    text = entry(table, "memory_size", str, "node.memory_size")
+    with named("node.memory_size"):
+        size = parse_bytes(text)
+    if size == 0:
+        raise Error("node.memory_size must be more than 0")
+    return size
 
 
 def _cpus(given: Any, slots: int) -> tuple[tuple[int, ...], ...]:

@@ -47,6 +47,8 @@ class PlacementFile:
     graph, command
         The file of the pattern and the command line, as they were typed; empty where
         there were none.
+    cores_per_rank
+        Slots that each rank takes, from the one on that it is placed on.
     """
 
     machine: Machine
@@ -62,6 +64,7 @@ class PlacementFile:
     topoloom: str = __version__
     graph: str = ""
     command: tuple[str, ...] = ()
+    cores_per_rank: int = 1
 
     def document(self) -> dict[str, Any]:
         """Build the JSON document."""
@@ -80,6 +83,11 @@ class PlacementFile:
             "allocation": allocation,
             "placement": _ints(self.placement.slots),
             **({"shared": True} if self.placement.shared else {}),
+            **(
+                {"cores_per_rank": self.cores_per_rank}
+                if self.cores_per_rank > 1
+                else {}
+            ),
             "objective": self.objective,
             "values": dict(self.values),
             "mapper": self.mapper,
@@ -155,7 +163,17 @@ def _from_document(document: dict[str, Any]) -> PlacementFile:
         topoloom=_printable(document, "topoloom"),
         graph=get_value(document, "graph", str) if "graph" in document else "",
         command=_words(document),
+        cores_per_rank=_cores_per_rank(document, machine),
     )
+
+
+def _cores_per_rank(document: dict[str, Any], machine: Machine) -> int:
+    if "cores_per_rank" not in document:
+        return 1
+    cores: int = get_value(document, "cores_per_rank", int)
+    if not 1 <= cores <= machine.slots_per_node:
+        raise Error(f"cores_per_rank must be 1 to {machine.slots_per_node}")
+    return cores
 
 
 def _printable(document: dict[str, Any], key: str) -> str:

@@ -58,6 +58,8 @@ class HostPlacement:
         CPUs and devices of each node, where the machine tells.
     bind : str or None
         What ranks are to be bound to, one of `BINDS`; None leaves it to the launcher.
+    slots_per_rank : int
+        Slots that each rank takes, from its own on.
     """
 
     hosts: list[str]
@@ -71,6 +73,7 @@ class HostPlacement:
     machine: Machine
     node: NodeParts
     bind: str | None
+    slots_per_rank: int = 1
 
     @property
     def rank_count(self) -> int:
@@ -85,8 +88,11 @@ class HostPlacement:
         """CPUs of a rank, as the system numbers them; () if they are not known."""
         if not self.node.cpus:
             return ()
-        cpus = self.node.cpus[int(self.slot[rank])]
-        return cpus[:1] if self.bind == PU else cpus
+        first = int(self.slot[rank])
+        if self.bind == PU:
+            return self.node.cpus[first][:1]
+        own = self.node.cpus[first : first + self.slots_per_rank]
+        return tuple(cpu for cpus in own for cpu in cpus)
 
     def launch_order(self) -> Ids:
         """Ranks in the order of the slots they fill, node by node."""
@@ -110,11 +116,11 @@ class HostPlacement:
         return [(int(self.host[start]), end - start) for start, end in pairs]
 
     def fills_in_rank_order(self) -> bool:
-        """Tell whether the ranks of each host take slots 0, 1, ... in rank order."""
+        """Tell whether the ranks of each host fill it from slot 0 on in rank order."""
         order = np.lexsort((np.arange(self.rank_count), self.host))
         host, slot = self.host[order], self.slot[order]
-        first = np.searchsorted(host, host)
-        return bool(np.array_equal(slot, np.arange(self.rank_count) - first))
+        number = np.arange(self.rank_count) - np.searchsorted(host, host)
+        return bool(np.array_equal(slot, number * self.slots_per_rank))
 
 
 def host_placement(
@@ -125,6 +131,7 @@ def host_placement(
     cores_per_slot: int = 1,
     node: NodeParts = NO_PARTS,
     bind: str | None = None,
+    slots_per_rank: int = 1,
 ) -> HostPlacement:
     """Name the host and the local slot of each rank.
 
@@ -144,6 +151,8 @@ def host_placement(
         CPUs and devices of each node.
     bind : str, optional
         One of `BINDS`: bind each rank to the CPUs of its slot, or to the first of them.
+    slots_per_rank : int
+        Slots that each rank takes, from its own on.
 
     Raises
     ------
@@ -181,6 +190,7 @@ def host_placement(
         machine,
         node,
         bind,
+        slots_per_rank,
     )
 
 

@@ -43,7 +43,7 @@ def first_threads(placed: HostPlacement) -> list[int]:
 def cores(placed: HostPlacement, rank: int) -> range:
     """Count cores over all packages; those of a rank."""
     first = int(placed.slot[rank]) * placed.cores_per_slot
-    return range(first, first + placed.cores_per_slot)
+    return range(first, first + placed.cores_per_slot * placed.slots_per_rank)
 
 
 def _threads(placed: HostPlacement) -> Iterator[str]:
@@ -55,9 +55,10 @@ def _cores(placed: HostPlacement) -> Iterator[str]:
     """Write the cores of each rank: ``3``, ``0-3``, or in package 1 ``1:3``."""
     for slot in placed.slot.tolist():
         prefix, core = "", slot
-        if placed.packages > 1:
+        # Ranks of several slots may reach over packages.
+        if placed.packages > 1 and placed.slots_per_rank == 1:
             package, core = divmod(slot, placed.slots_per_node // placed.packages)
             prefix = f"{package}:"
         first = core * placed.cores_per_slot
-        last = first + placed.cores_per_slot - 1
+        last = first + placed.cores_per_slot * placed.slots_per_rank - 1
         yield f"{prefix}{first}" if first == last else f"{prefix}{first}-{last}"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What stands behind a machine's name: ``frontier+node:8``, ``rack.toml+down:17``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from topoloom._core import Machine
+from topoloom.discover.described import AllocatedNode, Described
+from topoloom.node_parts import NodeParts
+
+_NODE, _DOWN = "+node:", "+down:"
+
+
+def split_changes(name: str) -> tuple[str, str]:
+    """Split ``frontier+node:8`` into the name and the rest, which may be empty."""
+    mark = re.search(r"\+(?:node|down):", name)
+    return (name[: mark.start()], name[mark.start() :]) if mark else (name, "")
+
+
+def changed(described: Described, changes: str) -> Described:
+    """Put other nodes into a machine, and let parts of it fail.
+
+    What is known of nodes by the slot, such as CPUs, stays where nodes have as many
+    slots as before.
+
+    Raises
+    ------
+    topoloom.Error
+        If the machine, or the one with the changes, cannot be read.
+    """
+    outside, _, inside = described.text.partition(_NODE)
+    network, _, down = outside.partition(_DOWN)
+    more, node, new = changes.partition(_NODE)
+    down = ",".join(filter(None, [down, more.removeprefix(_DOWN)]))
+    text = network + (_DOWN + down if down else "")
+    inside = new if node else inside
+    text += _NODE + inside if inside or node else ""
+    if not node:
+        return replace(described, text=text)
+    before, after = Machine(described.text), Machine(text)
+    if before.slots_per_node == after.slots_per_node:
+        return replace(described, text=text, node=replace(described.node, names=()))
+    return Described(
+        text,
+        described.hosts,
+        tuple(AllocatedNode(host) for host, _ in described.allocated),
+        NodeParts(memory_size=described.node.memory_size),
+    )
