@@ -76,6 +76,9 @@ void bind_metric(nb::module_& m) {
         .def_prop_ro("congestion_max", [](const Judged& j) { return j.measures.congestion_max; })
         .def_prop_ro("inter_node_bytes", [](const Judged& j) { return j.measures.inter_node_bytes.value; })
         .def_prop_ro(
+            "inter_node_max", [](const Judged& j) { return j.measures.inter_node_max.value; },
+            "The most bytes that leave one node.")
+        .def_prop_ro(
             "load_max", [](const Judged& j) { return j.measures.load_max; },
             "The largest sum of the ranks' loads on one slot.")
         .def_prop_ro(

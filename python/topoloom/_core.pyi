@@ -183,8 +183,46 @@ class Machine:
         """
 
     @property
+    def memory_bandwidth(self) -> float:
+        """
+        Bytes per second that messages inside a node move, all together; inf if not limited.
+        """
+
+    @property
     def startup(self) -> float:
-        """Seconds that a message takes to begin, wherever it goes."""
+        """Seconds that each message over the network takes its sender."""
+
+    @property
+    def node_latency(self) -> float:
+        """
+        Seconds that a message over the network takes beside its startup and its links.
+        """
+
+    @property
+    def memory_startup(self) -> float:
+        """Seconds that each message inside a node takes its sender."""
+
+    @property
+    def has_bandwidths(self) -> bool:
+        """
+        Whether bandwidths are known, so that loads have times; else they count in bytes.
+        """
+
+    @property
+    def distances_are_hops(self) -> bool:
+        """Whether no link is weighed, and nothing inside nodes."""
+
+    @property
+    def host_hops(self) -> int:
+        """
+        Links between a node and its router; 0 where these are one, or a tree's lowest level joins them.
+        """
+
+    @property
+    def remarks(self) -> list[str]:
+        """
+        What was assumed of the machine, and what is odd about it: a line each.
+        """
 
     def summary(self) -> dict[str, object]: ...
 
@@ -264,6 +302,10 @@ class Judgement:
 
     @property
     def inter_node_bytes(self) -> int: ...
+
+    @property
+    def inter_node_max(self) -> int:
+        """The most bytes that leave one node."""
 
     @property
     def load_max(self) -> float:
@@ -663,14 +705,15 @@ class Bipartitions:
 def rank_bipartitions(graph: CommGraph) -> Bipartitions:
     """Looks at all halves of an even number of up to 24 threads."""
 
-def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, objective: str = 'hop-bytes', phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, proven: Callable[[float], None] | None = None, progress: Callable[[int], bool] | None = None) -> tuple[Placement, int]:
+def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, objective: str = 'auto', phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, proven: Callable[[float], None] | None = None, progress: Callable[[int], bool] | None = None) -> tuple[Placement, int]:
     """
     Places the ranks with a chain of mappers; returns (placement, work done).
 
     Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how
     much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.
     previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes a rank moves with it.
-    objective is hop-bytes, congestion, congestion-soft, time or weighted(hop-bytes=1;congestion=2);
+    objective is hop-bytes, congestion, congestion-soft, time, weighted(hop-bytes=1;congestion=2) or
+    auto, which choose_objective() tells;
     phases are graphs whose messages never meet, and whose sum is the graph (none: it is one phase);
     background holds bytes by link that others send.
     proven(least) is called where the search has proven that no placement has a lower value of the
@@ -682,6 +725,15 @@ def objective_value(graph: CommGraph, allocation: Allocation, placement: Placeme
     """
     What place() minimizes: hop-bytes, seconds, or a mix in parts of what block placement has.
     """
+
+def predicted_time(graph: CommGraph, allocation: Allocation, placement: Placement, *, phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None) -> float:
+    """
+    Seconds that the messages take: startups, latencies, and the busiest link, network card or
+    memory; 0 where the machine gives no bandwidths. Ranks may share slots.
+    """
+
+def choose_objective(graph: CommGraph, allocation: Allocation, *, phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, imbalance: float | None = None) -> tuple[str, str]:
+    """What objective="auto" stands for here, and why."""
 
 class ChosenNodes:
     """Nodes for a pattern, and where its ranks go on them."""

@@ -213,6 +213,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     result.inter_node_bytes = Bytes{all.inter_node_bytes};
     result.loads = std::move(all.loads);
     result.bytes_out = std::move(all.bytes_out);
+    result.inter_node_max = *std::ranges::max_element(result.bytes_out);
     result.bytes_in = std::move(all.bytes_in);
     result.messages_out = std::move(all.messages_out);
     result.messages_in = std::move(all.messages_in);

@@ -19,6 +19,7 @@ struct Judgement {
     double dilation_average = 0;     // hops per message; messages within a node count with 0 hops
     std::uint32_t dilation_max = 0;  // hops of the longest message
     Bytes inter_node_bytes;          // bytes that leave a node
+    Bytes inter_node_max;            // the most of them that leave one node
     double traffic_average = 0;      // bytes on a link, averaged over the links that carry any
     double congestion_max = 0;       // max over links of bytes / bandwidth
     double load_max = 0;             // largest sum of loads on one slot

@@ -200,6 +200,13 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
     return best.placement();
 }
 
+/// Evaluations that local-opt gets after annealing: each takes time by the messages of a rank. Half a second by default.
+std::uint64_t descent_work(const CommGraph& graph, std::uint32_t effort) {
+    constexpr std::array<double, 3> messages{0.25e6, 1e6, 60e6};
+    const double degree = static_cast<double>(graph.edge_count()) / static_cast<double>(graph.rank_count());
+    return static_cast<std::uint64_t>(messages[effort] / (1 + degree));
+}
+
 /// Under an objective on links: what is near shares few links, so the best by hop-bytes comes first; then the links are
 /// looked at. On few ranks the greedy mappers are offered too, as chance may spread their messages better, and the links
 /// are flattened from several starts.
@@ -250,7 +257,12 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     order.resize(std::min<std::size_t>(starts, 3));  // for the others local-opt would take its time in vain
     search_side_by_side(order.size(), problem.threads(), meter, [&](std::size_t k, Meter& own) {
         Placement& placement = *found[order[k]];
-        placement = improve_by_local_opt(problem, std::move(placement), own);
+        // From plateau to plateau it would go on for seconds, and gain little.
+        Budget budget = own.part(1);
+        if (!meter.limited()) budget.work = std::min(budget.work, descent_work(problem.graph(), effort));
+        Meter brief(budget);
+        placement = improve_by_local_opt(problem, std::move(placement), brief);
+        own.spend(brief.done());
     });
     for (const std::size_t i : order) best.offer(std::move(found[i]));
     return best.placement();

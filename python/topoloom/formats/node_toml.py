@@ -9,9 +9,11 @@
     costs = { package = 6 }             # the other names keep `node_parts.COSTS`
 
 or, without names, ``distance = [2, 8, 16]`` and ``hop_weight = 16``. With or without,
-``port = [0, 8]`` is what the way to the network port costs each half of the slots,
-``bandwidth = "12 GB/s"`` what the port carries each way, and ``startup = "1 us"`` what
-a message takes to start.
+``port = [0, 8]`` is what the way to the network port costs each half of the slots, and
+``bandwidth = "12 GB/s"`` what the port carries each way. ``startup = "0.4 us"`` is what
+each message over the network takes its sender, ``latency = "1 us"`` what one takes
+beside that and its links. ``memory = "90 GB/s"`` is what messages inside the node move,
+all together, and ``memory_startup = "0.3 us"`` what each of these takes its sender.
 """
 
 from __future__ import annotations
@@ -37,8 +39,14 @@ from topoloom.node_parts import COSTS, NodeParts, shortest_port
 from topoloom.units import parse_bandwidth, parse_latency
 
 _HOP = "hop"
-#: what the port does, beside the costs of the ways to it
-_SPEEDS = {"bandwidth": parse_bandwidth, "startup": parse_latency}
+#: how fast the node is; ``_`` is ``-`` in the short text
+_SPEEDS = {
+    "bandwidth": parse_bandwidth,
+    "startup": parse_latency,
+    "latency": parse_latency,
+    "memory": parse_bandwidth,
+    "memory_startup": parse_latency,
+}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 
 
@@ -67,7 +75,8 @@ def read_node(node: dict[str, Any]) -> tuple[str, NodeParts]:
         text += f",port={':'.join(map(str, port))}"
     for key, parse in _SPEEDS.items():
         if key in node:
-            text += f",{key}={quantity(node[key], f'node.{key}', parse)}"
+            option = key.replace("_", "-")
+            text += f",{option}={quantity(node[key], f'node.{key}', parse)}"
     return text, read_parts(node, math.prod(levels), names)
 
 
@@ -92,7 +101,8 @@ def write_port(machine: Machine) -> dict[str, Any]:
     """Make the entries of the port: costs of ways unless all are 0, and its speeds."""
     options = _given(machine)[1]
     costs = shortest_port(split_numbers(options.get("port", "0")))
-    speeds = {key: with_space(options[key]) for key in _SPEEDS if key in options}
+    given = {option.replace("-", "_"): value for option, value in options.items()}
+    speeds = {key: with_space(given[key]) for key in _SPEEDS if key in given}
     return {**({"port": costs} if costs else {}), **speeds}
 
 

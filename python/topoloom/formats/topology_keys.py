@@ -13,7 +13,9 @@ from topoloom._core import Error
 from topoloom.formats import graph_toml
 from topoloom.formats.toml_values import entry, numbers, refuse_unknown, typed
 from topoloom.formats.topology_options import (
+    CARDS,
     FORWARD,
+    HOST,
     NODES,
     ORDER,
     ROUTES,
@@ -52,21 +54,29 @@ def _speeds(form: Any, *classes: str, **more: bool) -> dict[str, Option]:
 
 _TORUS = {
     "nodes": NODES,
+    "cards": CARDS,
     "order": ORDER,
     "ties": WORD,
     **_speeds(per_axis, ways=True),
 }
 
+_JOINED = {"nodes": NODES, "cards": CARDS, "order": ORDER, **_speeds(per_axis)}
+
 KINDS = {
     "torus": Kind("size", "x", {"wrap": WRAP, **_TORUS}),
     "mesh": Kind("size", "x", _TORUS),
     "twisted": Kind(
-        "size", "x", {"twist": TWIST, "nodes": NODES, **_speeds(per_axis, ways=True)}
+        "size",
+        "x",
+        {
+            "twist": TWIST,
+            "nodes": NODES,
+            "cards": CARDS,
+            **_speeds(per_axis, ways=True),
+        },
     ),
-    "hyperx": Kind("size", "x", {"nodes": NODES, "order": ORDER, **_speeds(per_axis)}),
-    "hypercube": Kind(
-        "dimensions", "", {"nodes": NODES, "order": ORDER, **_speeds(per_axis)}
-    ),
+    "hyperx": Kind("size", "x", _JOINED),
+    "hypercube": Kind("dimensions", "", _JOINED),
     "ring": Kind(
         "stations",
         "",
@@ -88,10 +98,11 @@ KINDS = {
         "x",
         {
             "nodes": NODES,
+            "cards": CARDS,
             "global": whole(1),
             "arrangement": WORD,
             "routing": WORD,
-            **_speeds(per_class, "local", "row", "column", "global"),
+            **_speeds(per_class, "local", "row", "column", "global", HOST),
         },
     ),
     "rails": Kind(
@@ -156,7 +167,7 @@ def write_topology(text: str) -> dict[str, Any]:
         key, equals, value = item.partition("=")
         if equals:
             key, _, part = key.partition(".")
-            key = "routes" if key == "route" else key
+            key = {"route": "routes", "hosts": "cards"}.get(key, key)
             table[key] = kind.options[key].write(table.get(key), part, value)
     return table
 

@@ -173,6 +173,19 @@ def per_level(parse: Callable[[str], float]) -> Option:
     return _plain(read, write)
 
 
+def _cards(_: str, value: Any, __: int) -> list[str]:
+    number = typed(value, int, "topology.cards")
+    if number < 0:
+        raise Error("topology.cards must be 0 (nodes have no links to routers) or more")
+    return [f"cards={number}"] if number else ["hosts=free"]
+
+
+#: ``cards = 4`` <-> ``cards=4``, and ``cards = 0`` <-> ``hosts=free``
+CARDS = Option(_cards, lambda _, __, text: 0 if text == "free" else int(text))
+#: what names the links between nodes and routers in a table of links
+HOST = "host"
+
+
 def per_axis(parse: Callable[[str], float], *, ways: bool = False) -> Option:
     """Make one quantity, or a table by axis, with `ways` also by axis and direction."""
     hint = " (x+ and x- for one direction)" if ways else ""
@@ -180,7 +193,7 @@ def per_axis(parse: Callable[[str], float], *, ways: bool = False) -> Option:
 
     def refuse(name: str, axes: int) -> str | None:
         axis = name[:-1] if name[-1:] in signs and ways else name
-        if axis in list(AXES[:axes]):
+        if axis in (*AXES[:axes], HOST):
             return None
         return f"the axes are {', '.join(AXES[:axes])}{hint}"
 
