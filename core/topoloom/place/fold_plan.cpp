@@ -173,8 +173,9 @@ class FoldSearch {
             });
             const auto counted = static_cast<double>(cell_count(rows));
             placed_ += cell_count(rows) * routers[i];
-            sum += task_.hop_weight * (planes_[i].between * static_cast<double>(hops) +
-                                       planes_[i].around * static_cast<double>(around)) /
+            sum += task_.hop_weight *
+                       (planes_[i].between * static_cast<double>(hops) +
+                        planes_[i].around * static_cast<double>(around)) /
                        counted +
                    task_.to_routers * planes_[i].cut(routers[i]);
         }
