@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
 from itertools import permutations
 
 from topoloom._core import Error, Machine
@@ -29,6 +29,8 @@ def host_name(node: int) -> str:
 def write_all_routes(machine: Machine) -> str:
     """Write all hosts of a machine, and the routes between any two.
 
+    What a message needs to start is in the latencies: a platform says nothing of it.
+
     Raises
     ------
     topoloom.Error
@@ -41,21 +43,25 @@ def write_all_routes(machine: Machine) -> str:
             f"all pairs are written for up to {_MOST_NODES} nodes, not {nodes:,}; "
             "'topoloom simulate' writes those that a pattern needs"
         )
-    return write_routes(machine, permutations(range(nodes), 2))
+    routes = {pair: _route(machine, *pair) for pair in permutations(range(nodes), 2)}
+    return write_routes(machine, routes, machine.startup + machine.node_latency)
 
 
-def write_routes(machine: Machine, pairs: Iterable[tuple[int, int]]) -> str:
+def write_routes(
+    machine: Machine, routes: Mapping[tuple[int, int], list[int]], latency: float
+) -> str:
     """Write the hosts of some nodes, and the routes between these pairs of them.
 
-    A link of ours is one of SimGrid's, for one direction. Ports of nodes are links,
-    too: the way out takes the time that a message needs to start.
+    A link of ours is one of SimGrid's, for one direction. Ports and memories of nodes
+    are links, too: what ranks of a node send each other crosses its memory.
 
-    Raises
-    ------
-    topoloom.Error
-        Where messages from one node to another are split over several ways.
+    Parameters
+    ----------
+    routes
+        By pair of nodes the links between them; none inside a node.
+    latency
+        Seconds that a message between nodes takes beside those of its links.
     """
-    routes = {pair: _route(machine, *pair) for pair in sorted(set(pairs))}
     nodes = sorted({node for pair in routes for node in pair})
     used = sorted({link for route in routes.values() for link in route})
     speed = f'speed="1Gf" core="{machine.slots_per_node}"'
@@ -65,22 +71,23 @@ def write_routes(machine: Machine, pairs: Iterable[tuple[int, int]]) -> str:
         for link in used
     ]
     has_ports = machine.port_bandwidth < math.inf
-    if has_ports:
-        for node in nodes:
-            lines.append(_link(f"out-{node}", machine.port_bandwidth, machine.startup))
-            lines.append(_link(f"in-{node}", machine.port_bandwidth, 0))
-    elif machine.startup:
-        lines.append(_link("startup", _NO_LIMIT, machine.startup, "FATPIPE"))
-    elif not all(routes.values()):
-        lines.append(_link("router", _NO_LIMIT, 0, "FATPIPE"))
-    for (source, target), links in routes.items():
-        names = [f"link-{link}" for link in links]
+    has_memory = machine.memory_bandwidth < math.inf
+    for node in nodes:
         if has_ports:
-            names = [f"out-{source}", *names, f"in-{target}"]
-        elif machine.startup:
-            names = ["startup", *names]
-        elif not names:
-            names = ["router"]
+            lines.append(_link(f"out-{node}", machine.port_bandwidth, latency))
+            lines.append(_link(f"in-{node}", machine.port_bandwidth, 0))
+        else:
+            lines.append(_link(f"out-{node}", _NO_LIMIT, latency, "FATPIPE"))
+        if has_memory:
+            lines.append(_link(f"memory-{node}", machine.memory_bandwidth, 0))
+        else:
+            lines.append(_link(f"memory-{node}", _NO_LIMIT, 0, "FATPIPE"))
+    for (source, target), links in sorted(routes.items()):
+        names = [f"out-{source}", *(f"link-{link}" for link in links)]
+        if source == target:
+            names = [f"memory-{source}"]
+        elif has_ports:
+            names.append(f"in-{target}")
         crossed = "".join(f'<link_ctn id="{name}"/>' for name in names)
         lines.append(
             f'    <route src="{host_name(source)}" dst="{host_name(target)}" '
