@@ -120,7 +120,8 @@ void bind_machine(nb::module_& m) {
             "Bytes per second that a node sends, and receives; inf if it has no such limit.")
         .def_prop_ro(
             "memory_bandwidth", [](const Machine& m) { return m.speeds().memory.value; },
-            "Bytes per second that messages inside a node move, all together; inf if not limited.")
+            "Bytes per second that a node's messages read from its memory, and write there; inf if not "
+            "limited.")
         .def_prop_ro(
             "startup", [](const Machine& m) { return m.speeds().startup.value; },
             "Seconds that each message over the network takes its sender.")

@@ -185,7 +185,7 @@ class Machine:
     @property
     def memory_bandwidth(self) -> float:
         """
-        Bytes per second that messages inside a node move, all together; inf if not limited.
+        Bytes per second that a node's messages read from its memory, and write there; inf if not limited.
         """
 
     @property

@@ -114,7 +114,7 @@ void Machine::find_bandwidths() {
 }
 
 void Machine::complete_speeds() {
-    constexpr BytesPerSecond assumed_memory{100e9};
+    constexpr BytesPerSecond assumed_memory{200e9};
     constexpr Seconds assumed_startup{0.5e-6};
     constexpr Seconds assumed_latency{0.5e-6};
     constexpr Seconds assumed_memory_startup{0.3e-6};
@@ -138,7 +138,8 @@ void Machine::complete_speeds() {
     speeds_.memory = inside_.memory.value_or(assumed_memory);
     speeds_.memory_startup = inside_.memory_startup.value_or(assumed_memory_startup);
     if (!inside_.memory)
-        remarks_.push_back("assumed: messages inside a node move 100 GB/s, all together (memory=)");
+        remarks_.push_back(
+            "assumed: the messages of a node read 200 GB/s from its memory, and write as much (memory=)");
     if (!inside_.memory_startup)
         remarks_.push_back("assumed: a message inside a node takes its sender 0.3 us (memory-startup=)");
 }

@@ -71,7 +71,7 @@ struct NodeInside {
 };
 
 /// How fast nodes are: what a node sends, and receives, a second over the network (inf: only its links limit it), what
-/// messages between its slots move a second, all together, what every message takes its sender to start (LogGP's o), and
+/// its messages read from memory a second, and write there, also those over the network, what every message takes its sender to start (LogGP's o), and
 /// what one over the network takes beside that and its links (L).
 struct NodeSpeeds {
     BytesPerSecond port{std::numeric_limits<double>::infinity()};

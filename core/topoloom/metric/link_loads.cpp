@@ -59,7 +59,8 @@ void LinkLoads<T>::add_node_lines(const Machine& machine) {
     };
     add(machine.speeds().port, node_lines_.out);
     add(machine.speeds().port, node_lines_.in);
-    add(machine.speeds().memory, node_lines_.memory);
+    add(machine.speeds().memory, node_lines_.read);
+    add(machine.speeds().memory, node_lines_.write);
 }
 
 template <class T>

@@ -20,7 +20,8 @@
 namespace topoloom {
 
 /// What counts as a link: those of the network; or also what every node sends and receives through its port, and what
-/// its memory moves between its slots, where the machine limits these.
+/// messages read from its memory and write to it, those inside the node and those over the network alike, where the
+/// machine limits these.
 enum class Busy { links, links_and_nodes };
 
 /// Every sum is exact (see Grain), so loads do not depend on the order of changes: taken back, they are what they were
@@ -126,7 +127,7 @@ class LinkLoads {
     /// Lines of what nodes carry come last: `first` is that of node 0.
     struct NodeLines {
         static constexpr std::uint32_t none = ~0U;
-        std::uint32_t out = none, in = none, memory = none;
+        std::uint32_t out = none, in = none, read = none, write = none;
     };
     void add_node_lines(const Machine& machine);
     /// Calls use(LoadRun) for what a message puts on links and nodes.
@@ -137,11 +138,11 @@ class LinkLoads {
         const Seat& from = message.sent ? here : there;
         const Seat& to = message.sent ? there : here;
         const auto bytes = static_cast<double>(message.bytes);
-        if (from.node == to.node) {
-            if (node_lines_.memory != NodeLines::none)
-                use(LoadRun{node_lines_.memory + from.node.value, 0, 1, bytes});
-            return;
+        if (node_lines_.read != NodeLines::none) {
+            use(LoadRun{node_lines_.read + from.node.value, 0, 1, bytes});
+            use(LoadRun{node_lines_.write + to.node.value, 0, 1, bytes});
         }
+        if (from.node == to.node) return;
         runs_.route(from.at, to.at, bytes, use);
         if (node_lines_.out == NodeLines::none) return;
         use(LoadRun{node_lines_.out + from.node.value, 0, 1, bytes});

@@ -170,24 +170,27 @@ def _gaps(bounds: Any, relaxation: Any, judgement: Any) -> dict[str, dict[str, A
 def _print(judged: Any, found: dict[str, dict[str, Any]]) -> None:
     from topoloom.cli.console import print_table
     from topoloom.cli.gaps import gap_text
-    from topoloom.units import format_count
+    from topoloom.cli.measured import congestion_text, measure_name, measure_text
 
+    allocation = judged.allocation
+    machine = allocation.machine
     rows = []
     for name, entry in found.items():
         by = " of ".join(filter(None, (entry["by"], entry.get("where"))))
-        row = [name.replace("_", " "), by, format_count(entry["bound"])]
+        bound = measure_text(name, entry["bound"], machine)
+        row = [measure_name(name, machine), by, bound]
         if judged.placed is not None:
-            row += [format_count(entry["value"]), gap_text(entry["gap"])]
+            value = measure_text(name, entry["value"], machine)
+            row += [value, gap_text(entry["gap"])]
         rows.append(row)
     columns = ["", "proved by", "at least"]
     if judged.placed is not None:
         columns += [judged.placed.mapper or "placement", "gap"]
-    allocation = judged.allocation
     title = (
-        f"{len(allocation.nodes):,} of {allocation.machine.node_count:,} nodes of "
-        f"{allocation.machine.name}"
+        f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {machine.name}"
     )
     print_table(columns, rows, title=title, left=2)
     rounded = found["congestion_max"].get("rounded")
     if rounded is not None:
-        print(f"The relaxation in whole ranks: congestion {format_count(rounded)}")
+        whole = congestion_text(rounded, machine)
+        print(f"The relaxation in whole ranks: congestion {whole}")

@@ -52,7 +52,7 @@ def command(
             show_default=f"{MAPPERS}; where ranks share slots {SHARING_MAPPERS}",
         ),
     ] = None,
-    objective: ObjectiveName = "hop-bytes",
+    objective: ObjectiveName = "auto",
     background: Background = None,
     imbalance: Imbalance = None,
     capacities: Capacities = None,
@@ -91,13 +91,13 @@ def command(
     """
     from time import perf_counter
 
-    from topoloom import judge, place
+    from topoloom import place
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.gaps import gaps, quick_bounds
     from topoloom.cli.objective import read_objective
     from topoloom.cli.ordered import read_order
     from topoloom.cli.outcome import Interrupted
-    from topoloom.cli.problem import Where, launcher_default, load_problem, measures
+    from topoloom.cli.problem import Where, launcher_default, load_problem
     from topoloom.cli.search import read_search
     from topoloom.cli.sharing import read_sharing
 
@@ -106,8 +106,10 @@ def command(
     order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
     where = Where(allocation, allocate, fragments, seed, order)
     problem = load_problem(graph, machine, where, sharing.allowed)
-    aim = read_objective(objective, background, graph, problem.machine)
     shared = sharing.shared(problem.graph, problem.allocation)
+    aim = read_objective(objective, background, graph, problem.machine).chosen_for(
+        problem.graph, problem.allocation, "ranks share slots" if shared else ""
+    )
     if mappers is None:
         mappers = SHARING_MAPPERS if shared else MAPPERS
     others = [name for name in split_mappers(mappers) if name != DEFAULT]
@@ -130,12 +132,11 @@ def command(
                     mapper=name,
                     **search._asdict(),
                     **sharing._asdict(),
-                    **aim._asdict(),
+                    **aim.options,
                     progress=watch,
                 )
             took = perf_counter() - start
-        on = (problem.graph, problem.allocation, placement)
-        values = {**measures(judge(*on), shared), **aim.values(*on)}
+        values = aim.values(problem.graph, problem.allocation, placement)
         placements[name] = placement
         results.append({"mapper": name, **values, "seconds": took, "work": done})
         if watch.interrupted:
@@ -158,7 +159,8 @@ def command(
                 "nodes": len(problem.allocation.nodes),
                 "ranks": problem.graph.rank_count,
                 "seed": seed,
-                "objective": objective,
+                "objective": aim.objective,
+                "reason": aim.reason,
                 "default": DEFAULT,
                 "best": best,
                 "results": results,
@@ -206,23 +208,33 @@ def _print(
 ) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.cli.gaps import gap_text
+    from topoloom.cli.measured import congestion_text, objective_text
     from topoloom.gain import percent
-    from topoloom.units import format_bytes, format_count
+    from topoloom.units import format_bytes, format_count, format_seconds
 
-    objective = ["objective"] if aim.measure == "objective" else []
+    machine = problem.machine
+    timed = machine.has_bandwidths
+    mixed = aim.measure == "objective"
     columns = [
         "mapper",
         "gain",
-        *objective,
+        *(["objective"] if mixed else []),
+        *(["predicted"] if timed else []),
         "hop-bytes",
         "load max" if shared else "gap",
-        "hops/byte",
-        "dilation",
-        "max",
+        "hops/byte" if machine.distances_are_hops else "distance/byte",
+        "dilation / max",
         "congestion",
-        "inter-node",
-        "time",
+        "between nodes",
+        "from one node",
+        "search",
     ]
+    block = next(result for result in results if result["mapper"] == DEFAULT)
+
+    def leaving(result: dict[str, Any], name: str) -> str:
+        rises = " ▲" if result[name] > block[name] else ""
+        return format_bytes(result[name]) + rises
+
     rows, marked = [], None
     for index, result in enumerate(results):
         name = result["mapper"]
@@ -230,24 +242,25 @@ def _print(
         if name == best:
             marked = index
             label += " ◄ best"
+        value = objective_text(result[aim.measure], aim.objective, machine)
         rows.append(
             [
                 label,
                 percent(result["gain_percent"]),
-                *(format_count(result["objective"]) for _ in objective),
+                *([value] if mixed else []),
+                *([format_seconds(result["predicted_seconds"])] if timed else []),
                 format_count(result["hop_bytes"]),
                 format_count(result["load_max"])
                 if shared
                 else gap_text(result["gap"].get(aim.measure)),
                 f"{result['hops_per_byte']:.3f}",
-                f"{result['dilation_average']:.3f}",
-                f"{result['dilation_max']:g}",
-                format_count(result["congestion_max"]),
-                format_bytes(result["inter_node_bytes"]),
+                f"{result['dilation_average']:.3f} / {result['dilation_max']:g}",
+                congestion_text(result["congestion_max"], machine),
+                leaving(result, "inter_node_bytes"),
+                leaving(result, "inter_node_max"),
                 f"{result['seconds']:.2f} s",
             ]
         )
-    machine = problem.machine
     title = (
         f"{problem.graph.rank_count:,} ranks on {len(problem.allocation.nodes):,} of "
         f"{machine.node_count:,} nodes of {machine.name}"
@@ -255,5 +268,9 @@ def _print(
     if aim.measure != "hop_bytes":
         title += f"; objective: {aim.title}"
     print_table(columns, rows, title=title, best=marked)
+    facts = [("objective", f"{aim.title}: {aim.reason}")] if aim.reason else []
+    facts += [("machine", remark) for remark in machine.remarks]
     if problem.unused:
-        print_facts([("allocation", problem.unused)])
+        facts.append(("allocation", problem.unused))
+    if facts:
+        print_facts(facts)

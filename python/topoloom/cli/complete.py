@@ -84,7 +84,7 @@ def efforts(incomplete: str) -> list[str]:
 
 def objectives(incomplete: str) -> list[str]:
     """Names of objectives."""
-    names = ("hop-bytes", "congestion", "congestion-soft", "time", "weighted(")
+    names = ("auto", "hop-bytes", "congestion", "congestion-soft", "time", "weighted(")
     return _starting(incomplete, names)
 
 

@@ -58,7 +58,7 @@ def command(
             autocompletion=complete.mapper,
         ),
     ] = "auto",
-    objective: ObjectiveName = "congestion",
+    objective: ObjectiveName = "auto",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -96,6 +96,7 @@ def command(
     from time import perf_counter
 
     from topoloom.cli.console import print_json, watching
+    from topoloom.cli.objective import AUTO
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where
     from topoloom.cli.search import read_search
@@ -104,6 +105,8 @@ def command(
 
     search = read_search(seed, time, work, threads)
     the_machine, described = load_described(machine)
+    if objective == AUTO:
+        objective = "time" if the_machine.has_bandwidths else "congestion"
     where = Where(allocation, allocate, fragments, seed)
     placed, pool, hosts = _read_jobs(jobs, the_machine, described, where)
     start = perf_counter()
@@ -246,29 +249,41 @@ def _document(
 
 def _print(found: Any, objective: str, files: list[Path], took: float) -> None:
     from topoloom.cli.console import print_facts, print_table
+    from topoloom.cli.measured import objective_text
     from topoloom.gain import gain, percent
     from topoloom.units import format_count
 
     together, apart = found.together, found.apart
     ranks = [job.graph.rank_count for job in together.jobs]
+    machine = together.jobs[0].allocation.machine
+
+    def text(value: float) -> str:
+        return objective_text(value, objective, machine)
+
+    def gained(before: float, after: float) -> str:
+        return percent(gain(before, after))
+
     rows = [
-        (job.name, ranks[i], found.alone[i], apart.values[i], together.values[i])
+        (
+            job.name,
+            f"{ranks[i]:,}",
+            text(found.alone[i]),
+            text(apart.values[i]),
+            text(together.values[i]),
+            gained(apart.values[i], together.values[i]),
+        )
         for i, job in enumerate(together.jobs)
     ]
-    rows.append(("all jobs", sum(ranks), None, apart.value, together.value))
-    rows.append(("hop bytes", None, None, apart.hop_bytes, together.hop_bytes))
-    machine = together.jobs[0].allocation.machine
+    all_jobs = (apart.value, together.value)
+    apart_text, together_text = map(text, all_jobs)
+    total = f"{sum(ranks):,}"
+    rows.append(("all jobs", total, "", apart_text, together_text, gained(*all_jobs)))
+    hop_bytes = (apart.hop_bytes, together.hop_bytes)
+    apart_text, together_text = map(format_count, hop_bytes)
+    rows.append(("hop bytes", "", "", apart_text, together_text, gained(*hop_bytes)))
     print_table(
         ["", "ranks", "alone", "each for itself", "jointly", "gain"],
-        [
-            (
-                name,
-                *("" if x is None else format_count(x) for x in (*given, before)),
-                format_count(after),
-                percent(gain(before, after)),
-            )
-            for name, *given, before, after in rows
-        ],
+        rows,
         title=f"{len(ranks)} jobs on {machine.name}; objective: {objective}",
     )
     facts = [("search", f"{found.work:,} candidates in {took:.2f} s")]

@@ -62,12 +62,14 @@ def command(
     """Measure a placement, beside what the launcher would do by default.
 
     \b
+    predicted time    startups, latencies and the busiest link, network card or
+                      memory; where bandwidths are known
     hop bytes         sum over messages of bytes times distance
     hops per byte     the same divided by all bytes
     dilation          links a message crosses, on average and at most
     traffic average   bytes on a link, averaged over links that carry any
     congestion max    largest load divided by bandwidth (in bytes if none is known)
-    inter node bytes  bytes that leave their node
+    bytes between nodes, and the most of them that leave one node
     load max          largest load of a slot, where ranks share slots
     minimal share     of the traffic, where routing adapts: the rest takes detours
     gap               value / what is quickly proven of all placements; 1 is optimal
@@ -84,6 +86,7 @@ def command(
     from topoloom.cli.console import print_json
     from topoloom.cli.gaps import gaps, quick_bounds
     from topoloom.cli.judged import load_judged
+    from topoloom.cli.objective import predicted
     from topoloom.cli.ordered import read_order
     from topoloom.cli.problem import Where, at_least, launcher_default, measures
     from topoloom.phases import load_phase_names
@@ -97,14 +100,15 @@ def command(
     default = launcher_default(the_graph, where, shared)
     slots = given.placement if given is not None else default
     judgement = judge(the_graph, where, slots, hottest=hottest)
-    before = measures(judge(the_graph, where, default), shared)
+    phases = load_phases(graph)
+    before = predicted(the_graph, where, default, phases)
+    before |= measures(judge(the_graph, where, default), shared)
+    values = predicted(the_graph, where, slots, phases) | measures(judgement, shared)
     # What a shared slot may hold, the placement does not say.
     bounds = None if shared else quick_bounds(the_graph, where)
-    far = gaps(measures(judgement), bounds)
+    far = gaps(values, bounds)
     name = given.mapper if given is not None else "block"
-    by_phase = [
-        measures(judge(phase, where, slots), shared) for phase in load_phases(graph)
-    ]
+    by_phase = [measures(judge(phase, where, slots), shared) for phase in phases]
     phase_names = load_phase_names(graph)
     if figure is not None:
         from topoloom.figure import draw_judgement
@@ -118,11 +122,12 @@ def command(
 
         save_loads(loads, where.machine, judgement.loads)
     if as_json:
-        document = _document(where, name, judgement, before, far, shared)
+        document = _document(where, name, judgement, values, before, far)
         names = {"phase_names": phase_names} if phase_names else {}
         print_json({**document, "phases": by_phase, **names})
     else:
-        _print(where, name if given is not None else None, judgement, before, far)
+        placed = (name, values) if given is not None else None
+        _print(where, placed, judgement, before, far)
         numbers = [str(number) for number in range(1, len(by_phase) + 1)]
         _print_phases(phase_names or numbers, by_phase)
 
@@ -131,14 +136,12 @@ def _document(
     allocation: Any,
     mapper: str,
     judgement: Any,
+    values: dict[str, float],
     before: dict[str, float],
     far: Gaps,
-    shared: bool,
 ) -> dict[str, Any]:
-    from topoloom.cli.problem import measures
-
     return {
-        **measures(judgement, shared),
+        **values,
         "machine": allocation.machine.text,
         "nodes": len(allocation.nodes),
         "mapper": mapper,
@@ -165,29 +168,32 @@ def _document(
 
 def _print(
     allocation: Any,
-    mapper: str | None,
+    placed: tuple[str, dict[str, float]] | None,
     judgement: Any,
     before: dict[str, float],
     far: Gaps,
 ) -> None:
-    from topoloom.cli.console import print_table
+    from topoloom.cli.console import print_facts, print_table
     from topoloom.cli.gaps import gap_text
-    from topoloom.cli.problem import gain_text, measures
-    from topoloom.units import format_bytes, format_count
+    from topoloom.cli.measured import gain_text, measure_name, measure_text
+    from topoloom.units import format_bytes
 
-    rows = []
-    for name, value in measures(judgement, "load_max" in before).items():
-        row = [name.replace("_", " "), format_count(before[name])]
-        if mapper is not None:
-            row += [format_count(value), gain_text(name, before[name], value)]
-        rows.append([*row, gap_text(far.get(name))])
-    columns = ["", "block (default)"] + ([mapper, "gain"] if mapper is not None else [])
-    columns.append("gap" if any(far.values()) else "")
     machine = allocation.machine
+    rows = []
+    for name, value in before.items():
+        row = [measure_name(name, machine), measure_text(name, value, machine)]
+        if placed is not None:
+            after = placed[1][name]
+            row += [measure_text(name, after, machine), gain_text(name, value, after)]
+        rows.append([*row, gap_text(far.get(name))])
+    columns = ["", "block (default)"] + ([placed[0], "gain"] if placed else [])
+    columns.append("gap" if any(far.values()) else "")
     title = (
         f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {machine.name}"
     )
     print_table(columns, rows, title=title)
+    if machine.remarks:
+        print_facts([("machine", remark) for remark in machine.remarks])
     links = [
         (
             link,

@@ -48,7 +48,7 @@ def command(
         ),
     ] = "auto",
     effort: Effort = None,
-    objective: ObjectiveName = "hop-bytes",
+    objective: ObjectiveName = "auto",
     background: Background = None,
     imbalance: Imbalance = None,
     capacities: Capacities = None,
@@ -93,8 +93,11 @@ def command(
     that the launcher uses. Ctrl-C, --time and --work end a search early; the best
     placement so far is written all the same.
 
-    Under another objective than hop-bytes, phases in the pattern's file count: messages
-    of different phases do not meet on a link.
+    By default the objective is the predicted time where the machine's bandwidths are
+    known and messages are long, else hop-bytes; a line says which, and why. What 'auto'
+    finds is never predicted to take longer than block order. Phases in the pattern's
+    file count under all objectives but hop-bytes: messages of different phases do not
+    meet on a link.
 
     Each rank gets a slot of its own. With --imbalance or --capacities ranks may share
     slots: they are partitioned and placed at once.
@@ -125,6 +128,7 @@ def command(
     from topoloom.cli.console import note, print_json, watching
     from topoloom.cli.earlier import earlier_slots, moved
     from topoloom.cli.gaps import gap, gap_text
+    from topoloom.cli.measured import objective_text
     from topoloom.cli.objective import HOP_BYTES, read_objective
     from topoloom.cli.ordered import read_order
     from topoloom.cli.outcome import Interrupted
@@ -132,7 +136,6 @@ def command(
     from topoloom.cli.search import read_search
     from topoloom.cli.sharing import read_sharing
     from topoloom.cli.typed import typed
-    from topoloom.units import format_count
 
     search = read_search(seed, time, work, threads)
     at_least("--migration-cost", migration_cost, 0)
@@ -146,7 +149,15 @@ def command(
     order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
     where = Where(allocation, allocate, fragments, seed, order)
     problem = load_problem(graph, machine, where, sharing.allowed)
-    aim = read_objective(objective, background, graph, problem.machine)
+    aim = read_objective(objective, background, graph, problem.machine).chosen_for(
+        problem.graph,
+        problem.allocation,
+        "ranks share slots"
+        if sharing.shared(problem.graph, problem.allocation)
+        else "an earlier placement is weighed against"
+        if earlier is not None
+        else "",
+    )
     before = None
     if earlier is not None:
         before = earlier_slots(
@@ -166,19 +177,19 @@ def command(
             previous=before,
             migration_cost=migration_cost,
             **sharing._asdict(),
-            **aim._asdict(),
+            **aim.options,
             proven=proven.append,
             progress=watch,
         )
     took = perf_counter() - start
-    values = _values(problem, placement, aim)
+    values = aim.values(problem.graph, problem.allocation, placement)
     result = PlacementFile(
         machine=problem.machine,
         allocation=problem.allocation,
         placement=placement,
         hosts=problem.hosts,
         node=problem.node,
-        objective=objective,
+        objective=aim.objective,
         values=values,
         mapper=mapper,
         seed=seed,
@@ -193,6 +204,9 @@ def command(
         print_json({**result.document(), **_proof(values[aim.measure], proven)})
     else:
         facts = [("search", f"{work_done:,} candidates in {took:.2f} s")]
+        if aim.reason:
+            facts.insert(0, ("objective", f"{aim.title}: {aim.reason}"))
+        facts += [("machine", remark) for remark in problem.machine.remarks]
         if problem.unused:
             facts.append(("allocation", problem.unused))
         if aim.phases:
@@ -203,17 +217,17 @@ def command(
             facts.append(("moved", f"{moved(before, placement):,} ranks"))
         for least in proven:
             ratio = gap_text(gap(values[aim.measure], least))
-            facts.append(
-                ("proven", f"none is below {format_count(least)}: gap {ratio}")
-            )
+            limit = objective_text(least, aim.objective, problem.machine)
+            facts.append(("proven", f"none is below {limit}: gap {ratio}"))
         if output is not None:
             facts.append(("written", str(output)))
         block = _print(problem, result, aim, facts)
-        worse = values["hop_bytes"] > block["hop_bytes"]
-        if worse and objective == HOP_BYTES and not watch.interrupted:
+        worse = values[aim.measure] > block[aim.measure]
+        if worse and mapper != "auto" and not watch.interrupted:
+            what = "fewer hop-bytes" if aim.objective == HOP_BYTES else "a lower value"
             note(
                 "topoloom: block placement, what the launcher does by itself, has "
-                "fewer hop-bytes here; leave out --mapper to have the best of several"
+                f"{what} here; leave out --mapper to have the best of several"
             )
     if watch.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
@@ -229,29 +243,32 @@ def _proof(value: float, proven: list[float]) -> dict[str, Any]:
     return {"proven": {"least": least, "gap": gap(value, least)}}
 
 
-def _values(problem: Any, placement: Any, aim: Any) -> dict[str, float]:
-    from topoloom import judge
-    from topoloom.cli.problem import measures
-
-    on = (problem.graph, problem.allocation, placement)
-    return {**measures(judge(*on), placement.shared), **aim.values(*on)}
-
-
 def _print(
     problem: Any, result: Any, aim: Any, facts: list[tuple[str, str]]
 ) -> dict[str, float]:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.cli.problem import gain_text, launcher_default
-    from topoloom.units import format_count
+    from topoloom.cli.measured import (
+        gain_text,
+        measure_name,
+        measure_text,
+        objective_text,
+    )
+    from topoloom.cli.problem import launcher_default
 
-    shared = result.placement.shared
+    shared, machine = result.placement.shared, problem.machine
     default = launcher_default(problem.graph, problem.allocation, shared)
-    before = _values(problem, default, aim)
+    before: dict[str, float] = aim.values(problem.graph, problem.allocation, default)
+
+    def text(name: str, value: float) -> str:
+        if name == "objective":
+            return objective_text(value, aim.objective, machine)
+        return measure_text(name, value, machine)
+
     rows = [
         (
-            aim.title if name == "objective" else name.replace("_", " "),
-            format_count(before[name]),
-            format_count(after),
+            aim.title if name == "objective" else measure_name(name, machine),
+            text(name, before[name]),
+            text(name, after),
             gain_text(name, before[name], after),
         )
         for name, after in result.values.items()

@@ -12,18 +12,20 @@ from topoloom import (
     Error,
     Machine,
     Placement,
+    choose_objective,
     judge,
     load_phases,
     objective_value,
     place,
+    predicted_time,
     ring,
 )
 from topoloom.cli.judged import load_judged
-from topoloom.cli.problem import Where
+from topoloom.cli.problem import Where, measures
 from topoloom.files import exists, named
 from topoloom.formats.loads import Loads, check_machine, load_loads
 
-HOP_BYTES = "hop-bytes"
+AUTO, HOP_BYTES = "auto", "hop-bytes"
 
 
 class Objective(NamedTuple):
@@ -32,54 +34,95 @@ class Objective(NamedTuple):
     objective: str
     phases: list[CommGraph]
     background: Loads | None
+    reason: str = ""  # why it was chosen, where nobody named it
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments that say it."""
+        return {
+            "objective": self.objective,
+            "phases": self.phases,
+            "background": self.background,
+        }
 
     @property
     def measure(self) -> str:
         """The name of its value among a placement's values."""
         if self.objective == HOP_BYTES:
             return "hop_bytes"
-        plain = not self.phases and self.background is None
-        return (
-            "congestion_max"
-            if plain and self.objective == "congestion"
-            else "objective"
-        )
+        if self.background is not None:
+            return "objective"
+        if self.objective == "time":
+            return "predicted_seconds"
+        plain = not self.phases and self.objective == "congestion"
+        return "congestion_max" if plain else "objective"
 
     @property
     def title(self) -> str:
         """What it is, for people."""
-        phases = " by phase" if self.phases else ""
+        by_phase = self.phases and self.objective != HOP_BYTES
+        phases = " by phase" if by_phase else ""
         others = " beside others" if self.background is not None else ""
         return f"{self.objective}{phases}{others}"
 
     def values(
         self, graph: CommGraph, allocation: Allocation, placement: Placement
     ) -> dict[str, float]:
-        """Evaluate it where no measure of a placement does; empty where one does."""
-        if self.measure != "objective":
-            return {}
-        value = objective_value(graph, allocation, placement, **self._asdict())
-        return {"objective": value}
+        """Judge a placement: the time first where bandwidths are known, then the rest.
+
+        The objective comes last, where no other value is what it is.
+        """
+        on = (graph, allocation, placement)
+        found = predicted(*on, self.phases)
+        found |= measures(judge(*on), placement.shared)
+        if self.measure == "objective":
+            found["objective"] = objective_value(*on, **self.options)
+        return found
+
+    def chosen_for(
+        self, graph: CommGraph, allocation: Allocation, why_hop_bytes: str = ""
+    ) -> Objective:
+        """Choose what suits the problem, where the user left it open."""
+        if self.objective != AUTO:
+            return self
+        if why_hop_bytes:
+            return Objective(HOP_BYTES, self.phases, None, why_hop_bytes)
+        name, reason = choose_objective(
+            graph, allocation, phases=self.phases, background=self.background
+        )
+        background = None if name == HOP_BYTES else self.background
+        return Objective(name, self.phases, background, reason)
+
+
+def predicted(
+    graph: CommGraph,
+    allocation: Allocation,
+    placement: Placement,
+    phases: Sequence[CommGraph],
+) -> dict[str, float]:
+    """Predict the seconds that messages take; nothing without bandwidths."""
+    if not allocation.machine.has_bandwidths:
+        return {}
+    seconds = predicted_time(graph, allocation, placement, phases=phases)
+    return {"predicted_seconds": seconds}
 
 
 def read_objective(
     name: str, background: Sequence[str] | None, graph_file: str, machine: Machine
 ) -> Objective:
     """Read the phases of the graph, and loads of others, where they count."""
-    if name == HOP_BYTES:
-        if background:
-            raise Error(
-                "--background makes no difference to hop-bytes; name another "
-                "--objective, such as congestion"
-            )
-        return Objective(name, [], None)
+    if name == HOP_BYTES and background:
+        raise Error(
+            "--background makes no difference to hop-bytes; name another "
+            "--objective, such as congestion"
+        )
     loads = [_background(text, machine) for text in background or []]
     return Objective(name, load_phases(graph_file), sum(loads) if loads else None)
 
 
 def check_objective(name: str) -> None:
     """Refuse one that is unknown, before anything runs."""
-    allocation = Allocation.whole(Machine("torus:1"))
+    allocation = Allocation.whole(Machine("torus:1,bandwidth=1GB/s"))
     place(ring(1), allocation, "block", objective=name)
 
 

@@ -163,8 +163,9 @@ ObjectiveName = Annotated[
     typer.Option(
         "--objective",
         metavar="NAME",
-        help="What to minimize: hop-bytes, congestion, congestion-soft, time, or a mix "
-        "such as 'weighted(hop-bytes=1;congestion=2)'.",
+        help="What to minimize: hop-bytes, congestion, congestion-soft, time, a mix as "
+        "'weighted(hop-bytes=1;congestion=2)', or auto: time, or hop-bytes where "
+        "bandwidths are unknown or messages short.",
         autocompletion=complete.objectives,
     ),
 ]

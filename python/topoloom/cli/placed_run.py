@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,15 +106,25 @@ def start(job: Job, seats: Seats, placed: Placed) -> tuple[Launch, Account]:
 
 def _announce(placed: Placed, launch: Launch) -> None:
     from topoloom.cli.console import note
-    from topoloom.gain import gain, percent
-    from topoloom.units import format_count
+    from topoloom.cli.measured import gain_text, objective_text
+    from topoloom.units import format_bytes
 
     result, block, aim = placed
-    before, after = block[aim.measure], result.values[aim.measure]
+
+    def words(name: str, text: Callable[[float], str]) -> str:
+        before, after = block[name], result.values[name]
+        gained = gain_text(name, before, after)
+        return f"{text(before)} -> {text(after)} ({gained})"
+
+    machine = result.machine
+    value = words(
+        aim.measure, lambda value: objective_text(value, aim.objective, machine)
+    )
     note(
         f"topoloom: {len(result.placement.slots):,} ranks placed with {result.mapper}: "
-        f"{aim.title} {format_count(before)} -> {format_count(after)} "
-        f"({percent(gain(before, after))} gain)"
+        f"{aim.title} {value}; bytes between nodes "
+        f"{words('inter_node_bytes', format_bytes)}, most from one "
+        f"{words('inter_node_max', format_bytes)}"
         + (f"; {launch.loss}" if launch.loss else "")
     )
 
@@ -175,7 +185,8 @@ def write_page(
 
     try:
         made = [Made(placed.result, file)]
-        save_report(page, report_of(graph, name, made, account.words()))
+        report = report_of(graph, name, made, placed.aim.phases, account.words())
+        save_report(page, report)
     except (Error, OSError) as error:
         return Shown(page, str(error))
     return Shown(page, None)

@@ -23,7 +23,6 @@ from topoloom import (
 from topoloom.described_allocation import described_allocation
 from topoloom.discover.described import Described
 from topoloom.discover.torus_places import vacant_nodes
-from topoloom.gain import gain, percent
 from topoloom.launch_order import LaunchOrder
 from topoloom.machine_file import load_described
 from topoloom.node_parts import NodeParts
@@ -37,6 +36,7 @@ MEASURES = (
     "traffic_average",
     "congestion_max",
     "inter_node_bytes",
+    "inter_node_max",
 )
 
 
@@ -197,8 +197,3 @@ def launcher_default(
     imbalance = 1e6 if shared else None
     placement, _ = place(graph, allocation, mapper="block", imbalance=imbalance)
     return placement
-
-
-def gain_text(name: str, before: float, after: float) -> str:
-    """Write the gain of a measure; a share of minimal routes is no cost to save."""
-    return "" if name == "minimal_share" else percent(gain(before, after))

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from topoloom.cli.objective import HOP_BYTES
+from topoloom.cli.objective import AUTO, HOP_BYTES
 
 if TYPE_CHECKING:
     from topoloom import AllocatedHosts
@@ -33,7 +33,7 @@ class Wish(NamedTuple):
     def options(self) -> dict[str, str]:
         """List those that are not the library's own, as `topoloom_mpi.h` names them."""
         given = {}
-        if self.objective != HOP_BYTES:
+        if self.objective not in (AUTO, HOP_BYTES):
             given["objective"] = self.objective
         if self.search.seed != 1:
             given["seed"] = str(self.search.seed)

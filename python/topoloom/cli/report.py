@@ -80,7 +80,7 @@ def command(
 
 
 def _report(paths: list[Path], pattern: str | None) -> Report:
-    from topoloom import Error, load_graph, load_placement
+    from topoloom import Error, load_graph, load_phases, load_placement
     from topoloom.cli.reported import Made, report_of
 
     if len(paths) > MOST_PLACEMENTS:
@@ -97,7 +97,7 @@ def _report(paths: list[Path], pattern: str | None) -> Report:
             f"{paths[0]} places {ranks} ranks, but {graph_file} has {graph.rank_count}"
         )
     made = [Made(file, str(path)) for path, file in zip(paths, files, strict=True)]
-    report = report_of(graph, graph_file, made)
+    report = report_of(graph, graph_file, made, load_phases(graph_file))
     for view in report.views[1:]:
         _warn_if_changed(view, graph_file)
     return report

@@ -28,10 +28,15 @@ class _Problem(NamedTuple):
     shared: bool
     bounds: Bounds | None
     views: int
+    phases: list[CommGraph]
 
 
 def report_of(
-    graph: CommGraph, graph_file: str, made: list[Made], proof: str = ""
+    graph: CommGraph,
+    graph_file: str,
+    made: list[Made],
+    phases: list[CommGraph],
+    proof: str = "",
 ) -> Report:
     """Judge placements of one job, and the launcher's own order before them."""
     from topoloom.cli.gaps import quick_bounds
@@ -44,7 +49,7 @@ def report_of(
     shared = any(one.file.placement.shared for one in made)
     # What a shared slot may hold, a placement does not say.
     bounds = None if shared else quick_bounds(graph, where)
-    problem = _Problem(graph, where, shared, bounds, 1 + len(made))
+    problem = _Problem(graph, where, shared, bounds, 1 + len(made), phases)
     views = [_view(problem, LAUNCHER, launcher_default(graph, where, shared))]
     for one, name in zip(made, _names(made), strict=True):
         views.append(_view(problem, name, one.file.placement, one))
@@ -65,15 +70,18 @@ def report_of(
 def _values(made: list[Made], views: list[View]) -> list[float]:
     """Tell by what to compare placements: what the first was made for.
 
-    Files know the value of an objective that no measure has, such as time. Where not
-    all were made for that, congestion is the nearest.
+    Files know the value of an objective that no measure has, such as a mix. Where not
+    all were made for that, the predicted time or congestion is the nearest.
     """
     files = [one.file for one in made]
     aim = files[0].objective
     if all("objective" in file.values and file.objective == aim for file in files):
         return [file.values["objective"] for file in files]
-    by_links = "congestion" in aim or "time" in aim
-    measure = "congestion_max" if by_links else "hop_bytes"
+    measure = "hop_bytes"
+    if "congestion" in aim:
+        measure = "congestion_max"
+    elif "time" in aim and "predicted_seconds" in views[0].values:
+        measure = "predicted_seconds"
     return [view.values[measure] for view in views]
 
 
@@ -92,13 +100,15 @@ def _view(
 ) -> View:
     from topoloom import judge
     from topoloom.cli.gaps import gaps
+    from topoloom.cli.objective import predicted
     from topoloom.cli.problem import measures
     from topoloom.report.data import View, told_links
 
     judgement = judge(
         problem.graph, problem.where, placement, hottest=told_links(problem.views)
     )
-    values = measures(judgement, problem.shared)
+    values = predicted(problem.graph, problem.where, placement, problem.phases)
+    values |= measures(judgement, problem.shared)
     return View(
         name=name,
         placement=placement,

@@ -50,7 +50,7 @@ def command(
         str,
         typer.Option("--mapper", metavar="MAPPER", help="As for 'topoloom map'."),
     ] = "auto",
-    objective: ObjectiveName = "hop-bytes",
+    objective: ObjectiveName = "auto",
     collectives: Annotated[
         str,
         typer.Option(
@@ -135,7 +135,7 @@ def command(
     from dataclasses import replace
 
     from topoloom import Error, load_graph, load_phases, save_placement
-    from topoloom.cli.objective import HOP_BYTES, Objective, check_objective
+    from topoloom.cli.objective import Objective, check_objective
     from topoloom.cli.ordered import read_order
     from topoloom.cli.placed_run import Job, Placed, record_job, start, tell, write_page
     from topoloom.cli.problem import Where, check_fit, choose_allocation
@@ -177,7 +177,6 @@ def command(
         # Before anything runs: it needs jinja2.
         import topoloom.report.page  # noqa: F401
         from topoloom.report.data import check_size
-    by_phase = objective != HOP_BYTES
     search = read_search(seed, time)
     read = read_as_it_is(program) if world else read_command(program)
     the_machine, described = load_described(machine)
@@ -192,7 +191,7 @@ def command(
         check_size(read.rank_count() or 0, nodes)
     if profile is not None:
         graph, name = load_graph(str(profile)), str(profile)
-        phases = load_phases(profile) if by_phase else []
+        phases = load_phases(profile)
         check_ranks(read, graph.rank_count, name)
     else:
         refuse_early(read, seats, described, wanted)
@@ -200,12 +199,12 @@ def command(
         if isinstance(recorded, int):
             return recorded
         graph, name = recorded.graph(collectives), "the program"
-        phases = recorded_phases(recorded, graph) if by_phase else []
+        phases = recorded_phases(recorded, graph)
     check_fit(graph, where.allocation, name)
     seats = seats.used(described, wanted, graph.rank_count, as_started=world)
     if page is not None:
         check_size(graph.rank_count, nodes)
-    aim = Objective(objective, phases, None)
+    aim = Objective(objective, phases, None).chosen_for(graph, seats.where.allocation)
     result, block = _place(graph, seats, mapper, aim, search)
     result = replace(result, graph=str(profile or ""))
     placed = Placed(result, block, aim)
@@ -223,19 +222,11 @@ def _place(
     graph: CommGraph, seats: Seats, mapper: str, aim: Objective, search: Search
 ) -> tuple[PlacementFile, dict[str, float]]:
     """Place the ranks; also measure the launcher's own order, `block`."""
-    from topoloom import Placement, PlacementFile, judge, place
-    from topoloom.cli.problem import measures
+    from topoloom import PlacementFile, place
     from topoloom.cli.typed import typed
 
     at = seats.where.allocation
-
-    def values(placement: Placement) -> dict[str, float]:
-        judged = measures(judge(graph, at, placement))
-        return {**judged, **aim.values(graph, at, placement)}
-
-    placement, work = place(
-        graph, at, mapper=mapper, **aim._asdict(), **search._asdict()
-    )
+    placement, work = place(graph, at, mapper=mapper, **aim.options, **search._asdict())
     default, _ = place(graph, at, mapper="block")
     result = PlacementFile(
         machine=at.machine,
@@ -244,11 +235,11 @@ def _place(
         hosts=seats.where.hosts,
         node=seats.node,
         objective=aim.objective,
-        values=values(placement),
+        values=aim.values(graph, at, placement),
         mapper=mapper,
         seed=search.seed,
         work=work,
         command=typed.get(),
         cores_per_rank=seats.cores_per_rank,
     )
-    return result, values(default)
+    return result, aim.values(graph, at, default)

@@ -88,11 +88,11 @@ class Busyness:
 
 
 def busyness(machine: Machine) -> Busyness:
-    """Choose the measure; a machine without bandwidths gives 1 for every link."""
+    """Choose the measure: without bandwidths loads count in bytes."""
     bandwidth = np.array(
         [machine.bandwidth(link) for link in range(machine.link_count)]
     )
-    return Busyness(bandwidth, bool(np.any(bandwidth != 1.0)))
+    return Busyness(bandwidth, machine.has_bandwidths)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from topoloom.figure.judgement import headline
 from topoloom.figure.links import Busyness, busyness
 from topoloom.gain import gain
 from topoloom.report.histogram import Histogram, busy_text, histogram
-from topoloom.units import counted, format_bytes, format_count
+from topoloom.units import counted, format_bytes, format_count, format_seconds
 from topoloom.version import __version__
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 #: measure -> how it is called, and what it is
 MEASURES = {
+    "predicted_seconds": (
+        "predicted time",
+        "startups, latencies, and the busiest link, network card or memory",
+    ),
     "hop_bytes": ("hop-bytes", "bytes of every message times its distance, summed"),
     "hops_per_byte": ("hops per byte", "the same, divided by all bytes"),
     "dilation_average": ("hops per message", "links that a message crosses"),
@@ -28,10 +32,11 @@ MEASURES = {
     "traffic_average": ("traffic", "bytes on a link, of links that carry any"),
     "congestion_max": ("congestion", "load of the busiest link by its bandwidth"),
     "inter_node_bytes": ("bytes between nodes", "what leaves its node"),
+    "inter_node_max": ("most from one node", "the most of these that leave one node"),
     "load_max": ("load of a slot", "largest sum of the loads of ranks on one slot"),
     "minimal_share": ("minimal share", "of adaptive traffic, what takes no detour"),
 }
-_IN_BYTES = ("hop_bytes", "traffic_average", "inter_node_bytes")
+_IN_BYTES = ("hop_bytes", "traffic_average", "inter_node_bytes", "inter_node_max")
 HEAVIEST = 12  # rank pairs in the table beside the matrix
 
 
@@ -93,26 +98,36 @@ def facts(report: Report) -> dict[str, Any]:
 
 
 def _writer(measure: str, by: Busyness) -> Callable[[float], str]:
+    if measure == "predicted_seconds":
+        return format_seconds
     if measure == "congestion_max":
         return lambda value: busy_text(value, by)
     return format_bytes if measure in _IN_BYTES else format_count
 
 
 def _numbers(before: View, after: View, by: Busyness) -> list[Number]:
-    busiest = "time of the busiest link" if by.in_seconds else "busiest link"
+    """Choose three: times and what leaves nodes, or hops where no time is known."""
+    if "predicted_seconds" in before.values:
+        chosen = {
+            "predicted_seconds": "predicted time",
+            "congestion_max": "time of the busiest link",
+            "inter_node_bytes": "bytes between nodes",
+        }
+    else:
+        chosen = {
+            "hop_bytes": "hop-bytes",
+            "congestion_max": "busiest link",
+            "dilation_average": "hops per message",
+        }
     return [
         Number(
             title,
-            write(before.values[name]),
-            write(after.values[name]),
+            _writer(name, by)(before.values[name]),
+            _writer(name, by)(after.values[name]),
             gain(before.values[name], after.values[name]),
             after.gaps.get(name),
         )
-        for name, title, write in (
-            ("hop_bytes", "hop-bytes", format_bytes),
-            ("congestion_max", busiest, lambda value: busy_text(value, by)),
-            ("dilation_average", "hops per message", lambda value: f"{value:.2f}"),
-        )
+        for name, title in chosen.items()
     ]
 
 
