@@ -301,7 +301,7 @@ def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
         machine, np.array(nodes), smpi.equal_rounds(graph(8, ring))
     )
     (tmp_path / "platform.xml").write_text(platform)
-    (tmp_path / "hosts").write_text("".join(f"node-{n}.topoloom\n" for n in nodes))
+    (tmp_path / "hosts").write_text("".join(f"{smpi.host_name(n)}\n" for n in range(8)))
     (tmp_path / "ring.c").write_text(PROGRAM)
     run = ["smpicc", "-o", "ring", "ring.c"]
     subprocess.run(run, cwd=tmp_path, check=True, timeout=60)

@@ -21,11 +21,6 @@ _MOST_NODES = 300
 _NO_LIMIT = 1e18
 
 
-def host_name(node: int) -> str:
-    """Name the host that is a node."""
-    return f"node-{node}.topoloom"
-
-
 def write_all_routes(machine: Machine) -> str:
     """Write all hosts of a machine, and the routes between any two.
 
@@ -43,55 +38,61 @@ def write_all_routes(machine: Machine) -> str:
             f"all pairs are written for up to {_MOST_NODES} nodes, not {nodes:,}; "
             "'topoloom simulate' writes those that a pattern needs"
         )
-    routes = {pair: _route(machine, *pair) for pair in permutations(range(nodes), 2)}
-    return write_routes(machine, routes, machine.startup + machine.node_latency)
+    hosts = {f"node-{node}.topoloom": node for node in range(nodes)}
+    routes = {
+        (a, b): _route(machine, hosts[a], hosts[b]) for a, b in permutations(hosts, 2)
+    }
+    return write_routes(machine, hosts, routes, machine.startup + machine.node_latency)
 
 
 def write_routes(
-    machine: Machine, routes: Mapping[tuple[int, int], list[int]], latency: float
+    machine: Machine,
+    node_of_host: Mapping[str, int],
+    routes: Mapping[tuple[str, str], list[int]],
+    latency: float,
 ) -> str:
-    """Write the hosts of some nodes, and the routes between these pairs of them.
+    """Write hosts, one or several per node, and the routes between these pairs of them.
 
     A link of ours is one of SimGrid's, for one direction. Ports and memories of nodes
-    are links, too: what ranks of a node send each other crosses its memory.
+    are links, too: what hosts of a node send each other crosses its memory.
 
     Parameters
     ----------
     routes
-        By pair of nodes the links between them; none inside a node.
+        By pair of hosts the links between them; none inside a node.
     latency
         Seconds that a message between nodes takes beside those of its links.
     """
-    nodes = sorted({node for pair in routes for node in pair})
     used = sorted({link for route in routes.values() for link in route})
     speed = f'speed="1Gf" core="{machine.slots_per_node}"'
-    lines = [f'    <host id="{host_name(node)}" {speed}/>' for node in nodes]
+    lines = [f'    <host id="{host}" {speed}/>' for host in node_of_host]
     lines += [
         _link(f"link-{link}", machine.bandwidth(link), machine.latency(link))
         for link in used
     ]
     has_ports = machine.port_bandwidth < math.inf
     has_memory = machine.memory_bandwidth < math.inf
-    for node in nodes:
+    for node in sorted(set(node_of_host.values())):
         if has_ports:
             lines.append(_link(f"out-{node}", machine.port_bandwidth, latency))
             lines.append(_link(f"in-{node}", machine.port_bandwidth, 0))
         else:
             lines.append(_link(f"out-{node}", _NO_LIMIT, latency, "FATPIPE"))
         if has_memory:
-            lines.append(_link(f"memory-{node}", machine.memory_bandwidth, 0))
+            lines.append(_link(f"read-{node}", machine.memory_bandwidth, 0))
+            lines.append(_link(f"write-{node}", machine.memory_bandwidth, 0))
         else:
-            lines.append(_link(f"memory-{node}", _NO_LIMIT, 0, "FATPIPE"))
-    for (source, target), links in sorted(routes.items()):
-        names = [f"out-{source}", *(f"link-{link}" for link in links)]
-        if source == target:
-            names = [f"memory-{source}"]
+            lines.append(_link(f"inside-{node}", _NO_LIMIT, 0, "FATPIPE"))
+    for (source, target), links in routes.items():
+        out_of, into = node_of_host[source], node_of_host[target]
+        names = [f"out-{out_of}", *(f"link-{link}" for link in links)]
+        if out_of == into:
+            names = [f"memory-{out_of}"]
         elif has_ports:
-            names.append(f"in-{target}")
+            names.append(f"in-{into}")
         crossed = "".join(f'<link_ctn id="{name}"/>' for name in names)
         lines.append(
-            f'    <route src="{host_name(source)}" dst="{host_name(target)}" '
-            f'symmetrical="NO">{crossed}</route>'
+            f'    <route src="{source}" dst="{target}" symmetrical="NO">{crossed}</route>'
         )
     return _HEAD + "\n".join(lines) + "\n  </zone>\n</platform>\n"
 

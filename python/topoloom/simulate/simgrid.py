@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error, Machine
 from topoloom.children import run_child
-from topoloom.discover.simgrid_platform import host_name, write_routes
+from topoloom.discover.simgrid_platform import write_routes
 from topoloom.phases import Ints, edge_rows
-from topoloom.simulate.ways import Pair, Way, one_way_each
+from topoloom.simulate.ways import Pair, one_way_each
 
 Floats = NDArray[np.float64]
 
@@ -133,20 +133,28 @@ def equal_rounds(phase: CommGraph) -> list[Round]:
 
 
 def platform(machine: Machine, nodes: Ints, rounds: Sequence[Round]) -> str:
-    """Write the platform of a phase; nodes are those of the ranks."""
+    """Write the platform of a phase: a host for each rank, on the nodes given."""
     bytes_of: dict[Pair, float] = {}
     for times, sent in rounds:
-        ends = nodes[sent[:, :2].astype(int)]
+        ends = sent[:, :2].astype(int)
         for (source, target), size in zip(ends.tolist(), sent[:, 2], strict=True):
             before = bytes_of.get((source, target), 0)
             bytes_of[source, target] = before + times * size
             # Settings of SimGrid's own may load the way back.
             bytes_of.setdefault((target, source), 0)
-    inside = {pair for pair in bytes_of if pair[0] == pair[1]}
-    between = {pair: bytes_of[pair] for pair in bytes_of.keys() - inside}
-    routes: dict[Pair, Way] = {pair: [] for pair in inside}
-    routes |= one_way_each(machine, between)
-    return write_routes(machine, routes, machine.node_latency)
+    ways = one_way_each(machine, nodes.tolist(), bytes_of)
+    ranks = sorted({rank for pair in ways for rank in pair})
+    return write_routes(
+        machine,
+        {host_name(rank): int(nodes[rank]) for rank in ranks},
+        {(host_name(a), host_name(b)): way for (a, b), way in sorted(ways.items())},
+        machine.node_latency,
+    )
+
+
+def host_name(rank: int) -> str:
+    """Name the host of a rank: several on a node share its links."""
+    return f"rank-{rank}.topoloom"
 
 
 def _run(
@@ -155,7 +163,7 @@ def _run(
     """Simulate one round of the ranks that send or receive in it."""
     ends = sent[:, :2].astype(int)
     ranks, places = np.unique(ends, return_inverse=True)
-    (home / "hosts").write_text("".join(f"{host_name(nodes[r])}\n" for r in ranks))
+    (home / "hosts").write_text("".join(f"{host_name(rank)}\n" for rank in ranks))
     most = max(1.0, float(sent[:, 2].max()))
     # Factors of other models than this depend on the size, which so must stay.
     scale = _MOST_BYTES / most if f"--cfg={CONSTANT_FACTORS}" in command else 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One way for each pair of nodes, where a machine splits messages over several.
+"""One way for each pair of ranks, where a machine splits messages over several.
 
 Switches choose the way of a flow by a hash of its ends (ECMP), so that flows spread
 over the ways and none is split. Here they spread as evenly as one by one can.
@@ -8,7 +8,7 @@ over the ways and none is split. Here they spread as evenly as one by one can.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from topoloom._core import Machine
 
@@ -17,23 +17,32 @@ Way = list[int]
 _NOTHING = 1e-9  # of a message
 
 
-def one_way_each(machine: Machine, bytes_of: Mapping[Pair, float]) -> dict[Pair, Way]:
-    """Choose a way, the ids of its links, for each pair of nodes.
+def one_way_each(
+    machine: Machine, node_of_rank: Sequence[int], bytes_of: Mapping[Pair, float]
+) -> dict[Pair, Way]:
+    """Choose a way, the ids of its links, for each pair of ranks; none inside a node.
 
     Those that send the most choose first, each the way whose fullest link is the least
     full beside what it carries where all messages are split.
     """
-    routes = {pair: machine.route(*pair) for pair in sorted(bytes_of)}
-    one = {
-        pair: [link for link, _ in route]
-        for pair, route in routes.items()
-        if all(share == 1 for _, share in route)
+    nodes_of = {
+        pair: (node_of_rank[pair[0]], node_of_rank[pair[1]]) for pair in bytes_of
     }
-    several = sorted(routes.keys() - one.keys(), key=lambda p: (-bytes_of[p], p))
+    routes = {nodes: machine.route(*nodes) for nodes in set(nodes_of.values())}
+    one = {
+        pair: [link for link, _ in routes[nodes]]
+        for pair, nodes in nodes_of.items()
+        if all(share == 1 for _, share in routes[nodes])
+    }
+    several = sorted(nodes_of.keys() - one.keys(), key=lambda p: (-bytes_of[p], p))
     meant: dict[int, float] = defaultdict(float)
     for pair in several:
-        for link, share in routes[pair]:
+        for link, share in routes[nodes_of[pair]]:
             meant[link] += share * max(1, bytes_of[pair])
+    there_are = {
+        nodes: ways(machine, routes[nodes])
+        for nodes in {nodes_of[pair] for pair in several}
+    }
     carried: dict[int, float] = defaultdict(float)
     for pair in several:
         size = max(1, bytes_of[pair])
@@ -41,7 +50,7 @@ def one_way_each(machine: Machine, bytes_of: Mapping[Pair, float]) -> dict[Pair,
         def fullest(way: Way, size: float = size) -> float:
             return max((carried[link] + size) / meant[link] for link in way)
 
-        one[pair] = min(ways(machine, routes[pair]), key=fullest)
+        one[pair] = min(there_are[nodes_of[pair]], key=fullest)
         for link in one[pair]:
             carried[link] += size
     return one
