@@ -54,7 +54,7 @@ def write_routes(
     """Write hosts, one or several per node, and the routes between these pairs of them.
 
     A link of ours is one of SimGrid's, for one direction. Ports and memories of nodes
-    are links, too: what hosts of a node send each other crosses its memory.
+    are links, too: every message is read from one memory and written to one.
 
     Parameters
     ----------
@@ -86,10 +86,12 @@ def write_routes(
     for (source, target), links in routes.items():
         out_of, into = node_of_host[source], node_of_host[target]
         names = [f"out-{out_of}", *(f"link-{link}" for link in links)]
-        if out_of == into:
-            names = [f"memory-{out_of}"]
-        elif has_ports:
+        if has_ports:
             names.append(f"in-{into}")
+        if out_of == into:
+            names = [] if has_memory else [f"inside-{out_of}"]
+        if has_memory:
+            names = [f"read-{out_of}", *names, f"write-{into}"]
         crossed = "".join(f'<link_ctn id="{name}"/>' for name in names)
         lines.append(
             f'    <route src="{source}" dst="{target}" symmetrical="NO">{crossed}</route>'
