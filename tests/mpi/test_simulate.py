@@ -250,6 +250,7 @@ def test_our_routes_take_as_long_as_a_cluster_that_simgrid_routes(
     cluster = write_simgrid_platform(machine)
     assert "<cluster" in cluster
     monkeypatch.setattr(smpi, "write_routes", lambda *_: cluster)
+    monkeypatch.setattr(smpi, "host_name", lambda rank: f"node-{nodes[rank]}.topoloom")
     assert simulate(machine, nodes, [pattern]) == [pytest.approx(ours[0], rel=CLOSE)]
 
 
@@ -263,6 +264,7 @@ def test_simgrid_reads_the_platforms_that_list_all_routes(
     pattern = graph(16, list(combinations(range(16), 2)))
     ours = simulate(machine, list(range(16)), [pattern])
     monkeypatch.setattr(smpi, "write_routes", lambda *_: platform)
+    monkeypatch.setattr(smpi, "host_name", lambda rank: f"node-{rank}.topoloom")
     assert simulate(machine, list(range(16)), [pattern]) == ours
 
 

@@ -93,9 +93,8 @@ def write_routes(
         if has_memory:
             names = [f"read-{out_of}", *names, f"write-{into}"]
         crossed = "".join(f'<link_ctn id="{name}"/>' for name in names)
-        lines.append(
-            f'    <route src="{source}" dst="{target}" symmetrical="NO">{crossed}</route>'
-        )
+        ends = f'src="{source}" dst="{target}"'
+        lines.append(f'    <route {ends} symmetrical="NO">{crossed}</route>')
     return _HEAD + "\n".join(lines) + "\n  </zone>\n</platform>\n"
 
 
