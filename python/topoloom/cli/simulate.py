@@ -56,7 +56,7 @@ def command(
     Every rank sends one message to each that it has some for, at once, and waits until
     all is sent and received; so round by round until no messages are left, then comes
     the next phase. The simulator gets the machine as it is described: its links, cards
-    and memories, what messages cost, and our routes, one for each pair of nodes. The
+    and memories, what messages cost, and our routes, one for each pair of ranks. The
     first line is 'block', what the launcher does by default.
 
     \b
