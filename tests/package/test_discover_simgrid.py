@@ -354,7 +354,8 @@ def test_what_no_cluster_says_is_written_route_by_route(text: str) -> None:
         ]
         # Between nodes of one router there is no link, so no limit.
         slowest = min([machine.port_bandwidth, *map(machine.bandwidth, ours), 1e18])
-        latency = machine.startup + sum(map(machine.latency, ours))
+        latency = machine.startup + machine.node_latency
+        latency += sum(map(machine.latency, ours))
         assert min(float(rate[name][:-3]) for name in names) == slowest
         assert sum(float(late[name][:-1]) for name in names) == pytest.approx(latency)
         assert route.get("symmetrical") == "NO"
