@@ -26,8 +26,10 @@ def host_name(node: int) -> str:
     return f"node-{node}.topoloom"
 
 
-def write_all_routes(machine: Machine) -> str:
+def write_all_routes(machine: Machine, beside: float) -> str:
     """Write all hosts of a machine, and the routes between any two.
+
+    `beside` is as in `write_routes`.
 
     Raises
     ------
@@ -41,14 +43,16 @@ def write_all_routes(machine: Machine) -> str:
             f"all pairs are written for up to {_MOST_NODES} nodes, not {nodes:,}; "
             "'topoloom simulate' writes those that a pattern needs"
         )
-    return write_routes(machine, permutations(range(nodes), 2))
+    return write_routes(machine, permutations(range(nodes), 2), beside)
 
 
-def write_routes(machine: Machine, pairs: Iterable[tuple[int, int]]) -> str:
+def write_routes(
+    machine: Machine, pairs: Iterable[tuple[int, int]], beside: float
+) -> str:
     """Write the hosts of some nodes, and the routes between these pairs of them.
 
     A link of ours is one of SimGrid's, for one direction. Ports of nodes are links,
-    too: the way out takes the time that a message needs to start.
+    too. A message takes `beside` seconds beside its links: on the way out.
 
     Raises
     ------
@@ -67,17 +71,17 @@ def write_routes(machine: Machine, pairs: Iterable[tuple[int, int]]) -> str:
     has_ports = machine.port_bandwidth < math.inf
     if has_ports:
         for node in nodes:
-            lines.append(_link(f"out-{node}", machine.port_bandwidth, machine.startup))
+            lines.append(_link(f"out-{node}", machine.port_bandwidth, beside))
             lines.append(_link(f"in-{node}", machine.port_bandwidth, 0))
-    elif machine.startup:
-        lines.append(_link("startup", _NO_LIMIT, machine.startup, "FATPIPE"))
+    elif beside:
+        lines.append(_link("startup", _NO_LIMIT, beside, "FATPIPE"))
     elif not all(routes.values()):
         lines.append(_link("router", _NO_LIMIT, 0, "FATPIPE"))
     for (source, target), links in routes.items():
         names = [f"link-{link}" for link in links]
         if has_ports:
             names = [f"out-{source}", *names, f"in-{target}"]
-        elif machine.startup:
+        elif beside:
             names = ["startup", *names]
         elif not names:
             names = ["router"]

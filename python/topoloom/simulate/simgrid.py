@@ -76,7 +76,8 @@ def simulate(
     }
     # Settings of SimGrid's own may load the way back.
     pairs |= {(target, source) for source, target in pairs}
-    platform = write_routes(machine, pairs)
+    beside = machine.startup + machine.node_latency
+    platform = write_routes(machine, pairs, beside)
     with tempfile.TemporaryDirectory(prefix="topoloom-simgrid-") as directory:
         home = Path(directory)
         (home / "platform.xml").write_text(platform)
