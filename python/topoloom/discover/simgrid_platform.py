@@ -21,10 +21,11 @@ _MOST_NODES = 300
 _NO_LIMIT = 1e18
 
 
-def write_all_routes(machine: Machine) -> str:
+def write_all_routes(machine: Machine, beside: float) -> str:
     """Write all hosts of a machine, and the routes between any two.
 
-    What a message needs to start is in the latencies: a platform says nothing of it.
+    A message takes `beside` seconds beside its links. Memories are left out: a
+    platform of hosts says nothing of what is inside them.
 
     Raises
     ------
@@ -42,7 +43,7 @@ def write_all_routes(machine: Machine) -> str:
     routes = {
         (a, b): _route(machine, hosts[a], hosts[b]) for a, b in permutations(hosts, 2)
     }
-    return write_routes(machine, hosts, routes, machine.startup + machine.node_latency)
+    return write_routes(machine, hosts, routes, beside, math.inf)
 
 
 def write_routes(
@@ -50,6 +51,7 @@ def write_routes(
     node_of_host: Mapping[str, int],
     routes: Mapping[tuple[str, str], list[int]],
     latency: float,
+    memory: float,
 ) -> str:
     """Write hosts, one or several per node, and the routes between these pairs of them.
 
@@ -62,6 +64,9 @@ def write_routes(
         By pair of hosts the links between them; none inside a node.
     latency
         Seconds that a message between nodes takes beside those of its links.
+    memory
+        Bytes per second that messages read from a node's memory, and write there; inf
+        where that does not limit them.
     """
     used = sorted({link for route in routes.values() for link in route})
     speed = f'speed="1Gf" core="{machine.slots_per_node}"'
@@ -71,7 +76,7 @@ def write_routes(
         for link in used
     ]
     has_ports = machine.port_bandwidth < math.inf
-    has_memory = machine.memory_bandwidth < math.inf
+    has_memory = memory < math.inf
     for node in sorted(set(node_of_host.values())):
         if has_ports:
             lines.append(_link(f"out-{node}", machine.port_bandwidth, latency))
@@ -79,8 +84,8 @@ def write_routes(
         else:
             lines.append(_link(f"out-{node}", _NO_LIMIT, latency, "FATPIPE"))
         if has_memory:
-            lines.append(_link(f"read-{node}", machine.memory_bandwidth, 0))
-            lines.append(_link(f"write-{node}", machine.memory_bandwidth, 0))
+            lines.append(_link(f"read-{node}", memory, 0))
+            lines.append(_link(f"write-{node}", memory, 0))
         else:
             lines.append(_link(f"inside-{node}", _NO_LIMIT, 0, "FATPIPE"))
     for (source, target), links in routes.items():

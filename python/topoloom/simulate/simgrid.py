@@ -149,6 +149,7 @@ def platform(machine: Machine, nodes: Ints, rounds: Sequence[Round]) -> str:
         {host_name(rank): int(nodes[rank]) for rank in ranks},
         {(host_name(a), host_name(b)): way for (a, b), way in sorted(ways.items())},
         machine.node_latency,
+        machine.memory_bandwidth,
     )
 
 
