@@ -219,6 +219,7 @@ def _inputs(report: Report) -> list[Fact]:
             f"{format_bytes(graph.total_bytes)}",
         ),
         Fact("machine", _short(report.machine.text)),
+        *(Fact("machine", remark) for remark in report.machine.remarks),
         Fact("allocation", counted(len(report.allocation.nodes), "node")),
     ]
 
