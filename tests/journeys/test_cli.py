@@ -21,6 +21,7 @@ MEASURES = {
     "traffic_average",
     "congestion_max",
     "inter_node_bytes",
+    "inter_node_max",
 }
 
 
@@ -107,6 +108,7 @@ def test_a_judgement_in_json_has_the_agreed_keys(topoloom: Command) -> None:
     assert judged["dilation_max"] == 1
     assert judged["congestion_max"] == 1024
     assert judged["inter_node_bytes"] == 64 * 6 * 1024
+    assert judged["inter_node_max"] == 6 * 1024
     assert len(judged["hottest"]) == 10
     document = json.loads(Path("x.json").read_text())
     assert document["values"]["hop_bytes"] == judged["hop_bytes"]
@@ -129,7 +131,7 @@ def test_a_comparison_names_the_default_and_marks_the_best(topoloom: Command) ->
     mappers = "block,random,hilbert,gge,mahd,mahd+swap"
     shown = topoloom(*words, "--mappers", mappers)
     assert shown.status == 0, shown.err
-    assert "launcher's default" in shown.out
+    assert "block (default)" in shown.out
     assert shown.out.count("best") == 1
     table = topoloom(*words, "--mappers", mappers, "--json").json
     assert [row["mapper"] for row in table["results"]] == mappers.split(",")

@@ -32,7 +32,14 @@ def test_a_ring_on_a_cell_processor(topoloom: Command) -> None:
 
 def test_the_proof_is_told(topoloom: Command) -> None:
     done = topoloom("map", "r.npz", "-m", "mesh:3x3", "--mapper", "exact")
-    assert "proven  none is below 131,072: gap 1.000" in done.out
+    assert "  proven     none is below 131,072: gap 1.000\n" in done.out
+
+
+def test_exact_proves_hop_bytes_unless_told_otherwise(topoloom: Command) -> None:
+    chosen = "  objective  hop-bytes: the mapper exact proves these\n"
+    assert chosen in topoloom("map", "r.npz", *CELL).out
+    words = ("compare", "r.npz", *CELL[:-2], "--mappers", "exact")
+    assert chosen in topoloom(*words).out
 
 
 def test_a_search_that_ends_early_tells_what_it_has_proven(topoloom: Command) -> None:

@@ -43,6 +43,19 @@ def test_jobs_with_slots_of_their_own_make_room_for_each_other(jobs: Command) ->
     assert printed.err == ""
     assert "2 jobs on 4x4 torus; objective: congestion" in printed.out
     assert "+50.0 %" in printed.out
+    assert "  objective  congestion: the machine gives no bandwidths\n" in printed.out
+
+
+def test_jobs_are_placed_for_time_where_bandwidths_are_known(jobs: Command) -> None:
+    words = ["a.npz@black.txt", "a.npz@white.txt", "-m", "torus:4x4,bandwidth=1GB/s"]
+    printed = jobs("joint", *words).out
+    assert "objective: time" in printed
+    assert "  objective  time: the machine gives bandwidths\n" in printed
+    assert "  machine    assumed: a message over the network takes its" in printed
+    found = jobs("joint", *words, "--json").json
+    # A rank starts one message of 1000 bytes: 1 us on a link, 0.5 us to start it and
+    # 0.5 us beside.
+    assert [job["alone"] for job in found["jobs"]] == [pytest.approx(2e-6)] * 2
 
 
 def test_jobs_share_a_pool(jobs: Command) -> None:
@@ -73,7 +86,8 @@ def test_a_budget_is_for_all_searches_together(jobs: Command) -> None:
     one, two = (jobs(*words, "--work", 5000, "--threads", n).json for n in (1, 2))
     assert one == two
     assert jobs(*words, "--work", 0).status == 0
-    assert jobs(*words, "--time", "0s", "--objective", "time").status == 0
+    fast = [*words, "-m", "torus:4x4,bandwidth=1GB/s"]
+    assert jobs(*fast, "--time", "0s", "--objective", "time").status == 0
 
 
 @pytest.mark.parametrize(

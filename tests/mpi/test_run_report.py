@@ -34,8 +34,10 @@ def check(done: subprocess.CompletedProcess[str], page: Path) -> None:
     proven = "all 4 ranks are where the plan puts them: on 4 hosts"
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if "topoloom: " in line]
-    assert re.search(r"4 ranks placed with auto: .* gain", lines[0])
-    assert lines[1] == f"topoloom: {proven}"
+    gained = r"\S+ -> \S+ \([+-]\S+ %\)"
+    assert re.search(f"4 ranks placed with auto: hop-bytes {gained}; bytes", lines[0])
+    assert lines[1] == "topoloom: objective hop-bytes: the machine gives no bandwidths"
+    assert lines[2] == f"topoloom: {proven}"
     assert lines[-1] == f"topoloom: see {page}"
     text = page.read_text()
     assert f"As the program started: {proven}" in text

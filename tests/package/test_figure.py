@@ -140,6 +140,21 @@ def test_the_headline_states_the_gain() -> None:
     assert "raises hop-bytes from 0" in headline({"block": none, "mahd": good})
 
 
+def test_the_headline_leads_with_the_predicted_time() -> None:
+    graph = stencil([4], 3, False, 100)
+    allocation = Allocation.whole(Machine("mesh:4"))
+    placements = [Placement(allocation, ids(*slots)) for slots in ((0, 2, 1, 3),) * 2]
+    judged = {
+        name: judge(graph, allocation, placement)
+        for name, placement in zip(("block", "mahd"), placements, strict=True)
+    }
+    told = headline(judged, {"block": 4e-6, "mahd": 3e-6})
+    assert told == (
+        "mahd cuts the predicted time by 25 % and keeps hop-bytes against block"
+    )
+    assert "just as good" in headline(judged, {"block": 4e-6, "mahd": 4e-6})
+
+
 @pytest.mark.parametrize(
     ("value", "seconds", "text"),
     [(999.0, False, "999 B"), (1500.0, False, "1.5 kB"), (0.0021, True, "2.1 ms")],

@@ -37,6 +37,11 @@ DEFAULT = "block"
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
 SHARING_MAPPERS = "block,hilbert,multisection,auto"
 
+_PER_BYTE, _DISTANCE = "hops /\nbyte", "distance /\nbyte"
+_DILATION = "dilation /\nmax"
+#: What narrow terminals do without, the first first.
+_SPARE = (_DILATION, "search", _PER_BYTE, _DISTANCE, "gap", "hop-bytes", "congestion")
+
 
 def command(
     graph: GraphFile,
@@ -94,7 +99,7 @@ def command(
     from topoloom import place
     from topoloom.cli.console import print_json, watching
     from topoloom.cli.gaps import gaps, quick_bounds
-    from topoloom.cli.objective import read_objective
+    from topoloom.cli.objective import PROVEN, proves, read_objective
     from topoloom.cli.ordered import read_order
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where, launcher_default, load_problem
@@ -107,14 +112,15 @@ def command(
     where = Where(allocation, allocate, fragments, seed, order)
     problem = load_problem(graph, machine, where, sharing.allowed)
     shared = sharing.shared(problem.graph, problem.allocation)
-    aim = read_objective(objective, background, graph, problem.machine).chosen_for(
-        problem.graph, problem.allocation, "ranks share slots" if shared else ""
-    )
     if mappers is None:
         mappers = SHARING_MAPPERS if shared else MAPPERS
     others = [name for name in split_mappers(mappers) if name != DEFAULT]
     names = [DEFAULT, *others]
-    _check_mappers(problem, names)
+    _check_mappers(names)
+    proven = PROVEN if any(map(proves, names)) else ""
+    aim = read_objective(objective, background, graph, problem.machine).chosen_for(
+        problem.graph, problem.allocation, "ranks share slots" if shared else proven
+    )
     results: list[dict[str, Any]] = []
     placements: dict[str, Any] = {}
     interrupted = False
@@ -182,7 +188,7 @@ def split_mappers(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _check_mappers(problem: Any, names: list[str]) -> None:
+def _check_mappers(names: list[str]) -> None:
     """Refuse an unknown name before the first long search, not after it."""
     from topoloom import Error, mappers
     from topoloom.nearest import unknown_name
@@ -213,22 +219,23 @@ def _print(
     from topoloom.units import format_bytes, format_count, format_seconds
 
     machine = problem.machine
-    timed = machine.has_bandwidths
-    mixed = aim.measure == "objective"
-    columns = [
-        "mapper",
-        "gain",
-        *(["objective"] if mixed else []),
-        *(["predicted"] if timed else []),
-        "hop-bytes",
-        "load max" if shared else "gap",
-        "hops/byte" if machine.distances_are_hops else "distance/byte",
-        "dilation / max",
-        "congestion",
-        "between nodes",
-        "from one node",
-        "search",
-    ]
+    bounded = not shared and any(each["gap"].get(aim.measure) for each in results)
+    columns = {
+        "mapper": True,
+        "gain": True,
+        "objective": aim.measure == "objective",
+        "predicted": machine.has_bandwidths,
+        "hop-bytes": True,
+        "load max": shared,
+        "gap": bounded,
+        _PER_BYTE: machine.distances_are_hops,
+        _DISTANCE: not machine.distances_are_hops,
+        _DILATION: True,
+        "congestion": True,
+        "between\nnodes": True,
+        "from one\nnode": True,
+        "search": True,
+    }
     block = next(result for result in results if result["mapper"] == DEFAULT)
 
     def leaving(result: dict[str, Any], name: str) -> str:
@@ -238,39 +245,42 @@ def _print(
     rows, marked = [], None
     for index, result in enumerate(results):
         name = result["mapper"]
-        label = f"{name} (launcher's default)" if name == DEFAULT else name
+        label = f"{name} (default)" if name == DEFAULT else name
         if name == best:
             marked = index
             label += " ◄ best"
-        value = objective_text(result[aim.measure], aim.objective, machine)
-        rows.append(
-            [
-                label,
-                percent(result["gain_percent"]),
-                *([value] if mixed else []),
-                *([format_seconds(result["predicted_seconds"])] if timed else []),
-                format_count(result["hop_bytes"]),
-                format_count(result["load_max"])
-                if shared
-                else gap_text(result["gap"].get(aim.measure)),
-                f"{result['hops_per_byte']:.3f}",
-                f"{result['dilation_average']:.3f} / {result['dilation_max']:g}",
-                congestion_text(result["congestion_max"], machine),
-                leaving(result, "inter_node_bytes"),
-                leaving(result, "inter_node_max"),
-                f"{result['seconds']:.2f} s",
-            ]
-        )
+        per_byte = f"{result['hops_per_byte']:.3f}"
+        texts = {
+            "mapper": label,
+            "gain": percent(result["gain_percent"]),
+            "objective": objective_text(result[aim.measure], aim.objective, machine),
+            "predicted": format_seconds(result.get("predicted_seconds", 0)),
+            "hop-bytes": format_count(result["hop_bytes"]),
+            "load max": format_count(result.get("load_max", 0)),
+            "gap": gap_text(result["gap"].get(aim.measure)),
+            _PER_BYTE: per_byte,
+            _DISTANCE: per_byte,
+            _DILATION: f"{result['dilation_average']:.3f} / {result['dilation_max']:g}",
+            "congestion": congestion_text(result["congestion_max"], machine),
+            "between\nnodes": leaving(result, "inter_node_bytes"),
+            "from one\nnode": leaving(result, "inter_node_max"),
+            "search": f"{result['seconds']:.2f} s",
+        }
+        rows.append([texts[column] for column, is_shown in columns.items() if is_shown])
     title = (
         f"{problem.graph.rank_count:,} ranks on {len(problem.allocation.nodes):,} of "
         f"{machine.node_count:,} nodes of {machine.name}"
     )
     if aim.measure != "hop_bytes":
         title += f"; objective: {aim.title}"
-    print_table(columns, rows, title=title, best=marked)
+    shown = [column for column, is_shown in columns.items() if is_shown]
+    hidden = print_table(shown, rows, title=title, best=marked, spare=_SPARE)
     facts = [("objective", f"{aim.title}: {aim.reason}")] if aim.reason else []
     facts += [("machine", remark) for remark in machine.remarks]
     if problem.unused:
         facts.append(("allocation", problem.unused))
+    if hidden:
+        names = ", ".join(name.replace("\n", " ") for name in hidden)
+        facts.append(("not shown", f"{names}: the terminal is too narrow"))
     if facts:
         print_facts(facts)

@@ -38,18 +38,51 @@ def print_table(
     title: str = "",
     best: int | None = None,
     left: int = 1,
-) -> None:
-    """Print a table; the first `left` columns are text, the others numbers."""
+    spare: Sequence[str] = (),
+) -> list[str]:
+    """Print a table; the first `left` columns are text, the others numbers.
+
+    Where the terminal is too narrow, `spare` columns are left out, the first of them
+    first; answers which.
+    """
     from rich import box
     from rich.table import Table
 
+    console = _console()
+    dropped = _too_many(columns, rows, spare, console.width)
+    kept = [index for index, name in enumerate(columns) if name not in dropped]
+    columns = [columns[index] for index in kept]
+    rows = [[row[index] for index in kept] for row in rows]
     table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left")
     for index, column in enumerate(columns):
         right = index >= left
         table.add_column(column, justify="right" if right else "left", no_wrap=right)
     for index, row in enumerate(rows):
         table.add_row(*row, style="bold green" if index == best else None)
-    _console().print(table)
+    console.print(table)
+    return dropped
+
+
+def _too_many(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    spare: Sequence[str],
+    width: int,
+) -> list[str]:
+    """Choose as many of the spare columns as must go for the others to fit."""
+    between = 3  # columns, and at the edges of the table
+    lines = [max(map(len, name.split("\n"))) for name in columns]
+    needed = {
+        name: between + max([line, *(len(row[index]) for row in rows)])
+        for index, (name, line) in enumerate(zip(columns, lines, strict=True))
+    }
+    dropped: list[str] = []
+    for name in spare:
+        if sum(needed.values()) + between <= width:
+            break
+        if needed.pop(name, None) is not None:
+            dropped.append(name)
+    return dropped
 
 
 def print_facts(facts: Sequence[tuple[str, str]], title: str = "") -> None:

@@ -15,7 +15,7 @@ import typer
 
 from topoloom.cli.options import AsJson
 
-MACHINE = "torus:8x8x8"
+MACHINE = "torus:8x8x8,bandwidth=5GB/s,latency=0.1us"
 MAPPERS = "block,random,hilbert,gge,mahd,mahd+swap,auto"
 GRID = "4x4x4"
 RANKS = 64
@@ -66,10 +66,10 @@ def command(
         graph, allocation = f"{out}/halo3d.npz", f"{out}/allocation.txt"
         placement = f"{out}/placement.json"
         where = ["--machine", MACHINE, "--allocation", allocation]
-        _say("2. The scheduler leaves the job a ragged piece of the machine:")
+        _say("2. The scheduler leaves the job a ragged piece of the machine, a torus:")
         _step("allocate", "--machine", MACHINE, "--nodes", str(RANKS),
               "--fragments", "9", "--seed", "1", "-o", allocation)  # fmt: skip
-        _say("3. Which mapper is best here?")
+        _say("3. Which mapper is best here? The gain is that of the predicted time:")
         _step("compare", graph, *where, "--mappers", MAPPERS,
               "--figure", f"{out}/compare.svg")  # fmt: skip
         _say("4. Place the ranks; without a word, map keeps the best of several:")
@@ -157,19 +157,23 @@ def _stdout_to_stderr() -> Iterator[None]:
 def _print_json(output: Path) -> None:
     from topoloom import judge, load_graph, load_placement, place
     from topoloom.cli.console import print_json
+    from topoloom.cli.objective import predicted
     from topoloom.cli.problem import measures
     from topoloom.gain import gain
 
     graph = load_graph(output / "halo3d.npz")
     placed = load_placement(output / "placement.json")
     block, _ = place(graph, placed.allocation, mapper="block")
-    before = measures(judge(graph, placed.allocation, block))
+    before = predicted(graph, placed.allocation, block, [])
+    before |= measures(judge(graph, placed.allocation, block))
     document: dict[str, Any] = {
         "ranks": graph.rank_count,
         "machine": placed.machine.text,
         "block": before,
         "values": dict(placed.values),
-        "gain_percent": gain(before["hop_bytes"], placed.values["hop_bytes"]),
+        "gain_percent": gain(
+            before["predicted_seconds"], placed.values["predicted_seconds"]
+        ),
         "files": sorted(str(file) for file in output.iterdir()),
     }
     print_json(document)

@@ -105,8 +105,11 @@ def command(
 
     search = read_search(seed, time, work, threads)
     the_machine, described = load_described(machine)
+    reason = ""
     if objective == AUTO:
+        gives = "bandwidths" if the_machine.has_bandwidths else "no bandwidths"
         objective = "time" if the_machine.has_bandwidths else "congestion"
+        reason = f"the machine gives {gives}"
     where = Where(allocation, allocate, fragments, seed)
     placed, pool, hosts = _read_jobs(jobs, the_machine, described, where)
     start = perf_counter()
@@ -123,7 +126,12 @@ def command(
     if as_json:
         print_json(_document(found, objective, mapper, seed, files))
     else:
-        _print(found, objective, files, took)
+        facts = [("search", f"{found.work:,} candidates in {took:.2f} s")]
+        if reason:
+            facts.insert(0, ("objective", f"{objective}: {reason}"))
+        facts += [("machine", remark) for remark in the_machine.remarks]
+        facts += [("written", str(file)) for file in files]
+        _print(found, objective, facts)
     if watch.interrupted:
         best = f"; {output} holds the best placements so far" if output else ""
         raise Interrupted(f"interrupted{best}")
@@ -247,7 +255,7 @@ def _document(
     }
 
 
-def _print(found: Any, objective: str, files: list[Path], took: float) -> None:
+def _print(found: Any, objective: str, facts: list[tuple[str, str]]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.cli.measured import objective_text
     from topoloom.gain import gain, percent
@@ -286,5 +294,4 @@ def _print(found: Any, objective: str, files: list[Path], took: float) -> None:
         rows,
         title=f"{len(ranks)} jobs on {machine.name}; objective: {objective}",
     )
-    facts = [("search", f"{found.work:,} candidates in {took:.2f} s")]
-    print_facts(facts + [("written", str(file)) for file in files])
+    print_facts(facts)

@@ -152,11 +152,9 @@ def command(
     aim = read_objective(objective, background, graph, problem.machine).chosen_for(
         problem.graph,
         problem.allocation,
-        "ranks share slots"
-        if sharing.shared(problem.graph, problem.allocation)
-        else "an earlier placement is weighed against"
-        if earlier is not None
-        else "",
+        _why_hop_bytes(
+            mapper, sharing.shared(problem.graph, problem.allocation), earlier
+        ),
     )
     before = None
     if earlier is not None:
@@ -209,7 +207,8 @@ def command(
         facts += [("machine", remark) for remark in problem.machine.remarks]
         if problem.unused:
             facts.append(("allocation", problem.unused))
-        if aim.phases:
+        counted = aim.objective != HOP_BYTES or problem.machine.has_bandwidths
+        if aim.phases and counted:
             facts.append(("phases", f"{len(aim.phases)}"))
         if background:
             facts.append(("background", ", ".join(background)))
@@ -224,14 +223,24 @@ def command(
         block = _print(problem, result, aim, facts)
         worse = values[aim.measure] > block[aim.measure]
         if worse and mapper != "auto" and not watch.interrupted:
-            what = "fewer hop-bytes" if aim.objective == HOP_BYTES else "a lower value"
             note(
                 "topoloom: block placement, what the launcher does by itself, has "
-                f"{what} here; leave out --mapper to have the best of several"
+                f"{aim.less} here; leave out --mapper to have the best of several"
             )
     if watch.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
+
+
+def _why_hop_bytes(mapper: str, shared: bool, earlier: Path | None) -> str:
+    """Say why only hop-bytes will do, where that is so."""
+    from topoloom.cli.objective import PROVEN, proves
+
+    if shared:
+        return "ranks share slots"
+    if earlier is not None:
+        return "an earlier placement is weighed against"
+    return PROVEN if proves(mapper) else ""
 
 
 def _proof(value: float, proven: list[float]) -> dict[str, Any]:

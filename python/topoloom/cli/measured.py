@@ -32,7 +32,7 @@ def measure_text(name: str, value: float, machine: Machine) -> str:
     if name in ("inter_node_bytes", "inter_node_max"):
         return format_bytes(value)
     if name == "traffic_average":
-        return f"{format_count(value)} B"
+        return _counted_bytes(value)
     if name in ("dilation_average", "dilation_max"):
         return counted_hops(value)
     return format_count(value)
@@ -42,7 +42,11 @@ def congestion_text(value: float, machine: Machine) -> str:
     """Write what the busiest link needs: a time, or bytes where none is known."""
     if machine.has_bandwidths:
         return format_seconds(value)
-    return f"{format_count(value)} B"
+    return _counted_bytes(value)
+
+
+def _counted_bytes(value: float) -> str:
+    return f"{format_count(value if value < 1000 else round(value))} B"
 
 
 def counted_hops(value: float) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from topoloom.files import exists, named
 from topoloom.formats.loads import Loads, check_machine, load_loads
 
 AUTO, HOP_BYTES = "auto", "hop-bytes"
+PROVEN = "the mapper exact proves these"
 
 
 class Objective(NamedTuple):
@@ -65,6 +67,17 @@ class Objective(NamedTuple):
         others = " beside others" if self.background is not None else ""
         return f"{self.objective}{phases}{others}"
 
+    @property
+    def less(self) -> str:
+        """What a better placement has, for people."""
+        if self.objective == HOP_BYTES:
+            return "fewer hop-bytes"
+        if self.objective == "time":
+            return "less predicted time"
+        if self.objective == "congestion":
+            return "less congestion"
+        return "a lower value"
+
     def values(
         self, graph: CommGraph, allocation: Allocation, placement: Placement
     ) -> dict[str, float]:
@@ -85,13 +98,22 @@ class Objective(NamedTuple):
         """Choose what suits the problem, where the user left it open."""
         if self.objective != AUTO:
             return self
-        if why_hop_bytes:
-            return Objective(HOP_BYTES, self.phases, None, why_hop_bytes)
-        name, reason = choose_objective(
-            graph, allocation, phases=self.phases, background=self.background
-        )
-        background = None if name == HOP_BYTES else self.background
-        return Objective(name, self.phases, background, reason)
+        name, reason = HOP_BYTES, why_hop_bytes
+        if not reason:
+            name, reason = choose_objective(
+                graph, allocation, phases=self.phases, background=self.background
+            )
+        if name == HOP_BYTES and self.background is not None:
+            raise Error(
+                "--background makes no difference to hop-bytes, which is the "
+                f"objective, as {reason}; name another --objective, such as congestion"
+            )
+        return Objective(name, self.phases, self.background, reason)
+
+
+def proves(mapper: str) -> bool:
+    """Whether a mapper is for objectives that can be proven."""
+    return re.match(r"\s*exact\b", mapper) is not None
 
 
 def predicted(
@@ -111,7 +133,8 @@ def read_objective(
     name: str, background: Sequence[str] | None, graph_file: str, machine: Machine
 ) -> Objective:
     """Read the phases of the graph, and loads of others, where they count."""
-    if name == HOP_BYTES and background:
+    unknown = name == AUTO and not machine.has_bandwidths
+    if (name == HOP_BYTES or unknown) and background:
         raise Error(
             "--background makes no difference to hop-bytes; name another "
             "--objective, such as congestion"

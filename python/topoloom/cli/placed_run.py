@@ -127,6 +127,10 @@ def _announce(placed: Placed, launch: Launch) -> None:
         f"{words('inter_node_max', format_bytes)}"
         + (f"; {launch.loss}" if launch.loss else "")
     )
+    if aim.reason:
+        note(f"topoloom: objective {aim.title}: {aim.reason}")
+    for remark in machine.remarks:
+        note(f"topoloom: machine {remark}")
 
 
 class Shown(NamedTuple):
@@ -158,6 +162,8 @@ def tell(
         document: dict[str, Any] = {
             "command": launch.command,
             "mapper": placed.result.mapper,
+            "objective": placed.aim.objective,
+            "reason": placed.aim.reason,
             "block": placed.block,
             "values": dict(placed.result.values),
             "note": launch.loss,

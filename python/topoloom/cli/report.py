@@ -51,8 +51,8 @@ def command(
     """
     from topoloom import Error
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.figure.judgement import headline
     from topoloom.report.page import save_report
+    from topoloom.report.text import title_of
 
     report = _report(placements, pattern)
     inputs = [*placements, Path(report.pattern)]
@@ -60,7 +60,7 @@ def command(
         raise Error(f"{output} is read for the page; name another file for it")
     save_report(output, report)
     before, after = report.views[0], report.views[report.best]
-    said = headline({before.name: before.judgement, after.name: after.judgement})
+    said = title_of(before, after)
     size = output.stat().st_size
     if as_json:
         print_json(

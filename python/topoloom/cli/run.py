@@ -135,7 +135,7 @@ def command(
     from dataclasses import replace
 
     from topoloom import Error, load_graph, load_phases, save_placement
-    from topoloom.cli.objective import Objective, check_objective
+    from topoloom.cli.objective import PROVEN, Objective, check_objective, proves
     from topoloom.cli.ordered import read_order
     from topoloom.cli.placed_run import Job, Placed, record_job, start, tell, write_page
     from topoloom.cli.problem import Where, check_fit, choose_allocation
@@ -204,7 +204,10 @@ def command(
     seats = seats.used(described, wanted, graph.rank_count, as_started=world)
     if page is not None:
         check_size(graph.rank_count, nodes)
-    aim = Objective(objective, phases, None).chosen_for(graph, seats.where.allocation)
+    proven = PROVEN if proves(mapper) else ""
+    aim = Objective(objective, phases, None).chosen_for(
+        graph, seats.where.allocation, proven
+    )
     result, block = _place(graph, seats, mapper, aim, search)
     result = replace(result, graph=str(profile or ""))
     placed = Placed(result, block, aim)

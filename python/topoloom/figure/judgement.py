@@ -58,12 +58,17 @@ def draw_judgement(
     OSError
         If the file cannot be written.
     """
-    from topoloom import Error, judge
+    from topoloom import Error, judge, predicted_time
 
     if not placements:
         raise Error("there is no placement to draw")
     judged = {n: judge(graph, allocation, p) for n, p in placements.items()}
-    names = _chosen(judged)
+    seconds = {}
+    if allocation.machine.has_bandwidths:
+        seconds = {
+            n: predicted_time(graph, allocation, p) for n, p in placements.items()
+        }
+    names = _chosen(judged, seconds)
     with page(path, (10.2, 12.0 if _drawn(allocation) else 8.0)) as figure:
         _draw(
             figure,
@@ -71,20 +76,28 @@ def draw_judgement(
             allocation,
             {name: placements[name] for name in names},
             {name: judged[name] for name in names},
+            seconds,
         )
 
 
-def headline(judged: Mapping[str, Judgement]) -> str:
-    """Say the gain in one sentence."""
+def headline(
+    judged: Mapping[str, Judgement], seconds: Mapping[str, float] | None = None
+) -> str:
+    """Say the gain in one sentence: in predicted time where that is known."""
     names = list(judged)
     if len(names) == 1:
-        return f"{names[0]}: {judged[names[0]].hops_per_byte:.2f} hops a byte"
+        return f"{names[0]}: {judged[names[0]].hops_per_byte:.2f} hops per byte"
     before, after = judged[names[0]], judged[names[-1]]
-    hop_bytes = _change(before.hop_bytes, after.hop_bytes, "hop-bytes")
-    congestion = _change(before.congestion_max, after.congestion_max, "congestion")
-    if hop_bytes.startswith("keeps") and congestion.startswith("keeps"):
+    changes = [_change(before.hop_bytes, after.hop_bytes, "hop-bytes")]
+    if seconds:
+        times = (seconds[names[0]], seconds[names[-1]])
+        changes.insert(0, _change(*times, "the predicted time"))
+    else:
+        loads = (before.congestion_max, after.congestion_max)
+        changes.append(_change(*loads, "congestion"))
+    if all(change.startswith("keeps") for change in changes):
         return f"{names[-1]} is just as good as {names[0]}"
-    return f"{names[-1]} {hop_bytes} and {congestion} against {names[0]}"
+    return f"{names[-1]} {' and '.join(changes)} against {names[0]}"
 
 
 def _change(before: float, after: float, what: str) -> str:
@@ -96,13 +109,17 @@ def _change(before: float, after: float, what: str) -> str:
     return f"{'cuts' if percent > 0 else 'raises'} {what} by {abs(percent):.0f} %"
 
 
-def _chosen(judged: Mapping[str, Judgement]) -> list[str]:
+def _chosen(judged: Mapping[str, Judgement], seconds: Mapping[str, float]) -> list[str]:
     names = list(judged)
     before = "block" if "block" in judged else names[0]
     others = [name for name in names if name != before]
     if not others:
         return [before]
-    return [before, min(others, key=lambda name: judged[name].hop_bytes)]
+
+    def cost(name: str) -> float:
+        return seconds[name] if seconds else judged[name].hop_bytes
+
+    return [before, min(others, key=cost)]
 
 
 def _drawn(allocation: Allocation) -> bool:
@@ -116,6 +133,7 @@ def _draw(
     allocation: Allocation,
     placements: dict[str, Placement],
     judged: dict[str, Judgement],
+    seconds: dict[str, float],
 ) -> None:
     machine = allocation.machine
     measure = busyness(machine)
@@ -128,7 +146,7 @@ def _draw(
     parts: Any = figure.subfigures(
         3 if drawn else 2, 1, height_ratios=[5.0, 4.1, 2.6] if drawn else [4.1, 2.6]
     )
-    figure.suptitle(headline(judged), fontsize=14, fontweight="bold", x=0.5)
+    figure.suptitle(headline(judged, seconds), fontsize=14, fontweight="bold", x=0.5)
     nodes = f"{len(allocation.nodes):,} of {machine.node_count:,} nodes"
     where = f"{graph.rank_count:,} ranks on {nodes} of {machine.name}"
     if drawn and links is not None:

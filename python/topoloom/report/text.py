@@ -73,9 +73,8 @@ def facts(report: Report) -> dict[str, Any]:
     before, after = report.views[0], report.views[report.best]
     machine = report.machine
     by = busyness(machine)
-    pair = {before.name: before.judgement, after.name: after.judgement}
     return {
-        "title": headline(pair),
+        "title": title_of(before, after),
         "problem": (
             f"{counted(report.graph.rank_count, 'rank')} on "
             f"{len(report.allocation.nodes):,} of "
@@ -95,6 +94,14 @@ def facts(report: Report) -> dict[str, Any]:
         "proof": report.proof,
         "version": __version__,
     }
+
+
+def title_of(before: View, after: View) -> str:
+    """Say in one sentence what the one view gains against the other."""
+    views, name = (before, after), "predicted_seconds"
+    judged = {view.name: view.judgement for view in views}
+    known = {view.name: view.values[name] for view in views if name in view.values}
+    return headline(judged, known)
 
 
 def _writer(measure: str, by: Busyness) -> Callable[[float], str]:
@@ -212,6 +219,7 @@ def _inputs(report: Report) -> list[Fact]:
             f"{format_bytes(graph.total_bytes)}",
         ),
         Fact("machine", _short(report.machine.text)),
+        *(Fact("machine", remark) for remark in report.machine.remarks),
         Fact("allocation", counted(len(report.allocation.nodes), "node")),
     ]
 
