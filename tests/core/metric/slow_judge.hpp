@@ -84,6 +84,7 @@ inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const to
         message_hops += hops * static_cast<double>(pair.messages);
         if (pair.messages > 0) result.dilation_max = std::max(result.dilation_max, hops);
     }
+    result.inter_node_max = *std::max_element(result.bytes_out.begin(), result.bytes_out.end());
     result.hops_per_byte = all_bytes > 0 ? static_cast<double>(result.hop_bytes) / all_bytes : 0;
     result.dilation_average = all_messages > 0 ? message_hops / all_messages : 0;
     double sum = 0;

@@ -37,6 +37,7 @@ void check_equal(const Judgement& a, const Judgement& b, double tolerance = 0) {
     CHECK(equal(a.dilation_average, b.dilation_average));
     CHECK(a.dilation_max == b.dilation_max);
     CHECK(a.inter_node_bytes == b.inter_node_bytes);
+    CHECK(a.inter_node_max == b.inter_node_max);
     CHECK(equal(a.traffic_average, b.traffic_average));
     CHECK(equal(a.congestion_max, b.congestion_max));
     CHECK(std::ranges::equal(a.loads, b.loads, equal));
@@ -150,8 +151,19 @@ TEST_CASE("messages to oneself are never counted") {
     CHECK(result.inter_node_bytes == Bytes{0});
 }
 
-TEST_CASE("messages of one router's two nodes leave the node but use no link") {
+TEST_CASE("messages of one router's two nodes take the links there and back") {
     const Machine machine = make_machine("torus:4,nodes=2");
+    const Judgement result =
+        judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+    CHECK(result.hop_bytes == 2000);
+    CHECK(result.dilation_max == 2);
+    CHECK(result.congestion_max == 1000);
+    CHECK(result.traffic_average == 1000);
+    CHECK(result.inter_node_max == Bytes{1000});
+}
+
+TEST_CASE("where hosts are free, messages of one router's two nodes leave the node but use no link") {
+    const Machine machine = make_machine("torus:4,nodes=2,hosts=free");
     const Judgement result =
         judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 0);

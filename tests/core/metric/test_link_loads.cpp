@@ -9,8 +9,10 @@
 #include "machine/machines.hpp"
 #include "metric/random_changes.hpp"
 #include "metric/random_problem.hpp"
+#include "metric/slow_time.hpp"
 #include "metric/with_link_loads.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/judge.hpp"
 #include "topoloom/pattern/stencil.hpp"
 
@@ -38,6 +40,31 @@ double slow_soft(std::span<const double> loads, const Machine& machine, double s
             sum += std::min(0x1p20, std::pow(loads[link.value] / network.bandwidth(link).value / scale, 8));
     });
     return sum;
+}
+
+/// By rank, whether it sends or receives over what is busiest of all links, and of what nodes send, receive and move.
+std::vector<char> ends_of_busiest(const CommGraph& graph, const Machine& machine, std::span<const Slot> slots,
+                                  std::span<const double> seconds) {
+    const double least = std::ranges::max(seconds) * (1 - 1e-12);
+    std::vector<char> found(graph.rank_count(), 0);
+    const auto of_nodes = seconds.subspan(machine.link_count());
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        for (const Edge edge : graph.sends(u)) {
+            if (edge.bytes.value == 0 || least == 0) continue;
+            const Node from = machine.node(slots[u.value]);
+            const Node to = machine.node(slots[edge.peer.value]);
+            bool busy = from == to ? of_nodes[2 * machine.node_count() + from.value] >= least
+                                   : std::max(of_nodes[from.value],
+                                              of_nodes[machine.node_count() + to.value]) >= least;
+            with_topology(machine, [&](const auto& network) {
+                if (from == to) return;
+                network.route(from, to,
+                              [&](Link link, double) { busy = busy || seconds[link.value] >= least; });
+            });
+            if (busy) found[u.value] = found[edge.peer.value] = 1;
+        }
+    }
+    return found;
 }
 
 bool adapts(const Machine& machine) {
@@ -85,6 +112,77 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value are those 
             });
         }
     }
+}
+
+TEST_CASE("ports and memories of nodes are busy like links, whatever changes") {
+    Rng rng(6);
+    for (const std::string& network : machine_texts()) {
+        for (const std::string inside : {"+node:2,bandwidth=300MB/s", "+node:2:2,memory=100MB/s,port=0:1",
+                                         "+node:3,bandwidth=2GB/s,memory=3GB/s,startup=1us"}) {
+            const std::string text = network + inside;
+            CAPTURE(text);
+            const Machine machine = make_machine(text);
+            const Allocation whole = Allocation::whole(machine);
+            const std::size_t ranks =
+                1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(40, whole.slot_count())));
+            const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
+            RandomChanges changes(whole, ranks, rng);
+            const auto with = [&](const auto& use) {
+                with_link_loads(machine, graph, changes.slots, {}, use, Busy::links_and_nodes);
+            };
+            with([&](auto& loads) {
+                const double busiest = loads.key().congestion;
+                const double scale = busiest > 0 ? busiest / 2 : 1;
+                loads.set_soft_scale(scale);
+                for (int round = 0; round < 6; ++round) {
+                    for (int i = 0; i < 4; ++i) changes.make(loads, rng);
+                    std::vector<double> seconds = slow_congestion(graph, machine, changes.slots);
+                    for (const double more : slow_node_seconds(graph, machine, changes.slots))
+                        seconds.push_back(more);
+                    const double most = std::ranges::max(seconds);
+                    const CongestionKey key = loads.key();
+                    CHECK(key.congestion == doctest::Approx(most).epsilon(1e-12));
+                    CHECK(key.links_at_maximum == std::ranges::count_if(seconds, [&](double s) {
+                              return s > 0 && s >= most * (1 - 1e-12);
+                          }));
+                    CHECK(key.hop_bytes == hop_bytes(graph, machine, changes.slots, 1));
+                    double soft = 0;
+                    for (const double s : seconds) soft += std::min(0x1p20, std::pow(s / scale, 8));
+                    CHECK(static_cast<double>(loads.soft()) / 0x1p20 == doctest::Approx(soft).epsilon(0.001));
+                    const std::vector<char> at_most = ends_of_busiest(graph, machine, changes.slots, seconds);
+                    for (const Rank u : ids<Rank>(ranks)) {
+                        if (loads.is_at_maximum(u) != (at_most[u.value] != 0)) FAIL_CHECK("rank ", u.value);
+                    }
+                    CHECK(loads.ends_of_busy(1).size() ==
+                          static_cast<std::size_t>(std::ranges::count(at_most, 1)));
+                    with([&](auto& fresh) {
+                        fresh.set_soft_scale(scale);
+                        CHECK(fresh.soft() == loads.soft());
+                        CHECK(fresh.key() == key);
+                    });
+                }
+            });
+        }
+    }
+}
+
+TEST_CASE("the link between a node and its router is as wide as its cards, and all that leaves passes it") {
+    const CommGraph graph = CommGraph::from_edges(
+        4, std::vector(3, Rank{0}), std::array{Rank{1}, Rank{2}, Rank{3}}, std::vector(3, Bytes{120}));
+    const auto congestion = [&](const std::string& text) {
+        const ids<Slot> slots(4);
+        return congestion_key(graph, make_machine(text), std::vector<Slot>(slots.begin(), slots.end()))
+            .congestion;
+    };
+    CHECK(congestion("hyperx:4") == 360);
+    CHECK(congestion("hyperx:4,cards=2") == 180);
+    CHECK(congestion("hyperx:4,cards=4") == 120);
+    CHECK(congestion("hyperx:4,hosts=free") == 120);
+    CHECK(congestion("hyperx:2,nodes=2,hosts=free") == 240);
+    CHECK(congestion("hyperx:2,nodes=2,bandwidth.host=double") == 240);
+    CHECK(congestion("dragonfly:1x4,cards=4,bandwidth.host=half") == 180);
+    CHECK(congestion("torus:4,cards=1") == 360);
+    CHECK(congestion("torus:4") == 240);  // two of three in one direction
 }
 
 TEST_CASE("other traffic on a link counts in every maximum") {

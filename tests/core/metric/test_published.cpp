@@ -116,7 +116,7 @@ TEST_CASE("round-robin takes the hops of Bhatele and Kale 2008, table 5, flat an
 
 TEST_CASE(
     "column groups of 48 load no link on one router chip, and 2 messages' worth across two (Aktulga 2012)") {
-    const Machine machine = make_machine("torus:17x8x24,nodes=2,bandwidth.y=half+node:24");
+    const Machine machine = make_machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half+node:24");
     const Allocation all = Allocation::whole(machine);
     const CommGraph group = binomial_tree(48, Bytes{25});  // s = 2.5, in tenths
     const auto consecutive_from = [&](std::uint32_t first) {

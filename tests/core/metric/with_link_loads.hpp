@@ -10,9 +10,10 @@
 template <class Use>
 decltype(auto) with_link_loads(const topoloom::Machine& machine, const topoloom::CommGraph& graph,
                                std::span<const topoloom::Slot> slot_of_rank,
-                               std::span<const double> background, const Use& use) {
+                               std::span<const double> background, const Use& use,
+                               topoloom::Busy busy = topoloom::Busy::links) {
     return with_topology(machine, [&]<class T>(const T& network) -> decltype(auto) {
-        topoloom::LinkLoads<T> loads(network, machine, graph, slot_of_rank, background);
+        topoloom::LinkLoads<T> loads(network, machine, graph, slot_of_rank, background, busy);
         return use(loads);
     });
 }

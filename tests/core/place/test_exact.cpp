@@ -124,7 +124,7 @@ TEST_CASE("a ring of eight threads on the elements of a Cell processor: one mess
 }
 
 TEST_CASE("other objectives and what would not fit in memory are refused") {
-    const Machine machine = make_machine("torus:16x16x16");
+    const Machine machine = make_machine("torus:16x16x16,bandwidth=1GB/s");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = ring(4096, Bytes{1});
     const Problem timed = Problem(graph, allocation).with_objective(parse_objective("time"), {}, {});

@@ -93,6 +93,7 @@ TEST_CASE("on a few slots no placement is better") {
 TEST_CASE("a plan knows its hop-bytes where boxes are equal") {
     for (const std::string text :
          {"torus:4x4x4", "mesh:4x8", "torus:2x4x4+node:4:2,distance=1:3", "torus:4x4,nodes=2",
+          "torus:4x4,nodes=2,hosts=free", "torus:4x4,cards=1+node:2,distance=3",
           "tree:4:4:2,distance=1:10:50", "torus:16x2+node:2,distance=4", "mesh:32"}) {
         for (const Extents& extents :
              {Extents{32, 64}, Extents{16, 16, 8}, Extents{8, 4, 8, 8}, Extents{256, 8}, Extents{4096}}) {
@@ -109,7 +110,8 @@ TEST_CASE("a plan knows its hop-bytes where boxes are equal") {
                     const RankGrid grid = rank_grid(problem, extents, "fold");
                     const auto slots = slot_grid(allocation, allocation.slot_count());
                     REQUIRE(slots);
-                    const auto plan = plan_fold({grid, *slots, machine.inside().hop_weight, reflect, {}});
+                    const auto plan = plan_fold(
+                        {grid, *slots, machine.inside().hop_weight, 2 * machine.inside().host, reflect, {}});
                     REQUIRE(plan);
                     const auto placed = place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
                     REQUIRE(placed);

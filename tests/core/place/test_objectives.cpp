@@ -94,21 +94,38 @@ TEST_CASE("ranks keep away from links that others use") {
 }
 
 TEST_CASE("a port that is slower than the links counts in time only") {
-    const Machine machine =
-        make_machine("torus:4,bandwidth=10B/s,latency=1s+node:2,bandwidth=5B/s,startup=3s");
+    const Machine machine = make_machine(
+        "torus:4,bandwidth=10MB/s,latency=1s"
+        "+node:2,bandwidth=5MB/s,startup=3s,latency=7s,memory=50MB/s,memory-startup=4s");
     const Allocation allocation = Allocation::whole(machine);
-    const CommGraph graph = messages(2, {{0, 1, 100}});
+    const CommGraph graph = messages(2, {{0, 1, 100'000'000}});
     const std::vector<Slot> apart{Slot{0}, Slot{4}};     // two hops
     const std::vector<Slot> together{Slot{0}, Slot{1}};  // one node
     const Problem plain(graph, allocation);
     const Problem congestion = plain.with_objective(parse_objective("congestion"), {}, {});
     const Problem time = plain.with_objective(parse_objective("time"), {}, {});
     CHECK(congestion.objective_value(apart) == 10);
-    CHECK(time.objective_value(apart) == 3 + 2 + 20);
-    CHECK(time.objective_value(together) == 0);
+    CHECK(congestion.objective_value(together) == 0);
+    CHECK(time.objective_value(apart) == doctest::Approx(7 + 2 + 3 + 20));
+    CHECK(time.objective_value(together) == doctest::Approx(4 + 2));
+    CHECK(congestion.time(apart) == time.objective_value(apart));
     const Problem mix = plain.with_objective(parse_objective("weighted(hop-bytes=1;time=3)"), {}, {});
-    const std::vector<Slot> block{Slot{0}, Slot{1}};
-    CHECK(mix.objective_value(block) == 0);
+    CHECK(mix.objective_value(together) == doctest::Approx(3));  // block order: no hop-bytes, its own time
+}
+
+TEST_CASE("time is not asked of a machine whose bandwidths are not known") {
+    const Machine machine = make_machine("torus:4+node:2");
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph graph = messages(4, {{0, 1, 100}});
+    const Problem plain(graph, allocation);
+    CHECK(plain.time(allocation.slots().first(4)) == 0);
+    for (const std::string objective : {"time", "weighted(hop-bytes=1;time=3)"}) {
+        CHECK_THROWS_WITH_AS(
+            (void)plain.with_objective(parse_objective(objective), {}, {}),
+            "time needs bandwidths, and the machine 'torus:4+node:2' gives none; describe them "
+            "(bandwidth=25GB/s), or choose congestion",
+            Error);
+    }
 }
 
 TEST_CASE("what has no meaning under an objective is refused") {

@@ -89,7 +89,7 @@ TEST_CASE("stencils on hierarchies are no worse than the best known, shuffled or
 TEST_CASE("blocks for the nodes of a torus are boxes, and boxes again inside a node") {
     const CommGraph graph = renumbered(star({{8, false}, {8, false}, {8, false}}), 1);
     // Cubes of 8 on a 4x4x4 torus: 3 * 3 * 64 pairs leave their cube, each for one hop.
-    CHECK(place_on(graph, "torus:4x4x4,nodes=8").value == 2 * 3 * 3 * 64);
+    CHECK(place_on(graph, "torus:4x4x4,nodes=8,hosts=free").value == 2 * 3 * 3 * 64);
     CHECK(place_on(graph, "torus:4x4x4+node:8").value == 2 * 3 * 3 * 64);
     // Inside: 12 pairs a cube, 4 of them between its halves, which are squares of 4.
     CHECK(place_on(graph, "torus:4x4x4+node:4:2,distance=1:3:10").value ==

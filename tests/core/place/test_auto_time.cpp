@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Predicted times: what auto finds for whatever objective is never slower than block order, nor improvers under `time`
+// than their starts.
+#include <doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "../metric/random_problem.hpp"
+#include "../metric/slow_time.hpp"
+#include "renumbered.hpp"
+#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/place/mapper.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+constexpr double rounding = 1 + 1e-9;
+
+const std::vector<std::string> timed_machines{
+    "torus:3x4,nodes=2,bandwidth=1GB/s,latency=1us+node:2",
+    "mesh:6x4,bandwidth=1GB/s,latency=20us+node:2,startup=1us",
+    "dragonfly:5x4,nodes=2,cards=2,bandwidth=25GB/s,latency=1us+node:2,memory=20GB/s",
+    "hyperx:3x4,bandwidth=10GB/s,bandwidth.host=2GB/s+node:4,distance=3",
+    "fattree:4:4,up=1:2,bandwidth=12GB/s+node:2:2,distance=1:2,bandwidth=5GB/s,startup=2us",
+    "tree:4:4,bandwidth=10GB/s:2GB/s+node:4,memory=5GB/s,memory-startup=5us",
+    "rails:4:2:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s",
+    "hyperx:3x4,nodes=2,bandwidth=4GB/s+down:0-4,9+node:2"};
+
+std::vector<CommGraph> patterns(std::size_t ranks, Rng& rng) {
+    std::vector<CommGraph> all;
+    all.push_back(random_pattern(ranks, 5 * ranks, rng));
+    all.push_back(renumbered(ring(ranks, Bytes{1'000'000}), 2));
+    all.push_back(random_geometric(ranks, Bytes{100'000}, 3, 5));
+    // Rank 0 sends everybody much: where it sits with few, its node's card is busy for long.
+    all.push_back(CommGraph::from_rows(ranks, [&](Rank u, const auto& add) {
+        if (u.value > 0) add(Edge{Rank{u.value - 1}, Bytes{50}});
+        if (u.value > 0) return;
+        for (std::uint32_t v = 1; v < ranks; ++v) add(Edge{Rank{v}, Bytes{1'000'000}});
+    }));
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("what auto finds is never slower than block order, whatever the objective") {
+    Rng rng(1);
+    for (const std::string& text : timed_machines) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation whole = Allocation::whole(machine);
+        const Allocation some = fragmented_allocation(machine, machine.usable_nodes().size() / 2, 2, 1);
+        for (const Allocation& allocation : {whole, some}) {
+            for (const CommGraph& graph : patterns(allocation.slot_count() - 1, rng)) {
+                const Problem plain(graph, allocation, 3, 1);
+                const std::span<const Slot> block = allocation.slots().first(graph.rank_count());
+                const double slowest = slow_time(graph, machine, block);
+                CHECK(plain.time(block) == doctest::Approx(slowest));
+                for (const std::string objective : {"hop-bytes", "congestion", "time"}) {
+                    CAPTURE(objective);
+                    const Problem problem = plain.with_objective(parse_objective(objective), {}, {});
+                    Budget budget;
+                    budget.work = 20'000;
+                    const Placement found = place(problem, "auto(effort=fast)", budget).placement;
+                    if (slow_time(graph, machine, found.slots()) > slowest * rounding)
+                        FAIL_CHECK(slow_time(graph, machine, found.slots()), " > ", slowest);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("what auto finds for phases is not slower than block order in all of them together") {
+    Rng rng(2);
+    for (const std::string& text : timed_machines) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const std::size_t ranks = allocation.slot_count() - 2;
+        const CommGraph first = random_pattern(ranks, 4 * ranks, rng);
+        const CommGraph second = renumbered(ring(ranks, Bytes{100'000}), 3);
+        const CommGraph both = random_pattern(ranks, 4 * ranks, rng);
+        const auto time = [&](std::span<const Slot> slots) {
+            return slow_time(first, machine, slots) + slow_time(second, machine, slots);
+        };
+        for (const std::string objective : {"congestion", "time"}) {
+            CAPTURE(objective);
+            const Problem problem = Problem(both, allocation, 3, 1)
+                                        .with_objective(parse_objective(objective), {&first, &second}, {});
+            Budget budget;
+            budget.work = 20'000;
+            const Placement found = place(problem, "auto(effort=fast)", budget).placement;
+            CHECK(time(found.slots()) <= time(allocation.slots().first(ranks)) * rounding);
+        }
+    }
+}
+
+TEST_CASE("without time to search auto is not slower than block order, either") {
+    Rng rng(3);
+    for (const std::string& text : timed_machines) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        for (const CommGraph& graph : patterns(allocation.slot_count(), rng)) {
+            const Problem problem(graph, allocation, 3, 1);
+            Budget budget;
+            budget.work = 1;
+            const Placement found = place(problem, "auto", budget).placement;
+            CHECK(problem.time(found.slots()) <= problem.time(allocation.slots()) * rounding);
+        }
+    }
+}
+
+TEST_CASE("improvers under time never return what is slower than their start") {
+    Rng rng(4);
+    for (const std::string& text : timed_machines) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        for (const CommGraph& graph : patterns(allocation.slot_count() - 1, rng)) {
+            const Problem problem =
+                Problem(graph, allocation, 3, 1).with_objective(parse_objective("time"), {}, {});
+            for (const std::string start : {"block", "mahd"}) {
+                const double before = problem.objective_value(place(problem, start).placement.slots());
+                for (const std::string improver : {"local-opt", "congestion(sweeps=5)", "rotate"}) {
+                    CAPTURE(start);
+                    CAPTURE(improver);
+                    Budget budget;
+                    budget.work = 5'000;
+                    const Placement found = place(problem, start + "," + improver, budget).placement;
+                    CHECK(problem.objective_value(found.slots()) <= before);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The objective that is chosen where nobody names one, and why.
+#include "topoloom/place/objective_choice.hpp"
+
+#include <doctest.h>
+
+#include <array>
+#include <string>
+
+#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/pattern/collective_pattern.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+constexpr const char* timed = "hyperx:4x4,bandwidth=10GB/s,cards=1+node:2,startup=1us,latency=1us";
+
+ObjectiveChoice choice_on(const std::string& text, const CommGraph& graph) {
+    const Machine machine = make_machine(text);
+    const Allocation allocation = Allocation::whole(machine);
+    return choose_objective(Problem(graph, allocation), {}, {});
+}
+
+}  // namespace
+
+TEST_CASE("long messages are placed for time, short ones for hop-bytes") {
+    const ObjectiveChoice large = choice_on(timed, ring(32, Bytes{10'000'000}));
+    CHECK(large.aim == Aim::time);
+    // 1 ms a link, 2 us of start-up and latency.
+    CHECK(large.reason == "links, network cards and memory take 100 % of the time");
+    const ObjectiveChoice small = choice_on(timed, ring(32, Bytes{10}));
+    CHECK(small.aim == Aim::hop_bytes);
+    CHECK(small.reason == "messages are short: start-ups and latencies take 100 % of the time");
+}
+
+TEST_CASE("without bandwidths, or with nothing to send, hop-bytes are all there is") {
+    CHECK(choice_on("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).reason ==
+          "the machine gives no bandwidths");
+    CHECK(choice_on("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).aim == Aim::hop_bytes);
+    const CommGraph silent = CommGraph::from_edges(32, {}, {}, {});
+    CHECK(choice_on(timed, silent).reason == "nothing is sent");
+    CHECK(choice_on(timed, silent).aim == Aim::hop_bytes);
+}
+
+TEST_CASE("what is placed for hop-bytes only is not placed for time") {
+    const Machine machine = make_machine(timed);
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph crowded = ring(64, Bytes{10'000'000});
+    const Problem sharing(crowded, allocation, 1, 1, {.imbalance = 0.0});
+    CHECK(choose_objective(sharing, {}, {}).reason == "ranks share slots");
+    const CommGraph graph = ring(32, Bytes{10'000'000});
+    const Problem moved =
+        Problem(graph, allocation).with_migration({std::vector<std::optional<Slot>>(32), Bytes{1}});
+    CHECK(choose_objective(moved, {}, {}).aim == Aim::hop_bytes);
+    CHECK(choose_objective(moved, {}, {}).reason == "an earlier placement is weighed against");
+}
+
+TEST_CASE("phases and the traffic of others count in the choice") {
+    const Machine machine = make_machine(timed);
+    const Allocation allocation = Allocation::whole(machine);
+    const CommGraph small = ring(32, Bytes{100});
+    const CommGraph large = ring(32, Bytes{10'000'000});
+    const Problem problem(small, allocation);
+    CHECK(choose_objective(problem, {&small, &large}, {}).aim == Aim::time);
+    const std::vector<double> others(machine.link_count(), 1e6);
+    CHECK(choose_objective(problem, {}, others).aim == Aim::time);
+}
