@@ -65,7 +65,7 @@ class Run:
 
 
 def classes(values: Sequence[float], within: float = 0.01) -> list[int]:
-    """Number values in ascending order; what is just above a class is of it."""
+    """Return the class of each value, in ascending order, `within` of its least."""
     numbers: dict[float, int] = {}
     number, least = -1, -1.0
     for value in sorted(values):
