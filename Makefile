@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-report bench-validation bench-published fuzz asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-defaults bench-report bench-validation bench-published fuzz asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -61,6 +61,11 @@ bench-validation: build      ## objectives beside times that SimGrid simulates; 
 	tools/setup.sh validation
 	pip install -q scipy
 	PYTHONPATH=bench python -m validation $(ARGS)
+
+bench-defaults: build        ## what defaults gain on real machines, simulated; ARGS='--every 40' takes minutes
+	tools/setup.sh validation
+	pip install -q scipy
+	PYTHONPATH=bench python -m defaults $(ARGS)
 
 bench-tiles: build           ## process grids on nodes, beside other ways of blocking; ARGS='--every 10' takes seconds
 	PYTHONPATH=bench python -m tiles $(ARGS)

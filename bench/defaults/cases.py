@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is placed where: real machines, programs, jobs, and sizes of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from peers.instances import ROOT
+from topoloom import (
+    Allocation,
+    CommGraph,
+    Machine,
+    compact_nodes,
+    fragmented_allocation,
+    load_machine,
+    random_geometric,
+    stencil,
+)
+from topoloom.phases import add_phases
+
+TRACE = ROOT.parent / "shared" / "data" / "traces" / "lammps-lj-125.txt"
+FAT_TREE = "fattree:18:36:12,bandwidth=12.5GB/s+node:2:4:8,distance=1:2:4"
+SIZES = {"small": 256, "large": 64 * 1024}
+JOBS = ("first nodes", "compact", "ragged")
+FRAGMENTS = 4
+#: SimGrid takes minutes where more meet at once.
+MOST_MESSAGES = 4_000
+
+
+class Host(NamedTuple):
+    """A machine, and how it is used."""
+
+    text: str
+    ranks: int
+    ranks_per_node: int
+
+
+#: One to 64 ranks per node, and four nodes or more.
+HOSTS = {
+    "frontier": Host("frontier", 64, 8),
+    "lumi-c": Host("lumi-c", 128, 16),
+    "theta": Host("theta", 64, 4),
+    "el-capitan": Host("el-capitan", 64, 4),
+    "frontera": Host("frontera", 64, 8),
+    "stampede3": Host("stampede3", 128, 16),
+    "fat tree 18:36:12": Host(FAT_TREE, 256, 64),
+    "hopper": Host("hopper", 128, 8),
+    "titan": Host("titan", 64, 4),
+    "jaguar": Host("jaguar", 64, 2),
+    "fugaku": Host("fugaku", 64, 1),
+    "dgx-h100-pod": Host("dgx-h100-pod", 64, 1),
+}
+TORI = ("hopper", "titan", "jaguar", "fugaku")
+
+_GRIDS = {
+    64: ((4, 4, 4), (8, 8)),
+    128: ((4, 4, 8), (8, 16)),
+    256: ((4, 8, 8), (16, 16)),
+}
+
+
+def _halo(points: int) -> Callable[[int, int], list[CommGraph]]:
+    axes = 3 if points > 5 else 2
+    return lambda ranks, size: [stencil(_GRIDS[ranks][3 - axes], points, bytes=size)]
+
+
+def _rows_and_columns(ranks: int, size: int) -> list[CommGraph]:
+    """All-to-all in the rows of a grid, then in its columns: an FFT of pencils."""
+    grid = np.arange(ranks).reshape(_GRIDS[ranks][1])
+    return [_in_groups(grid, size), _in_groups(grid.T, size)]
+
+
+def _in_groups(groups: np.ndarray, size: int) -> CommGraph:  # type: ignore[type-arg]
+    pairs = [(a, b) for group in groups.tolist() for a, b in product(group, group)]
+    source, target = np.array([(a, b) for a, b in pairs if a != b], np.uint32).T
+    amounts = np.full(len(source), size)
+    return CommGraph.from_edges(groups.size, source, target, amounts)
+
+
+def _lammps(ranks: int, size: int) -> list[CommGraph]:
+    """Lennard-Jones melt: one exchange, the mean message of `size`."""
+    rows = np.loadtxt(TRACE, dtype=np.int64)
+    source, target = rows[:, :2].astype(np.uint32).T
+    scaled = np.rint(rows[:, 2] * (size / rows[:, 2].mean())).astype(np.int64)
+    return [CommGraph.from_edges(ranks, source, target, scaled)]
+
+
+#: name -> phases for so many ranks and bytes of a message
+PROGRAMS: dict[str, Callable[[int, int], list[CommGraph]]] = {
+    "3-D halo": _halo(7),
+    "3-D halo with diagonals": _halo(27),
+    "2-D halo": _halo(5),
+    "LAMMPS": _lammps,
+    "FFT": _rows_and_columns,
+    "irregular mesh": lambda ranks, size: [random_geometric(ranks, size)],
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program on a part of a machine."""
+
+    machine: str
+    program: str
+    job: str
+    size: str
+
+    def __str__(self) -> str:
+        """Name all four."""
+        return ", ".join(asdict(self).values())
+
+    @property
+    def ranks(self) -> int:
+        """Count them: the trace has its own number."""
+        return 125 if self.program == "LAMMPS" else HOSTS[self.machine].ranks
+
+    def phases(self) -> list[CommGraph]:
+        """Make what is sent together, and then what comes next."""
+        return PROGRAMS[self.program](self.ranks, SIZES[self.size])
+
+    def allocation(self) -> Allocation:
+        """Cut just enough nodes out of the machine, with equally many slots on each."""
+        each = HOSTS[self.machine].ranks_per_node
+        machine = _machine(self.machine)
+        nodes = _nodes(self.machine, self.job, -(-self.ranks // each))
+        per_node = machine.slots_per_node
+        slots = np.add.outer(np.array(nodes) * per_node, np.arange(each)).ravel()
+        return Allocation(machine, nodes, slots.tolist())
+
+
+def cases() -> Iterator[Case]:
+    """Yield all that differ and that SimGrid can do in seconds."""
+    for names in product(HOSTS, PROGRAMS, JOBS, SIZES):
+        case = Case(*names)
+        if case.program == "LAMMPS" and not TRACE.exists():
+            continue
+        if _messages_at_once(case.program, case.ranks) > MOST_MESSAGES:
+            continue
+        nodes = -(-case.ranks // HOSTS[case.machine].ranks_per_node)
+        first, compact = (_nodes(case.machine, job, nodes) for job in JOBS[:2])
+        if case.job == "compact" and compact == first:
+            continue
+        yield case
+
+
+@cache
+def _messages_at_once(program: str, ranks: int) -> int:
+    return max(phase.edge_count for phase in PROGRAMS[program](ranks, 1))
+
+
+@cache
+def _machine(name: str) -> Machine:
+    return load_machine(HOSTS[name].text)
+
+
+@cache
+def _nodes(name: str, job: str, count: int) -> tuple[int, ...]:
+    machine = _machine(name)
+    if job == "first nodes":
+        return tuple(range(count))
+    if job == "compact":
+        chosen = compact_nodes(Allocation.whole(machine), count)
+    else:
+        chosen = fragmented_allocation(machine, count, FRAGMENTS)
+    return tuple(chosen.nodes.tolist())
+
+
+def merged(phases: list[CommGraph]) -> CommGraph:
+    """Add phases up; one is itself."""
+    return phases[0] if len(phases) == 1 else add_phases(phases)

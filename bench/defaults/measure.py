@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Places a case in all ways, predicts and simulates."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy import stats
+
+from defaults.cases import Case, merged
+from defaults.scotch import scotch
+from topoloom import Allocation, CommGraph, Placement, place, predicted_time
+from topoloom.simulate.simgrid import simulate
+
+BLOCK, OURS, SCOTCH, HOP_BYTES = "launcher", "ours", "Scotch", "hop-bytes"
+#: For the order of more placements than those.
+_MORE = {"random": "hop-bytes", "time": "time", "congestion": "congestion"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A case.
+
+    Attributes
+    ----------
+    predicted, simulated
+        Seconds by way of placing.
+    seconds
+        Of our search on the clock.
+    """
+
+    machine: str
+    program: str
+    job: str
+    size: str
+    predicted: dict[str, float]
+    simulated: dict[str, float]
+    seconds: float
+
+    @property
+    def case(self) -> Case:
+        """What was placed."""
+        return Case(self.machine, self.program, self.job, self.size)
+
+    def ratio(self, other: str) -> float | None:
+        """Return our simulated time divided by that of another way."""
+        if other not in self.simulated:
+            return None
+        return self.simulated[OURS] / self.simulated[other]
+
+    def correlation(self) -> float | None:
+        """Correlate the ranks of predicted and simulated times (Spearman 1904).
+
+        Times within a hundredth are the same; None where all placements are.
+        """
+        both = [
+            classes([times[way] for way in self.simulated])
+            for times in (self.predicted, self.simulated)
+        ]
+        if any(len(set(numbers)) == 1 for numbers in both):
+            return None
+        return float(stats.spearmanr(*both).statistic)
+
+
+def classes(values: Sequence[float], within: float = 0.01) -> list[int]:
+    """Return the class of each value, in ascending order, `within` of its least."""
+    numbers: dict[float, int] = {}
+    number, least = -1, -1.0
+    for value in sorted(values):
+        if value > least * (1 + within) or number < 0:
+            number, least = number + 1, value
+        numbers[value] = number
+    return [numbers[value] for value in values]
+
+
+def measure(case: Case) -> Run:
+    """Place a case in all ways; equal placements are simulated once."""
+    phases = case.phases()
+    graph = merged(phases)
+    allocation = case.allocation()
+    start = time.perf_counter()
+    ours = place(graph, allocation, phases=phases)[0]
+    seconds = time.perf_counter() - start
+    placed = {
+        BLOCK: place(graph, allocation, "block")[0],
+        OURS: ours,
+        HOP_BYTES: place(graph, allocation, objective="hop-bytes")[0],
+    }
+    theirs = scotch(graph, allocation)
+    if theirs is not None:
+        placed[SCOTCH] = theirs
+    for name, objective in _MORE.items():
+        mapper = "random" if name == "random" else "auto"
+        placed[name], _ = place(
+            graph, allocation, mapper, objective=objective, phases=phases
+        )
+    known: dict[bytes, tuple[float, float]] = {}
+    for placement in placed.values():
+        key = placement.slots.tobytes()
+        if key not in known:
+            known[key] = times(graph, phases, allocation, placement)
+    both = {name: known[each.slots.tobytes()] for name, each in placed.items()}
+    return Run(
+        *(case.machine, case.program, case.job, case.size),
+        {name: predicted for name, (predicted, _) in both.items()},
+        {name: simulated for name, (_, simulated) in both.items()},
+        seconds,
+    )
+
+
+def times(
+    graph: CommGraph,
+    phases: list[CommGraph],
+    allocation: Allocation,
+    placement: Placement,
+) -> tuple[float, float]:
+    """Return predicted and simulated seconds."""
+    machine = allocation.machine
+    predicted = predicted_time(graph, allocation, placement, phases=phases)
+    nodes = (placement.slots // machine.slots_per_node).tolist()
+    return predicted, sum(simulate(machine, nodes, phases))

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Larger jobs, as users have them: what leaves nodes, times, and how long we search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from defaults.cases import FAT_TREE
+from defaults.measure import times
+from topoloom import (
+    Allocation,
+    CommGraph,
+    fragmented_allocation,
+    judge,
+    load_machine,
+    place,
+    predicted_time,
+    stencil,
+)
+
+#: What ranks of the Lennard-Jones melt send a neighbor: messages, and bytes of one.
+_MESSAGES, _BYTES = 220, 5_387
+
+
+@dataclass(frozen=True)
+class Row:
+    """A job under the launcher's order and ours; pairs are these two.
+
+    Attributes
+    ----------
+    between, leaving
+        Bytes between nodes, and the most that leaves one.
+    simulated
+        None where there are too many messages.
+    seconds
+        Of our search on the clock.
+    """
+
+    job: str
+    ranks: int
+    between: tuple[int, int]
+    leaving: tuple[int, int]
+    predicted: tuple[float, float]
+    simulated: tuple[float, float] | None
+    seconds: float
+
+
+def _lammps() -> CommGraph:
+    halo = stencil([8, 8, 8], 7, bytes=_BYTES * _MESSAGES)
+    edges = halo.edge_count
+    source = [
+        rank
+        for rank in range(halo.rank_count)
+        for _ in range(int(halo.first[rank]), int(halo.first[rank + 1]))
+    ]
+    return CommGraph.from_edges(
+        halo.rank_count, source, halo.peer, halo.bytes, [_MESSAGES] * edges
+    )
+
+
+def _first_nodes(machine: str, nodes: int) -> Allocation:
+    return Allocation(load_machine(machine), list(range(nodes)))
+
+
+def _fragments(machine: str, nodes: int, fragments: int) -> Allocation:
+    return fragmented_allocation(load_machine(machine), nodes, fragments)
+
+
+#: name -> pattern, allocation, and whether it is small enough to simulate
+JOBS: dict[str, tuple[Callable[[], CommGraph], Callable[[], Allocation], bool]] = {
+    "LAMMPS, 512 ranks, 8 nodes of frontier in 4 fragments": (
+        *(_lammps, partial(_fragments, "frontier", 8, 4), True),
+    ),
+    "LAMMPS, 512 ranks, 8 nodes of the fat tree 18:36:12": (
+        *(_lammps, partial(_first_nodes, FAT_TREE, 8), True),
+    ),
+    "3-D halo of 64 KiB, 4,096 ranks, 64 nodes of frontier in 8 fragments": (
+        partial(stencil, [16, 16, 16], 7, bytes=64 * 1024),
+        *(partial(_fragments, "frontier", 64, 8), False),
+    ),
+    "3-D halo of 64 KiB, 65,536 ranks, 1,024 nodes of frontier in 20 fragments": (
+        partial(stencil, [32, 32, 64], 7, bytes=64 * 1024),
+        *(partial(_fragments, "frontier", 1024, 20), False),
+    ),
+}
+
+
+def measure_row(job: str) -> Row:
+    """Place a job in both ways."""
+    make, cut, is_simulated = JOBS[job]
+    graph, allocation = make(), cut()
+    block = place(graph, allocation, "block")[0]
+    start = time.perf_counter()
+    ours = place(graph, allocation)[0]
+    seconds = time.perf_counter() - start
+    both = (block, ours)
+    judged = [judge(graph, allocation, each, hottest=0) for each in both]
+    simulated = [
+        times(graph, [graph], allocation, each)[1] for each in both if is_simulated
+    ]
+    predicted = [predicted_time(graph, allocation, each) for each in both]
+    return Row(
+        *(job, graph.rank_count),
+        (judged[0].inter_node_bytes, judged[1].inter_node_bytes),
+        (judged[0].inter_node_max, judged[1].inter_node_max),
+        (predicted[0], predicted[1]),
+        (simulated[0], simulated[1]) if is_simulated else None,
+        seconds,
+    )

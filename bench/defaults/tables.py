@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables: what was aimed at and reached, by machine, and the larger jobs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from defaults.cases import JOBS, TORI
+from defaults.measure import BLOCK, HOP_BYTES, OURS, SCOTCH, Run
+from defaults.rows import Row
+from topoloom.units import format_count, format_seconds
+
+CLOSE = 0.1  # of a predicted time to the simulated one
+
+
+class Aim(NamedTuple):
+    """A line of the first table."""
+
+    what: str
+    aim: str
+    reached: float | None
+    is_reached: bool
+
+
+def aims(runs: Sequence[Run]) -> list[Aim]:
+    """Say what was aimed at, and what came out."""
+    ragged = [run for run in runs if run.machine in TORI and run.job == JOBS[-1]]
+    close = [abs(ratio - 1) <= CLOSE for ratio in predictions(runs)]
+    share = sum(close) / len(close) if close else None
+    return [
+        _least("gain on the launcher, geometric mean", _mean_gain(runs, BLOCK), 1.2),
+        _least("the same, ragged tori", _mean_gain(ragged, BLOCK), 1.5),
+        _most("ours / launcher, worst", _worst(runs, BLOCK), 1.01),
+        _least("gain on Scotch, geometric mean", _mean_gain(runs, SCOTCH), 1.1),
+        _most("ours / Scotch, worst", _worst(runs, SCOTCH), 1.02),
+        _most("ours / fewest hop-bytes, worst", _worst(runs, HOP_BYTES), 1.02),
+        _least(f"predictions within {CLOSE:.0%} of the simulation", share, 0.9),
+        _least("rank correlation of a case, worst", _correlation(runs), 0.95),
+    ]
+
+
+def predictions(runs: Iterable[Run]) -> list[float]:
+    """Divide each predicted time by the simulated one."""
+    return [
+        run.predicted[way] / run.simulated[way] for run in runs for way in run.simulated
+    ]
+
+
+def misses(runs: Sequence[Run]) -> list[str]:
+    """Name the cases that are worse than aimed at."""
+    found = []
+    for other, most in ((BLOCK, 1.01), (SCOTCH, 1.02), (HOP_BYTES, 1.02)):
+        for run in runs:
+            ratio = run.ratio(other)
+            if ratio is not None and ratio > most:
+                found.append(f"{run.case}: {ratio:.3f} x {other}; {_both(run, other)}")
+    for run in runs:
+        correlation = run.correlation()
+        if correlation is not None and correlation < 0.95:
+            found.append(f"{run.case}: correlation {correlation:.2f}")
+    return found
+
+
+def report(runs: Sequence[Run], rows: Sequence[Row]) -> str:
+    """Write all tables."""
+    parts = [_aims(runs), _by("machine", runs), _by("program", runs), _by("job", runs)]
+    if rows:
+        parts.append(_rows(rows))
+    return "\n".join(parts)
+
+
+def _both(run: Run, other: str) -> str:
+    return ", ".join(
+        f"{way} {format_seconds(run.simulated[way])} "
+        f"(predicted {format_seconds(run.predicted[way])})"
+        for way in (OURS, other)
+    )
+
+
+def _aims(runs: Sequence[Run]) -> str:
+    lines = [["aim", "", "reached", ""]]
+    lines += [
+        [what, aim, _number(reached), "yes" if is_reached else "**no**"]
+        for what, aim, reached, is_reached in aims(runs)
+    ]
+    return _table(lines)
+
+
+def _by(what: str, runs: Sequence[Run]) -> str:
+    def key(run: Run) -> str:
+        return str(getattr(run, what))
+
+    head = [what, "cases", "gain on launcher", "ours / launcher, worst"]
+    head += ["gain on Scotch", "ours / Scotch, worst", "gain on hop-bytes"]
+    head += ["predicted / simulated", "correlation, worst", "search, s, at most"]
+    lines = [head]
+    for name, group in groupby(sorted(runs, key=key), key):
+        part = list(group)
+        ratios = predictions(part)
+        lines.append(
+            [
+                name,
+                str(len(part)),
+                _number(_mean_gain(part, BLOCK)),
+                _number(_worst(part, BLOCK)),
+                _number(_mean_gain(part, SCOTCH)),
+                _number(_worst(part, SCOTCH)),
+                _number(_mean_gain(part, HOP_BYTES)),
+                f"{min(ratios):.2f} to {max(ratios):.2f}",
+                _number(_correlation(part)),
+                f"{max(run.seconds for run in part):.1f}",
+            ]
+        )
+    return _table(lines)
+
+
+def _rows(rows: Sequence[Row]) -> str:
+    def pair(values: tuple[float, float] | None, form: Callable[..., str]) -> str:
+        return "" if values is None else " → ".join(form(value) for value in values)
+
+    lines = [["job", "bytes between nodes", "most that leaves a node"]]
+    lines[0] += ["predicted", "simulated", "search"]
+    lines += [
+        [
+            row.job,
+            pair(row.between, format_count),
+            pair(row.leaving, format_count),
+            pair(row.predicted, format_seconds),
+            pair(row.simulated, format_seconds),
+            format_seconds(row.seconds),
+        ]
+        for row in rows
+    ]
+    return _table(lines)
+
+
+def _table(lines: list[list[str]]) -> str:
+    head, *rest = lines
+    ruled = [head, ["---"] + ["---:"] * (len(head) - 1), *rest]
+    return "".join(f"| {' | '.join(line)} |\n" for line in ruled)
+
+
+def _ratios(runs: Iterable[Run], other: str) -> list[float]:
+    return [ratio for run in runs if (ratio := run.ratio(other)) is not None]
+
+
+def _mean_gain(runs: Iterable[Run], other: str) -> float | None:
+    ratios = _ratios(runs, other)
+    if not ratios:
+        return None
+    return math.exp(-sum(map(math.log, ratios)) / len(ratios))
+
+
+def _worst(runs: Iterable[Run], other: str) -> float | None:
+    return max(_ratios(runs, other), default=None)
+
+
+def _correlation(runs: Iterable[Run]) -> float | None:
+    found = [run.correlation() for run in runs]
+    return min((each for each in found if each is not None), default=None)
+
+
+def _least(what: str, reached: float | None, aim: float) -> Aim:
+    return Aim(what, f"≥ {aim:g}", reached, reached is None or reached >= aim)
+
+
+def _most(what: str, reached: float | None, aim: float) -> Aim:
+    return Aim(what, f"≤ {aim:g}", reached, reached is None or reached <= aim)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
