@@ -31,6 +31,8 @@ from topoloom.simulate.simgrid import simulate
 RATE, LATENCY, SIZE = 1e9, 1e-6, 10**6
 HEADER = 16  # bytes that SMPI adds to a message
 LINKS = "bandwidth=1GB/s,latency=1us"
+#: Where nothing is said of nodes, a message is assumed to take 1 us beside its links.
+AT_ONCE = "+node:1,startup=0s"
 CLOSE = 1e-5
 
 Messages = list[tuple[int, int]]
@@ -43,8 +45,11 @@ def graph(ranks: int, messages: Messages, size: int = SIZE) -> CommGraph:
 
 
 def seconds(text: str, messages: Messages, size: int = SIZE) -> float:
-    """Send messages at once between nodes, each with one rank or the first of its."""
-    machine = Machine(text)
+    """Send messages at once between nodes, each with one rank or the first of its.
+
+    Where the text says nothing of nodes, messages leave them at once.
+    """
+    machine = Machine(text if "+node:" in text else text + AT_ONCE)
     nodes = list(range(machine.node_count))
     (found,) = simulate(machine, nodes, [graph(len(nodes), messages, size)])
     return found
@@ -109,7 +114,7 @@ def test_a_flow_with_twice_the_latency_gets_half_as_much_of_a_link() -> None:
 
 def test_other_settings_of_simgrid_may_be_given() -> None:
     """As to load the way back with 5 %, on a way that nobody sends on."""
-    machine = Machine("torus:8,bandwidth=1GB/s")
+    machine = Machine(f"torus:8,bandwidth=1GB/s{AT_ONCE}")
     settings = [each for each in smpi.SETTINGS if "crosstraffic" not in each]
     one, both = graph(8, [(0, 1)]), graph(8, [(0, 1), (1, 0)])
     alone, meet = simulate(machine, list(range(8)), [one, both], settings)
@@ -137,14 +142,32 @@ def test_ports_bound_a_node_and_messages_take_time_to_start() -> None:
     assert seconds(text, [(0, 1), (1, 0)]) == pytest.approx(late + port, rel=CLOSE)
 
 
-def test_nodes_of_one_router_are_no_link_apart() -> None:
-    text = f"torus:4x4,nodes=2,{LINKS}+node:1,startup=5us"
+def test_nodes_of_one_router_are_no_link_apart_where_hosts_are_free() -> None:
+    free = f"torus:4x4,nodes=2,hosts=free,{LINKS}"
+    text = f"{free}+node:1,startup=5us"
     assert seconds(text, [(0, 1)]) == pytest.approx(5e-6, rel=CLOSE)
-    assert seconds(f"torus:4x4,nodes=2,{LINKS}", [(0, 1)]) < 1e-9
+    assert seconds(free, [(0, 1)]) < 1e-9
+
+
+def test_nodes_of_one_router_are_two_links_apart_where_they_have_cards() -> None:
+    text = f"torus:4x4,nodes=2,cards=2,{LINKS},bandwidth.host=200MB/s"
+    card = (SIZE + HEADER) / 400e6
+    expected = pytest.approx(2 * LATENCY + card, rel=CLOSE)
+    assert seconds(text, [(0, 1)]) == expected
+    assert seconds(text, [(0, 1), (1, 0)]) == expected
+
+
+def test_what_is_assumed_of_nodes_is_simulated_as_it_is_predicted() -> None:
+    machine = Machine(f"torus:8,{LINKS}")
+    (found,) = simulate(machine, list(range(8)), [graph(8, [(0, 1)])])
+    assert len(machine.remarks) == 1
+    late = machine.startup + machine.node_latency
+    assert late == 1e-6
+    assert found == pytest.approx(late + LATENCY + (SIZE + HEADER) / RATE, rel=CLOSE)
 
 
 def test_messages_within_a_node_take_no_time() -> None:
-    machine = Machine(f"torus:2,{LINKS}+node:2")
+    machine = Machine(f"torus:2,{LINKS}+node:2,startup=0s")
     pattern = graph(4, [(0, 1), (2, 2)])
     assert simulate(machine, [0, 0, 1, 1], [pattern]) == [0]
     assert simulate(machine, [0, 1, 0, 1], [pattern]) == [pytest.approx(1e-3, rel=2e-3)]
@@ -178,7 +201,7 @@ def test_links_of_one_byte_a_second_count_bytes() -> None:
 def test_our_routes_take_as_long_as_a_cluster_that_simgrid_routes(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    machine = Machine(f"{text},{LINKS}")
+    machine = Machine(f"{text},{LINKS}{AT_ONCE}")
     ranks = machine.node_count
     pattern = random_geometric(ranks, SIZE)
     placement, _ = place(pattern, Allocation.whole(machine), "random")
@@ -190,11 +213,13 @@ def test_our_routes_take_as_long_as_a_cluster_that_simgrid_routes(
     assert simulate(machine, nodes, [pattern]) == [pytest.approx(ours[0], rel=CLOSE)]
 
 
-@pytest.mark.parametrize("text", ["mesh:4x4", "dragonfly:4x2,nodes=2", "hyperx:4x4"])
+@pytest.mark.parametrize(
+    "text", ["mesh:4x4", "dragonfly:4x2,nodes=2", "hyperx:4x4", "torus:4x4,cards=2"]
+)
 def test_simgrid_reads_the_platforms_that_list_all_routes(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    machine = Machine(f"{text},{LINKS}")
+    machine = Machine(f"{text},{LINKS}{AT_ONCE}")
     platform = write_simgrid_platform(machine)
     assert "<cluster" not in platform
     pattern = graph(16, list(combinations(range(16), 2)))
@@ -235,7 +260,7 @@ def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
     ring = [(rank, (rank + step) % 8) for rank in range(8) for step in (1, 7)]
     (replayed,) = simulate(machine, nodes, [graph(8, ring)])
     pairs = [(nodes[a], nodes[b]) for a, b in ring]
-    (tmp_path / "platform.xml").write_text(smpi.write_routes(machine, pairs))
+    (tmp_path / "platform.xml").write_text(smpi.write_routes(machine, pairs, 1e-6))
     (tmp_path / "hosts").write_text("".join(f"node-{n}.topoloom\n" for n in nodes))
     (tmp_path / "ring.c").write_text(PROGRAM)
     run = ["smpicc", "-o", "ring", "ring.c"]
@@ -257,7 +282,7 @@ def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
     words = ["--grid", "2x2x2", "--cells", 6, "--steps", 7]
     profile = recorded(OPEN_MPI_4, 8, program, *words, folder=tmp_path)
     halo = profile.graph("drop")
-    machine = Machine(f"mesh:2x2x2,{LINKS}")
+    machine = Machine(f"mesh:2x2x2,{LINKS}{AT_ONCE}")
     (found,) = simulate(machine, list(range(8)), [halo])
     assert found == pytest.approx(1e-6 + (7 * 6 * 6 * 8 + HEADER) / RATE, rel=CLOSE)
 
@@ -317,7 +342,7 @@ def test_the_table_lists_simulators_that_there_are() -> None:
 
 
 def test_a_placement_need_not_use_all_slots() -> None:
-    machine = Machine(f"torus:4x4,{LINKS}+node:4")
+    machine = Machine(f"torus:4x4,{LINKS}+node:4,startup=0s")
     placement = Placement(Allocation.whole(machine), [61, 1])
     nodes = (placement.slots // 4).tolist()
     assert nodes == [15, 0]
