@@ -216,6 +216,13 @@ def test_many_different_numbers_of_messages_are_put_together() -> None:
     assert sent == pytest.approx(60 * counts.sum())
 
 
+def test_nodes_of_one_router_are_two_links_apart_where_they_have_cards() -> None:
+    text = f"torus:4x4,nodes=2,cards=2,{LINKS},bandwidth.host=200MB/s{FREE}"
+    expected = pytest.approx(2 * LATENCY + SIZE / 400e6, rel=CLOSE)
+    assert seconds(text, [(0, 1)]) == expected
+    assert seconds(text, [(0, 1), (1, 0)]) == expected
+
+
 def test_phases_do_not_meet() -> None:
     machine = Machine(f"torus:8,{LINKS}{FREE}")
     phases = [graph(8, [(0, 2)]), graph(8, [(1, 3)]), graph(8, [(0, 2), (1, 3)])]

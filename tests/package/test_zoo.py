@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from topoloom import describe_machine, load_machine
+from topoloom import Machine, describe_machine, load_machine
 from topoloom.formats.toml_document import read_toml
 from topoloom.formats.topology_keys import write_topology
 from topoloom.machine_facts import machine_facts
-from topoloom.machine_file import zoo, zoo_names
+from topoloom.machine_file import save_machine, zoo, zoo_names
 from topoloom.units import parse_bandwidth, parse_latency
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,6 +81,37 @@ def test_every_machine_says_what_a_card_carries_and_what_a_message_costs(
     assert parse_bandwidth(card(described)) > 0
     assert parse_latency(described["node"]["startup"]) > 0
     assert parse_latency(described["node"]["latency"]) > 0
+
+
+@pytest.mark.parametrize("name", zoo_names())
+def test_every_machine_and_the_same_with_other_nodes_survives_a_copy(
+    name: str, tmp_path: Path
+) -> None:
+    for text in (name, f"{name}+node:2:4,distance=1:3,memory=90GB/s"):
+        described = describe_machine(text)
+        machine = Machine(described.text)
+        for number in (1, 2):
+            file = tmp_path / f"{number}.toml"
+            save_machine(file, machine, described.hosts, node=described.node)
+            described = describe_machine(file)
+            machine = Machine(described.text)
+        first, second = ((tmp_path / f"{number}.toml").read_text() for number in (1, 2))
+        assert first == second
+        original = load_machine(text)
+        for speed in (
+            "link_count",
+            "host_hops",
+            "port_bandwidth",
+            "memory_bandwidth",
+            "startup",
+            "node_latency",
+            "memory_startup",
+            "remarks",
+        ):
+            assert getattr(machine, speed) == getattr(original, speed)
+        last = original.slot_count - 1
+        for slot in (1, original.slots_per_node, last // 2, last):
+            assert machine.distance(0, slot) == original.distance(0, slot)
 
 
 def latency_of(topology: dict[str, Any], link: str | int) -> float:

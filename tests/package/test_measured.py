@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What measures are called in printed tables, and their units."""
+
+from __future__ import annotations
+
+import pytest
+
+from topoloom import Machine
+from topoloom.cli.measured import (
+    congestion_text,
+    counted_hops,
+    gain_text,
+    measure_name,
+    measure_text,
+    objective_text,
+)
+
+BYTES = Machine("torus:4x4")
+SECONDS = Machine("torus:4x4,bandwidth=1GB/s")
+WEIGHED = Machine("torus:4x4+node:2,distance=3")
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "text"),
+    [
+        ("predicted_seconds", 0.00125, "1.25 ms"),
+        ("predicted_seconds", 3.2e-6, "3.2 us"),
+        ("congestion_max", 0.0125, "12.5 ms"),
+        ("inter_node_bytes", 3 * 2**20, "3.0 MiB"),
+        ("inter_node_max", 512, "512 B"),
+        ("traffic_average", 1536, "1,536 B"),
+        ("traffic_average", 0.25, "0.250 B"),
+        ("dilation_max", 1, "1 hop"),
+        ("dilation_max", 12, "12 hops"),
+        ("dilation_average", 1.5, "1.500 hops"),
+        ("hop_bytes", 1234567, "1,234,567"),
+        ("hops_per_byte", 2.5, "2.500"),
+        ("minimal_share", 0.5, "0.500"),
+        ("load_max", 16, "16"),
+    ],
+)
+def test_every_measure_has_its_unit(measure: str, value: float, text: str) -> None:
+    assert measure_text(measure, value, SECONDS) == text
+
+
+def test_congestion_is_a_time_only_where_bandwidths_are_known() -> None:
+    assert congestion_text(2500, BYTES) == "2,500 B"
+    assert congestion_text(2500, Machine("torus:4x4,bandwidth=2")) == "2,500 B"
+    assert congestion_text(2500, SECONDS) == "2500 s"
+    assert measure_text("congestion_max", 2500, BYTES) == "2,500 B"
+
+
+@pytest.mark.parametrize(
+    ("objective", "value", "on", "text"),
+    [
+        ("time", 0.5e-6, SECONDS, "500 ns"),
+        ("congestion", 0.5e-6, SECONDS, "500 ns"),
+        ("congestion", 1024, BYTES, "1,024 B"),
+        ("congestion-soft", 1024, BYTES, "1,024 B"),
+        ("congestion-soft", 2e-3, SECONDS, "2 ms"),
+        ("hop-bytes", 1024, SECONDS, "1,024"),
+        ("weighted(hop-bytes=1;congestion=2)", 2.5, SECONDS, "2.500"),
+    ],
+)
+def test_objectives_have_theirs(
+    objective: str, value: float, on: Machine, text: str
+) -> None:
+    assert objective_text(value, objective, on) == text
+
+
+def test_names_are_words() -> None:
+    assert measure_name("predicted_seconds", SECONDS) == "predicted time"
+    assert measure_name("inter_node_bytes", SECONDS) == "bytes between nodes"
+    assert measure_name("inter_node_max", SECONDS) == "most from one node"
+    assert measure_name("dilation_average", SECONDS) == "dilation average"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("torus:4x4", "hops per byte"),
+        ("torus:4x4+node:2", "hops per byte"),
+        ("dragonfly:5x4,nodes=2", "hops per byte"),
+        ("torus:4x4+node:2,distance=3", "distance per byte"),
+        ("torus:4x4+node:2,distance=0:5", "distance per byte"),
+        ("torus:4x4+node:2,port=0:3", "distance per byte"),
+        ("tree:4:4,distance=1:10", "distance per byte"),
+        ("rails:4:4:1,bandwidth=50GB/s,bandwidth.nvlink=450GB/s", "distance per byte"),
+    ],
+)
+def test_hops_that_are_weighed_are_called_distances(text: str, name: str) -> None:
+    assert measure_name("hops_per_byte", Machine(text)) == name
+
+
+@pytest.mark.parametrize(
+    ("measure", "before", "after", "text"),
+    [
+        ("hop_bytes", 100, 75, "+25.0 %"),
+        ("hop_bytes", 100, 120, "-20.0 % (more)"),
+        ("hop_bytes", 0, 5, "-inf % (more)"),
+        ("hop_bytes", 0, 0, "+0.0 %"),
+        ("minimal_share", 0.5, 0.7, ""),
+    ],
+)
+def test_what_rises_is_marked(
+    measure: str, before: float, after: float, text: str
+) -> None:
+    assert gain_text(measure, before, after) == text
+
+
+def test_one_hop_is_one() -> None:
+    assert [counted_hops(n) for n in (0, 1, 2, 1234)] == [
+        "0 hops",
+        "1 hop",
+        "2 hops",
+        "1,234 hops",
+    ]
