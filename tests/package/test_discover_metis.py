@@ -25,6 +25,12 @@ from topoloom.discover.metis import write_metis_machine
         ("mesh:3", "% 3 nodes, 0 switches; weight 1 is 1 B/s\n3 2\n2\n1 3\n2\n"),
         # Two cables between the two routers of a ring of two.
         ("torus:2", "% 2 nodes, 0 switches; weight 1 is 2 B/s\n2 1\n2\n1\n"),
+        # Nodes 0 and 1 hang on the first of two routers by links twice as wide.
+        (
+            "mesh:2,nodes=2,bandwidth=1GB/s,bandwidth.host=2GB/s",
+            "% 4 nodes, 2 switches; weight 1 is 1000000000 B/s\n"
+            "6 5 1\n5 2\n5 2\n6 2\n6 2\n1 2 2 2 6 1\n3 2 4 2 5 1\n",
+        ),
         ("graph:1", "% 1 nodes, 0 switches; weight 1 is 1 B/s\n1 0\n\n"),
     ],
 )
@@ -42,11 +48,11 @@ def test_bandwidths_become_whole_weights() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("torus:4x4,nodes=2", "several nodes on one router"),
+        ("torus:4x4,nodes=2,hosts=free", "several nodes on one router"),
         ("torus:4x4,bandwidth=2,bandwidth.x+=1", "differs from its way back"),
         ("graph:2:0>1,1-0@3", "is given twice"),
         ("graph:3:0>1,1>2,2>0", "the link from vertex 0 to 1 differs"),
-        ("graph:3:0-1@1,1-2@1e11", "differ by more than METIS weights can"),
+        ("graph:3:0-1@1e5,1-2@1e15", "differ by more than METIS weights can"),
     ],
 )
 def test_what_metis_cannot_say_is_refused(text: str, message: str) -> None:
@@ -65,6 +71,29 @@ def fabrics(draw: st.DrawFn) -> str:
     rate = st.integers(1, 9)
     links = ",".join(f"{u}-{v}@{draw(rate)}" for u, v in sorted(pairs))
     return f"graph:{count}:{links}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torus:3x4,nodes=2,bandwidth=1GB/s,bandwidth.y=half",
+        "mesh:3x2,cards=2",
+        "hyperx:3x4,nodes=3,cards=2,bandwidth=1GB/s",
+        "dragonfly:5x4,nodes=2",
+    ],
+)
+def test_nodes_on_routers_come_back_with_their_links(text: str, tmp_path: Path) -> None:
+    machine = Machine(text)
+    file = tmp_path / "m.graph"
+    file.write_text(write_metis_machine(machine))
+    again = load_machine(file)
+    # METIS does not tell nodes from switches, which follow.
+    nodes = range(machine.node_count)
+    assert again.node_count > machine.node_count
+    assert again.link_count == machine.link_count
+    assert [[again.hops(a, b) for b in nodes] for a in nodes] == [
+        [machine.hops(a, b) for b in nodes] for a in nodes
+    ]
 
 
 @given(fabrics())

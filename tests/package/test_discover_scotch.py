@@ -54,6 +54,8 @@ def test_targets_become_short_texts(target: str, text: str) -> None:
         ("tree:4:8:2,distance=1:10:100", "tleaf 3 2 90 8 9 4 1\n"),
         ("tree:4:8:2,distance=1:1:100", "tleaf 2 2 99 32 1\n"),
         ("tree:4:1:2", "tleaf 2 2 4 4 2\n"),
+        # By default the next node is twice as far as the farthest slot of the own one.
+        ("tree:4+node:2,distance=9", "tleaf 2 4 9 2 9\n"),
         ("tree:4:8+node:16:2,distance=1:2:10", "tleaf 4 8 20 4 18 2 1 16 1\n"),
         ("torus:4x3", "torus2D 3 4\n"),
         ("torus:5x4x3,bandwidth=9.4GB/s", "torus3D 3 4 5\n"),
@@ -74,10 +76,12 @@ def test_machines_become_targets(text: str, target: str) -> None:
         ("graph:2:0-1", "no target for a graph"),
         ("torus:4x4,wrap=10", "open along some axes"),
         ("torus:4x4,nodes=2", "one terminal a router"),
+        ("torus:4x4,nodes=2,hosts=free", "one terminal a router"),
+        ("torus:4x4,cards=2", "one terminal a router"),
         ("torus:4x4+node:2", "one terminal a router"),
         ("torus:3x3x3x3x3x3", "at most 5 axes"),
         ("tree:4+node:2", "no distance 0"),
-        ("tree:4+node:2,distance=9", "shrink on the way up"),
+        ("tree:4+node:2,distance=9:1", "shrink on the way up"),
         ("tree:4+node:2,distance=1:2,port=0:1", "no ways to a node's network port"),
     ],
 )

@@ -74,9 +74,10 @@ def test_two_nodes_share_a_gemini_and_links_in_y_are_half_as_wide() -> None:
     assert described.text == "torus:2x2x24,nodes=2,bandwidth.y=half"
     machine = Machine(described.text)
     node = {host: i for i, host in enumerate(described.hosts)}
-    # c0-0c0s1n0 and its neighbors: on its Gemini, on its blade, in the next cabinet.
+    # c0-0c0s1n0 and its neighbors: on its Gemini, on its blade, in the next cabinet;
+    # a link to the first Gemini, and one from the last, besides.
     hops = [machine.hops(node["nid00004"], node[f"nid{n:05}"]) for n in (5, 7, 100)]
-    assert hops == [0, 1, 1]
+    assert hops == [2 + between for between in (0, 1, 1)]
 
 
 def test_places_of_service_nodes_stay_but_no_job_can_name_them(tmp_path: Path) -> None:

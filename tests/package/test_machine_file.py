@@ -54,8 +54,9 @@ def text_of(body: str, tmp_path: Path) -> str:
         ),
         (
             'kind = "graph"\nnodes = 2\nswitches = 1\n'
-            'links = [[0, 2], [1, 2, "2 GB/s"], "0>1"]\nroutes = [[1, 2, 0]]',
-            "graph:2+1:0-2,1-2@2GB/s,0>1,route=1>2>0",
+            'links = [[0, 2], [1, 2, "2 GB/s"], "0>1"]\nbandwidth = "1 GB/s"\n'
+            "routes = [[1, 2, 0]]",
+            "graph:2+1:0-2,1-2@2GB/s,0>1,bandwidth=1GB/s,route=1>2>0",
         ),
     ],
 )
@@ -166,7 +167,14 @@ def test_a_links_file_may_hold_switches(tmp_path: Path) -> None:
         "mesh:4x4",
         "torus:4x4,wrap=10,nodes=2,order=1:0,ties=split",
         "torus:4x4x4,bandwidth=9.4GB/s,bandwidth.y=half,bandwidth.z-=1GB/s,latency=1us",
-        "torus:4x4,bandwidth.1+=2GB/s",
+        "torus:4x4,bandwidth.1+=double",
+        "torus:4x4,bandwidth=1GB/s,bandwidth.1+=2GB/s",
+        "torus:4x4,nodes=2",
+        "torus:4x4,nodes=2,hosts=free",
+        "mesh:4x4,cards=3,bandwidth=1GB/s,bandwidth.host=4GB/s,latency.host=90ns",
+        "hyperx:3x3,hosts=free",
+        "dragonfly:3x4,nodes=2,cards=4,bandwidth=1GB/s,latency=1us,latency.host=2us",
+        "torus:4x4,nodes=2+node:2:2,distance=0:3",
         "torus:4x4,bandwidth.x=2GB/s,bandwidth=1GB/s",
         "tree:4:8:2,distance=1:10:100",
         "tree:4:8,bandwidth=2GB/s:1GB/s,latency=1us",
@@ -259,7 +267,11 @@ def test_the_suffix_says_how_a_machine_is_written(
         ("m.tgt", "graph:2:0-1", "m.tgt: Scotch has no target for a graph"),
         ("m.xml", "mesh:20x20", "m.xml: 20x20 mesh is no SimGrid cluster"),
         ("m.graph", "torus:4+down:1", "m.graph: failures can be written in a .toml"),
-        ("m.graph", "torus:4,nodes=2", "m.graph: several nodes on one router"),
+        (
+            "m.graph",
+            "torus:4,nodes=2,hosts=free",
+            "m.graph: several nodes on one router",
+        ),
     ],
 )
 def test_what_cannot_be_written_leaves_no_file(

@@ -21,6 +21,13 @@ kind = "torus"
 size = [4]
 [node]
 """
+SPEEDS = (
+    "bandwidth=12GB/s",
+    "startup=2us",
+    "latency=300ns",
+    "memory=90GB/s",
+    "memory-startup=0.25us",
+)
 LEVELS = 'levels = [2, 2, 2]\nnames = ["L3", "package", "node"]\n'
 GPU = '{ name = "cuda0", kind = "gpu", slots = "0-3" }'
 
@@ -197,11 +204,13 @@ def nodes(draw: st.DrawFn) -> tuple[str, NodeParts]:
     )
     port = draw(st.lists(st.integers(0, 9), min_size=runs, max_size=runs))
     text += f",port={':'.join(map(str, port))}" if port else ""
-    text += draw(st.sampled_from(["", ",bandwidth=12GB/s", ",startup=2us"]))
+    for speed in SPEEDS:
+        text += draw(st.sampled_from(["", f",{speed}"]))
     known = st.sampled_from([(), tuple(f"level{i}" for i in range(len(levels)))])
     cpus = draw(st.permutations(range(3 * slots)))
     per_slot = tuple(tuple(sorted(cpus[i::slots][:2])) for i in range(slots))
     near = st.sets(st.integers(0, slots - 1), min_size=1)
+    memory_size = draw(st.sampled_from([0, 512 * 10**9, 3 * 2**30, 1025]))
     devices = tuple(
         Device(
             f"dev{i}",
@@ -213,10 +222,20 @@ def nodes(draw: st.DrawFn) -> tuple[str, NodeParts]:
         for i in range(draw(st.integers(0, 3)))
     )
     cpus_or_none = draw(st.sampled_from([(), per_slot]))
-    return text, NodeParts(draw(known), cpus_or_none, devices)
+    return text, NodeParts(draw(known), cpus_or_none, devices, memory_size)
 
 
-@pytest.mark.parametrize("network", ["torus:1", "tree:3"])
+@pytest.mark.parametrize(
+    "network",
+    [
+        "torus:1",
+        "tree:3",
+        "tree:2:2,distance=3:7",
+        "mesh:3,nodes=2",
+        "mesh:3,nodes=2,hosts=free",
+        "tree:3,bandwidth=1GB/s",
+    ],
+)
 @given(given_node=nodes())
 @settings(
     max_examples=60,
@@ -231,8 +250,18 @@ def test_a_written_node_is_the_same_node(
     save_machine(tmp_path / "m.toml", machine, node=node)
     again, described = load_described(tmp_path / "m.toml")
     assert described.node == node
-    for speed in ("bandwidth", "startup"):
-        assert (speed in again.text) is (speed in text)
+    for speed in SPEEDS:
+        assert (f",{speed}" in again.text) is (f",{speed}" in text)
+    for speed in (
+        "port_bandwidth",
+        "memory_bandwidth",
+        "startup",
+        "node_latency",
+        "memory_startup",
+    ):
+        assert getattr(again, speed) == getattr(machine, speed)
+    save_machine(tmp_path / "again.toml", again, node=described.node)
+    assert load_described(tmp_path / "again.toml")[1] == described
     for a in range(machine.slot_count):
         for b in range(machine.slot_count):
             assert again.distance(a, b) == machine.distance(a, b)

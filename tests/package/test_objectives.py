@@ -32,7 +32,7 @@ OBJECTIVES = (
 
 
 def problems() -> list[tuple[CommGraph, Allocation]]:
-    torus = fragmented_allocation(Machine("torus:6x6"), 16, 3, 2)
+    torus = fragmented_allocation(Machine("torus:6x6,bandwidth=1GB/s"), 16, 3, 2)
     tree = Machine("tree:4:4,bandwidth=1GB/s:2GB/s,latency=1us+node:2,bandwidth=1GB/s")
     return [
         (stencil([4, 4], 5, True, 1000), torus),
@@ -132,7 +132,7 @@ def test_a_background_keeps_messages_off_busy_links() -> None:
 @pytest.mark.parametrize(
     ("slots", "seconds"),
     [
-        ([0, 1], 0.0),  # in one node
+        ([0, 1], 0.5 + 2 * 100 / 1000),  # startup, both messages in one memory
         ([0, 2], 3 + 1 + 100 / 5),  # startup, a link, the port
         ([0, 4], 3 + 2 + 100 / 5),  # two links
     ],
@@ -141,19 +141,22 @@ def test_time_counts_startup_latency_and_the_port(
     slots: list[int], seconds: float
 ) -> None:
     machine = Machine(
-        "torus:4,bandwidth=10B/s,latency=1s+node:2,bandwidth=5B/s,startup=3s"
+        "torus:4,bandwidth=10MB/s,latency=1s"
+        "+node:2,bandwidth=5MB/s,startup=3s,memory=1000MB/s,memory-startup=0.5s"
     )
     allocation = Allocation.whole(machine)
     placement = Placement(allocation, slots)
-    value = objective_value(ring(2, 100), allocation, placement, objective="time")
+    graph = ring(2, 100 * 10**6)
+    value = objective_value(graph, allocation, placement, objective="time")
     assert value == pytest.approx(seconds)
 
 
 def test_a_wide_port_leaves_the_link_the_narrowest() -> None:
-    machine = Machine("torus:4,bandwidth=10B/s+node:1,bandwidth=50B/s")
+    machine = Machine("torus:4,bandwidth=10MB/s+node:1,bandwidth=50MB/s,startup=0s")
     allocation = Allocation.whole(machine)
     placement = Placement(allocation, [0, 1])
-    value = objective_value(ring(2, 100), allocation, placement, objective="time")
+    graph = ring(2, 100 * 10**6)
+    value = objective_value(graph, allocation, placement, objective="time")
     assert value == pytest.approx(10)
 
 

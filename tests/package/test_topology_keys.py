@@ -43,9 +43,10 @@ PAIRS: list[tuple[dict[str, Any], str]] = [
             "kind": "hyperx",
             "size": [8, 8],
             "nodes": 8,
+            "cards": 0,
             "latency": {"default": "1 us", "y": "2 us"},
         },
-        "hyperx:8x8,nodes=8,latency=1us,latency.y=2us",
+        "hyperx:8x8,nodes=8,hosts=free,latency=1us,latency.y=2us",
     ),
     (
         {"kind": "hypercube", "dimensions": 6, "order": ["x", "y", "z", "c", "b", "a"]},
@@ -88,12 +89,23 @@ PAIRS: list[tuple[dict[str, Any], str]] = [
             "kind": "dragonfly",
             "size": [9, 6, 16],
             "nodes": 4,
+            "cards": 2,
             "global": 10,
             "arrangement": "palmtree",
             "routing": "valiant",
-            "bandwidth": {"default": "5 GB/s", "column": "double"},
+            "bandwidth": {"default": "5 GB/s", "column": "double", "host": "10 GB/s"},
+            "latency": {"host": "90 ns"},
         },
-        "dragonfly:9x6x16,nodes=4,global=10,arrangement=palmtree,routing=valiant,bandwidth=5GB/s,bandwidth.column=double",
+        "dragonfly:9x6x16,nodes=4,cards=2,global=10,arrangement=palmtree,routing=valiant,bandwidth=5GB/s,bandwidth.column=double,bandwidth.host=10GB/s,latency.host=90ns",
+    ),
+    (
+        {
+            "kind": "torus",
+            "size": [3, 4],
+            "cards": 1,
+            "bandwidth": {"default": "5 GB/s", "x+": "half", "host": "6 GB/s"},
+        },
+        "torus:3x4,cards=1,bandwidth=5GB/s,bandwidth.x+=half,bandwidth.host=6GB/s",
     ),
     (
         {
@@ -166,6 +178,18 @@ def test_every_key_of_every_kind_is_tried_above() -> None:
         (
             {"kind": "dragonfly", "size": [9, 4], "bandwidth": {"x": "1 GB/s"}},
             "topology.bandwidth.x: the links are local, row, column, global",
+        ),
+        (
+            {"kind": "hyperx", "size": [4, 4], "cards": -1},
+            "topology.cards must be 0 .nodes have no links to routers. or more",
+        ),
+        (
+            {"kind": "hyperx", "size": [4, 4], "cards": "free"},
+            "topology.cards must be a whole number",
+        ),
+        (
+            {"kind": "tree", "levels": [4, 4], "cards": 1},
+            "no key 'topology.cards'",
         ),
         (
             {"kind": "hyperx", "size": [4, 4], "bandwidth": {"x+": "1 GB/s"}},

@@ -171,30 +171,33 @@ class Grid:
         self.size: list[int] = described["size"]
         self.routers = math.prod(self.size)
         self.nodes = self.routers * described.get("nodes", 1)
+        self.cards = "cards" in described  # else a router is in each node
         ring = described["kind"] == "torus"
         self.wrap: list[bool] = described.get("wrap", [ring] * len(self.size))
         self.axes = list(zip(self.size, self.wrap, strict=True))
 
     @property
     def links(self) -> int:
-        """Each way between neighbors; rings of two have two cables."""
-        return sum(
+        """Each way between neighbors; rings of two have two cables; each way a card."""
+        between = sum(
             2 * self.routers // k * (0 if k == 1 else k if ring else k - 1)
             for k, ring in self.axes
         )
+        return between + 2 * self.nodes * self.cards
 
     @property
     def diameter(self) -> int:
-        """Half way round every ring, or from end to end."""
-        return sum(k // 2 if ring else k - 1 for k, ring in self.axes)
+        """Half way round every ring, or from end to end, between two cards."""
+        between = sum(k // 2 if ring else k - 1 for k, ring in self.axes)
+        return between + 2 * self.cards
 
     @property
     def average_distance(self) -> float:
-        """Over pairs of different nodes; nodes of one router are no hop apart."""
+        """Over pairs of different nodes; those of one router are two cards apart."""
         mean = sum(
             (k * k // 4) / k if ring else (k * k - 1) / (3 * k) for k, ring in self.axes
         )
-        return mean * self.nodes / (self.nodes - 1)
+        return mean * self.nodes / (self.nodes - 1) + 2 * self.cards
 
     def narrowest(self, bandwidths: list[float]) -> float:
         """Find the least bandwidth across the middle of an axis of even extent."""
@@ -264,12 +267,15 @@ def test_dragonflies_have_as_many_links_as_their_ports_suffice_for(name: str) ->
     routers = math.prod(inside)
     between = routers * described["global"] // (groups - 1)
     degree = routers - 1 if len(inside) == 1 else sum(inside) - 2
-    facts = machine_facts(load_machine(name))
-    assert facts["nodes"] == groups * routers * described["nodes"]
-    assert facts["links"] == groups * routers * degree + groups * (groups - 1) * between
-    assert facts["diameter"] in ((2, 3) if len(inside) == 1 else (3, 4, 5))
+    machine = load_machine(name)
+    facts = machine_facts(machine)
+    nodes = groups * routers * described["nodes"]
+    between_routers = groups * routers * degree + groups * (groups - 1) * between
+    assert facts["nodes"] == nodes
+    assert facts["links"] == between_routers + 2 * nodes
+    assert facts["diameter"] - 2 in ((2, 3) if len(inside) == 1 else (3, 4, 5))
     if groups % 2 == 0:
-        rates = {each["bytes_per_second"] for each in facts["bandwidths"]}
+        rates = {machine.bandwidth(link) for link in range(between_routers)}
         halves = (groups // 2) ** 2 * between * 2
         assert facts["bisection"]["at_most"] <= halves * max(rates)
     assert facts["bisection"]["at_least"] > 0.5 * facts["bisection"]["at_most"]

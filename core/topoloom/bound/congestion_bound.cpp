@@ -175,8 +175,8 @@ CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter) {
     const BoundProblem in_hops(problem.graph(), allocation, {problem.room().begin(), problem.room().end()},
                                problem.threads());
     const HopBytesBound bytes = hop_bytes_bound(in_hops, meter);
-    const double bandwidth =
-        with_topology(machine, [&](const auto& t) { return usable_bandwidth(t, allocation); });
+    const double bandwidth = with_topology(
+        problem.machine(), [&](const auto& t) { return usable_bandwidth(t, problem.allocation()); });
     if (bytes.value <= 0 || bandwidth <= 0) return {};
     return {static_cast<double>(bytes.value) / bandwidth * rounding, "average",
             "all links, hops by " + std::string(bytes.by)};

@@ -114,7 +114,7 @@ void Degraded::find_ways() {
             std::vector<Node> node_at(rows, none);
             for (const Node node : ids<Node>(node_count())) {
                 const std::uint32_t router = routers.vertex(node);
-                points.push_back({node.value, router & 0x7FFFFFFFU, leaf});
+                points.push_back({node.value, router & 0x7FFFFFFFU, leaf & 1U});
                 if (is_up(node)) node_at[router] = node;
             }
             hops_ = HopTable(std::move(points), rows,

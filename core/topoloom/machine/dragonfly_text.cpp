@@ -71,7 +71,7 @@ WholeTopology read_dragonfly(const Section& section) {
     read_quantities(section, "bandwidth", two_dimensional, spec.bandwidth, read_bandwidth);
     read_quantities(section, "latency", two_dimensional, spec.latency,
                     [](const Piece& value, Seconds) { return read_quantity(value, parse_time); });
-    return section.name.build([&] { return with_hosts(section, Routers::switches, Dragonfly(spec)); });
+    return with_hosts<Dragonfly>(section, Routers::switches, spec);
 }
 
 }  // namespace topoloom

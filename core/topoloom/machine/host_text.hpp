@@ -30,13 +30,14 @@ enum class Routers {
 /// Names of the options, for unknown_option().
 [[nodiscard]] std::vector<std::string> with_host_options(std::vector<std::string> known);
 
-/// A network of switches, joined to its nodes as the text says.
-template <class T>
-[[nodiscard]] Hosted<T> with_hosts(const Section& section, Routers routers, T network) {
+/// T(spec), a network between routers, joined to its nodes as the text says.
+template <class T, class Spec>
+[[nodiscard]] Hosted<T> with_hosts(const Section& section, Routers routers, Spec spec) {
+    T network = section.name.build([&] { return T(std::move(spec)); });
     BytesPerSecond fastest = unit_bandwidth;
     for (const LinkRun& run : network.bandwidth_runs()) fastest = std::max(fastest, run.bandwidth);
     const HostLinks hosts = read_hosts(section, routers, network.spec().nodes_per_router, fastest);
-    return Hosted<T>(std::move(network), hosts);
+    return section.name.build([&] { return Hosted<T>(std::move(network), hosts); });
 }
 
 }  // namespace topoloom

@@ -33,11 +33,9 @@ WholeTopology read_joined_axes(const Section& section, Routers routers, std::vec
     const AxisQuantities quantities = read_axis_quantities(section, spec.size.size());
     for (const auto& both : quantities.bandwidth) spec.bandwidth.push_back(both[0]);
     for (const auto& both : quantities.latency) spec.latency.push_back(both[0]);
-    return section.name.build([&]() -> WholeTopology {
-        if (std::ranges::all_of(spec.size, [](std::uint32_t extent) { return extent <= 2; }))
-            return with_hosts(section, routers, Hypercube(std::move(spec)));
-        return with_hosts(section, routers, HyperX(std::move(spec)));
-    });
+    if (std::ranges::all_of(spec.size, [](std::uint32_t extent) { return extent <= 2; }))
+        return with_hosts<Hypercube>(section, routers, std::move(spec));
+    return with_hosts<HyperX>(section, routers, std::move(spec));
 }
 
 }  // namespace

@@ -45,16 +45,37 @@ std::string bandwidth_text(BytesPerSecond bandwidth) {
     return text.str();
 }
 
-/// The least distance of a node from the next by number: nobody is nearer, but in odd graphs.
-std::uint32_t nearest_nodes(const Machine& machine) {
-    return with_geometry(machine, [&](const auto& geometry) {
-        std::uint32_t nearest = machine.node_count() == 1 ? 0 : std::numeric_limits<std::uint32_t>::max();
-        for (std::size_t node = 1; node < machine.node_count() && nearest > 0; ++node) {
-            nearest = std::min(nearest,
-                               geometry.distance(geometry.point(Node{node - 1}), geometry.point(Node{node})));
-        }
-        return nearest;
-    });
+/// The least of apart(node, the next by number).
+template <class Apart>
+std::uint32_t nearest_by_number(std::size_t nodes, const Apart& apart) {
+    std::uint32_t nearest = std::numeric_limits<std::uint32_t>::max();
+    for (std::size_t node = 1; node < nodes && nearest > 0; ++node)
+        nearest = std::min(nearest, apart(Node{node - 1}, Node{node}));
+    return nearest;
+}
+
+/// The least distance of two nodes, host links not counted. Nobody is nearer than the next by number, but in graphs,
+/// whose numbers mean nothing. With failures distances are hops, and none is shorter than without.
+template <class T>
+std::uint32_t nearest_nodes(const T& network) {
+    const std::size_t nodes = network.node_count();
+    if (nodes == 1) return 0;
+    if constexpr (std::is_same_v<T, Degraded>) {
+        return std::visit(
+            [&]<class W>(const W& whole) {
+                if constexpr (std::is_same_v<W, ExplicitGraph>) return nearest_nodes(whole);
+                return nearest_by_number(
+                    nodes, [&](Node a, Node b) { return whole.hops(whole.point(a), whole.point(b)); });
+            },
+            network.whole());
+    } else if constexpr (std::is_same_v<T, ExplicitGraph>) {
+        const auto joins_nodes = [&](const ExplicitLink& l) { return l.from < nodes && l.to < nodes; };
+        return std::ranges::any_of(network.spec().links, joins_nodes) ? 1 : 2;
+    } else {
+        const auto& geometry = network.geometry();
+        return nearest_by_number(
+            nodes, [&](Node a, Node b) { return geometry.distance(geometry.point(a), geometry.point(b)); });
+    }
 }
 
 }  // namespace
@@ -76,7 +97,8 @@ Machine::Machine(AnyTopology topology, NodeInside inside, std::string text)
 
 void Machine::weigh_hops() {
     const std::uint32_t to_routers = 2 * with_topology(*this, [](const auto& t) { return host_hops(t); });
-    const std::uint32_t nearest = nearest_nodes(*this) + to_routers;
+    const std::uint32_t nearest =
+        with_topology(*this, [](const auto& t) { return nearest_nodes(t); }) + to_routers;
     const std::uint32_t farthest_inside = inside_.levels.distances().back();
     if (inside_.hop_weight == 0) {
         const std::uint64_t weight =
@@ -121,13 +143,20 @@ void Machine::complete_speeds() {
     speeds_.port = inside_.port_bandwidth;
     speeds_.startup = inside_.startup.value_or(assumed_startup);
     speeds_.latency = inside_.latency.value_or(inside_.startup ? Seconds{0} : assumed_latency);
-    with_topology(*this, [&]<class T>(const T& network) {
+    const auto tell_of_cards = [&]<class T>(const T& network) {
         if constexpr (requires { network.hosts(); }) {
             const HostLinks& hosts = network.hosts();
             if (hosts.cards > 0 && hosts.is_assumed) {
                 remarks_.push_back("assumed: one network card per node, of " +
                                    bandwidth_text(hosts.bandwidth) + " (cards=, bandwidth.host=)");
             }
+        }
+    };
+    with_topology(*this, [&]<class T>(const T& network) {
+        if constexpr (std::is_same_v<T, Degraded>) {
+            std::visit(tell_of_cards, network.whole());
+        } else {
+            tell_of_cards(network);
         }
     });
     if (!inside_.startup && node_count_ > 1) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -133,7 +134,7 @@ class LeveledSpace {
         if (a.node == b.node) return inside_->levels.distance(a.inside, b.inside);
         return inside_->hop_weight * network_->distance(a.network, b.network) + a.port + b.port;
     }
-    /// Of the nodes; of the slots where all are on one node.
+    /// Of the network; where that does not tell points apart, by node; of the slots where all are on one node.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const {
         std::vector<typename T::Point> network;
         std::vector<Levels::Key> inside;
@@ -143,7 +144,12 @@ class LeveledSpace {
             inside.push_back(p.inside);
             one_node = one_node && p.node == points.front().node;
         }
-        return one_node ? inside_->levels.split_keys(inside) : network_->split_keys(network);
+        if (one_node) return inside_->levels.split_keys(inside);
+        std::vector<SplitKey> keys = network_->split_keys(network);
+        if (std::ranges::adjacent_find(keys, std::not_equal_to{}) == keys.end()) {
+            for (std::size_t i = 0; i < points.size(); ++i) keys[i] = {points[i].node, 0};
+        }
+        return keys;
     }
     [[nodiscard]] static const typename T::Point& on_network(const Point& p) { return p.network; }
     [[nodiscard]] static std::uint32_t port_cost(const Point& p) { return p.port; }

@@ -107,6 +107,9 @@ class RailCluster {
         visit(Link{first_[rail_down] + b.value}, 1.0);
     }
 
+    /// The host that a node is a part of: NVLink domains are what other machines' nodes are.
+    [[nodiscard]] std::uint32_t host(Node node) const { return per_domain_.quotient(node.value); }
+
     /// Vertices: GPUs, NVSwitches by domain, leaves by unit and rail, spines.
     [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
     [[nodiscard]] LinkEnds ends(Link link) const;

@@ -87,6 +87,15 @@ template <Topology T>
         return true;
     }
 }
+/// And which host a node is a part of: each is one of its own unless host(node) says otherwise.
+template <Topology T>
+[[nodiscard]] std::uint32_t host_of(const T& topology, Node node) {
+    if constexpr (requires { topology.host(node); }) {
+        return topology.host(node);
+    } else {
+        return node.value;
+    }
+}
 template <Topology T>
 [[nodiscard]] bool forwards(const T& topology, std::uint32_t vertex) {
     if constexpr (requires { topology.forwards(vertex); }) {

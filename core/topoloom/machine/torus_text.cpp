@@ -40,12 +40,10 @@ WholeTopology read_grid(const Section& section, bool wrapped) {
             unknown_option(section, key, with_host_options(std::move(known)));
         }
     }
-    return section.name.build([&]() -> WholeTopology {
-        if (axes > 8) return with_hosts(section, Routers::in_nodes, WideTorus(std::move(spec)));
-        auto hosted = with_hosts(section, Routers::in_nodes, Torus(std::move(spec)));
-        if (hosted.has_links()) return hosted;
-        return hosted.between_routers();
-    });
+    if (axes > 8) return with_hosts<WideTorus>(section, Routers::in_nodes, std::move(spec));
+    auto hosted = with_hosts<Torus>(section, Routers::in_nodes, std::move(spec));
+    if (hosted.has_links()) return hosted;
+    return hosted.between_routers();
 }
 
 }  // namespace

@@ -28,8 +28,7 @@ WholeTopology read_twisted(const Section& section) {
     AxisQuantities quantities = read_axis_quantities(section, axes);
     spec.bandwidth = std::move(quantities.bandwidth);
     spec.latency = std::move(quantities.latency);
-    return section.name.build(
-        [&] { return with_hosts(section, Routers::in_nodes, TwistedTorus(std::move(spec))); });
+    return with_hosts<TwistedTorus>(section, Routers::in_nodes, std::move(spec));
 }
 
 }  // namespace topoloom

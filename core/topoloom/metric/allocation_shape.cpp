@@ -13,12 +13,14 @@ namespace topoloom {
 double average_distance(const Allocation& allocation) {
     const std::size_t count = allocation.nodes().size();
     if (count < 2) return 0;
+    const double to_routers =
+        2 * with_topology(allocation.machine(), [](const auto& t) { return host_hops(t); });
     return with_geometry(allocation.machine(), [&]<class G>(const G& geometry) {
         std::vector<typename G::Point> points;
         for (const Node node : allocation.nodes()) points.push_back(geometry.point(node));
         double sum = 0;
         for (const std::uint64_t total : geometry.total_distances(points)) sum += static_cast<double>(total);
-        return sum / static_cast<double>(count) / static_cast<double>(count - 1);
+        return to_routers + sum / static_cast<double>(count) / static_cast<double>(count - 1);
     });
 }
 

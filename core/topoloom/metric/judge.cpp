@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "topoloom/base/error.hpp"
@@ -19,23 +20,28 @@ struct alignas(128) Tally {
     std::int64_t hop_bytes = 0;
     std::int64_t message_hops = 0;
     std::uint32_t longest = 0;
-    std::int64_t inter_node_bytes = 0;
     BigVector<double> loads;
+    std::vector<Bytes> leaving;  // by host
     std::vector<Bytes> bytes_out, bytes_in;
     std::vector<std::int64_t> messages_out, messages_in;
 
     Tally(std::size_t nodes, std::size_t links)
-        : loads(links), bytes_out(nodes), bytes_in(nodes), messages_out(nodes), messages_in(nodes) {}
+        : loads(links),
+          leaving(nodes),
+          bytes_out(nodes),
+          bytes_in(nodes),
+          messages_out(nodes),
+          messages_in(nodes) {}
 
     void add(const Tally& other) {
         hop_bytes += other.hop_bytes;
         message_hops += other.message_hops;
         longest = std::max(longest, other.longest);
-        inter_node_bytes += other.inter_node_bytes;
         const auto add_all = [](auto& sums, const auto& more) {
             for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
         };
         add_all(loads, other.loads);
+        add_all(leaving, other.leaving);
         add_all(bytes_out, other.bytes_out);
         add_all(bytes_in, other.bytes_in);
         add_all(messages_out, other.messages_out);
@@ -54,7 +60,7 @@ void require_exact_dilation(const CommGraph& graph, const Machine& machine) {
 /// Every worker keeps loads of its own; no more workers than the graph itself could pay for in memory.
 int affordable_workers(const CommGraph& graph, const Machine& machine, int threads) {
     const std::size_t graph_bytes = graph.edge_count() * 20 + graph.rank_count() * 8;
-    const std::size_t tally_bytes = machine.link_count() * 8 + machine.node_count() * 32;
+    const std::size_t tally_bytes = machine.link_count() * 8 + machine.node_count() * 40;
     return std::clamp(static_cast<int>(std::min<std::size_t>(graph_bytes / tally_bytes, 1024)), 1,
                       thread_count(threads));
 }
@@ -95,6 +101,7 @@ class Traversal {
         std::int64_t message_hops = 0;
         std::uint32_t longest = 0;
         Bytes bytes_out;
+        Bytes leaving;
         std::int64_t messages_out = 0;
         for (std::size_t i = 0; i < peers.size(); ++i) {
             const Node to = nodes_[peers[i].value];
@@ -102,6 +109,7 @@ class Traversal {
                 bytes[i].value * static_cast<std::int64_t>(space_.distance(here, points_[peers[i].value]));
             if (from == to) continue;
             bytes_out += bytes[i];
+            if (host_of(network_, from) != host_of(network_, to)) leaving += bytes[i];
             messages_out += messages[i];
             tally.bytes_in[to.value] += bytes[i];
             tally.messages_in[to.value] += messages[i];
@@ -114,7 +122,7 @@ class Traversal {
         tally.hop_bytes += hop_bytes;
         tally.message_hops += message_hops;
         tally.longest = std::max(tally.longest, longest);
-        tally.inter_node_bytes += bytes_out.value;
+        tally.leaving[host_of(network_, from)] += leaving;
         tally.bytes_out[from.value] += bytes_out;
         tally.messages_out[from.value] += messages_out;
     }
@@ -210,10 +218,10 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     std::vector<double> load(machine.slot_count(), 0);
     for (const Rank u : ids<Rank>(graph.rank_count())) load[placement[u].value] += graph.load(u);
     result.load_max = *std::ranges::max_element(load);
-    result.inter_node_bytes = Bytes{all.inter_node_bytes};
+    result.inter_node_bytes = std::accumulate(all.leaving.begin(), all.leaving.end(), Bytes{});
+    result.inter_node_max = *std::ranges::max_element(all.leaving);
     result.loads = std::move(all.loads);
     result.bytes_out = std::move(all.bytes_out);
-    result.inter_node_max = *std::ranges::max_element(result.bytes_out);
     result.bytes_in = std::move(all.bytes_in);
     result.messages_out = std::move(all.messages_out);
     result.messages_in = std::move(all.messages_in);

@@ -44,7 +44,6 @@ class PhaseTime {
 
     /// With `busiest` seconds for the busiest link or node.
     [[nodiscard]] double time(double busiest) const {
-        if (rounds_ == 0) return 0;
         const double first = rounds_ * (leaving_ > 0 ? machine_.speeds().startup.value
                                                      : machine_.speeds().memory_startup.value);
         const double longest = ways_.empty() ? 0 : machine_.speeds().latency.value + ways_.rbegin()->first;
@@ -78,7 +77,7 @@ class PhaseTime {
         const auto each_edge = [&](const auto& use) {
             for (const Rank u : ids<Rank>(graph.rank_count())) {
                 for (const Edge edge : graph.sends(u)) {
-                    if (edge.peer != u) use(u, edge);
+                    if (edge.peer != u && edge.messages > 0) use(u, edge);
                 }
             }
         };

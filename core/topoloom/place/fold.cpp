@@ -41,7 +41,8 @@ std::optional<Placement> fold_boxes(const Problem& problem, const RankGrid& grid
                                     const Extents& boxes, bool reflect) {
     const auto slots = slot_grid(problem.allocation(), count);
     if (!slots) return std::nullopt;
-    const auto plan = plan_fold({grid, *slots, problem.machine().inside().hop_weight, reflect, boxes});
+    const NodeInside& inside = problem.machine().inside();
+    const auto plan = plan_fold({grid, *slots, inside.hop_weight, 2 * inside.host, reflect, boxes});
     if (!plan) return std::nullopt;
     return place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
 }

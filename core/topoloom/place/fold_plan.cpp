@@ -63,7 +63,7 @@ class FoldSearch {
         const auto add = [&](const Extents& cut) {
             double least = 0;
             for (std::size_t i = 0; i < axes_; ++i) least += planes_[i].cut(cut[i]);
-            cuts_.push_back({least * task_.hop_weight, cut});
+            cuts_.push_back({least * (task_.hop_weight + task_.to_routers), cut});
         };
         if (task_.boxes.empty()) {
             for_each_filling(routers, task_.grid.extents, add);
@@ -173,10 +173,13 @@ class FoldSearch {
             });
             const auto counted = static_cast<double>(cell_count(rows));
             placed_ += cell_count(rows) * routers[i];
-            sum += planes_[i].between * static_cast<double>(hops) / counted +
-                   planes_[i].around * static_cast<double>(around) / counted;
+            sum += task_.hop_weight *
+                       (planes_[i].between * static_cast<double>(hops) +
+                        planes_[i].around * static_cast<double>(around)) /
+                       counted +
+                   task_.to_routers * planes_[i].cut(routers[i]);
         }
-        return sum * task_.hop_weight;
+        return sum;
     }
     [[nodiscard]] std::uint32_t hops_between(const std::vector<std::uint32_t>& a,
                                              const std::vector<std::uint32_t>& b) const {

@@ -22,6 +22,7 @@ struct FoldTask {
     const RankGrid& grid;
     const SlotGrid& slots;
     std::uint32_t hop_weight;
+    std::uint32_t to_routers;  // what messages between routers cost beside hops: the links of their nodes
     bool reflect;
     Extents boxes;  // if they are given; else any, one for every slot
 };

@@ -53,14 +53,16 @@ def command(
 ) -> None:
     """Simulate what placements take, beside the time that we predict.
 
-    Every rank sends what it has for others in a phase at once, to each in one message,
-    and waits until all is sent and received; then comes the next phase. The simulator
-    gets the machine as it is described: its links, their bandwidths and latencies, and
-    our routes. The first line is 'block', what the launcher does by default.
+    Every rank sends one message to each that it has some for, at once, and waits until
+    all is sent and received; so round by round until no messages are left, then comes
+    the next phase. The simulator gets the machine as it is described: its links, cards
+    and memories, what messages cost, and our routes, one for each pair of ranks. The
+    first line is 'block', what the launcher does by default.
 
     \b
     congestion  load of the busiest link divided by its bandwidth
-    predicted   the objective 'time': latency, and the busiest link or port
+    predicted   the objective 'time': startups, latencies, and the busiest link, card
+                or memory
     simulated   from the first to the last message
     gain        of the simulated time against 'block'
     With phases, each is the sum over them.
@@ -72,10 +74,9 @@ def command(
       topoloom simulate p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=100ns
     """
     from topoloom import load_phases
-    from topoloom.cli.console import note, print_json, waiting
+    from topoloom.cli.console import print_json, waiting
     from topoloom.cli.judged import load_judged
     from topoloom.cli.problem import Where, launcher_default
-    from topoloom.machine_facts import has_bandwidths, link_bandwidths
     from topoloom.simulate import load_simulator
 
     simulate = load_simulator(simulator)
@@ -110,11 +111,6 @@ def command(
     if as_json:
         print_json(document)
         return
-    if not has_bandwidths(link_bandwidths(the_machine)):
-        note(
-            f"topoloom: {the_machine.name} is described without bandwidths: a link "
-            "carries 1 B/s, and a second stands for a byte on it"
-        )
     _print(document, the_machine.name)
 
 
@@ -146,16 +142,17 @@ class _Case(NamedTuple):
     def measured(
         self, graph: CommGraph, phases: list[CommGraph], simulated: list[float]
     ) -> dict[str, Any]:
-        from topoloom import judge
+        from topoloom import judge, predicted_time
 
         judgement = judge(graph, self.allocation, self.placement, hottest=0)
-        predicted = self.seconds("time", phases)
+        on = (self.allocation, self.placement)
+        predicted = [predicted_time(phase, *on) for phase in phases]
         return {
             "placement": self.file or None,
             "mapper": self.mapper,
             "hop_bytes": judgement.hop_bytes,
             "dilation_average": judgement.dilation_average,
-            "congestion_seconds": sum(self.seconds("congestion", phases)),
+            "congestion_seconds": self.congestion(phases),
             "predicted_seconds": sum(predicted),
             "simulated_seconds": sum(simulated),
             "by_phase": [
@@ -164,7 +161,7 @@ class _Case(NamedTuple):
             ],
         }
 
-    def seconds(self, objective: str, phases: list[CommGraph]) -> list[float]:
+    def congestion(self, phases: list[CommGraph]) -> float:
         import numpy as np
 
         from topoloom import CommGraph, Placement, objective_value
@@ -173,12 +170,12 @@ class _Case(NamedTuple):
         # Objectives are of one rank a slot: those that share one count as one.
         slots, place = np.unique(self.placement.slots, return_inverse=True)
         on = (self.allocation, Placement(self.allocation, slots))
-        found = []
+        found = 0.0
         for phase in phases:
             source, target, amount, messages = edge_rows(phase).T
             ends = (place[source].astype(np.uint32), place[target].astype(np.uint32))
             merged = CommGraph.from_edges(len(slots), *ends, amount, messages)
-            found.append(objective_value(merged, *on, objective=objective))
+            found += objective_value(merged, *on, objective="congestion")
         return found
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from topoloom._core import Error, Machine
-from topoloom.discover.short_text import short_text
+from topoloom._core import Error, Machine, Wiring
 
 #: weights are exact where the bandwidths are multiples of a part this small
 _FINEST = 1000
@@ -22,12 +21,9 @@ def write_metis_machine(machine: Machine) -> str:
     Raises
     ------
     topoloom.Error
-        For links that differ in their two directions, which METIS cannot say.
+        For links that differ in their two directions, and for several nodes on a
+        router without links there: METIS cannot say either.
     """
-    if "nodes" in short_text(machine.text).options:
-        raise Error(
-            "several nodes on one router have no links of their own; leave out nodes="
-        )
     pairs = _pairs(machine)
     unit = _unit(set(pairs.values()))
     nodes = machine.node_count
@@ -53,11 +49,26 @@ def write_metis_machine(machine: Machine) -> str:
     return "\n".join([head, counts, *rows, ""])
 
 
+def _nodes_first(machine: Machine) -> dict[int, int]:
+    """Give vertices new numbers: node i is vertex i, and switches follow."""
+    wiring = Wiring(machine)
+    nodes: list[int] = wiring.vertex.tolist()
+    if len(set(nodes)) < len(nodes):
+        raise Error(
+            "several nodes on one router have no links of their own; leave out "
+            "hosts=free"
+        )
+    switches = sorted(set(range(wiring.vertex_count)) - set(nodes))
+    return {vertex: number for number, vertex in enumerate(nodes + switches)}
+
+
 def _pairs(machine: Machine) -> dict[tuple[int, int], float]:
     """Sum bandwidths between two vertices, which are the same in both directions."""
+    number = _nodes_first(machine)
     one_way: dict[tuple[int, int], float] = {}
     for link in range(machine.link_count):
-        ends = machine.link_ends(link)
+        u, v = machine.link_ends(link)
+        ends = number[u], number[v]
         if ends[0] != ends[1]:
             one_way[ends] = one_way.get(ends, 0.0) + machine.bandwidth(link)
     for (u, v), bandwidth in one_way.items():

@@ -181,7 +181,7 @@ def write_scotch_target(machine: Machine) -> str:
     """
     network = short_text(machine.text)
     if network.kind in ("torus", "mesh"):
-        return _write_grid(machine, network.options)
+        return _write_grid(machine)
     if network.kind == "tree":
         return _write_tree(machine)
     raise Error(
@@ -190,11 +190,11 @@ def write_scotch_target(machine: Machine) -> str:
     )
 
 
-def _write_grid(machine: Machine, options: dict[str, str]) -> str:
-    if machine.slot_count != machine.node_count or "nodes" in options:
+def _write_grid(machine: Machine) -> str:
+    if machine.slot_count != math.prod(machine.shape) or machine.host_hops:
         raise Error(
-            "a Scotch mesh or torus has one terminal a router; leave out +node: "
-            "and nodes= and place whole nodes"
+            "a Scotch mesh or torus has one terminal a router; leave out +node:, "
+            "nodes= and cards= and place whole nodes"
         )
     sizes = [size for size in reversed(machine.shape) if size > 1]
     wraps = {

@@ -189,7 +189,8 @@ def write_simgrid_platform(machine: Machine) -> str:
     """Write a machine as a SimGrid cluster, or with its routes where none says it.
 
     Host ``node-i.topoloom`` is node i. What a machine does not say, the speed of its
-    cores, is written as 1 Gflop/s. SimGrid routes a cluster's torus in its own way.
+    cores, is written as 1 Gflop/s, and what is assumed of its nodes is not written.
+    SimGrid routes a cluster's torus in its own way.
 
     Raises
     ------
@@ -203,9 +204,10 @@ def write_simgrid_platform(machine: Machine) -> str:
         _one_rate(network, "bandwidth", parse_bandwidth, 1.0),
         _one_rate(network, "latency", parse_latency, 0.0),
     ]
-    has_ports = machine.port_bandwidth < math.inf or machine.startup > 0
+    beside = _given_beside_links(machine, network)
+    has_ports = machine.port_bandwidth < math.inf or beside > 0
     if topology is None or None in rates or has_ports:
-        return write_all_routes(machine)
+        return write_all_routes(machine, beside)
     bandwidth, latency = (quantity(rate) for rate in rates if rate is not None)
     return f"""<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -222,7 +224,9 @@ bw="{bandwidth}Bps" lat="{latency}s"{topology}/>
 
 def _cluster_topology(machine: Machine, network: ShortText) -> str | None:
     """Write the attributes of the network; None where a cluster has no words for it."""
-    if network.kind == "torus" and "nodes" not in network.options:
+    if network.kind == "torus" and machine.node_count == math.prod(machine.shape):
+        if machine.host_hops:
+            return None  # hosts of a cluster's torus are its routers
         sizes = ",".join(map(str, reversed(machine.shape)))
         torus = f' topology="TORUS" topo_parameters="{sizes}"'
         return torus if all(machine.wraps) else None
@@ -251,6 +255,14 @@ def _levels(network: ShortText) -> str | None:
         return None
     lists = (_listed(down), up, cables)
     return ";".join([f"{len(down)}", *(each.replace(":", ",") for each in lists)])
+
+
+def _given_beside_links(machine: Machine, network: ShortText) -> float:
+    """Find the seconds that a message takes beside its links, unless only assumed."""
+    words = {option.partition("=")[0] for option in network.inside.split(",")}
+    if words.isdisjoint({"startup", "latency"}):
+        return 0.0
+    return machine.startup + machine.node_latency
 
 
 def _one_rate(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
 from itertools import permutations
 
 from topoloom._core import Error, Machine
@@ -21,13 +21,11 @@ _MOST_NODES = 300
 _NO_LIMIT = 1e18
 
 
-def host_name(node: int) -> str:
-    """Name the host that is a node."""
-    return f"node-{node}.topoloom"
-
-
-def write_all_routes(machine: Machine) -> str:
+def write_all_routes(machine: Machine, beside: float) -> str:
     """Write all hosts of a machine, and the routes between any two.
+
+    A message takes `beside` seconds beside its links. Memories are left out: a
+    platform of hosts says nothing of what is inside them.
 
     Raises
     ------
@@ -41,51 +39,67 @@ def write_all_routes(machine: Machine) -> str:
             f"all pairs are written for up to {_MOST_NODES} nodes, not {nodes:,}; "
             "'topoloom simulate' writes those that a pattern needs"
         )
-    return write_routes(machine, permutations(range(nodes), 2))
+    hosts = {f"node-{node}.topoloom": node for node in range(nodes)}
+    routes = {
+        (a, b): _route(machine, hosts[a], hosts[b]) for a, b in permutations(hosts, 2)
+    }
+    return write_routes(machine, hosts, routes, beside, math.inf)
 
 
-def write_routes(machine: Machine, pairs: Iterable[tuple[int, int]]) -> str:
-    """Write the hosts of some nodes, and the routes between these pairs of them.
+def write_routes(
+    machine: Machine,
+    node_of_host: Mapping[str, int],
+    routes: Mapping[tuple[str, str], list[int]],
+    latency: float,
+    memory: float,
+) -> str:
+    """Write hosts, one or several per node, and the routes between these pairs of them.
 
-    A link of ours is one of SimGrid's, for one direction. Ports of nodes are links,
-    too: the way out takes the time that a message needs to start.
+    A link of ours is one of SimGrid's, for one direction. Ports and memories of nodes
+    are links, too: every message is read from one memory and written to one.
 
-    Raises
-    ------
-    topoloom.Error
-        Where messages from one node to another are split over several ways.
+    Parameters
+    ----------
+    routes
+        By pair of hosts the links between them; none inside a node.
+    latency
+        Seconds that a message between nodes takes beside those of its links.
+    memory
+        Bytes per second that messages read from a node's memory, and write there; inf
+        where that does not limit them.
     """
-    routes = {pair: _route(machine, *pair) for pair in sorted(set(pairs))}
-    nodes = sorted({node for pair in routes for node in pair})
     used = sorted({link for route in routes.values() for link in route})
     speed = f'speed="1Gf" core="{machine.slots_per_node}"'
-    lines = [f'    <host id="{host_name(node)}" {speed}/>' for node in nodes]
+    lines = [f'    <host id="{host}" {speed}/>' for host in node_of_host]
     lines += [
         _link(f"link-{link}", machine.bandwidth(link), machine.latency(link))
         for link in used
     ]
     has_ports = machine.port_bandwidth < math.inf
-    if has_ports:
-        for node in nodes:
-            lines.append(_link(f"out-{node}", machine.port_bandwidth, machine.startup))
-            lines.append(_link(f"in-{node}", machine.port_bandwidth, 0))
-    elif machine.startup:
-        lines.append(_link("startup", _NO_LIMIT, machine.startup, "FATPIPE"))
-    elif not all(routes.values()):
-        lines.append(_link("router", _NO_LIMIT, 0, "FATPIPE"))
-    for (source, target), links in routes.items():
-        names = [f"link-{link}" for link in links]
+    has_memory = memory < math.inf
+    for node in sorted(set(node_of_host.values())):
         if has_ports:
-            names = [f"out-{source}", *names, f"in-{target}"]
-        elif machine.startup:
-            names = ["startup", *names]
-        elif not names:
-            names = ["router"]
+            lines.append(_link(f"out-{node}", machine.port_bandwidth, latency))
+            lines.append(_link(f"in-{node}", machine.port_bandwidth, 0))
+        else:
+            lines.append(_link(f"out-{node}", _NO_LIMIT, latency, "FATPIPE"))
+        if has_memory:
+            lines.append(_link(f"read-{node}", memory, 0))
+            lines.append(_link(f"write-{node}", memory, 0))
+        else:
+            lines.append(_link(f"inside-{node}", _NO_LIMIT, 0, "FATPIPE"))
+    for (source, target), links in routes.items():
+        out_of, into = node_of_host[source], node_of_host[target]
+        names = [f"out-{out_of}", *(f"link-{link}" for link in links)]
+        if has_ports:
+            names.append(f"in-{into}")
+        if out_of == into:
+            names = [] if has_memory else [f"inside-{out_of}"]
+        if has_memory:
+            names = [f"read-{out_of}", *names, f"write-{into}"]
         crossed = "".join(f'<link_ctn id="{name}"/>' for name in names)
-        lines.append(
-            f'    <route src="{host_name(source)}" dst="{host_name(target)}" '
-            f'symmetrical="NO">{crossed}</route>'
-        )
+        ends = f'src="{source}" dst="{target}"'
+        lines.append(f'    <route {ends} symmetrical="NO">{crossed}</route>')
     return _HEAD + "\n".join(lines) + "\n  </zone>\n</platform>\n"
 
 

@@ -169,7 +169,8 @@ def _draw_tori(
     text = loads.measure.text
     panels = part.subplots(1, len(loads.busy), squeeze=False)[0]
     for panel, (name, values) in zip(panels, loads.busy.items(), strict=True):
-        lines = draw_torus(panel, links, values, norm, allocation)
+        between = values[: len(links.axis)]
+        lines = draw_torus(panel, links, between, norm, allocation)
         panel.set_title(name, fontweight="bold")
         panel.text(
             0.5,
@@ -225,16 +226,34 @@ def _draw_matrices(
         part.suptitle(where, fontsize=9)
 
 
+def _by_direction(
+    links: TorusLinks, count: int
+) -> list[tuple[str, Array, Array | None]]:
+    """Group the links of each axis, and those of nodes: a title and two masks each."""
+    between, link = len(links.axis), np.arange(count)
+    axis = np.full(count, -1)
+    axis[:between] = links.axis
+    forward = (link - between) % 2 == 0
+    forward[:between] = links.forward
+    groups: list[tuple[str, Array, Array | None]] = []
+    for index in range(len(links.shape)):
+        letter = AXES[index] if index < len(AXES) else f"axis {index}"
+        along = axis == index
+        title = f"{letter} links: + above, - below"
+        groups.append((title, along & forward, along & ~forward))
+    if between < count:
+        title = "node links: up above, down below"
+        groups.append((title, (axis < 0) & forward, (axis < 0) & ~forward))
+    return groups
+
+
 def _draw_histograms(part: Any, links: TorusLinks | None, loads: Loads) -> None:
-    everything = np.ones(len(next(iter(loads.busy.values()))), dtype=bool)
-    groups: list[tuple[str, Array, Array | None]] = [("all links", everything, None)]
+    count = len(next(iter(loads.busy.values())))
+    groups: list[tuple[str, Array, Array | None]] = [
+        ("all links", np.ones(count, dtype=bool), None)
+    ]
     if links is not None:
-        groups = []
-        for index in range(len(links.shape)):
-            letter = AXES[index] if index < len(AXES) else f"axis {index}"
-            along = links.axis == index
-            title = f"{letter} links: + above, - below"
-            groups.append((title, along & links.forward, along & ~links.forward))
+        groups = _by_direction(links, count)
     panels = part.subplots(1, len(groups), squeeze=False, sharey=True)[0]
     highest = 1.0
     for panel, (title, up, down) in zip(panels, groups, strict=True):

@@ -19,7 +19,9 @@ AXES = "xyz"
 
 @dataclass(frozen=True)
 class TorusLinks:
-    """Where each link of a torus or mesh is.
+    """Where each link between the routers of a torus or mesh is.
+
+    These have the lowest ids; those between nodes and routers follow.
 
     Attributes
     ----------
@@ -42,10 +44,19 @@ class TorusLinks:
     wraps: Array
 
 
+def host_links(machine: Machine) -> int:
+    """Count the links between nodes and routers, which have the highest ids.
+
+    A node has two after each other: the one to its router, and the one back.
+    """
+    return 2 * machine.node_count * machine.host_hops
+
+
 def torus_links(machine: Machine) -> TorusLinks:
     """Find the place of each link from its two ends. O(links)."""
     shape = tuple(int(extent) for extent in machine.shape)
-    pairs = [machine.link_ends(link) for link in range(machine.link_count)]
+    between = machine.link_count - host_links(machine)
+    pairs = [machine.link_ends(link) for link in range(between)]
     ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     start = np.stack(np.unravel_index(ends[:, 0], shape), axis=1)
     end = np.stack(np.unravel_index(ends[:, 1], shape), axis=1)

@@ -46,17 +46,39 @@ class Network:
 
 
 def network_of(machine: Machine, topology: dict[str, Any]) -> Network:
-    """Join the links of a machine that are up and lead between the same vertices."""
+    """Join the links of a machine that are up and lead between the same vertices.
+
+    Nodes that hang on routers are drawn as part of these.
+    """
     wiring = Wiring(machine)
-    links = np.stack([wiring.link_from, wiring.link_to], axis=1).astype(np.int64)
-    nodes = np.bincount(wiring.vertex, minlength=wiring.vertex_count)
-    ends, bandwidth, count = _joined(links, wiring.bandwidth, np.ones(len(links)))
+    home = homes(machine, wiring.vertex_count)
+    links = home[np.stack([wiring.link_from, wiring.link_to], axis=1)]
+    between = links[:, 0] != links[:, 1]
+    links = links[between]
+    nodes = np.bincount(home[wiring.vertex], minlength=int(home.max()) + 1)
+    ends, bandwidth, count = _joined(
+        links, wiring.bandwidth[between], np.ones(len(links))
+    )
     height = _heights(nodes, links)
     if topology["kind"] == "rails":  # NVLink below the GPUs, the network above
         gpus, domains, units = topology["levels"]
         first = gpus * domains * units
         height[first : first + domains * units] = -1
     return Network(nodes, height, ends, bandwidth, -(-count // 2))
+
+
+def homes(machine: Machine, vertices: int) -> Array:
+    """Find the router of each vertex, where nodes hang on routers by links; or itself.
+
+    Routers are the first vertices, the nodes of each follow in the order of routers.
+    """
+    if not machine.host_hops:
+        return np.arange(vertices)
+    routers = vertices - machine.node_count
+    on_each = machine.node_count // routers
+    return np.concatenate(
+        [np.arange(routers), np.arange(machine.node_count) // on_each]
+    )
 
 
 def folded(network: Network, part: Array) -> Network:

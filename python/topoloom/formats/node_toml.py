@@ -110,10 +110,23 @@ def level_costs(machine: Machine, names: Sequence[str]) -> dict[str, int]:
     """Name the distances of a machine's levels, and the weight of a hop."""
     options = _given(machine)[1]
     distance = split_numbers(options.get("distance", ":".join("0" * len(names))))
-    # No hop leaves a single node, but its description may go into that of a network.
-    hop = COSTS[_HOP] if machine.node_count == 1 else 1
-    *levels, hop = distance if len(distance) > len(names) else [*distance, hop]
+    if len(distance) == len(names):
+        distance.append(_default_hop(machine, distance))
+    *levels, hop = distance
     return {**dict(zip(names, levels, strict=True)), _HOP: hop}
+
+
+def _default_hop(machine: Machine, distance: list[int]) -> int:
+    """Find what a hop weighs where the text does not say it."""
+    if machine.node_count == 1:
+        return COSTS[_HOP]  # none is there, but the node may be put into a network
+    network, _, inside = machine.text.partition("+node:")
+    node = f"{inside.partition(',')[0]},distance={':'.join(map(str, distance))}"
+    weighed, plain = (
+        Machine(f"{network}+node:{node}{hop}").distance(0, machine.slots_per_node)
+        for hop in ("", ":1")
+    )
+    return weighed // plain if plain else 1
 
 
 def _given(machine: Machine) -> tuple[list[int], dict[str, str]]:

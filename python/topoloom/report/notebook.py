@@ -18,7 +18,7 @@ from topoloom.report.histogram import HEIGHT, WIDTH, histogram
 from topoloom.report.matrix import finest_level
 from topoloom.report.scene import leaving, scene_of
 from topoloom.report.text import MEASURES
-from topoloom.units import format_bytes, format_count
+from topoloom.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from topoloom import CommGraph, Judgement, Machine, PlacementFile
@@ -54,8 +54,8 @@ def graph_html(graph: CommGraph) -> str:
 
 def judgement_html(judgement: Judgement) -> str:
     """Show a judgement: its measures and how many links carry how much."""
-    names = [name for name in MEASURES if getattr(judgement, name) is not None]
-    values = {name: getattr(judgement, name) for name in names}
+    known = {name: getattr(judgement, name, None) for name in MEASURES}
+    values = {name: value for name, value in known.items() if value is not None}
     return _fragment("judgement", _bars(judgement), _table(_measured(values)))
 
 
@@ -78,9 +78,13 @@ def placement_html(file: PlacementFile) -> str:
 
 def _measured(values: Mapping[str, float]) -> dict[str, str]:
     return {
-        MEASURES.get(name, (name,))[0]: format_count(value)
+        MEASURES.get(name, (name,))[0]: _written(name, value)
         for name, value in values.items()
     }
+
+
+def _written(name: str, value: float) -> str:
+    return format_seconds(value) if name == "predicted_seconds" else format_count(value)
 
 
 def _fragment(title: str, *parts: str) -> str:

@@ -3,7 +3,7 @@
 
 Grids stand as they are numbered, axes past the third small inside the first three;
 switched networks in storeys, nodes at the bottom; all others as `figure.layout` puts
-them, on a plane.
+them, on a plane. Nodes that hang on routers by links stand around these.
 """
 
 from __future__ import annotations
@@ -76,9 +76,13 @@ def scene_of(machine: Machine) -> Scene:
         places = _on_a_plane(circle(len(network.nodes)))
     else:
         places = _on_a_plane(layout(topology, network))
-    places = places - (places.min(axis=0) + places.max(axis=0)) / 2
     flat = bool(np.ptp(places[:, 2]) == 0)
-    return Scene(places, flat, network.nodes, vertex, steps)
+    nodes = network.nodes
+    if machine.host_hops:
+        places = np.concatenate([places, _around(places, network, flat)])
+        nodes = np.arange(len(places)) >= len(nodes)
+    places = places - (places.min(axis=0) + places.max(axis=0)) / 2
+    return Scene(places, flat, nodes.astype(np.int64), vertex, steps)
 
 
 def leaving(scene: Scene, shape: list[int], ends: Array) -> Array:
@@ -97,6 +101,10 @@ def leaving(scene: Scene, shape: list[int], ends: Array) -> Array:
     """
     out = np.zeros(len(ends), dtype=np.uint8)
     if len(scene.steps) == 0 or len(ends) == 0:
+        return out
+    between = (ends < math.prod(shape)).all(axis=1)
+    if not between.all():  # the others lead to nodes, beside their routers
+        out[between] = leaving(scene, shape, ends[between])
         return out
     at = np.array(np.unravel_index(ends, shape)).transpose(1, 2, 0)
     steps = at[:, 1] - at[:, 0]
@@ -152,6 +160,21 @@ def _domed(shape: list[int]) -> Array:
 
 def _on_a_plane(places: Array) -> Array:
     return np.column_stack([places, np.zeros(len(places))])
+
+
+def _around(routers: Array, network: Network, flat: bool) -> Array:
+    """Put the nodes of each router on a circle around it, or below it in space."""
+    on_each = int(network.nodes.max())
+    along = routers[network.ends[:, 0]] - routers[network.ends[:, 1]]
+    radius = 0.25 * float(np.linalg.norm(along, axis=1).min(initial=4.0))
+    x, y = circle(on_each).T
+    if flat:
+        offsets = np.stack([x, y, np.zeros(on_each)], axis=1)
+    else:
+        wide = 0.8 if on_each > 1 else 0.0
+        offsets = np.stack([wide * x, np.full(on_each, -0.6), wide * y], axis=1)
+    around: Array = routers[:, None, :] + radius * offsets[None, :, :]
+    return around.reshape(-1, 3)
 
 
 def _storeys(network: Network) -> Array:

@@ -28,8 +28,8 @@ class Simulate(Protocol):
     node_of_rank
         Where the ranks are.
     phases
-        What is sent at once, all ranks in each; what a rank sends to another is one
-        message.
+        What is sent, all ranks in each. Where a rank has several messages for another,
+        there are so many rounds, one message of each pair in each.
 
     Returns
     -------

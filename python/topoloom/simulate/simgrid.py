@@ -3,8 +3,9 @@
 
 Nothing is compiled and no payload is held in memory: SMPI's own replay program reads
 ``isend``, ``irecv`` and ``waitall`` of every rank (Desprez et al., "Improving the
-accuracy and efficiency of time-independent trace replay", PMBS 2012). Phases are
-simulated one by one: a barrier between them would send messages of its own.
+accuracy and efficiency of time-independent trace replay", PMBS 2012), and ``sleep``
+for what a message costs its sender. Phases and rounds are simulated one by one: a
+barrier between them would send messages of its own.
 """
 
 from __future__ import annotations
@@ -15,24 +16,31 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error, Machine
 from topoloom.children import run_child
-from topoloom.discover.simgrid_platform import host_name, write_routes
+from topoloom.discover.simgrid_platform import write_routes
 from topoloom.phases import Ints, edge_rows
+from topoloom.simulate.ways import Pair, one_way_each
+
+Floats = NDArray[np.float64]
 
 #: Messages of a phase; SimGrid's time grows with their square.
 MOST_MESSAGES = 50_000
 
+CONSTANT_FACTORS = "network/model:CM02"  # of 1, for bandwidths and latencies
 #: Links are what the machine says: nothing for TCP's headers, windows and
 #: acknowledgements, nothing for MPI's own work.
 SETTINGS = (
-    "network/model:CM02",  # bandwidth and latency factors of 1
+    CONSTANT_FACTORS,
     "network/TCP-gamma:0",  # no window that bounds a flow
     "network/crosstraffic:no",  # no load on the way back
     "network/optim:Full",  # Lazy, the default, overfills links in SimGrid 3.32
+    "surf/precision:1e-12",  # seconds; smpirun asks for 1e-9
     "smpi/os:0:0:0",
     "smpi/or:0:0:0",
     "smpi/ois:0:0:0",
@@ -40,9 +48,13 @@ SETTINGS = (
     "smpi/host-speed:1Gf",
     "smpi/display-timing:yes",
 )
-#: SMPI counts a message's bytes in an int. Where one has more, all are counted in
-#: parts of several bytes, and links carry fewer parts.
+#: SMPI counts a message's bytes in an int. All are counted in parts of a byte or of
+#: several, so that the largest has as many as fit, and links carry as many more or
+#: fewer. SMPI's header then is next to nothing, and taken from the parts.
 _MOST_BYTES = 2**31 - 64
+_HEADER = 16
+#: Different numbers of rounds that are kept apart.
+_MOST_ROUNDS = 16
 TIME = re.compile(r"Simulated time: (\S+) seconds")
 
 
@@ -54,7 +66,12 @@ def simulate(
 ) -> list[float]:
     """Simulate phases one after the other; see `topoloom.simulate.Simulate`.
 
-    `settings` are SimGrid's, ``key:value``. Messages inside a node take no time.
+    `settings` are SimGrid's, ``key:value``.
+
+    Several messages from one rank to another are sent one after the other, in rounds:
+    the ranks wait for all of a round before the next. Equal rounds are simulated once.
+    If pairs have more than 16 different numbers of messages, those next to each other
+    count as the larger one, with as many bytes in all.
     """
     smpirun = shutil.which("smpirun")
     if smpirun is None:
@@ -62,54 +79,103 @@ def simulate(
             "SimGrid is not installed: there is no smpirun on PATH; Debian's package "
             "is libsimgrid-dev"
         )
-    between = [_between_nodes(phase, node_of_rank) for phase in phases]
-    most = max(map(len, between), default=0)
+    if not machine.has_bandwidths:
+        raise Error(
+            f"{machine.name} gives no bandwidths, so there is no time to simulate; "
+            "describe them, such as 'bandwidth=10GB/s,latency=1us'"
+        )
+    rounds = [equal_rounds(phase) for phase in phases]
+    most = max((len(sent) for phase in rounds for _, sent in phase), default=0)
     if most > MOST_MESSAGES:
         raise Error(
             f"{most:,} messages at once are too many for SimGrid, which takes hours "
             f"for over {MOST_MESSAGES:,}; simulate fewer ranks, or phases"
         )
-    pairs = {
-        (node_of_rank[source], node_of_rank[target])
-        for rows in between
-        for source, target, *_ in rows.tolist()
-    }
-    # Settings of SimGrid's own may load the way back.
-    pairs |= {(target, source) for source, target in pairs}
-    platform = write_routes(machine, pairs)
+    nodes = np.asarray(node_of_rank)
     with tempfile.TemporaryDirectory(prefix="topoloom-simgrid-") as directory:
         home = Path(directory)
-        (home / "platform.xml").write_text(platform)
         (home / "traces").write_text("trace\n")
         command = [smpirun, *(f"--cfg={setting}" for setting in settings)]
         command += ["--log=root.fmt:%m%n", "-no-privatize", "-platform", "platform.xml"]
-        return [_run(command, home, rows, node_of_rank) for rows in between]
+        found = []
+        for phase in rounds:
+            (home / "platform.xml").write_text(platform(machine, nodes, phase))
+            found.append(
+                sum(
+                    times * _run(command, home, sent, nodes, machine)
+                    for times, sent in phase
+                )
+            )
+        return found
 
 
-def _between_nodes(phase: CommGraph, node_of_rank: Sequence[int]) -> Ints:
+class Round(NamedTuple):
+    """What is sent at once; `sent` has columns source, target and bytes."""
+
+    times: int
+    sent: Floats
+
+
+def equal_rounds(phase: CommGraph) -> list[Round]:
+    """Split a phase into rounds of one message per pair, and count equal ones."""
     rows = edge_rows(phase)
-    crosses = [
-        node_of_rank[source] != node_of_rank[target]
-        for source, target, *_ in rows.tolist()
+    rows = rows[(rows[:, 2] > 0) | (rows[:, 3] > 0)]
+    counts = np.unique(np.maximum(1, rows[:, 3]))
+    while len(counts) > _MOST_ROUNDS:
+        counts = np.delete(counts, np.argmin(counts[1:] / counts[:-1]))
+    messages = counts[np.searchsorted(counts, np.maximum(1, rows[:, 3]))]
+    sent = np.column_stack([rows[:, :2], rows[:, 2] / messages])
+    before = [0, *counts[:-1].tolist()]
+    return [
+        Round(last - first, sent[messages > first])
+        for first, last in zip(before, counts.tolist(), strict=True)
     ]
-    return rows[crosses]
+
+
+def platform(machine: Machine, nodes: Ints, rounds: Sequence[Round]) -> str:
+    """Write the platform of a phase: a host for each rank, on the nodes given."""
+    bytes_of: dict[Pair, float] = {}
+    for times, sent in rounds:
+        ends = sent[:, :2].astype(int)
+        for (source, target), size in zip(ends.tolist(), sent[:, 2], strict=True):
+            before = bytes_of.get((source, target), 0)
+            bytes_of[source, target] = before + times * size
+            # Settings of SimGrid's own may load the way back.
+            bytes_of.setdefault((target, source), 0)
+    ways = one_way_each(machine, nodes.tolist(), bytes_of)
+    ranks = sorted({rank for pair in ways for rank in pair})
+    return write_routes(
+        machine,
+        {host_name(rank): int(nodes[rank]) for rank in ranks},
+        {(host_name(a), host_name(b)): way for (a, b), way in sorted(ways.items())},
+        machine.node_latency,
+        machine.memory_bandwidth,
+    )
+
+
+def host_name(rank: int) -> str:
+    """Name the host of a rank: several on a node share its links."""
+    return f"rank-{rank}.topoloom"
 
 
 def _run(
-    command: list[str], home: Path, rows: Ints, node_of_rank: Sequence[int]
+    command: list[str], home: Path, sent: Floats, nodes: Ints, machine: Machine
 ) -> float:
-    """Simulate one phase of the ranks that send or receive in it."""
-    if len(rows) == 0:
-        return 0.0
-    ranks = sorted({*rows[:, 0].tolist(), *rows[:, 1].tolist()})
-    number = {rank: place for place, rank in enumerate(ranks)}
-    hosts = [host_name(node_of_rank[rank]) for rank in ranks]
-    (home / "hosts").write_text("\n".join(hosts) + "\n")
-    part = -(-int(rows[:, 2].max()) // _MOST_BYTES)
-    if part > 1:
-        command = [*command, f"--cfg=network/bandwidth-factor:{1 / part}"]
-        rows = np.column_stack([rows[:, :2], -(-rows[:, 2] // part), rows[:, 3]])
-    (home / "trace").write_text(_trace(rows, number))
+    """Simulate one round of the ranks that send or receive in it."""
+    ends = sent[:, :2].astype(int)
+    ranks, places = np.unique(ends, return_inverse=True)
+    (home / "hosts").write_text("".join(f"{host_name(rank)}\n" for rank in ranks))
+    most = max(1.0, float(sent[:, 2].max()))
+    # Factors of other models than this depend on the size, which so must stay.
+    scale = _MOST_BYTES / most if f"--cfg={CONSTANT_FACTORS}" in command else 1
+    scale = min(scale, _MOST_BYTES / most)
+    if scale != 1:
+        command = [*command, f"--cfg=network/bandwidth-factor:{scale!r}"]
+    sizes = np.maximum(0, np.rint(sent[:, 2] * scale) - (_HEADER if scale != 1 else 0))
+    is_inside = nodes[ends[:, 0]] == nodes[ends[:, 1]]
+    startups = np.where(is_inside, machine.memory_startup, machine.startup)
+    trace = _trace(places.reshape(ends.shape), sizes, startups, len(ranks))
+    (home / "trace").write_text(trace)
     run = ["-np", str(len(ranks)), "-hostfile", "hosts", "-replay", "traces"]
     said = run_child([*command, *run], home, stderr=subprocess.STDOUT).stdout
     found = TIME.search(said)
@@ -118,16 +184,25 @@ def _run(
     return float(found[1])
 
 
-def _trace(rows: Ints, number: dict[int, int]) -> str:
-    """Write what each rank does; bytes are SMPI's default type where init is alone."""
-    actions = {rank: [f"{place} init"] for rank, place in number.items()}
-    for source, target, size, _ in rows.tolist():
-        actions[target].append(f"{number[target]} irecv {number[source]} 0 {size}")
-    for source, target, size, _ in rows.tolist():
-        actions[source].append(f"{number[source]} isend {number[target]} 0 {size}")
-    for rank, place in number.items():
-        actions[rank] += [f"{place} waitall", f"{place} finalize"]
-    return "\n".join(line for lines in actions.values() for line in lines) + "\n"
+def _trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str:
+    """Write what each rank does; bytes are SMPI's default type where init is alone.
+
+    Each rank sends to the next ones first, so that not all begin with the same one.
+    """
+    actions = [[f"{rank} init"] for rank in range(ranks)]
+    order = np.lexsort(((ends[:, 1] - ends[:, 0]) % ranks, ends[:, 0]))
+    messages = [
+        (*ends[i].tolist(), int(sizes[i]), float(startups[i])) for i in order.tolist()
+    ]
+    for source, target, size, _ in messages:
+        actions[target].append(f"{target} irecv {source} 0 {size}")
+    for source, target, size, startup in messages:
+        if startup:
+            actions[source].append(f"{source} sleep {startup!r}")
+        actions[source].append(f"{source} isend {target} 0 {size}")
+    for rank, lines in enumerate(actions):
+        lines += [f"{rank} waitall", f"{rank} finalize"]
+    return "\n".join(line for lines in actions for line in lines) + "\n"
 
 
 def _complaint(said: str) -> str:

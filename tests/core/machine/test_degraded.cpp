@@ -37,10 +37,45 @@ TEST_CASE("one direction of a cable may be down") {
     CHECK(machine.hops(Node{1}, Node{0}) == 1);
 }
 
-TEST_CASE("a node that is down takes its router along only if it is the last one on it") {
+TEST_CASE("a node that is down takes its router along only if it is the last one in it") {
     CHECK(make_machine("torus:8+down:1").hops(Node{0}, Node{2}) == 6);
-    CHECK(make_machine("torus:8,nodes=2+down:2").hops(Node{0}, Node{4}) == 2);
-    CHECK(make_machine("torus:8,nodes=2+down:2,3").hops(Node{0}, Node{4}) == 6);
+    CHECK(make_machine("torus:8,nodes=2,hosts=free+down:2").hops(Node{0}, Node{4}) == 2);
+    CHECK(make_machine("torus:8,nodes=2,hosts=free+down:2,3").hops(Node{0}, Node{4}) == 6);
+}
+
+TEST_CASE("a router with links to its nodes stays up without them, and takes them along") {
+    CHECK(make_machine("torus:8,nodes=2+down:2").hops(Node{0}, Node{4}) == 2 + 2);
+    CHECK(make_machine("torus:8,nodes=2+down:2,3").hops(Node{0}, Node{4}) == 2 + 2);
+    const Machine machine = make_machine("torus:8,nodes=2+down:v1");
+    CHECK(machine.hops(Node{0}, Node{4}) == 6 + 2);
+    CHECK(machine.usable_nodes().size() == 14);
+    CHECK_THROWS_WITH_AS(Allocation(machine, {Node{0}, Node{3}}),
+                         "the allocation names node 3, which is down", Error);
+}
+
+TEST_CASE("a node is down with its link there or back") {
+    // Vertices 8 to 23 are the nodes.
+    for (const std::string text : {"10-1", "10>1", "1>10", "v10", "2"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine("torus:8,nodes=2+down:" + text);
+        CHECK(machine.usable_nodes().size() == 15);
+        CHECK_THROWS_WITH_AS(Allocation(machine, {Node{0}, Node{2}}),
+                             "the allocation names node 2, which is down", Error);
+        CHECK(machine.hops(Node{0}, Node{3}) == 1 + 2);
+    }
+}
+
+TEST_CASE("routes of a degraded dragonfly go around what is down, from node to node") {
+    const Machine whole = make_machine("dragonfly:1x4,nodes=2");
+    CHECK(names(whole, Node{0}, Node{3}) ==
+          Names{"node 0 up", "group 0 router 0 -> router 1", "node 3 down"});
+    const Machine machine = make_machine("dragonfly:1x4,nodes=2+down:0-1");
+    CHECK(names(machine, Node{0}, Node{3}) ==
+          Names{"node 0 up", "group 0 router 0 -> router 2", "group 0 router 2 -> router 1", "node 3 down"});
+    CHECK(machine.hops(Node{0}, Node{3}) == 4);
+    CHECK(machine.distance(Slot{0}, Slot{3}) == 4);
+    CHECK(machine.hops(Node{0}, Node{1}) == 2);
+    CHECK(machine.hops(Node{0}, Node{5}) == 3);
 }
 
 TEST_CASE("nodes that are down are in no allocation") {

@@ -11,7 +11,10 @@ using namespace topoloom;
 
 namespace {
 
-const Dragonfly& dragonfly(const Machine& machine) { return std::get<Dragonfly>(machine.topology()); }
+/// What is between the routers.
+const Dragonfly& dragonfly(const Machine& machine) {
+    return std::get<Hosted<Dragonfly>>(machine.topology()).between_routers();
+}
 
 using Loads = std::map<Link, double>;
 
@@ -23,7 +26,7 @@ Loads loads_of(const auto& routes, Node a, Node b) {
 
 /// Bytes on every link when each node sends one byte to each other.
 std::vector<double> all_to_all(const Machine& machine) {
-    std::vector<double> loads(machine.link_count(), 0);
+    std::vector<double> loads(dragonfly(machine).link_count(), 0);
     for (const Node a : ids<Node>(machine.node_count())) {
         for (const Node b : ids<Node>(machine.node_count())) {
             dragonfly(machine).route(a, b, [&](Link link, double share) { loads[link.value] += share; });
@@ -150,8 +153,10 @@ TEST_CASE("a canonical dragonfly has the published counts") {
         CHECK(*d.spec().global_links == h);
         CHECK(d.links_between_groups() == 1);
         CHECK(machine.node_count() == h * a * groups);
-        CHECK(machine.link_count() == groups * a * (a - 1) + groups * a * h);
+        CHECK(d.link_count() == groups * a * (a - 1) + groups * a * h);
         CHECK(d.diameter() == 3);
+        CHECK(machine.link_count() == d.link_count() + 2 * machine.node_count());
+        CHECK(machine.max_distance() == 5);
     }
     CHECK(make_machine("dragonfly:33x8,nodes=4").node_count() == 1056);     // h = 4
     CHECK(make_machine("dragonfly:129x16,nodes=8").node_count() == 16512);  // h = 8
@@ -190,7 +195,8 @@ TEST_CASE("minimal routes are the shortest over one global link, in equal shares
         for (const Node a : ids<Node>(machine.node_count())) {
             for (const Node b : ids<Node>(machine.node_count())) {
                 const auto ways = searched.minimal(a.value, b.value, true);
-                if (machine.hops(a, b) != ways.front().size()) FAIL_CHECK("hops ", a.value, " ", b.value);
+                if (d.hops(d.point(a), d.point(b)) != ways.front().size())
+                    FAIL_CHECK("hops ", a.value, " ", b.value);
                 if (a.value % 7 == 0) check_near(loads_of(d, a, b), searched.minimal_loads(a.value, b.value));
             }
         }
@@ -247,7 +253,7 @@ TEST_CASE("ports lead where the arrangement says") {
             make_machine("dragonfly:5x2,global=" + std::string(arrangement == "direct" ? "3" : "2") +
                          ",arrangement=" + arrangement);
         std::map<std::uint32_t, std::uint32_t> router_to;
-        for (const Link link : ids<Link>(machine.link_count())) {
+        for (const Link link : ids<Link>(dragonfly(machine).link_count())) {
             const LinkEnds ends = dragonfly(machine).ends(link);
             if (ends.from / 2 == 1 && ends.to / 2 != 1) router_to[ends.to / 2] = ends.from % 2;
         }
@@ -274,7 +280,7 @@ TEST_CASE("each kind of link has its own bandwidth and latency") {
           std::vector<double>{4e9, 2e9, 2e9});
     const Machine slow = make_machine("dragonfly:3x4,latency=1us,latency.global=2us");
     CHECK(dragonfly(slow).latency(Link{0}) == Seconds{1e-6});
-    CHECK(dragonfly(slow).latency(Link{slow.link_count() - 1}) == Seconds{2e-6});
+    CHECK(dragonfly(slow).latency(Link{dragonfly(slow).link_count() - 1}) == Seconds{2e-6});
 }
 
 TEST_CASE("links are named after the routers that they join") {

@@ -35,8 +35,9 @@ void with_hyperx(const std::string& text, const Use& use) {
 }  // namespace
 
 TEST_CASE("hops of a HyperX are the axes on which routers differ") {
-    for (const std::string text : {"hyperx:4x3x5", "hyperx:7x2,nodes=3", "hyperx:8x4x2,order=2:0:1",
-                                   "hyperx:1x6x1x3", "hyperx:3x3x3x3x2", "hypercube:6"}) {
+    for (const std::string text :
+         {"hyperx:4x3x5", "hyperx:7x2,nodes=3", "hyperx:8x4x2,order=2:0:1", "hyperx:1x6x1x3",
+          "hyperx:3x3x3x3x2", "hypercube:6", "hyperx:4x3,nodes=2,hosts=free", "hypercube:3,nodes=2"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         with_hyperx(text, [&](const auto& hyperx, const auto& size, std::uint32_t nodes) {
@@ -46,7 +47,8 @@ TEST_CASE("hops of a HyperX are the axes on which routers differ") {
                     const auto y = divided(b.value / nodes, size);
                     std::uint32_t differing = 0;
                     for (std::size_t d = 0; d < size.size(); ++d) differing += x[d] == y[d] ? 0 : 1;
-                    if (machine.hops(a, b) != differing) FAIL_CHECK(a.value, " to ", b.value);
+                    const std::uint32_t to_routers = a == b ? 0 : 2 * host_hops(hyperx);
+                    if (machine.hops(a, b) != differing + to_routers) FAIL_CHECK(a.value, " to ", b.value);
                 }
             }
         });
@@ -54,14 +56,17 @@ TEST_CASE("hops of a HyperX are the axes on which routers differ") {
 }
 
 TEST_CASE("routes of a HyperX correct one axis after the other with one link each") {
-    const Machine machine = make_machine("hyperx:4x3x5");
+    const Machine machine = make_machine("hyperx:4x3x5,hosts=free");
     const Node origin{(3 * 3 + 0) * 5 + 4};
     CHECK(route_names(machine, origin, Node{(1 * 3 + 2) * 5 + 0}) ==
           Names{"(3,0,4) to x=1", "(1,0,4) to y=2", "(1,2,4) to z=0"});
     CHECK(route_names(machine, origin, Node{(3 * 3 + 1) * 5 + 4}) == Names{"(3,0,4) to y=1"});
-    const Machine ordered = make_machine("hyperx:4x3x5,order=2:0:1");
+    const Machine ordered = make_machine("hyperx:4x3x5,hosts=free,order=2:0:1");
     CHECK(route_names(ordered, origin, Node{(1 * 3 + 2) * 5 + 0}) ==
           Names{"(3,0,4) to z=0", "(3,0,0) to x=1", "(1,0,0) to y=2"});
+    const Machine hosted = make_machine("hyperx:4x3,nodes=2");
+    CHECK(route_names(hosted, Node{1}, Node{6}) == Names{"node 1 up", "(0,0) to x=1", "node 6 down"});
+    CHECK(route_names(hosted, Node{1}, Node{0}) == Names{"node 1 up", "node 0 down"});
 }
 
 TEST_CASE("all-to-all loads every link of an axis with routers / extent messages, per pair of nodes") {
@@ -69,7 +74,8 @@ TEST_CASE("all-to-all loads every link of an axis with routers / extent messages
     for (const std::string text : {"hyperx:4x3x5", "hyperx:4x3x5,order=1:2:0", "hyperx:6x2x1,nodes=3",
                                    "hypercube:5", "hypercube:3,nodes=2,order=2:0:1"}) {
         CAPTURE(text);
-        with_hyperx(text, [](const auto& hyperx, const auto& size, std::uint32_t nodes) {
+        with_hyperx(text, [](const auto& hosted, const auto& size, std::uint32_t nodes) {
+            const auto& hyperx = between_routers(hosted);
             const std::vector<double> loads = all_to_all_loads(hyperx);
             for (const Link link : ids<Link>(hyperx.link_count())) {
                 const auto from = divided(hyperx.ends(link).from, size);
@@ -85,16 +91,19 @@ TEST_CASE("all-to-all loads every link of an axis with routers / extent messages
 
 TEST_CASE("the average distance of a HyperX is the sum over axes of 1 - 1 / extent, over pairs that differ") {
     const Machine machine = make_machine("hyperx:4x3x5,nodes=2");
-    CHECK(machine.average_distance() == doctest::Approx((3.0 / 4 + 2.0 / 3 + 4.0 / 5) * 120 / 119));
+    CHECK(machine.average_distance() == doctest::Approx((3.0 / 4 + 2.0 / 3 + 4.0 / 5) * 120 / 119 + 2));
+    CHECK(make_machine("hyperx:4x3x5,nodes=2,hosts=free").average_distance() ==
+          doctest::Approx((3.0 / 4 + 2.0 / 3 + 4.0 / 5) * 120 / 119));
 }
 
 TEST_CASE("flattened butterflies of k^n nodes have routers of n (k - 1) + 1 ports (Kim, Dally, Abts 2007)") {
     const Machine line = make_machine("hyperx:32,nodes=32");
     CHECK(line.node_count() == 32 * 32);
-    CHECK(32 + line.link_count() / 32 == 2 * 31 + 1);
+    CHECK((line.link_count() - line.node_count()) / 32 ==
+          2 * 31 + 1);  // one of two host links leaves a router
     const Machine cube = make_machine("hyperx:8x8x8,nodes=8");
     CHECK(cube.node_count() == 8 * 8 * 8 * 8);
-    CHECK(8 + cube.link_count() / 512 == 4 * 7 + 1);
+    CHECK((cube.link_count() - cube.node_count()) / 512 == 4 * 7 + 1);
     CHECK(cube.describe() == "8x8x8 HyperX, 8 nodes a router");
 }
 
@@ -142,7 +151,8 @@ TEST_CASE("a hypercube of 20 dimensions takes no table of its pairs") {
 TEST_CASE("links of an axis have its bandwidth and latency") {
     const Machine machine =
         make_machine("hyperx:3x4,bandwidth=4GB/s,bandwidth.y=half,latency=1us,latency.x=2us");
-    with_topology(machine, [](const auto& t) {
+    with_topology(machine, [](const auto& hosted) {
+        const auto& t = between_routers(hosted);
         for (const Link link : ids<Link>(t.link_count())) {
             const bool along_x = t.ends(link).from % 4 == t.ends(link).to % 4;
             CHECK(t.bandwidth(link).value == (along_x ? 4e9 : 2e9));
@@ -167,7 +177,7 @@ TEST_CASE("a HyperX that cannot be is refused") {
          "+ or -; at column 12"},
         {"hyperx:4x4,ties=split",
          "cannot read machine 'hyperx:4x4,ties=split': no option of hyperx 'ties'; there are: bandwidth, "
-         "latency, nodes, order; at column 12"},
+         "latency, nodes, order, cards, hosts; at column 12"},
         {"hypercube:0",
          "cannot read machine 'hypercube:0': a hypercube has 1 to 31 dimensions; at column 11"},
         {"hypercube:40",

@@ -59,9 +59,10 @@ TEST_CASE("wrap opens some rings of a torus") {
 }
 
 TEST_CASE("the machine with two nodes a router and slow y links has 6528 nodes") {
-    const Machine machine = make_machine("torus:17x8x24,nodes=2,bandwidth.y=half");
+    const Machine machine = make_machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half");
     CHECK(machine.node_count() == 6528);
-    CHECK(machine.describe() == "17x8x24 torus, 2 nodes a router");
+    CHECK(machine.link_count() + 2 * 6528 ==
+          make_machine("torus:17x8x24,nodes=2,bandwidth.y=half").link_count());
     CHECK(bandwidth_from(machine, machine.node_at({0, 0, 0}), machine.node_at({1, 0, 0})).value == 1.0);
     CHECK(bandwidth_from(machine, machine.node_at({0, 0, 0}), machine.node_at({0, 1, 0})).value == 0.5);
     CHECK(bandwidth_from(machine, machine.node_at({0, 0, 0}), machine.node_at({0, 0, 1})).value == 1.0);
@@ -99,8 +100,11 @@ TEST_CASE("levels inside a node have distances, and the network a weight") {
     CHECK(near_far.distance(Slot{0}, Slot{0}) == 0);
     CHECK(near_far.distance(Slot{0}, Slot{11}) == 1);
     CHECK(near_far.distance(Slot{0}, Slot{12}) == 3);
-    CHECK(near_far.distance(Slot{0}, Slot{24}) == 1);
-    CHECK(near_far.max_distance() == 4);
+    CHECK(near_far.distance(Slot{0}, Slot{24}) == 6);  // twice as far as the farthest slot
+    CHECK(near_far.max_distance() == 24);
+    const Machine given = make_machine("torus:4x4+node:12:2,distance=1:3:1");
+    CHECK(given.distance(Slot{0}, Slot{24}) == 1);
+    CHECK(given.max_distance() == 4);
 
     const Machine weighted = make_machine("tree:4:8,distance=1:10+node:2:2,distance=1:2:50");
     CHECK(weighted.distance(Slot{0}, Slot{2}) == 2);
@@ -110,7 +114,7 @@ TEST_CASE("levels inside a node have distances, and the network a weight") {
 }
 
 TEST_CASE("between nodes, but not inside, the ways between both slots and their network ports count") {
-    const Machine machine = make_machine("torus:4x4,nodes=2+node:2:4,distance=1:2:10,port=0:3");
+    const Machine machine = make_machine("torus:4x4,nodes=2,hosts=free+node:2:4,distance=1:2:10,port=0:3");
     CHECK(machine.distance(Slot{3}, Slot{4}) == 2);
     CHECK(machine.distance(Slot{6}, Slot{7}) == 1);
     CHECK(machine.distance(Slot{3}, Slot{8}) == 0);  // two nodes of one router
@@ -213,9 +217,10 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
         {"torus:4x4,latency=-1us", "time '-1us' must not be negative; at column 19"},
         {"torus:4x4,nods=2",
          "no option of torus 'nods' (did you mean 'nodes'?); there are: bandwidth, latency, nodes, order, "
-         "ties, wrap; at column 11"},
+         "ties, wrap, cards, hosts; at column 11"},
         {"mesh:4x4,wrap=11",
-         "no option of mesh 'wrap'; there are: bandwidth, latency, nodes, order, ties; at column 10"},
+         "no option of mesh 'wrap'; there are: bandwidth, latency, nodes, order, ties, cards, hosts; at "
+         "column 10"},
         {"tree:4:8,distanze=1:2",
          "no option of tree 'distanze' (did you mean 'distance'?); there are: distance, bandwidth, latency; "
          "at column 10"},
@@ -231,7 +236,15 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
         {"torus:4x4+node:2+node:2", "expected a number at column 16"},
         {"torus:4x4+node:2,distant=1",
          "no option of node 'distant' (did you mean 'distance'?); there are: distance, port, bandwidth, "
-         "startup; at column 18"},
+         "startup, latency, memory, memory-startup; at column 18"},
+        {"torus:4x4+node:2,distance=1:0", "a hop weighs at least 1; at column 27"},
+        {"torus:4x4,cards=0",
+         "a node has at least 1 network card; hosts=free has no links to routers; at column 17"},
+        {"torus:4x4,hosts=none", "expected free at column 17"},
+        {"torus:4x4,nodes=2,hosts=free,bandwidth.host=1GB/s",
+         "here nodes have no links to routers; add cards=1, or leave this out; at column 30"},
+        {"torus:4x4,latency.host=1us",
+         "here nodes have no links to routers; add cards=1, or leave this out; at column 11"},
         {"torus:4x4+node:2,port=", "expected numbers separated by ':' at column 23"},
         {"torus:4x4+node:2,port=0:x", "expected a number at column 25"},
         {"torus:4x4+nodes:2", "expected a number at column 9"},

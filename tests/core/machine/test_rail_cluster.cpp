@@ -126,6 +126,44 @@ TEST_CASE("NVLinks, rails and spines have bandwidths and latencies of their own"
     });
 }
 
+TEST_CASE("a link counts in distances by how much slower than NVLink it is, where bandwidths are known") {
+    const auto distances = [](const std::string& text) {
+        // To the own domain, another in the unit, there another rail, another unit, there another rail.
+        const Machine machine = make_machine("rails:4:2:2," + text);
+        std::vector<std::uint32_t> found;
+        for (const std::uint32_t to : {1U, 4U, 5U, 8U, 9U}) {
+            found.push_back(machine.distance(Slot{0}, Slot{to}));
+            CHECK(machine.distance(Slot{to}, Slot{0}) == found.back());
+        }
+        return found;
+    };
+    using Distances = std::vector<std::uint32_t>;
+    CHECK(distances("bandwidth=50GB/s") == Distances{2, 2, 4, 4, 6});
+    CHECK(distances("bandwidth=50GB/s,bandwidth.nvlink=450GB/s") ==
+          Distances{2, 2 * 9, 2 * (1 + 9), 2 * (9 + 9), 2 * (1 + 9 + 9)});
+    CHECK(distances("bandwidth=50GB/s,bandwidth.nvlink=450GB/s,bandwidth.spine=half") ==
+          Distances{2, 2 * 9, 2 * (1 + 9), 2 * (9 + 18), 2 * (1 + 9 + 18)});
+    CHECK(distances("bandwidth=50GB/s,bandwidth.nvlink=450GB/s,cross=spine") ==
+          Distances{2, 2 * 9, 2 * (9 + 9), 2 * (9 + 9), 2 * (9 + 9)});
+    CHECK(distances("bandwidth=50GB/s,bandwidth.nvlink=25GB/s") ==
+          Distances{2, 2, 4, 4, 6});                                          // never less than 1
+    CHECK(distances("bandwidth.nvlink=double") == Distances{2, 2, 4, 4, 6});  // who knows what others are
+    CHECK(distances("bandwidth=1MB/s,bandwidth.nvlink=900GB/s") ==
+          Distances{2, 2 * 1000, 2 * 1001, 2 * 2000, 2 * 2001});
+}
+
+TEST_CASE("hops are links, whatever these weigh in distances") {
+    const Machine plain = make_machine("rails:4:2:2");
+    const Machine weighed = make_machine("rails:4:2:2,bandwidth=50GB/s,bandwidth.nvlink=450GB/s");
+    CHECK(plain.distances_are_hops());
+    CHECK_FALSE(weighed.distances_are_hops());
+    for (const Node a : ids<Node>(16)) {
+        for (const Node b : ids<Node>(16)) CHECK(weighed.hops(a, b) == plain.hops(a, b));
+    }
+    with_topology(weighed, [](const auto& t) { CHECK(t.diameter() == 6); });
+    CHECK(weighed.max_distance() == 38);
+}
+
 TEST_CASE("a rail cluster that cannot be is refused") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"rails:8:4", "cannot read machine 'rails:8:4': expected GPUS:DOMAINS:UNITS at column 7"},

@@ -34,6 +34,15 @@ bool splits(const Machine& machine) {
            (is_a(machine, "ring:") && !mentions(machine, "ties=plus"));
 }
 bool detours(const Machine& machine) { return mentions(machine, "routing=valiant"); }
+/// Where a node is, or what it hangs on.
+template <class T>
+std::uint32_t router_of(const T& topology, Node node) {
+    if constexpr (std::is_same_v<T, Degraded>) {
+        return std::visit([&](const auto& whole) { return router_of(whole, node); }, topology.whole());
+    } else {
+        return between_routers(topology).vertex(node);
+    }
+}
 /// Thirds and their kin do not add up exactly.
 bool as_good_as(double a, double b) { return std::abs(a - b) < 1e-12; }
 
@@ -177,7 +186,23 @@ TEST_CASE("the diameter is the longest of all routes, the greatest distance that
         });
         CHECK(topology.diameter() == longest);
         CHECK(topology.geometry().max_distance() == farthest);
-        CHECK(machine.max_distance() == farthest);
+        const bool leaves = machine.usable_nodes().size() > 1;
+        CHECK(machine.max_distance() == farthest + (leaves ? 2 * host_hops(topology) : 0));
+    });
+}
+
+TEST_CASE(
+    "a distance is that of the geometry and of the links to routers; hops, where nothing weighs links") {
+    for_each_topology([](const Machine& machine, const auto& topology) {
+        const auto& geometry = topology.geometry();
+        for_each_pair(machine, [&](Node a, Node b) {
+            const std::uint32_t found = machine.distance(machine.slot(a, 0), machine.slot(b, 0));
+            const std::uint32_t between = geometry.distance(geometry.point(a), geometry.point(b));
+            if (found != between + (a == b ? 0 : 2 * host_hops(topology)))
+                FAIL_CHECK(a.value, " to ", b.value, ": ", found);
+            if (machine.distances_are_hops() && found != machine.hops(a, b))
+                FAIL_CHECK(a.value, " to ", b.value, ": ", found, ", not ", machine.hops(a, b));
+        });
     });
 }
 
@@ -226,7 +251,7 @@ TEST_CASE("coordinates lie in the grid and lead back to the first node there") {
                 continue;
             }
             CHECK(first <= node);
-            CHECK(topology.vertex(first) == topology.vertex(node));
+            CHECK(router_of(topology, first) == router_of(topology, node));
             CHECK((first.value == 0 || machine.coordinates(Node{first.value - 1}) != at));
         }
     });

@@ -44,12 +44,16 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("distances are sums over axes of the shorter way") {
     for (const std::string text :
-         {"torus:5x4x3", "mesh:5x4x3", "torus:6x5,wrap=01,nodes=2", "torus:2x3x2x3x2x2"}) {
+         {"torus:5x4x3", "mesh:5x4x3", "torus:6x5,wrap=01,nodes=2", "torus:6x5,nodes=2,hosts=free",
+          "torus:3x4,cards=1", "torus:2x3x2x3x2x2"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         for (const Node a : ids<Node>(machine.node_count())) {
             for (const Node b : ids<Node>(machine.node_count())) {
-                if (machine.hops(a, b) != defined_hops(machine, a, b)) FAIL_CHECK(a.value, " to ", b.value);
+                const std::uint32_t to_routers =
+                    a == b ? 0 : 2 * with_topology(machine, [](const auto& t) { return host_hops(t); });
+                if (machine.hops(a, b) != defined_hops(machine, a, b) + to_routers)
+                    FAIL_CHECK(a.value, " to ", b.value);
             }
         }
     }
@@ -115,7 +119,8 @@ TEST_CASE("the last axis varies fastest, and nodes of a router follow each other
     CHECK(machine.coordinates(Node{2}) == std::vector<std::uint32_t>{0, 0, 1});
     CHECK(machine.coordinates(Node{8}) == std::vector<std::uint32_t>{0, 1, 0});
     CHECK(machine.coordinates(Node{24}) == std::vector<std::uint32_t>{1, 0, 0});
-    CHECK(machine.hops(Node{0}, Node{1}) == 0);
+    CHECK(machine.hops(Node{0}, Node{1}) == 2);
+    CHECK(make_machine("torus:2x3x4,nodes=2,hosts=free").hops(Node{0}, Node{1}) == 0);
     CHECK(machine.node_at({1, 2, 3}) == Node{46});
 }
 

@@ -157,7 +157,7 @@ TEST_CASE("all-to-all loads all links of one axis and direction alike, together 
             std::map<std::string, std::vector<double>> by_direction;
             for (const Link link : ids<Link>(t.link_count())) {
                 const std::string name = t.link_name(link);
-                by_direction[name.substr(name.find(' '))].push_back(loads[link.value]);
+                by_direction[name.substr(name.rfind(' '))].push_back(loads[link.value]);
             }
             for (const auto& [direction, same] : by_direction)
                 CHECK(std::ranges::count(same, same.front()) == static_cast<std::ptrdiff_t>(same.size()));
@@ -193,7 +193,7 @@ TEST_CASE("a twisted torus that cannot be is refused") {
          "...) at column 19"},
         {"twisted:4x4,twist=0:2",
          "cannot read machine 'twisted:4x4,twist=0:2': no option of twisted 'twist'; there are: bandwidth, "
-         "latency, nodes, twist.AXIS; at column 13"},
+         "latency, nodes, twist.AXIS, cards, hosts; at column 13"},
     };
     for (const auto& [text, reason] : bad) CHECK(complaint_about(text) == reason);
 }
