@@ -9,6 +9,19 @@ if TYPE_CHECKING:
     from topoloom import Machine
     from topoloom.node_parts import Device, NodeParts
 
+#: What messages of a node take, by the names that TOML has for it.
+_SPEEDS = {
+    "port": {
+        "bandwidth": "{} each way",
+        "startup": "{} to start a message",
+        "latency": "{} more to arrive",
+    },
+    "inside a node": {
+        "memory": "messages read {}",
+        "memory_startup": "{} to start one",
+    },
+}
+
 
 def node_facts(machine: Machine, node: NodeParts) -> dict[str, Any]:
     """Collect what is known, for JSON, in the words of TOML."""
@@ -16,7 +29,8 @@ def node_facts(machine: Machine, node: NodeParts) -> dict[str, Any]:
     from topoloom.formats.node_toml import level_costs, write_port
 
     costs = {"costs": level_costs(machine, node.names)} if node.names else {}
-    return {**costs, **write_port(machine), **write_parts(node)}
+    remarks = {"remarks": machine.remarks} if machine.remarks else {}
+    return {**costs, **write_port(machine), **write_parts(node), **remarks}
 
 
 def node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
@@ -33,13 +47,14 @@ def node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
         run = machine.slots_per_node // len(costs)
         ways = (f"{cost} for {_run(i, run)}" for i, cost in enumerate(costs))
         rows.append(("port costs", ", ".join(ways)))
-    speeds = {"bandwidth": "{} each way", "startup": "{} to start a message"}
-    said = [words.format(port[key]) for key, words in speeds.items() if key in port]
-    if said:
-        rows.append(("port", ", ".join(said)))
+    for title, speeds in _SPEEDS.items():
+        said = [words.format(port[key]) for key, words in speeds.items() if key in port]
+        if said:
+            rows.append((title, ", ".join(said)))
     if node.memory_size:
         rows.append(("memory per node", format_bytes(node.memory_size)))
     rows += [(f"{part.kind} {part.name}", _where(part)) for part in node.devices]
+    rows += [("remark", remark) for remark in machine.remarks]
     return rows
 
 

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Predicted time on the command line: which objective is chosen, what is shown."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+TOLD = "torus:4x4,bandwidth=1GB/s+node:1,startup=0.5us,latency=0.5us"
+
+
+@pytest.fixture(autouse=True)
+def _pattern(topoloom: Command) -> None:
+    topoloom("pattern", "stencil2d", "--grid", "4x4", "--bytes", "1MB", "-o", "p.npz")
+
+
+def rows_of(printed: str) -> list[str]:
+    """Name the rows of the first table."""
+    lines = [line.strip() for line in printed.splitlines()]
+    start = next(i for i, line in enumerate(lines) if line.startswith("──")) + 1
+    rows = lines[start : lines.index("", start)]
+    return [row.split("   ")[0] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("machine", "said"),
+    [
+        ("torus:4x4", "hop-bytes: the machine gives no bandwidths"),
+        (TOLD, "time: links, network cards and memory take 100 % of the time"),
+        ("frontier", "time: links, network cards and memory take 9"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["map", "compare"])
+def test_a_line_says_which_objective_was_chosen_and_why(
+    topoloom: Command, verb: str, machine: str, said: str
+) -> None:
+    words = [verb, "p.npz", "-m", machine, "--allocate", 16, "--work", 10_000]
+    if verb == "compare":
+        words += ["--mappers", "hilbert"]
+    assert f"  {said}" in topoloom(*words).out
+    assert said.startswith(topoloom(*words, "--json").json["objective"])
+    named = topoloom(*words, "--objective", "hop-bytes").out
+    assert "  objective  " not in named
+
+
+def test_short_messages_are_placed_for_hop_bytes(topoloom: Command) -> None:
+    topoloom("pattern", "stencil2d", "--grid", "4x4", "--bytes", 8, "-o", "s.npz")
+    printed = topoloom("map", "s.npz", "-m", TOLD).out
+    # 4 rounds of 1 us; 8 bytes take 8 ns on a link, 4 times at most on one of these.
+    assert "  objective  hop-bytes: messages are short: start-ups and" in printed
+
+
+def test_the_predicted_time_is_that_of_its_definition(topoloom: Command) -> None:
+    """Each rank sends 1 MB in each of 4 directions, over a link of its own."""
+    found = topoloom("map", "p.npz", "-m", TOLD, "--json").json["values"]
+    rounds, start, way, busiest = 1, 0.5e-6, 0.5e-6, 1e-3
+    beyond = 3 * start  # the messages of a sender that are no round
+    seconds = rounds * (start + way) + max(busiest, beyond)
+    assert found["predicted_seconds"] == pytest.approx(seconds)
+    assert next(iter(found)) == "predicted_seconds"
+    assert found["inter_node_bytes"] == 64_000_000
+    assert found["inter_node_max"] == 4_000_000
+
+
+def test_the_predicted_time_comes_first_and_what_leaves_nodes_last(
+    topoloom: Command,
+) -> None:
+    topoloom("map", "p.npz", "-m", TOLD, "-o", "x.json")
+    for words in (["map", "p.npz", "-m", TOLD], ["judge", "p.npz", "x.json"]):
+        rows = rows_of(topoloom(*words).out)
+        assert rows[0] == "predicted time"
+        assert rows[-2:] == ["bytes between nodes", "most from one node"]
+    untimed = rows_of(topoloom("map", "p.npz", "-m", "torus:4x4").out)
+    assert untimed[0] == "hop bytes"
+
+
+def test_what_rose_is_marked(topoloom: Command) -> None:
+    words = ["p.npz", "-m", "torus:2x2+node:4"]
+    mapped = topoloom("map", *words, "--mapper", "random").out
+    block = topoloom("judge", *words, "--json").json
+    random = topoloom("map", *words, "--mapper", "random", "--json").json["values"]
+    for row, name in (
+        ("bytes between nodes", "inter_node_bytes"),
+        ("most from one node", "inter_node_max"),
+        ("dilation max", "dilation_max"),
+    ):
+        line = next(line for line in mapped.splitlines() if row in line)
+        assert ("(more)" in line) is (random[name] > block[name])
+    assert random["inter_node_bytes"] > block["inter_node_bytes"]
+    assert " ▲ " in topoloom("compare", *words, "--mappers", "random").out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-m", "torus:4x4", "--objective", "time"], "time needs bandwidths, and"),
+        (["-m", "torus:4x4,bandwidth.x=5GB/s"], "give the bandwidth of all links"),
+        (["-m", "tree:4:4,bandwidth=5GB/s:0"], "bandwidth"),
+        (["-m", "torus:4x4,cards=0"], "cards"),
+        (["-m", "frontier+node:8,memory=fast"], "memory"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["map", "compare"])
+def test_what_has_no_time_is_refused_in_one_line(
+    topoloom: Command, verb: str, words: list[str], said: str
+) -> None:
+    refused = topoloom(verb, "p.npz", *words)
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.count("\n") == 1
+    assert said in refused.err
+
+
+def test_what_is_assumed_of_a_machine_is_told(topoloom: Command) -> None:
+    machine = "torus:2x2,bandwidth=1GB/s+node:4"
+    topoloom("map", "p.npz", "-m", machine, "-o", "x.json")
+    for words in (
+        ["map", "p.npz", "-m", machine],
+        ["judge", "p.npz", "x.json"],
+        ["compare", "p.npz", "-m", machine, "--mappers", "hilbert"],
+        ["machine", machine],
+    ):
+        printed = topoloom(*words).out
+        assert printed.count("assumed: ") == 3
+        assert (
+            "a message over the network takes its sender 0.5 us (startup=)" in printed
+        )
+        assert "read 200 GB/s from its memory" in printed
+    assert len(topoloom("machine", machine, "--json").json["remarks"]) == 3
+    assert "assumed" not in topoloom("map", "p.npz", "-m", TOLD).out
+    topoloom("report", "x.json", "-o", "r.html")
+    assert (
+        "a message inside a node takes its sender 0.3 us" in Path("r.html").read_text()
+    )
+
+
+def test_a_named_machine_gets_other_nodes(topoloom: Command) -> None:
+    topoloom("pattern", "stencil3d", "--grid", "4x4x4", "-o", "c.npz")
+    words = ["c.npz", "-m", "frontier+node:8", "--allocate", 8, "--json"]
+    found = topoloom("map", *words).json
+    assert len({slot // 8 for slot in found["placement"]}) == 8
+    # Two lines of 4 ranks keep half of their bytes, as a cube of 2 x 2 x 2 does.
+    assert found["values"]["inter_node_bytes"] == 64 * 6 * 1024 / 2
+    spread = topoloom("map", *words[:-3], "--allocate", 16, "--json").json
+    assert len({slot // 8 for slot in spread["placement"]}) == 16
+    packed = topoloom(
+        "map", *words[:-3], "--allocate", 16, "--ranks-per-node", 8, "--json"
+    ).json
+    assert len({slot // 8 for slot in packed["placement"]}) == 8
+
+
+def test_nodes_of_a_router_are_two_host_links_apart_or_none(topoloom: Command) -> None:
+    topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "r.npz")
+    hops = [
+        topoloom("judge", "r.npz", "-m", machine, "--json").json["dilation_max"]
+        for machine in ("torus:4x4,nodes=2", "torus:4x4,nodes=2,hosts=free")
+    ]
+    assert hops == [2, 0]
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_a_narrow_terminal_gets_fewer_columns_but_whole_numbers(
+    tmp_path: Path, width: int
+) -> None:
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    words = ["compare", "p.npz", "-m", TOLD, "--mappers", "hilbert"]
+    done = subprocess.run(
+        [Path(sys.executable).parent / "topoloom", *words],
+        cwd=tmp_path,
+        env={**os.environ, "TERM": "xterm"},
+        stdout=slave,
+        stderr=subprocess.DEVNULL,
+        timeout=60,
+        check=True,
+    )
+    os.close(slave)
+    printed = re.sub(r"\x1b\[[0-9;]*m", "", os.read(master, 65536).decode())
+    os.close(master)
+    assert done.returncode == 0
+    table, _, facts = printed.replace("\r", "").partition("objective  ")
+    assert all(len(line) <= width for line in table.splitlines())
+    assert "…" not in printed
+    assert "predicted" in table
+    assert ("the terminal is too narrow" in facts) is (width < 125)
