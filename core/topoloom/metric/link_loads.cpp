@@ -14,19 +14,18 @@ LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGrap
     : space_(network.geometry(), machine.inside()),
       runs_(network, graph.total_bytes(), most_background(network, background)),
       rates_(runs_.rates()),
+      link_count_(network.link_count()),
       messages_(graph) {
     for (const LinkLine& line : runs_.lines()) lines_.push_back({line});
     if (busy == Busy::links_and_nodes) add_node_lines(machine);
     low_.resize(rates_.size());
     high_.resize(rates_.size());
     amount_.resize(lines_.empty() ? 0 : lines_.back().first + lines_.back().length);
-    for (const Link link : ids<Link>(network.link_count())) {
-        const LinkPlace place = runs_.place(link);
-        places_.push_back(place);
-        if (background.empty()) continue;
+    for (std::size_t i = 0; i < background.size(); ++i) {
+        const LinkPlace place = runs_.place(Link{i});
         const Line& line = lines_[place.line];
-        amount_[line.first + place.position] =
-            runs_.grain().round(background[link.value] * rates_[line.rate].ways);
+        amount_[line.first + place.position] = runs_.grain().round(background[i] * rates_[line.rate].ways);
+        if (background[i] > 0) use(place.line);
     }
     for (const Slot slot : slot_of_rank) seats_.push_back(seat(slot));
     for (const Rank u : ids<Rank>(seats_.size())) {
@@ -35,7 +34,10 @@ LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGrap
             hop_bytes_ += hop_bytes_of(u, message);
             journal_size_ = 0;
             note_runs(u, message, 1);
-            for (const LoadRun& run : journal()) add(run, run.amount);
+            for (const LoadRun& run : journal()) {
+                add(run, run.amount);
+                use(run.line);
+            }
         }
     }
     journal_size_ = 0;
@@ -82,7 +84,7 @@ double LinkLoads<T>::most_background(const T& network, std::span<const double> b
 template <class T>
 BigVector<double> LinkLoads<T>::loads() const {
     BigVector<double> loads;
-    for (const Link link : ids<Link>(places_.size())) loads.push_back(load(link));
+    for (const Link link : ids<Link>(link_count_)) loads.push_back(load(link));
     return loads;
 }
 
@@ -98,7 +100,8 @@ void LinkLoads<T>::set_soft_scale(double congestion) {
     soft_factor_.clear();
     for (const LinkRate& rate : rates_) soft_factor_.push_back(1 / (rate.ways * rate.bandwidth * congestion));
     soft_ = 0;
-    for (const Line& line : lines_) {
+    for (const std::uint32_t number : used_) {
+        const Line& line = lines_[number];
         for (std::uint32_t i = 0; i < line.length; ++i)
             soft_ += soft_term(amount_[line.first + i] * soft_factor_[line.rate]);
     }

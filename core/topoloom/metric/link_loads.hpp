@@ -42,7 +42,7 @@ class LinkLoads {
 
     /// Bytes on a link, the background included.
     [[nodiscard]] double load(Link link) const {
-        const LinkPlace place = places_[link.value];
+        const LinkPlace place = runs_.place(link);
         const Line& line = lines_[place.line];
         return rates_[line.rate].load(amount_[line.first + place.position]);
     }
@@ -59,7 +59,7 @@ class LinkLoads {
     [[nodiscard]] std::int64_t hop_bytes() const { return hop_bytes_; }
     [[nodiscard]] const CongestionKey& key();
     /// A value that falls as high loads do: the sum over links of soft_term(congestion / scale). 0 until a scale is set:
-    /// the given congestion, or the highest now. That costs O(links).
+    /// the given congestion, or the highest now. That costs O(links that were ever loaded).
     [[nodiscard]] std::int64_t soft() const { return soft_; }
     void set_soft_scale(double congestion);
     void set_soft_scale() { set_soft_scale(key().congestion); }
@@ -98,6 +98,7 @@ class LinkLoads {
         std::uint32_t tried = 0;     // the last try that added something,
         std::uint32_t critical = 0;  // and the last in which one of its links could be among the busiest
         bool stale = false;          // `most` is to be found
+        bool used = false;           // something was ever put on one of its links
     };
     /// The amounts at which links of a rate are as busy as the busiest.
     struct Limit {
@@ -195,6 +196,10 @@ class LinkLoads {
     void mark_changed();
     void make_stale(std::uint32_t line) {
         if (!std::exchange(lines_[line].stale, true)) stale_.push_back(line);
+        use(line);
+    }
+    void use(std::uint32_t line) {
+        if (!std::exchange(lines_[line].used, true)) used_.push_back(line);
     }
     /// Adds sign * message to loads and soft value.
     [[gnu::noinline]] void put(Rank end, const RankMessage& message, double sign);
@@ -216,14 +221,15 @@ class LinkLoads {
     Space space_;
     LinkRuns<T> runs_;
     std::vector<LinkRate> rates_;
+    std::size_t link_count_;
     NodeLines node_lines_;
     RankMessages messages_;
-    std::vector<Seat> seats_;      // by rank
-    BigVector<LinkPlace> places_;  // by link
-    BigVector<double> amount_;     // by place
+    std::vector<Seat> seats_;   // by rank
+    BigVector<double> amount_;  // by place
     std::vector<Line> lines_;
     std::vector<double> block_;           // the highest congestion in each block of lines
     std::vector<std::uint32_t> stale_;    // lines
+    std::vector<std::uint32_t> used_;     // likewise: on a large machine a job uses few
     std::vector<char> is_changed_;        // by block
     std::vector<std::uint32_t> changed_;  // blocks whose congestion is to be found
     std::vector<double> low_, high_;      // of Limit, by rate

@@ -11,14 +11,9 @@
 #include "topoloom/metric/link_loads.hpp"
 #include "topoloom/metric/objective.hpp"
 #include "topoloom/metric/phase_time.hpp"
+#include "topoloom/metric/time_parts.hpp"
 
 namespace topoloom {
-
-/// Seconds of a placement under `time`, and how much of them the busiest links and nodes take, added up over phases.
-struct TimeParts {
-    double all = 0;
-    double busy = 0;
-};
 
 /// To searches the same as LinkLoads, which is faster where one phase's busiest links are all that counts. The `congestion`
 /// of its key is the value of the objective, `links_at_maximum` the sum over the phases. Values are computed from exact

@@ -125,11 +125,18 @@ CongestionKey Problem::key(std::span<const Slot> slot_of_rank) const {
     return goal_ ? objective_key(machine(), *goal_, slot_of_rank) : CongestionKey{0, 0, value(slot_of_rank)};
 }
 
-double Problem::time(std::span<const Slot> slot_of_rank) const {
-    if (!machine().has_bandwidths()) return 0;
+double Problem::time(std::span<const Slot> slot_of_rank) const { return parts_of_time(slot_of_rank).all; }
+
+bool Problem::is_busy(std::span<const Slot> slot_of_rank) const {
+    const TimeParts parts = parts_of_time(slot_of_rank);
+    return parts.busy > 0.5 * parts.all;
+}
+
+TimeParts Problem::parts_of_time(std::span<const Slot> slot_of_rank) const {
+    if (!machine().has_bandwidths()) return {};
     Goal goal = goal_on_links();
     goal.objective = objective_of(Aim::time);
-    return time_parts(machine(), goal, slot_of_rank).all;
+    return time_parts(machine(), goal, slot_of_rank);
 }
 
 double Problem::objective_value(std::span<const Slot> slot_of_rank) const {

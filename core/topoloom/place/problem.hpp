@@ -10,6 +10,7 @@
 #include "topoloom/machine/allocation.hpp"
 #include "topoloom/metric/congestion_key.hpp"
 #include "topoloom/metric/objective.hpp"
+#include "topoloom/metric/time_parts.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 #include "topoloom/place/grid_pattern.hpp"
 #include "topoloom/place/migration.hpp"
@@ -54,6 +55,8 @@ class Problem {
     [[nodiscard]] double objective_value(std::span<const Slot> slot_of_rank) const;
     /// Predicted seconds, whatever the objective; see PhaseTime. 0 where the machine gives no bandwidths.
     [[nodiscard]] double time(std::span<const Slot> slot_of_rank) const;
+    /// Whether busy links and nodes take most of that time, not startups and latencies.
+    [[nodiscard]] bool is_busy(std::span<const Slot> slot_of_rank) const;
     [[nodiscard]] int threads() const { return threads_; }
 
     /// graph().symmetric(), made when first asked for. Throws Error where a search would need more memory than there
@@ -63,6 +66,8 @@ class Problem {
     [[nodiscard]] const std::optional<GridPattern>& pattern() const;
 
    private:
+    [[nodiscard]] TimeParts parts_of_time(std::span<const Slot> slot_of_rank) const;
+
     const CommGraph& graph_;
     const Allocation& allocation_;
     Room room_;
