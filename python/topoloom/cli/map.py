@@ -107,7 +107,7 @@ def command(
       topoloom map p.npz --machine torus:8x8x8 -o x.json
       topoloom map p.npz --machine torus:25x32x16 --allocation a.txt \\
           --mapper gge,swap --seed 1 --time 10s -o x.json
-      topoloom map p.npz -m torus:17x8x24,nodes=2 --allocate 512 --effort best
+      topoloom map p.npz -m frontier+node:8 --allocate 64 --effort best
       topoloom map mesh.graph -m tree:4:8:2,distance=1:10:100 --imbalance 0.03
       topoloom map p.npz -m torus:8x8x8 --from x.json --migration-cost 1000000
       topoloom map p.npz -m torus:8x8x8 -a a.txt --objective congestion \\
