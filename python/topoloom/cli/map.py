@@ -283,5 +283,17 @@ def _print(
         for name, after in result.values.items()
     ]
     print_table(["", "block (default)", result.mapper, "gain"], rows)
+    filled, used = (
+        len({slot // machine.slots_per_node for slot in placement.slots.tolist()})
+        for placement in (default, result.placement)
+    )
+    if used > filled:
+        facts.append(
+            (
+                "nodes",
+                f"{used:,}, where block fills {filled:,}; --allocation says which "
+                "the job has",
+            )
+        )
     print_facts(facts)
     return before
