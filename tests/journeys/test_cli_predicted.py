@@ -161,6 +161,15 @@ def test_a_named_machine_gets_other_nodes(topoloom: Command) -> None:
     assert len({slot // 8 for slot in packed["placement"]}) == 8
 
 
+def test_more_nodes_than_block_fills_are_told(topoloom: Command) -> None:
+    words = ["p.npz", "-m", "torus:4x4,bandwidth=1GB/s+node:4"]
+    used = {slot // 4 for slot in topoloom("map", *words, "--json").json["placement"]}
+    told = f"  nodes      {len(used)}, where block fills 4; --allocation says which"
+    assert len(used) > 4
+    assert told in topoloom("map", *words).out
+    assert "  nodes  " not in topoloom("map", *words, "--allocate", 4).out
+
+
 def test_nodes_of_a_router_are_two_host_links_apart_or_none(topoloom: Command) -> None:
     topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "r.npz")
     hops = [

@@ -85,6 +85,13 @@ def command(
     whatever their load.
 
     \b
+    predicted       time that the messages take; where bandwidths are known
+    dilation / max  links a message crosses, on average and at most
+    congestion      largest load divided by bandwidth (in bytes if none is known)
+    between nodes   bytes that leave their node; from one node, the most; ▲: more than
+                    under block
+
+    \b
     Examples:
       topoloom compare p.npz --machine torus:8x8x8
       topoloom compare p.npz --machine torus:25x32x16 --allocation a.txt \\

@@ -53,7 +53,9 @@ def print_table(
     kept = [index for index, name in enumerate(columns) if name not in dropped]
     columns = [columns[index] for index in kept]
     rows = [[row[index] for index in kept] for row in rows]
-    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left")
+    if title:
+        console.print(title, style="italic", soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD)
     for index, column in enumerate(columns):
         right = index >= left
         table.add_column(column, justify="right" if right else "left", no_wrap=right)

@@ -257,8 +257,7 @@ def _document(
 
 def _print(found: Any, objective: str, facts: list[tuple[str, str]]) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.cli.measured import objective_text
-    from topoloom.gain import gain, percent
+    from topoloom.cli.measured import gain_text, objective_text
     from topoloom.units import format_count
 
     together, apart = found.together, found.apart
@@ -268,9 +267,6 @@ def _print(found: Any, objective: str, facts: list[tuple[str, str]]) -> None:
     def text(value: float) -> str:
         return objective_text(value, objective, machine)
 
-    def gained(before: float, after: float) -> str:
-        return percent(gain(before, after))
-
     rows = [
         (
             job.name,
@@ -278,17 +274,35 @@ def _print(found: Any, objective: str, facts: list[tuple[str, str]]) -> None:
             text(found.alone[i]),
             text(apart.values[i]),
             text(together.values[i]),
-            gained(apart.values[i], together.values[i]),
+            gain_text(objective, apart.values[i], together.values[i]),
         )
         for i, job in enumerate(together.jobs)
     ]
     all_jobs = (apart.value, together.value)
     apart_text, together_text = map(text, all_jobs)
     total = f"{sum(ranks):,}"
-    rows.append(("all jobs", total, "", apart_text, together_text, gained(*all_jobs)))
+    rows.append(
+        (
+            "all jobs",
+            total,
+            "",
+            apart_text,
+            together_text,
+            gain_text(objective, *all_jobs),
+        )
+    )
     hop_bytes = (apart.hop_bytes, together.hop_bytes)
     apart_text, together_text = map(format_count, hop_bytes)
-    rows.append(("hop bytes", "", "", apart_text, together_text, gained(*hop_bytes)))
+    rows.append(
+        (
+            "hop bytes",
+            "",
+            "",
+            apart_text,
+            together_text,
+            gain_text("hop_bytes", *hop_bytes),
+        )
+    )
     print_table(
         ["", "ranks", "alone", "each for itself", "jointly", "gain"],
         rows,

@@ -107,7 +107,7 @@ def command(
       topoloom map p.npz --machine torus:8x8x8 -o x.json
       topoloom map p.npz --machine torus:25x32x16 --allocation a.txt \\
           --mapper gge,swap --seed 1 --time 10s -o x.json
-      topoloom map p.npz -m torus:17x8x24,nodes=2 --allocate 512 --effort best
+      topoloom map p.npz -m frontier+node:8 --allocate 64 --effort best
       topoloom map mesh.graph -m tree:4:8:2,distance=1:10:100 --imbalance 0.03
       topoloom map p.npz -m torus:8x8x8 --from x.json --migration-cost 1000000
       topoloom map p.npz -m torus:8x8x8 -a a.txt --objective congestion \\
@@ -283,5 +283,17 @@ def _print(
         for name, after in result.values.items()
     ]
     print_table(["", "block (default)", result.mapper, "gain"], rows)
+    filled, used = (
+        len({slot // machine.slots_per_node for slot in placement.slots.tolist()})
+        for placement in (default, result.placement)
+    )
+    if used > filled:
+        facts.append(
+            (
+                "nodes",
+                f"{used:,}, where block fills {filled:,}; --allocation says which "
+                "the job has",
+            )
+        )
     print_facts(facts)
     return before
