@@ -11,6 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# No example is held to a time: machines that run tests are shared.
+settings.register_profile("topoloom", deadline=None)
+settings.load_profile("topoloom")
 
 # Shells let what they start in the background ignore Ctrl-C, and that is inherited.
 signal.signal(signal.SIGINT, signal.default_int_handler)
