@@ -143,6 +143,8 @@ def cases() -> Iterator[Case]:
         if _messages_at_once(case.program, case.ranks) > MOST_MESSAGES:
             continue
         nodes = -(-case.ranks // HOSTS[case.machine].ranks_per_node)
+        if nodes < FRAGMENTS:
+            continue
         first, compact = (_nodes(case.machine, job, nodes) for job in JOBS[:2])
         if case.job == "compact" and compact == first:
             continue
