@@ -11,6 +11,8 @@ from topoloom.discover.described import AllocatedNode, Described
 from topoloom.node_parts import NodeParts
 
 _NODE, _DOWN = "+node:", "+down:"
+#: Options of a node that stay where the new one says nothing of them.
+_SPEEDS = ("bandwidth", "startup", "latency", "memory", "memory-startup")
 
 
 def split_changes(name: str) -> tuple[str, str]:
@@ -22,7 +24,7 @@ def split_changes(name: str) -> tuple[str, str]:
 def changed(described: Described, changes: str) -> Described:
     """Put other nodes into a machine, and let parts of it fail.
 
-    What is known of nodes by the slot, such as CPUs, stays where nodes have as many
+    How fast nodes are stays where the new ones do not say it. What is known of nodes by the slot, such as CPUs, stays where nodes have as many
     slots as before.
 
     Raises
@@ -35,7 +37,7 @@ def changed(described: Described, changes: str) -> Described:
     more, node, new = changes.partition(_NODE)
     down = ",".join(filter(None, [down, more.removeprefix(_DOWN)]))
     text = network + (_DOWN + down if down else "")
-    inside = new if node else inside
+    inside = _with_speeds(new, inside) if node else inside
     text += _NODE + inside if inside or node else ""
     if not node:
         return replace(described, text=text)
@@ -48,3 +50,14 @@ def changed(described: Described, changes: str) -> Described:
         tuple(AllocatedNode(host) for host, _ in described.allocated),
         NodeParts(memory_size=described.node.memory_size),
     )
+
+
+def _with_speeds(new: str, old: str) -> str:
+    """Complete the inside of a node with the speeds of another."""
+    given = {option.partition("=")[0] for option in new.split(",")}
+    kept = [
+        option
+        for option in old.split(",")
+        if option.partition("=")[0] in _SPEEDS and option.partition("=")[0] not in given
+    ]
+    return ",".join([new, *kept])

@@ -34,10 +34,23 @@ def rack(tmp_path: Path) -> str:
 
 
 def test_a_named_machine_gets_other_nodes() -> None:
-    network = load_machine("frontier").text.partition("+node:")[0]
-    assert load_machine("frontier+node:8").text == f"{network}+node:8"
-    other = load_machine("frontier+node:8:8,distance=1:2")
-    assert other.text == f"{network}+node:8:8,distance=1:2"
+    network, _, inside = load_machine("frontier").text.partition("+node:8:8,")
+    assert load_machine("frontier+node:8").text == f"{network}+node:8,{inside}"
+    other = load_machine("frontier+node:4:8,distance=1:2")
+    assert other.text == f"{network}+node:4:8,distance=1:2,{inside}"
+
+
+def test_other_nodes_are_as_fast_as_before_but_where_they_say_so() -> None:
+    before, after = (
+        load_machine(text) for text in ("frontier", "frontier+node:8,startup=2us")
+    )
+    assert after.startup == 2e-6
+    assert after.node_latency == before.node_latency > 0
+    assert after.memory_bandwidth == before.memory_bandwidth > 0
+    assert after.memory_startup == before.memory_startup > 0
+
+
+def test_failures_stand_before_the_inside_of_nodes() -> None:
     assert load_machine("titan+down:17").text.count("+down:17+node:") == 1
 
 

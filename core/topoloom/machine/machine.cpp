@@ -160,17 +160,20 @@ void Machine::complete_speeds() {
         }
     });
     if (!inside_.startup && node_count_ > 1) {
-        remarks_.push_back("assumed: a message over the network takes its sender 0.5 us (startup=)" +
-                           std::string(inside_.latency ? "" : ", and 0.5 us more to arrive (latency=)"));
+        remarks_.push_back("assumed: a message over the network takes its sender 0.5 us" +
+                           std::string(inside_.latency ? "" : ", and 0.5 us more to arrive") +
+                           " (in +node: startup=, latency=)");
     }
     if (slots_per_node() == 1) return;
     speeds_.memory = inside_.memory.value_or(assumed_memory);
     speeds_.memory_startup = inside_.memory_startup.value_or(assumed_memory_startup);
     if (!inside_.memory)
         remarks_.push_back(
-            "assumed: the messages of a node read 200 GB/s from its memory, and write as much (memory=)");
+            "assumed: the messages of a node read 200 GB/s from its memory, and write as much (in +node: "
+            "memory=)");
     if (!inside_.memory_startup)
-        remarks_.push_back("assumed: a message inside a node takes its sender 0.3 us (memory-startup=)");
+        remarks_.push_back(
+            "assumed: a message inside a node takes its sender 0.3 us (in +node: memory-startup=)");
 }
 
 std::size_t Machine::link_count() const {

@@ -230,7 +230,7 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     constexpr double share_for_hop_bytes = 0.3;
     constexpr std::size_t starts_on_links =
         8;  // of few ranks: chance decides, and all take no longer than one
-    constexpr std::array<std::uint32_t, 3> near_effort{0, 0, 1};  // more is lost again on the links
+    constexpr std::array<std::uint32_t, 3> near_effort{0, 1, 1};  // never worse than under hop-bytes
     const double length = route_length(problem.allocation());
     const auto standard =
         static_cast<std::uint32_t>(std::max(1.0, annealing_sweeps(problem.graph()) / length));

@@ -99,6 +99,10 @@ class Objective(NamedTuple):
         if self.objective != AUTO:
             return self
         name, reason = HOP_BYTES, why_hop_bytes
+        spare = allocation.slot_count > graph.rank_count
+        if not reason and spare and allocation.machine.slots_per_node > 1:
+            # Time would spread the job over nodes that nobody gave it.
+            reason = "no nodes are allocated, and they keep the job on few"
         if not reason:
             name, reason = choose_objective(
                 graph, allocation, phases=self.phases, background=self.background

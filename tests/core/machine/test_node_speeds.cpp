@@ -111,15 +111,15 @@ TEST_CASE("what is not said of nodes is assumed, where times have a meaning, and
     const Machine silent = make_machine("hyperx:4,bandwidth=10GB/s+node:4");
     CHECK(silent.speeds().startup == Seconds{0.5e-6});
     CHECK(silent.speeds().latency == Seconds{0.5e-6});
-    CHECK(silent.speeds().memory == BytesPerSecond{100e9});
+    CHECK(silent.speeds().memory == BytesPerSecond{200e9});
     CHECK(silent.speeds().memory_startup == Seconds{0.3e-6});
     CHECK(silent.remarks() ==
           Lines{"assumed: one network card per node, of 10 GB/s (cards=, bandwidth.host=)",
-                "assumed: a message over the network takes its sender 0.5 us (startup=), and 0.5 us more to "
-                "arrive "
-                "(latency=)",
-                "assumed: messages inside a node move 100 GB/s, all together (memory=)",
-                "assumed: a message inside a node takes its sender 0.3 us (memory-startup=)"});
+                "assumed: a message over the network takes its sender 0.5 us, and 0.5 us more to arrive (in "
+                "+node: startup=, latency=)",
+                "assumed: the messages of a node read 200 GB/s from its memory, and write as much (in +node: "
+                "memory=)",
+                "assumed: a message inside a node takes its sender 0.3 us (in +node: memory-startup=)"});
 
     const Machine told = make_machine(
         "hyperx:4,bandwidth=10GB/s,cards=2"
@@ -146,8 +146,9 @@ TEST_CASE("only what counts is assumed") {
     // One node: nothing is sent over the network.
     const Machine one = make_machine("torus:1+node:4,memory=100GB/s");
     CHECK(one.remarks() ==
-          Lines{"assumed: a message inside a node takes its sender 0.3 us (memory-startup=)"});
-    CHECK(remarks_on("torus:4,bandwidth=10GB/s+node:4,latency=1us", "takes its sender 0.5 us (startup=)"));
+          Lines{"assumed: a message inside a node takes its sender 0.3 us (in +node: memory-startup=)"});
+    CHECK(remarks_on("torus:4,bandwidth=10GB/s+node:4,latency=1us",
+                     "takes its sender 0.5 us (in +node: startup="));
     CHECK_FALSE(remarks_on("torus:4,bandwidth=10GB/s+node:4,latency=1us", "to arrive"));
 }
 

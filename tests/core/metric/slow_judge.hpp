@@ -50,6 +50,12 @@ inline std::map<std::uint32_t, double> shares(const topoloom::Machine& machine, 
     return on_link;
 }
 
+/// A node, or the NVLink domain that it is in.
+inline std::uint32_t host_of(const topoloom::Machine& machine, topoloom::Node node) {
+    const auto* rails = std::get_if<topoloom::RailCluster>(&machine.topology());
+    return rails == nullptr ? node.value : node.value / rails->spec().gpus;
+}
+
 inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const topoloom::Machine& machine,
                                       const topoloom::Placement& placement,
                                       std::optional<double> minimal_share = {}) {
@@ -60,6 +66,7 @@ inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const to
     result.bytes_out = result.bytes_in;
     result.messages_in.assign(machine.node_count(), 0);
     result.messages_out = result.messages_in;
+    std::map<std::uint32_t, Bytes> leaving;
     double all_bytes = 0;
     double all_messages = 0;
     double message_hops = 0;
@@ -72,7 +79,10 @@ inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const to
         all_messages += static_cast<double>(pair.messages);
         result.hop_bytes += pair.bytes * machine.distance(from, to);
         if (a == b) continue;
-        result.inter_node_bytes += Bytes{pair.bytes};
+        if (host_of(machine, a) != host_of(machine, b)) {
+            result.inter_node_bytes += Bytes{pair.bytes};
+            leaving[host_of(machine, a)] += Bytes{pair.bytes};
+        }
         result.bytes_out[a.value] += Bytes{pair.bytes};
         result.bytes_in[b.value] += Bytes{pair.bytes};
         result.messages_out[a.value] += pair.messages;
@@ -84,7 +94,7 @@ inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const to
         message_hops += hops * static_cast<double>(pair.messages);
         if (pair.messages > 0) result.dilation_max = std::max(result.dilation_max, hops);
     }
-    result.inter_node_max = *std::max_element(result.bytes_out.begin(), result.bytes_out.end());
+    for (const auto& [host, bytes] : leaving) result.inter_node_max = std::max(result.inter_node_max, bytes);
     result.hops_per_byte = all_bytes > 0 ? static_cast<double>(result.hop_bytes) / all_bytes : 0;
     result.dilation_average = all_messages > 0 ? message_hops / all_messages : 0;
     double sum = 0;

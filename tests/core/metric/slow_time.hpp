@@ -23,24 +23,24 @@ inline std::vector<double> slow_congestion(const topoloom::CommGraph& phase, con
     return seconds;
 }
 
-/// What every node sends through its port, then what it receives, then what its slots send each other: by bandwidth.
+/// What every node sends through its port, then what it receives, then what messages read from its memory, then what
+/// they write there, those inside the node among them: by bandwidth.
 inline std::vector<double> slow_node_seconds(const topoloom::CommGraph& phase,
                                              const topoloom::Machine& machine,
                                              std::span<const topoloom::Slot> slots) {
     using namespace topoloom;
     const std::size_t nodes = machine.node_count();
-    std::vector<double> seconds(3 * nodes);
+    std::vector<double> seconds(4 * nodes);
     for (const Rank u : ids<Rank>(phase.rank_count())) {
         for (const Edge edge : phase.sends(u)) {
             const Node from = machine.node(slots[u.value]);
             const Node to = machine.node(slots[edge.peer.value]);
             const auto bytes = static_cast<double>(edge.bytes.value);
-            if (from == to) {
-                seconds[2 * nodes + from.value] += bytes;
-            } else {
-                seconds[from.value] += bytes;
-                seconds[nodes + to.value] += bytes;
-            }
+            seconds[2 * nodes + from.value] += bytes;
+            seconds[3 * nodes + to.value] += bytes;
+            if (from == to) continue;
+            seconds[from.value] += bytes;
+            seconds[nodes + to.value] += bytes;
         }
     }
     for (std::size_t i = 0; i < seconds.size(); ++i)

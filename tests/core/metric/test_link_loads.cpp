@@ -53,9 +53,10 @@ std::vector<char> ends_of_busiest(const CommGraph& graph, const Machine& machine
             if (edge.bytes.value == 0 || least == 0) continue;
             const Node from = machine.node(slots[u.value]);
             const Node to = machine.node(slots[edge.peer.value]);
-            bool busy = from == to ? of_nodes[2 * machine.node_count() + from.value] >= least
-                                   : std::max(of_nodes[from.value],
-                                              of_nodes[machine.node_count() + to.value]) >= least;
+            const std::size_t nodes = machine.node_count();
+            bool busy = std::max(of_nodes[2 * nodes + from.value], of_nodes[3 * nodes + to.value]) >= least;
+            if (from != to)
+                busy = busy || std::max(of_nodes[from.value], of_nodes[nodes + to.value]) >= least;
             with_topology(machine, [&](const auto& network) {
                 if (from == to) return;
                 network.route(from, to,
