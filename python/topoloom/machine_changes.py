@@ -24,8 +24,8 @@ def split_changes(name: str) -> tuple[str, str]:
 def changed(described: Described, changes: str) -> Described:
     """Put other nodes into a machine, and let parts of it fail.
 
-    How fast nodes are stays where the new ones do not say it. What is known of nodes by the slot, such as CPUs, stays where nodes have as many
-    slots as before.
+    How fast nodes are stays where the new ones do not say it. What is known of nodes by
+    the slot, such as CPUs, stays where nodes have as many slots as before.
 
     Raises
     ------
