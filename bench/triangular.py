@@ -14,14 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from published.triangular import PROBLEMS, UNIT
+from published.triangular import HOPPER, PROBLEMS, UNIT
 from topoloom import (
     Allocation,
     Judgement,
     Machine,
     fragmented_allocation,
     judge,
-    load_machine,
     place,
     triangular_grid,
     triangular_messages,
@@ -173,7 +172,7 @@ def main() -> None:
     parser.add_argument("--rows", default="23,47", help="of 23, 47, 95 and 191")
     parser.add_argument("--figure", type=Path, help="SVG to draw")
     asked = parser.parse_args()
-    machine = load_machine("hopper")
+    machine = Machine(HOPPER)
     results = [
         measure(machine, int(rows), ragged, order)
         for rows in asked.rows.split(",")
