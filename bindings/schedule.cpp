@@ -169,7 +169,7 @@ void bind_schedule(nb::module_& m) {
                 });
             },
             "allocation"_a, "placement"_a, "model"_a = nb::none(), "threads"_a = 0,
-            "What it costs on the links under a placement; without a model, with the machine's own start-up "
+            "What it costs on the links under a placement; without a model, with the machine's own startup "
             "time\n"
             "and port bandwidth.");
     m.def("schedules", &list_schedules, "All schedules with their operations and options.",

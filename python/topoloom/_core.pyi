@@ -634,7 +634,7 @@ class Schedule:
 
     def cost_on(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None, threads: int = 0) -> ScheduleCost:
         """
-        What it costs on the links under a placement; without a model, with the machine's own start-up time
+        What it costs on the links under a placement; without a model, with the machine's own startup time
         and port bandwidth.
         """
 

@@ -139,9 +139,7 @@ class LaunchOrder:
         topoloom.Error
             If the ranks have no room, or no node has room for what was said.
         """
-        slots = _Slots(allocation, self.cores_per_rank)
-        room = self._room(slots, memory)
-        _check_room(ranks, room)
+        slots, room = self._open(allocation, ranks, memory)
         return slots.taken(room)
 
     def used(self, allocation: Allocation, ranks: int, memory: int = 0) -> Launched:
@@ -152,9 +150,7 @@ class LaunchOrder:
         topoloom.Error
             If the ranks have no room, or no node has room for what was said.
         """
-        slots = _Slots(allocation, self.cores_per_rank)
-        room = self._room(slots, memory)
-        _check_room(ranks, room)
+        slots, room = self._open(allocation, ranks, memory)
         if self.ranks_per_node is not None:
             room = np.where(np.cumsum(room) - room < ranks, room, 0)
         counts = _LAUNCHERS[self.launcher].spread(room, ranks)
@@ -162,6 +158,15 @@ class LaunchOrder:
         if ranks < allocation.slot_count:
             words = self._words(slots.free, room, counts)
         return Launched(slots.taken(counts), words)
+
+    def _open(
+        self, allocation: Allocation, ranks: int, memory: int
+    ) -> tuple[_Slots, Counts]:
+        """List the slots by node, and the ranks that each node can hold."""
+        slots = _Slots(allocation, self.cores_per_rank)
+        room = self._room(slots, memory)
+        _check_room(ranks, room)
+        return slots, room
 
     def _words(self, free: Counts, room: Counts, counts: Counts) -> str:
         """Tell what is used of a larger allocation, and how to have it otherwise."""

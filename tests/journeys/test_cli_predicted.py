@@ -60,7 +60,7 @@ def test_short_messages_are_placed_for_hop_bytes(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "4x4", "--bytes", 8, "-o", "s.npz")
     printed = topoloom("map", "s.npz", "-m", TOLD).out
     # 4 rounds of 1 us; 8 bytes take 8 ns on a link, 4 times at most on one of these.
-    assert "  objective  hop-bytes: messages are short: start-ups and" in printed
+    assert "  objective  hop-bytes: messages are short: startups and" in printed
 
 
 def test_the_predicted_time_is_that_of_its_definition(topoloom: Command) -> None:

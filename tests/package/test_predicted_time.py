@@ -165,7 +165,7 @@ def test_long_messages_are_placed_for_time_and_short_ones_for_hop_bytes(
     for graph in problems(1):
         name, reason = choose_objective(graph, allocation)
         assert name == "hop-bytes"
-        assert reason.startswith("messages are short: start-ups and latencies take")
+        assert reason.startswith("messages are short: startups and latencies take")
 
 
 def test_what_is_placed_with_others_in_mind_is_placed_for_hop_bytes() -> None:

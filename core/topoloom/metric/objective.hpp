@@ -15,7 +15,7 @@ namespace topoloom {
 /// hop_bytes   bytes times distance
 /// congestion  seconds that the busiest link needs: its bytes / bandwidth (Sudheer 2012, ch. 7)
 /// soft        the same with a smooth maximum: the 8-norm over all links
-/// time        what a phase takes, start-ups and latencies included; see PhaseTime
+/// time        what a phase takes, startups and latencies included; see PhaseTime
 /// Each is added up over the phases of a pattern: messages of different phases never meet.
 enum class Aim : std::size_t { hop_bytes, congestion, soft, time };
 

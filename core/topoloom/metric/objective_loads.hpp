@@ -91,7 +91,7 @@ class ObjectiveLoads {
 };
 
 /// Calls use(make), where make(slot_of_rank) returns what searches go by under the goal: the LinkLoads or ObjectiveLoads
-/// of a placement. Under `time` in one phase these are loads of links and nodes: what else it takes, start-ups and
+/// of a placement. Under `time` in one phase these are loads of links and nodes: what else it takes, startups and
 /// latencies, costs a search more than it brings. See objective_key() for what the objective is.
 template <class Use>
 decltype(auto) with_loads(const Machine& machine, const Goal& goal, const Use& use) {

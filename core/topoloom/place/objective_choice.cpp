@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Under which start-ups and latencies rule, whatever the loads.
+/// Under which startups and latencies rule, whatever the loads.
 constexpr double least_busy_share = 0.05;
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
@@ -31,7 +31,7 @@ ObjectiveChoice choose_objective(const Problem& problem, std::vector<const CommG
     const double share = parts.busy / parts.all;
     if (share < least_busy_share)
         return {Aim::hop_bytes,
-                "messages are short: start-ups and latencies take " + percent(1 - share) + " of the time"};
+                "messages are short: startups and latencies take " + percent(1 - share) + " of the time"};
     return {Aim::time, "links, network cards and memory take " + percent(share) + " of the time"};
 }
 

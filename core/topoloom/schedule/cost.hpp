@@ -27,7 +27,7 @@ struct ScheduleCost {
 /// rank).
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model);
 
-/// What a machine says of itself: messages take their start-up time, and pass the port of their node.
+/// What a machine says of itself: messages take their startup time, and pass the port of their node.
 [[nodiscard]] NetworkModel model_of(const Machine& machine);
 
 /// Rank r sits on slots[r]. Messages within a node cost nothing. A round takes the longest of

@@ -158,7 +158,7 @@ def cost_of(
 ) -> ScheduleCost:
     """Tell what a schedule costs: on the links where there are sites.
 
-    Without a model the machine's own start-up time and port bandwidth count.
+    Without a model the machine's own startup time and port bandwidth count.
     """
     schedule = call.schedule(name)
     if sites is not None:
