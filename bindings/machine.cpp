@@ -58,8 +58,12 @@ void bind_machine(nb::module_& m) {
     nb::class_<Machine>(m, "Machine",
                         "A network and what is inside its nodes, from a short text such as torus:8x8x8.")
         .def(
-            "__init__", [](Machine* self, std::string_view text) { new (self) Machine(make_machine(text)); },
-            "text"_a)
+            "__init__",
+            [](Machine* self, std::string_view text, const std::vector<std::string>& remarks) {
+                new (self) Machine(make_machine(text));
+                for (const std::string& remark : remarks) self->add_remark(remark);
+            },
+            "text"_a, "remarks"_a = std::vector<std::string>{})
         .def_prop_ro("text", &Machine::text)
         .def_prop_ro("name", &Machine::describe)
         .def_prop_ro("node_count", &Machine::node_count)

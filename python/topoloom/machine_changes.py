@@ -44,11 +44,11 @@ def changed(described: Described, changes: str) -> Described:
     before, after = Machine(described.text), Machine(text)
     if before.slots_per_node == after.slots_per_node:
         return replace(described, text=text, node=replace(described.node, names=()))
-    return Described(
-        text,
-        described.hosts,
-        tuple(AllocatedNode(host) for host, _ in described.allocated),
-        NodeParts(memory_size=described.node.memory_size),
+    return replace(
+        described,
+        text=text,
+        allocated=tuple(AllocatedNode(host) for host, _ in described.allocated),
+        node=NodeParts(memory_size=described.node.memory_size),
     )
 
 

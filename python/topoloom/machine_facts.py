@@ -52,8 +52,3 @@ def link_bandwidths(machine: Machine) -> list[dict[str, Any]]:
         key=lambda pair: (-pair[1], pair[0]),
     )
     return [{"bytes_per_second": value, "links": count} for value, count in found]
-
-
-def has_bandwidths(bandwidths: list[dict[str, Any]]) -> bool:
-    """Whether the machine's description gives any: 1 B/s stands for none."""
-    return [each["bytes_per_second"] for each in bandwidths] not in ([], [1.0])

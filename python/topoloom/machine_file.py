@@ -15,6 +15,7 @@ from topoloom.discover.described import AllocatedNode, Described
 from topoloom.discover.detect import detect_machine
 from topoloom.discover.importers import IMPORTERS
 from topoloom.discover.metis import write_metis_machine
+from topoloom.discover.networks import with_speeds
 from topoloom.discover.scotch import write_scotch_target
 from topoloom.discover.simgrid import write_simgrid_platform
 from topoloom.files import MOST_BYTES, exists, named, read_text, write_text
@@ -150,7 +151,7 @@ def load_described(text: str | Path) -> tuple[Machine, Described]:
     if described.text == str(text):
         return Machine(described.text), described
     with named(text):
-        machine = Machine(described.text)
+        machine = Machine(described.text, described.remarks)
         _check_hosts(machine, described.hosts)
         described_allocation(machine, described)  # refuses what is not there
     return machine, described
@@ -199,11 +200,12 @@ def save_machine(
     hosts: Sequence[str] = (),
     allocated: Sequence[AllocatedNode] = (),
     node: NodeParts = NO_PARTS,
+    remarks: Sequence[str] = (),
 ) -> None:
     """Write a machine in the format of the suffix: ``.toml``, or one of `WRITERS`.
 
-    Only ``.toml`` keeps all of it, with names, the allocation, CPUs and devices. A
-    device, such as ``/dev/stdout``, gets that too.
+    Only ``.toml`` keeps all of it, with names, the allocation, CPUs and devices, and
+    has the remarks as comments. A device, such as ``/dev/stdout``, gets that too.
 
     Raises
     ------
@@ -212,7 +214,7 @@ def save_machine(
     """
     path = Path(path)
     if path.suffix == ".toml" or (path.exists() and not path.is_file()):
-        write_machine_toml(path, machine, machine.name, hosts, allocated, node)
+        write_machine_toml(path, machine, machine.name, hosts, allocated, node, remarks)
         return
     for suffix, write in WRITERS.values():
         if path.suffix == suffix:
@@ -234,7 +236,7 @@ def _import(path: Path) -> Described:
     for importer in IMPORTERS:
         if importer.recognizes(head):
             with named(path):
-                return importer.read(text)
+                return with_speeds(importer.read(text))
     known = ", ".join([*FORMATS, *(importer.name for importer in IMPORTERS)])
     raise Error(
         f"{path}: describes no machine in a format that is known ({known}); "

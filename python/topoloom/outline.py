@@ -26,7 +26,7 @@ def outline(machine: Machine) -> list[str]:
     network, _, down = outside.partition("+down:")
     topology = write_topology(network)
     parts = _PARTS[topology["kind"]](topology)
-    if inside:
+    if machine.slots_per_node > 1:
         levels = split_numbers(inside.partition(",")[0])
         *groups, slots = reversed(levels)
         parts += [_counted(count, "group") for count in groups]

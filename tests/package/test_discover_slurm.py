@@ -143,7 +143,7 @@ def test_a_description_becomes_a_machine_and_its_hosts(
 ) -> None:
     (importer,) = (entry for entry in IMPORTERS if entry.recognizes(text))
     described = importer.read(text)
-    assert described == Described(machine, hosts)
+    assert described == Described(machine, hosts, network="")
     assert Machine(described.text).node_count == len(hosts)
 
 

@@ -2,6 +2,7 @@
 #include "topoloom/machine/machine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <sstream>
 
@@ -132,6 +133,10 @@ void Machine::find_bandwidths() {
                  bandwidth_text(most->bandwidth), ", but nothing of '", network.link_name(least->first),
                  "'; give the bandwidth of all links");
         }
+        const bool nodes_have_speeds =
+            std::isfinite(inside_.port_bandwidth.value) || inside_.memory.has_value();
+        if (!has_bandwidths_ && nodes_have_speeds)
+            remarks_.push_back("how fast nodes are counts nowhere, as links have no bandwidth (bandwidth=)");
     });
 }
 

@@ -175,6 +175,8 @@ class Machine {
     [[nodiscard]] const NodeSpeeds& speeds() const { return speeds_; }
     /// What was assumed of the machine, and what is odd about it: a line each.
     [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
+    /// Of what was assumed where the machine was described.
+    void add_remark(std::string remark) { remarks_.push_back(std::move(remark)); }
 
     [[nodiscard]] std::size_t node_count() const { return node_count_; }
     [[nodiscard]] std::uint32_t slots_per_node() const { return inside_.levels.size(); }

@@ -79,7 +79,12 @@ def command(
         facts["allocated_slots"] = given.allocation.slot_count
     if output is not None:
         save_machine(
-            output, the_machine, described.hosts, described.allocated, described.node
+            output,
+            the_machine,
+            described.hosts,
+            described.allocated,
+            described.node,
+            described.remarks,
         )
     if figure is not None:
         from topoloom.figure import draw_machine
@@ -90,7 +95,10 @@ def command(
         written = {"output": output and str(output), "figure": figure and str(figure)}
         print_json({**facts, **written})
         return
-    rows = [*_rows(facts), *node_rows(the_machine, described.node)]
+    rows = [
+        *_rows(facts, the_machine.has_bandwidths),
+        *node_rows(the_machine, described.node),
+    ]
     if output is not None:
         rows.append(("written", str(output)))
     if figure is not None:
@@ -112,15 +120,12 @@ def _named(words: list[str]) -> str:
     return words[0]
 
 
-def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    from topoloom.machine_facts import has_bandwidths
-
+def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
     texts = {**facts, "bandwidths": "", "bisection": ""}
-    told = has_bandwidths(facts["bandwidths"])
-    if told:
-        texts["bandwidths"] = _bandwidths(facts["bandwidths"])
+    if has_bandwidths or len(facts["bandwidths"]) > 1:
+        texts["bandwidths"] = _bandwidths(facts["bandwidths"], has_bandwidths)
     if facts["bisection"]["links"]:
-        texts["bisection"] = _bisection(facts["bisection"], told)
+        texts["bisection"] = _bisection(facts["bisection"], has_bandwidths)
     return [
         (name.replace("_", " "), _cell(value))
         for name, value in texts.items()
@@ -128,15 +133,15 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _bandwidths(bandwidths: list[dict[str, float]]) -> str:
+def _bandwidths(bandwidths: list[dict[str, float]], have_units: bool) -> str:
     from topoloom.units import counted, format_bandwidth
 
     most = 4
-    texts = [
-        f"{counted(int(each['links']), 'link')} of "
-        f"{format_bandwidth(each['bytes_per_second'])}"
-        for each in bandwidths[:most]
-    ]
+    texts = []
+    for each in bandwidths[:most]:
+        rate = each["bytes_per_second"]
+        told = format_bandwidth(rate) if have_units else f"{rate:g} (relative)"
+        texts.append(f"{counted(int(each['links']), 'link')} of {told}")
     if len(bandwidths) > most:
         rest = int(sum(each["links"] for each in bandwidths[most:]))
         texts.append(f"{counted(rest, 'link')} more")

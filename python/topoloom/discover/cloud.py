@@ -2,7 +2,7 @@
 """Where a cloud's instances sit: JSON of Amazon EC2, Google Compute Engine and Oracle.
 
 Each instance lists the network nodes (blocks, racks) above it, so that the machine is
-a tree of switches; none of the three tells bandwidths.
+a tree of switches. None of the three tells bandwidths; types of instances have theirs.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from topoloom._core import Error
@@ -17,6 +18,8 @@ from topoloom.discover.described import Described
 from topoloom.discover.switch_tree import Switch, describe_switches
 
 _MOST_LEVELS = 16
+#: where Amazon, Google and Oracle tell the type of an instance
+_TYPES = ("InstanceType", "machineType", "shape")
 _Record = dict[str, Any]
 
 
@@ -170,6 +173,7 @@ class _Document:
                 value = value[key]
         records = value if isinstance(value, list) else [value]
         placed: dict[str, tuple[str, ...]] = {}
+        kinds: set[str] = set()
         for record in records:
             if not isinstance(record, dict):
                 self.complain("", f"expected a list of entries under {wrappers[-1]!r}")
@@ -184,11 +188,19 @@ class _Document:
             if name in placed:
                 self.complain(json.dumps(name), f"'{name[:60]}' is there twice")
             placed[name] = path
+            kinds.add(_instance_type(record))
         if not placed:
             self.complain("", "the list has no instance")
         if own_hosts and len(set(placed.values())) == len(placed):
             placed = {name: path[:-1] for name, path in placed.items()}
-        return _describe(placed)
+        network = kinds.pop() if len(kinds) == 1 else ""
+        return replace(_describe(placed), network=network)
+
+
+def _instance_type(record: _Record) -> str:
+    """Find the type, at Google behind its zone's address; empty if it is not told."""
+    told = next((record[key] for key in _TYPES if key in record), "")
+    return told.rpartition("/")[2] if isinstance(told, str) else ""
 
 
 def _describe(placed: dict[str, tuple[str, ...]]) -> Described:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from topoloom.discover.described import Described
@@ -53,7 +54,8 @@ def describe_groups(found: dict[CrayPlace, tuple[int, str]]) -> Described:
 
     Blades, chassis and groups are switches, and there is a root above several groups.
     """
-    return describe_hung(
+    described = describe_hung(
         Hung(*found[place], (place.blade, place.chassis, place.group, "all groups"))
         for place in sorted(found)
     )
+    return replace(described, network="aries")

@@ -35,12 +35,19 @@ class Described:
         order; empty where that is the whole machine.
     node
         What is inside each node: names of levels, CPUs, devices.
+    network
+        Of which kind the network is, a key of `networks.NETWORKS`; empty where nothing
+        tells; None where its speeds are in `text`, or there is none.
+    remarks
+        What was assumed.
     """
 
     text: str
     hosts: tuple[str, ...] = ()
     allocated: tuple[AllocatedNode, ...] = ()
     node: NodeParts = NO_PARTS
+    network: str | None = None
+    remarks: tuple[str, ...] = ()
 
 
 class Importer(NamedTuple):

@@ -11,6 +11,7 @@ from topoloom._core import Error
 from topoloom.discover.asked import answer_of
 from topoloom.discover.described import Described
 from topoloom.discover.hwloc import read_inside
+from topoloom.discover.networks import with_speeds
 from topoloom.discover.node_levels import (
     Inside,
     levels_text,
@@ -20,6 +21,7 @@ from topoloom.discover.node_levels import (
 from topoloom.discover.node_lists import job_hosts
 from topoloom.discover.slurm_job import counted_cpus, job_nodes
 from topoloom.discover.slurm_machine import describe_counted, describe_slurm_job
+from topoloom.discover.system_cards import read_cards
 from topoloom.discover.system_cpus import read_system
 from topoloom.files import named
 from topoloom.hostlist import is_host
@@ -31,14 +33,15 @@ def detect_machine() -> Described:
     Slurm is asked for the switches, for the cores of each node and for those that the
     job was given. Of other batch systems only the names of the nodes are known: they
     are taken to be all like this one and on one switch. Outside of Slurm, only cores
-    that this process may use are slots.
+    that this process may use are slots. How fast the network is, the cards of this
+    node tell.
 
     Raises
     ------
     topoloom.Error
         If the batch system's list of nodes cannot be read, or the job has ended.
     """
-    return _of_slurm() or _of_names()
+    return with_speeds(_of_slurm() or _of_names(), read_cards())
 
 
 def _of_slurm() -> Described | None:
@@ -64,7 +67,7 @@ def _of_names() -> Described:
         hosts = (platform.node(),)
     inside = _this_node()
     text = nodes_text(max(1, len(hosts)), levels_text(inside))
-    return Described(text, hosts, node=node_parts(inside))
+    return Described(text, hosts, node=node_parts(inside), network="")
 
 
 def _whole_node() -> Inside:

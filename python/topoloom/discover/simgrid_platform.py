@@ -52,6 +52,7 @@ def write_routes(
     routes: Mapping[tuple[str, str], list[int]],
     latency: float,
     memory: float,
+    far: float = 0.0,
 ) -> str:
     """Write hosts, one or several per node, and the routes between these pairs of them.
 
@@ -67,6 +68,8 @@ def write_routes(
     memory
         Bytes per second that messages read from a node's memory, and write there; inf
         where that does not limit them.
+    far
+        Seconds that every message takes in addition.
     """
     used = sorted({link for route in routes.values() for link in route})
     speed = f'speed="1Gf" core="{machine.slots_per_node}"'
@@ -75,6 +78,8 @@ def write_routes(
         _link(f"link-{link}", machine.bandwidth(link), machine.latency(link))
         for link in used
     ]
+    if far:
+        lines.append(_link("far", _NO_LIMIT, far, "FATPIPE"))
     has_ports = machine.port_bandwidth < math.inf
     has_memory = memory < math.inf
     for node in sorted(set(node_of_host.values())):
@@ -97,6 +102,8 @@ def write_routes(
             names = [] if has_memory else [f"inside-{out_of}"]
         if has_memory:
             names = [f"read-{out_of}", *names, f"write-{into}"]
+        if far:
+            names.insert(0, "far")
         crossed = "".join(f'<link_ctn id="{name}"/>' for name in names)
         ends = f'src="{source}" dst="{target}"'
         lines.append(f'    <route {ends} symmetrical="NO">{crossed}</route>')

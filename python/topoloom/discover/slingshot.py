@@ -15,7 +15,7 @@ A line is one of
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from topoloom._core import Error
 from topoloom.discover.described import Described
@@ -97,7 +97,8 @@ def read_slingshot(text: str) -> Described:
                 f"line {node.line}: only one of this and line {first.line} tells the "
                 f"switch or chassis of its host; tell that of {host} as that of others"
             )
-    return describe_hung(_hung(host, node) for host, node in nodes.items())
+    described = describe_hung(_hung(host, node) for host, node in nodes.items())
+    return replace(described, network="slingshot")
 
 
 def _bare(line: str) -> str:

@@ -136,7 +136,7 @@ def one_ring(rings: list[Switch]) -> Described:
             "keep one ring"
         )
     describe_switches(rings)  # refuses a node listed twice
-    return Described(f"torus:{len(rings[0].nodes)}", rings[0].nodes)
+    return Described(f"torus:{len(rings[0].nodes)}", rings[0].nodes, network="")
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from topoloom.discover.asked import answer_of
 from topoloom.discover.described import AllocatedNode, Described
@@ -57,8 +58,9 @@ def describe_slurm_job(
     network = _network(hosts)
     if network is None:
         text = nodes_text(len(hosts), levels)
-        return Described(text, tuple(hosts), allocated, known)
-    return Described(network.text + weigh_hops(levels), network.hosts, allocated, known)
+        return Described(text, tuple(hosts), allocated, known, network="")
+    text = network.text + weigh_hops(levels)
+    return replace(network, text=text, allocated=allocated, node=known)
 
 
 def describe_counted(
@@ -78,7 +80,8 @@ def describe_counted(
         AllocatedNode(host, tuple(range(count)) if count < len(inside.cores) else ())
         for host, count in zip(hosts, counts, strict=True)
     )
-    return Described(nodes_text(len(hosts), levels_text(inside)), hosts, allocated)
+    text = nodes_text(len(hosts), levels_text(inside))
+    return Described(text, hosts, allocated, network="")
 
 
 def _network(hosts: Sequence[str]) -> Described | None:

@@ -143,7 +143,7 @@ def _torus(value: Value) -> Described:
             f"line {torus.line}: {count - len(named)} of {count} places of the torus "
             "have no node; add regions for them"
         )
-    return Described(f"torus:{_shape(dims)}", named)
+    return Described(f"torus:{_shape(dims)}", named, network="")
 
 
 _KINDS: dict[str, Callable[[Value], Described]] = {

@@ -95,14 +95,15 @@ def describe_switches(switches: list[Switch]) -> Described:
     hosts = tuple(node for at in order for node in switches[at].nodes)
     arities = _regular_arities(switches, index, order)
     if arities is not None:
-        return Described(f"tree:{':'.join(map(str, arities))}", hosts)
+        return Described(f"tree:{':'.join(map(str, arities))}", hosts, network="")
     first = len(hosts)
     number = {host: i for i, host in enumerate(hosts)}
     links = []
     for at, switch in enumerate(switches):
         links += [f"{number[node]}-{first + at}" for node in switch.nodes]
         links += [f"{first + at}-{first + index[name]}" for name in switch.children]
-    return Described(f"graph:{first}+{len(switches)}:{','.join(links)}", hosts)
+    text = f"graph:{first}+{len(switches)}:{','.join(links)}"
+    return Described(text, hosts, network="")
 
 
 def describe_hung(hung: Iterable[Hung]) -> Described:

@@ -76,9 +76,12 @@ def read_xtdb2proc(text: str) -> Described:
         router: sorted(record.host for record in here if record.compute)
         for router, here in routers.items()
     }
-    gemini = f",nodes={nodes},bandwidth.y=half" if nodes == _NODES_OF_GEMINI else ""
+    is_gemini = nodes == _NODES_OF_GEMINI
+    routers_of = f",nodes={nodes},bandwidth.y=half" if is_gemini else ""
     return Described(
-        f"torus:{'x'.join(map(str, size))}{gemini}", hosts_by_place(size, nodes, hosts)
+        f"torus:{'x'.join(map(str, size))}{routers_of}",
+        hosts_by_place(size, nodes, hosts),
+        network="gemini" if is_gemini else "seastar",
     )
 
 

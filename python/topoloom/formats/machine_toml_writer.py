@@ -25,8 +25,12 @@ def write_machine_toml(
     hosts: Sequence[str] = (),
     allocated: Sequence[AllocatedNode] = (),
     node: NodeParts = NO_PARTS,
+    remarks: Sequence[str] = (),
 ) -> None:
-    """Write a machine as TOML; `read_machine_toml` makes the same machine of it."""
+    """Write a machine as TOML; `read_machine_toml` makes the same machine of it.
+
+    Remarks become comments.
+    """
     outside = machine.text.partition("+node:")[0]
     network, _, down = outside.partition("+down:")
     sections = {"topology": write_topology(network)}
@@ -43,6 +47,8 @@ def write_machine_toml(
     ]
     for title, table in sections.items():
         lines += ["", f"[{title}]"]
+        if title == "topology":
+            lines += [f"# {remark}" for remark in remarks]
         lines += [f"{key} = {toml_text(value)}" for key, value in table.items()]
     lines += allocation_lines(allocated)
     write_text(path, "\n".join(lines) + "\n")
