@@ -124,6 +124,8 @@ def print_ranked(
     size = "" if call.operation == "barrier" else f" of {format_bytes(call.bytes)}"
     title = f"{call.operation}{size} among {call.ranks:,} ranks{on}"
     facts = [("messages cost", setting.model_name)]
+    if setting.unused:
+        facts.append(("allocation", setting.unused))
     if together is not None:
         facts += [
             (f"{turn.what} {number}", f"{turn.schedule}, {_seconds(turn.seconds)}")

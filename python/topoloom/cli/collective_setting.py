@@ -19,6 +19,7 @@ class Setting(NamedTuple):
     machine_name: str
     hosts: Any = None
     node: Any = None
+    unused: str = ""  # what of a larger allocation the launcher would use, in words
 
 
 def read_setting(
@@ -51,11 +52,9 @@ def _check_speeds(setting: Setting) -> None:
     """Refuse a machine whose links or ports would count as 1 B/s or as no time."""
     from topoloom import Error
     from topoloom.formats.node_toml import write_port
-    from topoloom.machine_facts import has_bandwidths, link_bandwidths
 
     machine = setting.sites.allocation.machine
-    bandwidths = link_bandwidths(machine)
-    if bandwidths and not has_bandwidths(bandwidths):
+    if machine.link_count and not machine.has_bandwidths:
         raise Error(
             f"the links of {machine.name} have no bandwidth; add one, as in "
             "torus:8x8x8,bandwidth=10GB/s"
@@ -85,7 +84,12 @@ def _placed(call: Call, model: Any, name: str, placement: Path) -> Setting:
 
 def _on_machine(call: Call, model: Any, name: str, machine: str, where: Any) -> Setting:
     from topoloom import CommGraph
-    from topoloom.cli.problem import check_fit, choose_allocation, launcher_default
+    from topoloom.cli.problem import (
+        check_fit,
+        choose_allocation,
+        launched,
+        launcher_default,
+    )
     from topoloom.machine_file import load_described
     from topoloom.schedules.choose import Sites
 
@@ -93,5 +97,8 @@ def _on_machine(call: Call, model: Any, name: str, machine: str, where: Any) -> 
     given = choose_allocation(the_machine, described, where)
     silent = CommGraph.from_edges(call.ranks, [], [], [])
     check_fit(silent, given.allocation, f"the {call.operation}")
-    sites = Sites(given.allocation, launcher_default(silent, given.allocation))
-    return Setting(model, sites, name, the_machine.text, given.hosts, described.node)
+    at, unused = launched(given, described, where, call.ranks)
+    sites = Sites(at.allocation, launcher_default(silent, at.allocation))
+    return Setting(
+        model, sites, name, the_machine.text, at.hosts, described.node, unused
+    )
