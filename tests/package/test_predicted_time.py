@@ -49,30 +49,36 @@ def slow_time(graph: CommGraph, machine: Machine, node: list[int]) -> float:
     rows = [row for row in edge_rows(graph).tolist() if row[0] != row[1]]
     if not rows:
         return 0.0
-    rounds = max(messages for *_, messages in rows)
-    leaves, ways, seconds = False, [0.0], defaultdict(float)
+    rounds: defaultdict[int, int] = defaultdict(int)
+    sent: defaultdict[int, int] = defaultdict(int)
+    leaving: defaultdict[int, int] = defaultdict(int)
+    way: defaultdict[int, float] = defaultdict(float)
     starting: defaultdict[int, float] = defaultdict(float)
+    seconds: defaultdict[tuple[str, int], float] = defaultdict(float)
     for source, target, size, messages in rows:
         a, b = node[source], node[target]
+        rounds[source] = max(rounds[source], messages)
+        sent[source] += 1
         seconds["read", a] += size / machine.memory_bandwidth
         seconds["written", b] += size / machine.memory_bandwidth
         if a == b:
             starting[source] += messages * machine.memory_startup
             continue
-        leaves = True
+        leaving[source] += 1
         starting[source] += messages * machine.startup
         seconds["out", a] += size / machine.port_bandwidth
         seconds["in", b] += size / machine.port_bandwidth
         route = machine.route(a, b)
-        ways.append(
-            machine.node_latency
-            + sum(share * machine.latency(link) for link, share in route)
-        )
+        links = sum(share * machine.latency(link) for link, share in route)
+        way[source] = max(way[source], machine.node_latency + links)
         for link, share in route:
             seconds["link", link] += share * size / machine.bandwidth(link)
-    first = rounds * (machine.startup if leaves else machine.memory_startup)
     busiest = max(seconds.values())
-    return rounds * max(ways) + max(first + busiest, max(starting.values()))
+    first = machine.startup if leaving else machine.memory_startup
+    early = max(rounds.values()) * (max(way.values(), default=0) + first) + busiest
+    latest = max(starting[rank] + rounds[rank] * way[rank] for rank in sent)
+    count = sum(leaving.values()) / len(leaving) if leaving else max(sent.values())
+    return max(early, latest + busiest / count)
 
 
 @st.composite

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace topoloom {
@@ -16,14 +15,14 @@ class MaxTree {
     explicit MaxTree(std::size_t count) : leaves_(std::bit_ceil(std::max<std::size_t>(count, 1))) {
         most_.resize(2 * leaves_);
     }
-    [[nodiscard]] std::int64_t operator[](std::size_t i) const { return most_[leaves_ + i]; }
-    [[nodiscard]] std::int64_t max() const { return most_[1]; }
-    void add(std::size_t i, std::int64_t by) {
+    [[nodiscard]] double operator[](std::size_t i) const { return most_[leaves_ + i]; }
+    [[nodiscard]] double max() const { return most_[1]; }
+    void set(std::size_t i, double value) {
         std::size_t at = leaves_ + i;
-        most_[at] += by;
+        most_[at] = value;
         while (at > 1) {
             at /= 2;
-            const std::int64_t most = std::max(most_[2 * at], most_[2 * at + 1]);
+            const double most = std::max(most_[2 * at], most_[2 * at + 1]);
             if (most == most_[at]) return;
             most_[at] = most;
         }
@@ -31,7 +30,7 @@ class MaxTree {
 
    private:
     std::size_t leaves_;
-    std::vector<std::int64_t> most_;  // of the subtree; leaves last
+    std::vector<double> most_;  // of the subtree; leaves last
 };
 
 }  // namespace topoloom

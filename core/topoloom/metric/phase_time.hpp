@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <ranges>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "topoloom/machine/machine.hpp"
@@ -15,12 +16,16 @@
 
 namespace topoloom {
 
-/// A phase of as many rounds as there are messages between any two ranks, each round waiting for the one before:
+/// A phase of as many rounds as there are messages between any two ranks, each round waiting for the one before. It
+/// takes as long as the busiest link or node needs, `busiest`, and as its senders need to start all messages:
 ///
-///     time = rounds * (longest way + startup) + max(busiest link or node, startups of the busiest sender beyond that)
+///     time = max(rounds * (longest way + startup) + busiest,
+///                most of any sender(its startups + its rounds * its longest way) + busiest / leaving messages)
 ///
-/// A sender starts its messages one after the other, while those before them are on their way: after LogGP (Alexandrov,
-/// Ionescu, Schauser, Scheiman, SPAA 1995), with o for every message, L for every round, and G for what is shared.
+/// A sender starts its messages one after the other, while those before them are on their way: a pipeline of two stages,
+/// which ends with the first message in the one and all in the other, or all in the one and the last in the other. After
+/// LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995), with o for every message, L for every round, and G for
+/// what is shared.
 template <class T>
 class PhaseTime {
    public:
@@ -32,6 +37,8 @@ class PhaseTime {
         : network_(network),
           machine_(machine),
           tick_(tick_for(graph, machine)),
+          senders_(graph.rank_count()),
+          longest_(graph.rank_count()),
           starting_(graph.rank_count()) {
         for (const Slot slot : slot_of_rank) node_.push_back(machine.node(slot));
         list_messages(graph);
@@ -39,15 +46,19 @@ class PhaseTime {
             for (const Message& message : of(u)) {
                 if (message.sent) count(u, message, 1);
             }
+            set_time(u);
         }
     }
 
     /// With `busiest` seconds for the busiest link or node.
     [[nodiscard]] double time(double busiest) const {
-        const double first = rounds_ * (leaving_ > 0 ? machine_.speeds().startup.value
-                                                     : machine_.speeds().memory_startup.value);
-        const double longest = ways_.empty() ? 0 : machine_.speeds().latency.value + ways_.rbegin()->first;
-        return rounds_ * longest + std::max(static_cast<double>(starting_.max()) * tick_, first + busiest);
+        const NodeSpeeds& speeds = machine_.speeds();
+        const double startup = leaving_ > 0 ? speeds.startup.value : speeds.memory_startup.value;
+        // Of a sender, on average; the last of them are on the way when the latest sender has started all.
+        const double messages = leaving_ > 0
+                                    ? static_cast<double>(leaving_) / static_cast<double>(leaving_senders_)
+                                    : static_cast<double>(most_in_a_round_);
+        return std::max(rounds_ * (longest_.max() + startup) + busiest, starting_.max() + busiest / messages);
     }
 
     /// Of u, and of v if that is not nobody.
@@ -56,6 +67,11 @@ class PhaseTime {
         node_[u.value] = machine_.node(for_u);
         if (v != nobody) node_[v.value] = machine_.node(for_v);
         each(u, v, [&](Rank end, const Message& message) { count(end, message, 1); });
+        each(u, v, [&](Rank end, const Message& message) {
+            if (!message.sent) set_time(message.peer);
+        });
+        set_time(u);
+        if (v != nobody) set_time(v);
     }
 
    private:
@@ -63,6 +79,16 @@ class PhaseTime {
         Rank peer;
         bool sent;
         std::int64_t messages;
+    };
+    struct Way {
+        double latency;  // seconds
+        std::uint32_t messages;
+    };
+    struct Sender {
+        std::size_t first_way = 0;
+        std::uint32_t ways = 0;     // different ones; there is room for all messages of a round
+        std::int64_t rounds = 0;    // the most messages to one peer
+        std::int64_t startups = 0;  // ticks
     };
 
     /// Startups are counted in whole ticks of at least a picosecond, so that what is taken back leaves no trace.
@@ -81,12 +107,21 @@ class PhaseTime {
                 }
             }
         };
+        std::vector<std::uint32_t> sent(graph.rank_count());
         each_edge([&](Rank u, const Edge& edge) {
             ++first_[u.value + 1];
             ++first_[edge.peer.value + 1];
-            rounds_ = std::max(rounds_, static_cast<double>(edge.messages));
+            ++sent[u.value];
+            senders_[u.value].rounds = std::max(senders_[u.value].rounds, edge.messages);
         });
-        for (std::size_t u = 0; u < graph.rank_count(); ++u) first_[u + 1] += first_[u];
+        std::size_t first_way = 0;
+        for (std::size_t u = 0; u < graph.rank_count(); ++u) {
+            first_[u + 1] += first_[u];
+            senders_[u].first_way = std::exchange(first_way, first_way + sent[u]);
+            rounds_ = std::max(rounds_, static_cast<double>(senders_[u].rounds));
+            most_in_a_round_ = std::max(most_in_a_round_, sent[u]);
+        }
+        ways_.resize(first_way);
         messages_.resize(first_.back());
         std::vector<std::size_t> next(first_.begin(), first_.end());
         each_edge([&](Rank u, const Edge& edge) {
@@ -107,33 +142,61 @@ class PhaseTime {
     }
 
     void count(Rank end, const Message& message, std::int64_t sign) {
-        const Rank sender = message.sent ? end : message.peer;
-        const Node from = node_[sender.value];
+        const Rank source = message.sent ? end : message.peer;
+        const Node from = node_[source.value];
         const Node to = node_[(message.sent ? message.peer : end).value];
         const bool leaves = from != to;
         const Seconds startup = leaves ? machine_.speeds().startup : machine_.speeds().memory_startup;
-        starting_.add(sender.value,
-                      sign * message.messages * static_cast<std::int64_t>(startup.value / tick_ + 0.5));
+        Sender& sender = senders_[source.value];
+        sender.startups += sign * message.messages * static_cast<std::int64_t>(startup.value / tick_ + 0.5);
         if (!leaves) return;
         leaving_ += sign;
-        double way = 0;
+        double latency = machine_.speeds().latency.value;
         network_.route(from, to,
-                       [&](Link link, double share) { way += share * network_.latency(link).value; });
-        const auto entry = ways_.try_emplace(way, 0).first;
-        entry->second += sign;
-        if (entry->second == 0) ways_.erase(entry);
+                       [&](Link link, double share) { latency += share * network_.latency(link).value; });
+        leaving_senders_ -= sender.ways > 0 ? 1 : 0;
+        count_way(sender, latency, sign);
+        leaving_senders_ += sender.ways > 0 ? 1 : 0;
+    }
+    /// Each latency is that of a pair of nodes, computed anew to the same bits.
+    void count_way(Sender& sender, double latency, std::int64_t sign) {
+        const std::span<Way> ways = ways_of(sender);
+        const auto known = std::ranges::find(ways, latency, &Way::latency);
+        if (known == ways.end()) {
+            ways_[sender.first_way + sender.ways++] = {latency, 1};
+        } else if (sign > 0) {
+            ++known->messages;
+        } else if (--known->messages == 0) {
+            *known = ways.back();
+            --sender.ways;
+        }
+    }
+    [[nodiscard]] std::span<Way> ways_of(const Sender& sender) {
+        return std::span(ways_).subspan(sender.first_way, sender.ways);
+    }
+    void set_time(Rank u) {
+        const Sender& sender = senders_[u.value];
+        double longest = 0;
+        for (const Way& way : ways_of(sender)) longest = std::max(longest, way.latency);
+        longest_.set(u.value, longest);
+        starting_.set(u.value, static_cast<double>(sender.startups) * tick_ +
+                                   static_cast<double>(sender.rounds) * longest);
     }
 
     const T& network_;
     const Machine& machine_;
     double tick_;  // seconds
     double rounds_ = 0;
-    std::vector<std::size_t> first_;  // by rank
+    std::uint32_t most_in_a_round_ = 1;  // messages of a sender
+    std::vector<std::size_t> first_;     // by rank
     std::vector<Message> messages_;
-    std::vector<Node> node_;               // by rank
-    MaxTree starting_;                     // ticks, by sender
-    std::int64_t leaving_ = 0;             // pairs of ranks on different nodes
-    std::map<double, std::int64_t> ways_;  // pairs by the latency of their way
+    std::vector<Node> node_;       // by rank
+    std::vector<Sender> senders_;  // by rank
+    std::vector<Way> ways_;        // by sender
+    MaxTree longest_;              // seconds, by sender
+    MaxTree starting_;             // seconds that messages are late without any load, by sender
+    std::int64_t leaving_ = 0;     // pairs of ranks on different nodes
+    std::int64_t leaving_senders_ = 0;
 };
 
 }  // namespace topoloom

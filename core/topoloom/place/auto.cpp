@@ -293,7 +293,7 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
 Placement no_slower_than_block(const Problem& problem, Placement found, Meter& meter) {
     if (!problem.machine().has_bandwidths() || problem.migration() != nullptr) return found;
     constexpr double rounding = 1 + 1e-9;
-    constexpr double gain_that_counts = 0.01;
+    constexpr double gain_that_counts = 0.03;
     Placement block = place_block(problem, meter);
     const double of_block = problem.time(block.slots());
     const double most = of_block * rounding;

@@ -48,40 +48,54 @@ inline std::vector<double> slow_node_seconds(const topoloom::CommGraph& phase,
     return seconds;
 }
 
-/// As many rounds as there are messages between two ranks, each of them later by the longest way and a startup. The
-/// busiest link or node then has to be passed; unless a sender has not even started all its messages by then.
+/// As many rounds as there are messages between two ranks, each of them later by the longest way and a startup; then the
+/// busiest link or node has to be passed. Or a sender starts all its messages, each round of them later by its own
+/// longest way; then as much of what passes the busiest link or node is still on the way as one message is of those
+/// with which a sender leaves its node, on average.
 inline double slow_time(const topoloom::CommGraph& phase, const topoloom::Machine& machine,
                         std::span<const topoloom::Slot> slots, std::span<const double> background = {}) {
     using namespace topoloom;
     const NodeSpeeds& speeds = machine.speeds();
-    std::int64_t most_messages = 0;
-    bool any_leaves = false;
+    double rounds = 0;
+    double most_peers = 1;
+    double leaving = 0;
+    double leaving_senders = 0;
     double longest_way = 0;
     double longest_starting = 0;
     for (const Rank u : ids<Rank>(phase.rank_count())) {
         double starting = 0;
+        double own_rounds = 0;
+        double own_way = 0;
+        double peers = 0;
+        double own_leaving = 0;
         for (const Edge edge : phase.sends(u)) {
             if (edge.messages == 0) continue;
-            most_messages = std::max(most_messages, edge.messages);
+            ++peers;
+            own_rounds = std::max(own_rounds, static_cast<double>(edge.messages));
             const Node from = machine.node(slots[u.value]);
             const Node to = machine.node(slots[edge.peer.value]);
             const Seconds startup = from == to ? speeds.memory_startup : speeds.startup;
             starting += static_cast<double>(edge.messages) * startup.value;
             if (from == to) continue;
-            any_leaves = true;
+            ++own_leaving;
             double way = speeds.latency.value;
             with_topology(machine, [&](const auto& network) {
                 network.route(from, to,
                               [&](Link link, double share) { way += share * network.latency(link).value; });
             });
-            longest_way = std::max(longest_way, way);
+            own_way = std::max(own_way, way);
         }
-        longest_starting = std::max(longest_starting, starting);
+        leaving += own_leaving;
+        leaving_senders += own_leaving > 0 ? 1 : 0;
+        rounds = std::max(rounds, own_rounds);
+        most_peers = std::max(most_peers, peers);
+        longest_way = std::max(longest_way, own_way);
+        longest_starting = std::max(longest_starting, starting + own_rounds * own_way);
     }
     double busiest = std::ranges::max(slow_node_seconds(phase, machine, slots));
     for (const double seconds : slow_congestion(phase, machine, slots, background))
         busiest = std::max(busiest, seconds);
-    const auto rounds = static_cast<double>(most_messages);
-    const double one_startup = any_leaves ? speeds.startup.value : speeds.memory_startup.value;
-    return rounds * longest_way + std::max(longest_starting, rounds * one_startup + busiest);
+    const double one_startup = leaving > 0 ? speeds.startup.value : speeds.memory_startup.value;
+    const double messages = leaving > 0 ? leaving / leaving_senders : most_peers;
+    return std::max(rounds * (longest_way + one_startup) + busiest, longest_starting + busiest / messages);
 }
