@@ -35,23 +35,25 @@ def run_child(
 
     So do that many seconds, with `subprocess.TimeoutExpired`.
     """
-    child = subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=stderr,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    with child, _ended_by_signals():
-        try:
-            said, complained = child.communicate(timeout=timeout)
-        except BaseException:
-            _end(child)
-            raise
+    with _ended_by_signals() as signals:
+        child = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        with child:
+            try:
+                signals.release()
+                said, complained = child.communicate(timeout=timeout)
+            except BaseException:
+                _end(child)
+                raise
     return subprocess.CompletedProcess(command, child.returncode, said, complained)
 
 
@@ -64,19 +66,47 @@ def _end(child: subprocess.Popen[str]) -> None:
         os.killpg(child.pid, signal.SIGKILL)
 
 
+class _Signals:
+    """Turns signals into exceptions, and holds them back until it is released.
+
+    A child of which nobody knows yet, since it is just being started, would stay.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[int] | None = []
+
+    def __call__(self, number: int, _frame: object) -> None:
+        if self._held is not None:
+            self._held.append(number)
+        elif number == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
+            raise SystemExit(128 + number)
+
+    def release(self) -> None:
+        """Raise for what came meanwhile, and from now on at once."""
+        held, self._held = self._held, None
+        for number in held or []:
+            self(number, None)
+
+
 @contextlib.contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into an exception, as Python does with Ctrl-C."""
+def _ended_by_signals() -> Iterator[_Signals]:
+    """Turn SIGTERM and SIGHUP into an exception, as Python does with Ctrl-C.
 
-    def leave(number: int, _frame: object) -> None:
-        raise SystemExit(128 + number)
-
+    Where somebody else sees to Ctrl-C, or it is ignored, that stays so.
+    """
+    signals = _Signals()
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield signals
         return
-    old = {n: signal.signal(n, leave) for n in (signal.SIGTERM, signal.SIGHUP)}
+    numbers = [signal.SIGTERM, signal.SIGHUP]
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        numbers.append(signal.SIGINT)
+    old = {number: signal.signal(number, signals) for number in numbers}
     try:
-        yield
+        yield signals
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
+        signals.release()
