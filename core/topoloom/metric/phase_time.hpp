@@ -67,7 +67,7 @@ class PhaseTime {
         node_[u.value] = machine_.node(for_u);
         if (v != nobody) node_[v.value] = machine_.node(for_v);
         each(u, v, [&](Rank end, const Message& message) { count(end, message, 1); });
-        each(u, v, [&](Rank end, const Message& message) {
+        each(u, v, [&](Rank, const Message& message) {
             if (!message.sent) set_time(message.peer);
         });
         set_time(u);

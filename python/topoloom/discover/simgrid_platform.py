@@ -78,10 +78,9 @@ def write_routes(
         _link(f"link-{link}", machine.bandwidth(link), machine.latency(link))
         for link in used
     ]
-    if far:
-        lines.append(_link("far", _NO_LIMIT, far, "FATPIPE"))
     has_ports = machine.port_bandwidth < math.inf
     has_memory = memory < math.inf
+    latency += 0 if has_memory else far
     for node in sorted(set(node_of_host.values())):
         if has_ports:
             lines.append(_link(f"out-{node}", machine.port_bandwidth, latency))
@@ -89,10 +88,10 @@ def write_routes(
         else:
             lines.append(_link(f"out-{node}", _NO_LIMIT, latency, "FATPIPE"))
         if has_memory:
-            lines.append(_link(f"read-{node}", memory, 0))
+            lines.append(_link(f"read-{node}", memory, far))
             lines.append(_link(f"write-{node}", memory, 0))
         else:
-            lines.append(_link(f"inside-{node}", _NO_LIMIT, 0, "FATPIPE"))
+            lines.append(_link(f"inside-{node}", _NO_LIMIT, far, "FATPIPE"))
     for (source, target), links in routes.items():
         out_of, into = node_of_host[source], node_of_host[target]
         names = [f"out-{out_of}", *(f"link-{link}" for link in links)]
@@ -102,8 +101,6 @@ def write_routes(
             names = [] if has_memory else [f"inside-{out_of}"]
         if has_memory:
             names = [f"read-{out_of}", *names, f"write-{into}"]
-        if far:
-            names.insert(0, "far")
         crossed = "".join(f'<link_ctn id="{name}"/>' for name in names)
         ends = f'src="{source}" dst="{target}"'
         lines.append(f'    <route {ends} symmetrical="NO">{crossed}</route>')

@@ -81,8 +81,8 @@ def read_tofu(text: str) -> Described:
     size = _size(size, places)
     hosts = {place: [host] for host, place in _by_host(places).items()}
     text = f"torus:{'x'.join(map(str, (*size, *_CELL)))},wrap={_WRAP}"
-    places = hosts_by_place((*size, *_CELL), 1, hosts)
-    return Described(text, places, network="tofu-d")
+    names = hosts_by_place((*size, *_CELL), 1, hosts)
+    return Described(text, names, network="tofu-d")
 
 
 def _bare(line: str) -> str:

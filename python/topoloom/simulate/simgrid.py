@@ -60,7 +60,7 @@ _CLOCK = re.compile(r"^([0-9.]+)\|Simulated time:", re.MULTILINE)
 #: Seconds that all messages take in addition, and which are taken off again. SimGrid
 #: gives less of a link to flows from farther away, as TCP does. Networks of clusters
 #: have no such windows; to flows that all come from about as far it gives the same.
-_FAR = 1.0
+FAR = 1.0
 
 
 def simulate(
@@ -103,10 +103,10 @@ def simulate(
         command = [smpirun, *(f"--cfg={setting}" for setting in settings)]
         command += ["--log=root.fmt:%.14r|%m%n", "-no-privatize"]
         command += ["-platform", "platform.xml"]
-        far = _FAR if CONSTANT_FACTORS in settings else 0.0
+        far = FAR if CONSTANT_FACTORS in settings else 0.0
         found = []
         for phase in rounds:
-            ways = _ways(machine, nodes, phase)
+            ways = ways_of(machine, nodes, phase)
             (home / "platform.xml").write_text(platform(machine, nodes, ways, far))
             seconds = 0.0
             for times, sent in phase:
@@ -140,7 +140,7 @@ def equal_rounds(phase: CommGraph) -> list[Round]:
     ]
 
 
-def _ways(
+def ways_of(
     machine: Machine, nodes: Ints, rounds: Sequence[Round]
 ) -> dict[Pair, list[int]]:
     """Choose the links between all that send each other something in a phase."""
