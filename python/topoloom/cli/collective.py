@@ -21,8 +21,12 @@ from topoloom.cli.options import (
     Allocate,
     AllocationText,
     AsJson,
+    CoresPerRank,
     Fragments,
+    LauncherName,
     MaybeMachineText,
+    MemoryPerRank,
+    RanksPerNode,
     Seed,
     Threads,
     figure_option,
@@ -78,6 +82,10 @@ def command(
     allocation: AllocationText = None,
     allocate: Allocate = None,
     fragments: Fragments = None,
+    launcher: LauncherName = "slurm",
+    ranks_per_node: RanksPerNode = None,
+    cores_per_rank: CoresPerRank = 1,
+    memory_per_rank: MemoryPerRank = None,
     placement: Annotated[
         Path | None,
         typer.Option(
@@ -161,6 +169,7 @@ def command(
     """
     from topoloom import Error
     from topoloom.cli.console import print_json
+    from topoloom.cli.ordered import read_order
     from topoloom.cli.outcome import Interrupted
     from topoloom.cli.problem import Where, at_least
     from topoloom.figure.rounds import check_rounds, draw_rounds
@@ -173,7 +182,8 @@ def command(
     if (output is not None) > order:
         raise Error("-o writes the placement that --order finds; add --order")
     names = _split(schedule) if schedule is not None else []
-    where = Where(allocation, allocate, fragments, seed)
+    in_order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
+    where = Where(allocation, allocate, fragments, seed, in_order)
     setting = read_setting(call, model, machine, where, placement)
     if figure is not None:
         points_over(call, over, setting.sites)
