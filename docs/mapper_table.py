@@ -24,13 +24,13 @@ ELSEWHERE = ("previous", "hashed", "box", "bricks", "exact", "refine", "resettle
 
 def main() -> None:
     """Print the tables as Markdown."""
-    print("| mapper | source | hops a byte | time |")
+    print("| mapper | source | hops per byte | time |")
     print("| --- | --- | ---: | ---: |")
     for name, source in chains():
         found, milliseconds = measure(name, "hop-bytes")
         hops = f"{found.hops_per_byte:.3f}"
         print(f"| `{name}` | {source} | {hops} | {milliseconds:.1f} ms |")
-    print("\n| mapper | source | KiB on the busiest link | hops a byte |")
+    print("\n| mapper | source | KiB on the busiest link | hops per byte |")
     print("| --- | --- | ---: | ---: |")
     for name, source in chains_by_links():
         found, _ = measure(name, "congestion")

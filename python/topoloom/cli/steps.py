@@ -60,7 +60,7 @@ def command(
 ) -> None:
     """Tell in which steps of a schedule messages meet on the links of a machine.
 
-    Ranks are numbered as the nodes are allocated, one a node.
+    Ranks are numbered as the nodes are allocated, one per node.
 
     \b
     shift    rank r sends to r + 1, in the next step to r + 2, ...

@@ -146,7 +146,7 @@ def host_placement(
     hosts : list of str, optional
         Host name of each of `nodes`; ``n<node id>`` if none are given.
     cores_per_slot : int
-        Cores that one slot stands for (for programs with several threads a rank).
+        Cores that one slot stands for (for programs with several threads per rank).
     node : NodeParts
         CPUs and devices of each node.
     bind : str, optional
