@@ -293,19 +293,18 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
 Placement no_slower_than_block(const Problem& problem, Placement found, Meter& meter) {
     if (!problem.machine().has_bandwidths() || problem.migration() != nullptr) return found;
     constexpr double rounding = 1 + 1e-9;
-    constexpr double gain_that_counts = 0.01;
-    constexpr double sure_gain = 0.03;  // fewer hop-bytes or not
+    constexpr double sure_gain = 0.03;
     Placement block = place_block(problem, meter);
     const double of_block = problem.time(block.slots());
     const double most = of_block * rounding;
     const double of_found = problem.time(found.slots());
-    // What the model cannot tell from it is no reason to change the order of short messages.
+    // What the model cannot tell for sure is no reason to change the order of short messages; fewer hop-bytes are.
     const double gain = of_block > 0 ? 1 - of_found / of_block : 0;
     const auto hop_bytes = [&](const Placement& p) {
         return problem.for_hop_bytes().key(p.slots()).hop_bytes;
     };
-    const bool alike = gain < gain_that_counts || (gain < sure_gain && hop_bytes(found) >= hop_bytes(block));
-    if (alike && problem.goal_on_links().objective.is(Aim::time) && !problem.is_busy(block.slots()))
+    const bool is_worth_it = gain >= sure_gain || hop_bytes(found) < hop_bytes(block);
+    if (!is_worth_it && problem.goal_on_links().objective.is(Aim::time) && !problem.is_busy(block.slots()))
         return block;
     if (of_found <= most) return found;
     const Goal goal = problem.goal_on_links();
