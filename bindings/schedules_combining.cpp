@@ -60,7 +60,7 @@ void bind_schedules_combining(nb::module_& m) {
             return all_gather_time(strategy_of(strategy), ranks, bytes, costs, reading_of(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
-        "The same of an all-gather of so many bytes a rank.");
+        "The same of an all-gather of so many bytes per rank.");
     m.def(
         "nic_all_gather_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,

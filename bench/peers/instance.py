@@ -4,7 +4,7 @@
 The folder is what every tool is given::
 
     graph.graph       METIS graph
-    allocation.txt    node ids, one a line; only if not the whole machine
+    allocation.txt    node ids, one per line; only if not the whole machine
     instance.json     machine, allocation, imbalance, sizes, hash
     graph.npz         the graph once more, for tools that take arrays
 """

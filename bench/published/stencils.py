@@ -21,7 +21,7 @@ PLANE = "Table 5 (2-D stencil BG/L CO, 2^30 elements)"
 CLAIMS = "in text: machines and claims"
 #: Nodes of two processors each, in the reserved mesh of 8x8x16.
 XT3_NODES = {"256": "4x4x8", "512": "4x8x8"}
-#: Tori by processors, one a node; the plane's short axis lies on the first.
+#: Tori by processors, one per node; the plane's short axis lies on the first.
 BGL_NODES = {"512": "8x8x8", "2048": "8x16x16"}
 ELEMENTS = (8192, 131072)
 UNKNOWN_ORDER = "the order of ranks in that reservation is unknown; ours is row-major"

@@ -948,7 +948,7 @@ def all_to_all_time(strategy: str, ranks: int, bytes: float, costs: CombiningCos
     """
 
 def all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
-    """The same of an all-gather of so many bytes a rank."""
+    """The same of an all-gather of so many bytes per rank."""
 
 def nic_all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, direct: int = 0) -> float:
     """

@@ -102,6 +102,11 @@ def test_switches_carry_whatever_the_nodes_below_send(
         assert load / machine.bandwidth(link) <= 1.000001 / card
 
 
+def test_two_nodes_on_one_router_are_a_network() -> None:
+    plain = Described("torus:1x1x1,nodes=2,bandwidth.y=half", network="gemini")
+    assert Machine(with_speeds(plain).text).has_bandwidths
+
+
 def test_what_was_assumed_stays_in_the_description(tmp_path: Path) -> None:
     (tmp_path / "topology.conf").write_text(TREE)
     machine, described = load_described(tmp_path / "topology.conf")

@@ -17,7 +17,7 @@ constexpr std::size_t threads = 8;
 constexpr std::size_t most_links = 24;
 constexpr std::size_t lanes = 32;
 
-/// What a message puts on the links, in halves; one byte a link, so that a few instructions add all of them.
+/// What a message puts on the links, in halves; one byte per link, so that a few instructions add all of them.
 struct Arc {
     alignas(lanes) std::array<std::uint8_t, lanes> load{};
     std::int32_t clockwise = 0;  // 1, or -1 for the other way, or 0 for both

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>

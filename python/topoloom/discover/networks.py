@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from topoloom._core import Machine
 from topoloom.discover.described import Described
 from topoloom.units import format_bandwidth
 
@@ -99,26 +100,22 @@ def with_speeds(described: Described, network: Network | None = None) -> Describ
     Links between switches carry all that the nodes on the side with fewer of them can
     send. A remark says what was assumed; one node alone stays as it is.
     """
-    if described.network is None:
+    nodes = Machine(described.text).node_count
+    if described.network is None or nodes == 1:
         return described
     network = network or NETWORKS.get(described.network, NETWORKS[""])
     outside, mark, inside = described.text.partition(_NODE)
     kind, _, rest = outside.partition(":")
     shape, *options = rest.split(",")
     if kind == "graph":
-        nodes = int(shape.partition("+")[0])
         _, links = shape.split(":", 1)
         options = _graph_links([links, *options], nodes, network.bandwidth)
         shape = shape.partition(":")[0] + ":" + options.pop(0)
     elif kind == "tree":
         arities = [int(arity) for arity in shape.split(":")]
         options.append(_tree_bandwidths(arities, network.bandwidth))
-        nodes = _product(arities)
     else:
         options.append(f"bandwidth={_written(network.bandwidth)}")
-        nodes = _product(map(int, shape.split("x")))
-    if nodes == 1:
-        return described
     options += filter(None, [network.options])
     text = f"{kind}:{','.join([shape, *options])}"
     if mark or network.node:
@@ -132,7 +129,7 @@ def with_speeds(described: Described, network: Network | None = None) -> Describ
 
 def _tree_bandwidths(arities: list[int], card: float) -> str:
     """Write the bandwidths of the links above a node, above a group, and so on."""
-    every = _product(arities)
+    every = math.prod(arities)
     below, texts = 1, []
     for arity in arities:
         texts.append(_written(card * _fewer(below, every)))
@@ -165,13 +162,6 @@ def _graph_links(links: list[str], nodes: int, card: float) -> list[str]:
 
 def _fewer(below: int, every: int) -> int:
     return max(1, min(below, every - below))
-
-
-def _product(factors: Iterable[int]) -> int:
-    result = 1
-    for factor in factors:
-        result *= factor
-    return result
 
 
 def _written(bandwidth: float) -> str:
