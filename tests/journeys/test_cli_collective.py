@@ -158,3 +158,19 @@ def test_what_messages_cost_must_come_from_somewhere(topoloom: Command) -> None:
     silent = topoloom(*ALL_TO_ALL, "-m", "torus:4x4,bandwidth=1GB/s")
     assert (silent.status, silent.out) == (2, "")
     assert "add --model (see 'topoloom model list') or +node:" in silent.err
+
+
+def test_ranks_are_spread_over_an_allocation_as_srun_does(topoloom: Command) -> None:
+    machine = "torus:4x4,bandwidth=1GB/s+node:4,startup=1us"
+    words = (*ALL_TO_ALL, "-m", machine, "--allocate", 8)
+    spread = topoloom(*words)
+    assert "16 ranks use 2 slots of each, as srun -N 8 -n 16 does" in spread.out
+    packed = topoloom(*words, "--ranks-per-node", 4)
+    assert "16 ranks use 4 slots of 4 of them" in packed.out
+
+
+@pytest.mark.parametrize("option", ["--allocate", "--ranks-per-node"])
+def test_where_ranks_are_needs_a_machine(topoloom: Command, option: str) -> None:
+    refused = topoloom(*ALL_TO_ALL, "--model", "hdr", option, 4)
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.endswith("name a --machine\n")

@@ -27,11 +27,17 @@ def read_setting(
 ) -> Setting:
     """Read what messages cost and where the ranks are; refuse what tells too little."""
     from topoloom import Error
+    from topoloom.cli.problem import Where
     from topoloom.model.named import load_model
 
     found = load_model(model).model if model is not None else None
     if machine is not None and placement is not None:
         raise Error("--machine and --placement exclude each other; the file has both")
+    if machine is None and where._replace(seed=1) != Where():
+        raise Error(
+            "--allocation, --allocate, --ranks-per-node and the like say where on a "
+            "machine the ranks are; name a --machine"
+        )
     if machine is None and placement is None:
         if found is None:
             raise Error(
