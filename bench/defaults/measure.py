@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats
-
+from correlation import rank_correlation
 from defaults.cases import Case, merged
 from defaults.scotch import scotch
 from topoloom import Allocation, CommGraph, Placement, place, predicted_time
@@ -51,28 +49,11 @@ class Run:
         return self.simulated[OURS] / self.simulated[other]
 
     def correlation(self) -> float | None:
-        """Correlate the ranks of predicted and simulated times (Spearman 1904).
-
-        Times within a hundredth are the same; None where all placements are.
-        """
-        both = [
-            classes([times[way] for way in self.simulated])
-            for times in (self.predicted, self.simulated)
-        ]
-        if any(len(set(numbers)) == 1 for numbers in both):
-            return None
-        return float(stats.spearmanr(*both).statistic)
-
-
-def classes(values: Sequence[float], within: float = 0.01) -> list[int]:
-    """Return the class of each value, in ascending order, `within` of its least."""
-    numbers: dict[float, int] = {}
-    number, least = -1, -1.0
-    for value in sorted(values):
-        if value > least * (1 + within) or number < 0:
-            number, least = number + 1, value
-        numbers[value] = number
-    return [numbers[value] for value in values]
+        """Correlate the ranks of predicted and simulated times of all placements."""
+        return rank_correlation(
+            [self.predicted[way] for way in self.simulated],
+            list(self.simulated.values()),
+        )
 
 
 def measure(case: Case) -> Run:

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats
-
+from correlation import rank_correlation
 from topoloom import Allocation, CommGraph, Machine, judge, objective_value
 from topoloom.phases import add_phases
 from topoloom.simulate.simgrid import SETTINGS, simulate
@@ -78,12 +77,6 @@ def _measured(
 def correlation(
     runs: Sequence[Run], name: str, simulated: str = "simulated"
 ) -> float | None:
-    """Correlate the ranks of a measure and of simulated times (Spearman 1904).
-
-    None where the measure is the same for all.
-    """
-    values = [run.values[name] for run in runs]
-    if len(set(values)) == 1:
-        return None
+    """Correlate the ranks of a measure and of simulated times of all placements."""
     times = [getattr(run, simulated) for run in runs]
-    return float(stats.spearmanr(values, times).statistic)
+    return rank_correlation([run.values[name] for run in runs], times)

@@ -10,7 +10,7 @@ import pytest
 
 from defaults.__main__ import MARKS
 from defaults.cases import HOSTS, JOBS, MOST_MESSAGES, PROGRAMS, Case, cases
-from defaults.measure import BLOCK, HOP_BYTES, OURS, SCOTCH, Run, classes
+from defaults.measure import BLOCK, HOP_BYTES, OURS, SCOTCH, Run
 from defaults.rows import Row
 from defaults.scotch import deco, mended, scotch, slot_distances
 from defaults.tables import aims, misses, report
@@ -92,10 +92,6 @@ def test_what_is_worse_is_named_with_its_times() -> None:
     (line,) = misses([run(1.5e-3, {BLOCK: 1e-3, HOP_BYTES: 2e-3})])
     assert line.startswith("titan, 2-D halo, compact, large: 1.500 x launcher; ours")
     assert "1.5 ms" in line
-
-
-def test_times_within_a_hundredth_count_as_the_same() -> None:
-    assert classes([3.0, 1.0, 1.009, 1.02, 3.0]) == [2, 0, 0, 1, 2]
 
 
 def test_the_tables_have_a_line_for_each_machine_and_job() -> None:

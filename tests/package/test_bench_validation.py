@@ -60,6 +60,11 @@ def test_correlation_is_that_of_ranks() -> None:
     assert correlation(runs([1, 2, 3]), "dilation_max") is None
 
 
+def test_values_within_a_hundredth_count_as_the_same() -> None:
+    assert correlation(runs([1, 1.009, 1.02]), "time") == pytest.approx(0.75**0.5)
+    assert correlation(runs([1, 1.009, 1.005]), "time") is None
+
+
 def test_what_falls_short_is_named_except_for_short_messages() -> None:
     assert AIM == 0.9
     assert missed(runs([1, 2, 3])) == []

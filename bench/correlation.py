@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether two measures put placements in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scipy import stats
+
+
+def rank_correlation(
+    values: Sequence[float], times: Sequence[float], within: float = 0.01
+) -> float | None:
+    """Correlate the ranks of values and of times (Spearman 1904).
+
+    Those within a hundredth of each other are the same: nobody would choose by less.
+    None where all values or all times are.
+    """
+    both = [classes(numbers, within) for numbers in (values, times)]
+    if any(len(set(numbers)) == 1 for numbers in both):
+        return None
+    return float(stats.spearmanr(*both).statistic)
+
+
+def classes(values: Sequence[float], within: float) -> list[int]:
+    """Return the class of each value, in ascending order, `within` of its least."""
+    numbers: dict[float, int] = {}
+    number, least = -1, -1.0
+    for value in sorted(values):
+        if value > least * (1 + within) or number < 0:
+            number, least = number + 1, value
+        numbers[value] = number
+    return [numbers[value] for value in values]
