@@ -45,40 +45,79 @@ OTHERS = ["torus:3x3+node:2", "tree:9,bandwidth=5+node:2,startup=3us", "hyperx:3
 
 
 def slow_time(graph: CommGraph, machine: Machine, node: list[int]) -> float:
-    """Compute docs/concepts.md: rounds, ways, startups, and what is busiest."""
+    """Compute docs/concepts.md, rounds of different pairs one after the other."""
     rows = [row for row in edge_rows(graph).tolist() if row[0] != row[1]]
-    if not rows:
-        return 0.0
-    rounds: defaultdict[int, int] = defaultdict(int)
-    sent: defaultdict[int, int] = defaultdict(int)
+    counts = sorted({row[3] for row in rows})
+    return sum(
+        slow_rounds(
+            [
+                (source, target, last * size // all_ - first * size // all_)
+                for source, target, size, all_ in rows
+                if all_ >= last
+            ],
+            last - first,
+            machine,
+            node,
+        )
+        for first, last in zip([0, *counts], counts, strict=False)
+    )
+
+
+def slow_rounds(
+    rows: list[tuple[int, int, int]], rounds: int, machine: Machine, node: list[int]
+) -> float:
+    """Compute startups, routes and what is busiest: all pairs need all rounds."""
+    inside: defaultdict[int, int] = defaultdict(int)
     leaving: defaultdict[int, int] = defaultdict(int)
     way: defaultdict[int, float] = defaultdict(float)
-    starting: defaultdict[int, float] = defaultdict(float)
-    seconds: defaultdict[tuple[str, int], float] = defaultdict(float)
-    for source, target, size, messages in rows:
+    largest: defaultdict[int, float] = defaultdict(float)
+    memory: defaultdict[tuple[str, int], float] = defaultdict(float)
+    network: defaultdict[tuple[str, int], float] = defaultdict(float)
+    for source, target, size in rows:
         a, b = node[source], node[target]
-        rounds[source] = max(rounds[source], messages)
-        sent[source] += 1
-        seconds["read", a] += size / machine.memory_bandwidth
-        seconds["written", b] += size / machine.memory_bandwidth
+        memory["read", a] += size / machine.memory_bandwidth
+        memory["written", b] += size / machine.memory_bandwidth
+        needs = [size / machine.memory_bandwidth]
         if a == b:
-            starting[source] += messages * machine.memory_startup
-            continue
-        leaving[source] += 1
-        starting[source] += messages * machine.startup
-        seconds["out", a] += size / machine.port_bandwidth
-        seconds["in", b] += size / machine.port_bandwidth
-        route = machine.route(a, b)
-        links = sum(share * machine.latency(link) for link, share in route)
-        way[source] = max(way[source], machine.node_latency + links)
-        for link, share in route:
-            seconds["link", link] += share * size / machine.bandwidth(link)
-    busiest = max(seconds.values())
-    first = machine.startup if leaving else machine.memory_startup
-    early = max(rounds.values()) * (max(way.values(), default=0) + first) + busiest
-    latest = max(starting[rank] + rounds[rank] * way[rank] for rank in sent)
-    count = sum(leaving.values()) / len(leaving) if leaving else max(sent.values())
-    return max(early, latest + busiest / count)
+            inside[source] += 1
+        else:
+            leaving[source] += 1
+            network["out", a] += size / machine.port_bandwidth
+            network["in", b] += size / machine.port_bandwidth
+            route = machine.route(a, b)
+            links = sum(share * machine.latency(link) for link, share in route)
+            way[source] = max(way[source], machine.node_latency + links)
+            needs.append(size / machine.port_bandwidth)
+            for link, share in route:
+                needs.append(share * size / machine.bandwidth(link))
+                network["link", link] += needs[-1]
+        largest[source] = max(largest[source], *needs)
+    senders = {row[0] for row in rows}
+    late = {
+        rank: rounds
+        * (
+            leaving[rank] * machine.startup
+            + inside[rank] * machine.memory_startup
+            + way[rank]
+        )
+        for rank in senders
+    }
+    leavers = [rank for rank in senders if leaving[rank]]
+    wait = sum(inside[rank] for rank in leavers) * machine.memory_startup
+    wait /= max(1, sum(leaving.values()))
+    start = machine.startup if leavers else machine.memory_startup
+    first = rounds * (max(way.values(), default=0) + start)
+    first_inside = rounds * machine.memory_startup if any(inside.values()) else first
+    most = max(network.values(), default=0), max(memory.values())
+    last = most[1] / (len(rows) / len(senders))
+    if leavers:
+        last = max(last, most[0] / (sum(leaving.values()) / len(leavers)))
+    return max(
+        first + rounds * wait + most[0],
+        first_inside + most[1],
+        max(late[rank] + largest[rank] for rank in senders),
+        max(late.values()) + last,
+    )
 
 
 @st.composite

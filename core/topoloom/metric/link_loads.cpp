@@ -96,6 +96,12 @@ const CongestionKey& LinkLoads<T>::key() {
 }
 
 template <class T>
+const Busiest& LinkLoads<T>::busiest() {
+    if (!busiest_known_) find_busiest();
+    return busiest_;
+}
+
+template <class T>
 void LinkLoads<T>::set_soft_scale(double congestion) {
     soft_factor_.clear();
     for (const LinkRate& rate : rates_) soft_factor_.push_back(1 / (rate.ways * rate.bandwidth * congestion));
@@ -190,7 +196,7 @@ bool LinkLoads<T>::change_if_soft(Rank u, Rank v, Seat for_u, Seat for_v, std::i
     sit(u, v, last_.seat_of_u, last_.seat_of_v);
     hop_bytes_ += now - hop_bytes_of_both(u, v);
     sit(u, v, for_u, for_v);
-    key_known_ = false;
+    key_known_ = busiest_known_ = false;
     return true;
 }
 
@@ -290,7 +296,7 @@ std::optional<std::int64_t> LinkLoads<T>::more_at_maximum() {
 
 template <class T>
 void LinkLoads<T>::mark_changed() {
-    key_known_ = false;
+    key_known_ = busiest_known_ = false;
     for (const LoadRun& run : journal()) make_stale(run.line);
 }
 
@@ -317,7 +323,10 @@ void LinkLoads<T>::find_busiest() {
         is_changed_[b] = 0;
     }
     changed_.clear();
-    key_.congestion = block_.empty() ? 0 : *std::ranges::max_element(block_);
+    const std::size_t memory = std::min<std::size_t>(node_lines_.read, lines_.size());
+    busiest_ = {highest(0, memory), highest(memory, lines_.size())};
+    busiest_known_ = true;
+    key_.congestion = std::max(busiest_.network, busiest_.memory);
     key_.links_at_maximum = 0;
     key_known_ = true;
     if (key_.congestion == 0) return;
@@ -335,6 +344,21 @@ void LinkLoads<T>::find_busiest() {
                 key_.links_at_maximum += amount_[line.first + i] >= low ? 1 : 0;
         }
     }
+}
+
+template <class T>
+double LinkLoads<T>::highest(std::size_t first, std::size_t end) const {
+    double found = 0;
+    for (std::size_t line = first; line < end;) {
+        if (line % block_size == 0 && line + block_size <= end) {
+            found = std::max(found, block_[line / block_size]);
+            line += block_size;
+        } else {
+            found = std::max(found, rates_[lines_[line].rate].congestion(lines_[line].most));
+            ++line;
+        }
+    }
+    return found;
 }
 
 /// The divisions of a congestion round, so a few amounts have the same.

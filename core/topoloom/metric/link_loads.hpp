@@ -12,6 +12,7 @@
 
 #include "topoloom/base/big_vector.hpp"
 #include "topoloom/machine/allocation.hpp"
+#include "topoloom/metric/busiest.hpp"
 #include "topoloom/metric/congestion_key.hpp"
 #include "topoloom/metric/link_runs.hpp"
 #include "topoloom/metric/rank_messages.hpp"
@@ -58,6 +59,8 @@ class LinkLoads {
     [[nodiscard]] const RankMessages& messages() const { return messages_; }
     [[nodiscard]] std::int64_t hop_bytes() const { return hop_bytes_; }
     [[nodiscard]] const CongestionKey& key();
+    /// The congestion of the key, apart: of links and what nodes send and receive, and of memory.
+    [[nodiscard]] const Busiest& busiest();
     /// A value that falls as high loads do: the sum over links of soft_term(congestion / scale). 0 until a scale is set:
     /// the given congestion, or the highest now. That costs O(links that were ever loaded).
     [[nodiscard]] std::int64_t soft() const { return soft_; }
@@ -125,7 +128,7 @@ class LinkLoads {
         return sum;
     }
 
-    /// Lines of what nodes carry come last: `first` is that of node 0.
+    /// Lines of what nodes carry come last, those of memory behind all others: each is that of node 0.
     struct NodeLines {
         static constexpr std::uint32_t none = ~0U;
         std::uint32_t out = none, in = none, read = none, write = none;
@@ -206,6 +209,8 @@ class LinkLoads {
     /// `most` of lines that changed.
     void refresh();
     void find_busiest();
+    /// The highest congestion of the lines from `first` on, before `end`.
+    [[nodiscard]] double highest(std::size_t first, std::size_t end) const;
     [[nodiscard]] std::span<const Line> block(std::size_t b) const {
         return std::span(lines_).subspan(b * block_size,
                                          std::min(block_size, lines_.size() - b * block_size));
@@ -236,6 +241,8 @@ class LinkLoads {
     std::vector<double> soft_factor_;     // by rate
     CongestionKey key_;
     bool key_known_ = false;
+    Busiest busiest_;
+    bool busiest_known_ = false;
     std::uint32_t tries_ = 0;
     std::int64_t hop_bytes_ = 0;
     std::int64_t soft_ = 0;

@@ -4,9 +4,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "topoloom/pattern/rounds.hpp"
+
 namespace topoloom {
 
 namespace {
+
+/// Where all pairs need equally many.
+double round_count(const CommGraph& graph) {
+    std::int64_t most = 1;
+    for (const std::int64_t messages : graph.all_messages()) most = std::max(most, messages);
+    return static_cast<double>(most);
+}
 
 /// The 8-norm that a sum of soft terms stands for.
 double soft_maximum(std::int64_t sum, double scale) {
@@ -18,18 +27,33 @@ double soft_maximum(std::int64_t sum, double scale) {
 template <class T>
 ObjectiveLoads<T>::ObjectiveLoads(const T& network, const Machine& machine, const Goal& goal,
                                   std::span<const Slot> slot_of_rank)
-    : goal_(goal),
-      scale_(goal.phases.size()),
-      links_gain_(goal.phases.size()),
-      busy_gain_(goal.phases.size()) {
+    : goal_(goal), scale_(goal.phases.size()), links_gain_(goal.phases.size()) {
     const bool on_links = counts(Aim::congestion) || counts(Aim::soft) || !counts(Aim::time);
     for (const CommGraph* const phase : goal.phases) {
         if (on_links) links_.emplace_back(network, machine, *phase, slot_of_rank, goal.background);
-        if (!counts(Aim::time)) continue;
-        busy_.emplace_back(network, machine, *phase, slot_of_rank, goal.background, Busy::links_and_nodes);
-        times_.emplace_back(network, machine, *phase, slot_of_rank);
+        if (counts(Aim::time)) add_rounds(network, machine, *phase, slot_of_rank);
     }
+    busy_gain_.resize(busy_.size());
     if (counts(Aim::soft)) set_soft_scale();
+}
+
+template <class T>
+void ObjectiveLoads<T>::add_rounds(const T& network, const Machine& machine, const CommGraph& phase,
+                                   std::span<const Slot> slot_of_rank) {
+    const auto add = [&](const CommGraph& graph, std::span<const double> background) {
+        busy_.emplace_back(network, machine, graph, slot_of_rank, background, Busy::links_and_nodes);
+        times_.emplace_back(network, machine, graph, slot_of_rank);
+    };
+    const std::vector<CommGraph>& rounds = rounds_.emplace_back(split_rounds(phase));
+    if (rounds.empty()) return add(phase, goal_.background);
+    // What others send meanwhile comes in equal parts.
+    double all = 0;
+    for (const CommGraph& graph : rounds) all += round_count(graph);
+    for (const CommGraph& graph : rounds) {
+        std::vector<double> background(goal_.background.begin(), goal_.background.end());
+        for (double& bytes : background) bytes *= round_count(graph) / all;
+        add(graph, background);
+    }
 }
 
 template <class T>
@@ -53,10 +77,10 @@ std::array<double, 4> ObjectiveLoads<T>::measures() {
 template <class T>
 TimeParts ObjectiveLoads<T>::time_parts() {
     TimeParts parts;
-    for (std::size_t p = 0; p < busy_.size(); ++p) {
-        const double busiest = busy_[p].key().congestion;
-        parts.all += times_[p].time(busiest);
-        parts.busy += busiest;
+    for (std::size_t r = 0; r < busy_.size(); ++r) {
+        const Busiest busiest = busy_[r].busiest();
+        parts.all += times_[r].time(busiest);
+        parts.busy += std::max(busiest.network, busiest.memory);
     }
     return parts;
 }
@@ -77,29 +101,29 @@ std::int64_t ObjectiveLoads<T>::soft() const {
     double sum = hop_bytes_gain_ * static_cast<double>(hop_bytes());
     for (std::size_t p = 0; p < links_.size(); ++p)
         sum += links_gain_[p] * static_cast<double>(links_[p].soft());
-    for (std::size_t p = 0; p < busy_.size(); ++p)
-        sum += busy_gain_[p] * static_cast<double>(busy_[p].soft());
+    for (std::size_t r = 0; r < busy_.size(); ++r)
+        sum += busy_gain_[r] * static_cast<double>(busy_[r].soft());
     return static_cast<std::int64_t>(sum);
 }
 
 template <class T>
 void ObjectiveLoads<T>::set_soft_scale() {
     key_known_ = false;  // soft terms are cut to other parts
-    std::vector<double> busiest(goal_.phases.size(), 0);
+    std::vector<double> busiest(busy_.size(), 0);
     for (std::size_t p = 0; p < links_.size(); ++p) {
         scale_[p] = links_[p].key().congestion;
         if (scale_[p] > 0) links_[p].set_soft_scale(scale_[p]);
     }
-    for (std::size_t p = 0; p < busy_.size(); ++p) {
-        busiest[p] = busy_[p].key().congestion;
-        if (busiest[p] > 0) busy_[p].set_soft_scale(busiest[p]);
+    for (std::size_t r = 0; r < busy_.size(); ++r) {
+        busiest[r] = busy_[r].key().congestion;
+        if (busiest[r] > 0) busy_[r].set_soft_scale(busiest[r]);
     }
     const double value = key().congestion;
     const double on_links = weight(Aim::congestion) + weight(Aim::soft);
-    for (std::size_t p = 0; p < goal_.phases.size(); ++p) {
+    for (std::size_t p = 0; p < links_gain_.size(); ++p)
         links_gain_[p] = value > 0 ? on_links * scale_[p] / value : 0;
-        busy_gain_[p] = value > 0 ? weight(Aim::time) * busiest[p] / value : 0;
-    }
+    for (std::size_t r = 0; r < busy_gain_.size(); ++r)
+        busy_gain_[r] = value > 0 ? weight(Aim::time) * busiest[r] / value : 0;
     // One percent more on the busiest links is eight more of their terms.
     hop_bytes_gain_ = value > 0 ? 8 * soft_unit * weight(Aim::hop_bytes) / value : 0;
 }

@@ -67,6 +67,8 @@ class ObjectiveLoads {
         for (LinkLoads<T>& loads : links_) use(loads);
         for (LinkLoads<T>& loads : busy_) use(loads);
     }
+    void add_rounds(const T& network, const Machine& machine, const CommGraph& phase,
+                    std::span<const Slot> slot_of_rank);
     [[nodiscard]] bool is_better_than(const CongestionKey& before);
     void begin_change(Rank u, Rank v) {
         last_ = {u, v, slot(u), v == nobody ? Slot{} : slot(v)};
@@ -74,13 +76,13 @@ class ObjectiveLoads {
     }
 
     const Goal& goal_;
-    std::vector<LinkLoads<T>> links_;  // by phase; empty where only time counts
-    std::vector<LinkLoads<T>>
-        busy_;  // of links and nodes; this and the next are empty where time does not count
-    std::vector<PhaseTime<T>> times_;
-    std::vector<double> scale_;       // of a phase, for soft()
-    std::vector<double> links_gain_;  // of a phase in soft()
-    std::vector<double> busy_gain_;
+    std::vector<LinkLoads<T>> links_;             // by phase; empty where only time counts
+    std::vector<std::vector<CommGraph>> rounds_;  // of phases, where their pairs need different ones
+    std::vector<LinkLoads<T>> busy_;              // of links and nodes, by rounds; none where no time counts
+    std::vector<PhaseTime<T>> times_;             // likewise
+    std::vector<double> scale_;                   // of a phase, for soft()
+    std::vector<double> links_gain_;              // of a phase in soft()
+    std::vector<double> busy_gain_;               // of rounds
     double hop_bytes_gain_ = 0;
     CongestionKey key_;
     bool key_known_ = false;

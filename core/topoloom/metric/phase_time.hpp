@@ -11,21 +11,27 @@
 #include <vector>
 
 #include "topoloom/machine/machine.hpp"
+#include "topoloom/metric/busiest.hpp"
 #include "topoloom/metric/max_tree.hpp"
+#include "topoloom/metric/most_of.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {
 
-/// A phase of as many rounds as there are messages between any two ranks, each round waiting for the one before. It
-/// takes as long as the busiest link or node needs, `busiest`, and as its senders need to start all messages:
+/// A phase of as many rounds as there are messages between any two ranks, each round waiting for the one before; see
+/// split_rounds(). It takes as long as what is busiest needs once it is reached, and as its senders need to start all
+/// messages and see the last of them arrive:
 ///
-///     time = max(rounds * (longest way + startup) + busiest,
-///                most of any sender(its startups + its rounds * its longest way) + busiest / leaving messages)
+///     time = the longest of  rounds * (longest way + startup) + startups inside nodes / leaving messages + network
+///                            rounds * startup inside a node + memory
+///                            any sender(its startups + rounds * its longest way + its largest transfer)
+///                            any sender(its startups + rounds * its longest way)
+///                                + max(network / messages with which a sender leaves, memory / messages of a sender)
 ///
 /// A sender starts its messages one after the other, while those before them are on their way: a pipeline of two stages,
 /// which ends with the first message in the one and all in the other, or all in the one and the last in the other. After
 /// LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995), with o for every message, L for every round, and G for
-/// what is shared.
+/// what is shared. The startups inside nodes are those of senders that also leave theirs: their cards wait for them.
 template <class T>
 class PhaseTime {
    public:
@@ -39,56 +45,70 @@ class PhaseTime {
           tick_(tick_for(graph, machine)),
           senders_(graph.rank_count()),
           longest_(graph.rank_count()),
-          starting_(graph.rank_count()) {
+          starting_(graph.rank_count()),
+          ending_(graph.rank_count()) {
         for (const Slot slot : slot_of_rank) node_.push_back(machine.node(slot));
         list_messages(graph);
         for (const Rank u : ids<Rank>(graph.rank_count())) {
-            for (const Message& message : of(u)) {
-                if (message.sent) count(u, message, 1);
+            for (const End& end : of(u)) {
+                if (end.sent) put(u, end);
             }
             set_time(u);
         }
     }
 
-    /// With `busiest` seconds for the busiest link or node.
-    [[nodiscard]] double time(double busiest) const {
+    [[nodiscard]] double time(const Busiest& busiest) const {
         const NodeSpeeds& speeds = machine_.speeds();
         const double startup = leaving_ > 0 ? speeds.startup.value : speeds.memory_startup.value;
-        // Of a sender, on average; the last of them are on the way when the latest sender has started all.
-        const double messages = leaving_ > 0
-                                    ? static_cast<double>(leaving_) / static_cast<double>(leaving_senders_)
-                                    : static_cast<double>(most_in_a_round_);
-        return std::max(rounds_ * (longest_.max() + startup) + busiest, starting_.max() + busiest / messages);
+        const double first = rounds_ * (longest_.max() + startup);
+        const double first_inside = inside_ > 0 ? rounds_ * speeds.memory_startup.value : first;
+        const auto a_sender = [](std::int64_t messages, std::int64_t senders) {
+            return static_cast<double>(messages) / static_cast<double>(std::max<std::int64_t>(1, senders));
+        };
+        const double waiting = static_cast<double>(startups_before_leaving_) * tick_ /
+                               static_cast<double>(std::max<std::int64_t>(1, leaving_));
+        double last = busiest.memory / std::max(1.0, a_sender(leaving_ + inside_, all_senders_));
+        if (leaving_ > 0) last = std::max(last, busiest.network / a_sender(leaving_, leaving_senders_));
+        return std::max({first + waiting + busiest.network, first_inside + busiest.memory, ending_.max(),
+                         starting_.max() + last});
     }
 
     /// Of u, and of v if that is not nobody.
     void sit(Rank u, Slot for_u, Rank v, Slot for_v) {
-        each(u, v, [&](Rank end, const Message& message) { count(end, message, -1); });
+        each(u, v, [&](Rank rank, const End& end) { take(rank, end); });
         node_[u.value] = machine_.node(for_u);
         if (v != nobody) node_[v.value] = machine_.node(for_v);
-        each(u, v, [&](Rank end, const Message& message) { count(end, message, 1); });
-        each(u, v, [&](Rank, const Message& message) {
-            if (!message.sent) set_time(message.peer);
+        each(u, v, [&](Rank rank, const End& end) { put(rank, end); });
+        each(u, v, [&](Rank, const End& end) {
+            if (!end.sent) set_time(end.peer);
         });
         set_time(u);
         if (v != nobody) set_time(v);
     }
 
    private:
-    struct Message {
+    /// As sender and receiver see a message.
+    struct End {
         Rank peer;
         bool sent;
-        std::int64_t messages;
+        std::size_t message;
     };
-    struct Way {
-        double latency;  // seconds
-        std::uint32_t messages;
+    /// All messages from one rank to another.
+    struct Message {
+        std::int64_t bytes;
+        std::int64_t number;
+        bool leaves = false;
+        double latency = 0;   // seconds, as is the next
+        double transfer = 0;  // of all, at the narrowest place on their way
     };
     struct Sender {
-        std::size_t first_way = 0;
-        std::uint32_t ways = 0;     // different ones; there is room for all messages of a round
-        std::int64_t rounds = 0;    // the most messages to one peer
-        std::int64_t startups = 0;  // ticks
+        std::size_t first = 0;  // of its messages
+        std::size_t end = 0;
+        std::int64_t leaving = 0;          // pairs
+        std::int64_t startups = 0;         // ticks, as is the next
+        std::int64_t startups_inside = 0;  // its node
+        MostOf longest;                    // latency, transfer
+        MostOf largest;
     };
 
     /// Startups are counted in whole ticks of at least a picosecond, so that what is taken back leaves no trace.
@@ -100,103 +120,126 @@ class PhaseTime {
     }
     void list_messages(const CommGraph& graph) {
         first_.assign(graph.rank_count() + 1, 0);
-        const auto each_edge = [&](const auto& use) {
-            for (const Rank u : ids<Rank>(graph.rank_count())) {
-                for (const Edge edge : graph.sends(u)) {
-                    if (edge.peer != u && edge.messages > 0) use(u, edge);
-                }
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            Sender& sender = senders_[u.value];
+            sender.first = messages_.size();
+            for (const Edge edge : graph.sends(u)) {
+                if (edge.messages == 0) continue;
+                messages_.push_back({edge.bytes.value, edge.messages});
+                rounds_ = std::max(rounds_, static_cast<double>(edge.messages));
+                ++first_[u.value + 1];
+                ++first_[edge.peer.value + 1];
             }
-        };
-        std::vector<std::uint32_t> sent(graph.rank_count());
-        each_edge([&](Rank u, const Edge& edge) {
-            ++first_[u.value + 1];
-            ++first_[edge.peer.value + 1];
-            ++sent[u.value];
-            senders_[u.value].rounds = std::max(senders_[u.value].rounds, edge.messages);
-        });
-        std::size_t first_way = 0;
-        for (std::size_t u = 0; u < graph.rank_count(); ++u) {
-            first_[u + 1] += first_[u];
-            senders_[u].first_way = std::exchange(first_way, first_way + sent[u]);
-            rounds_ = std::max(rounds_, static_cast<double>(senders_[u].rounds));
-            most_in_a_round_ = std::max(most_in_a_round_, sent[u]);
+            sender.end = messages_.size();
+            all_senders_ += sender.end > sender.first ? 1 : 0;
         }
-        ways_.resize(first_way);
-        messages_.resize(first_.back());
+        for (std::size_t u = 0; u < graph.rank_count(); ++u) first_[u + 1] += first_[u];
+        ends_.resize(first_.back());
         std::vector<std::size_t> next(first_.begin(), first_.end());
-        each_edge([&](Rank u, const Edge& edge) {
-            messages_[next[u.value]++] = {edge.peer, true, edge.messages};
-            messages_[next[edge.peer.value]++] = {u, false, edge.messages};
-        });
+        std::size_t message = 0;
+        for (const Rank u : ids<Rank>(graph.rank_count())) {
+            for (const Edge edge : graph.sends(u)) {
+                if (edge.messages == 0) continue;
+                ends_[next[u.value]++] = {edge.peer, true, message};
+                ends_[next[edge.peer.value]++] = {u, false, message++};
+            }
+        }
     }
-    [[nodiscard]] std::span<const Message> of(Rank u) const {
-        return std::span(messages_).subspan(first_[u.value], first_[u.value + 1] - first_[u.value]);
+    [[nodiscard]] std::span<const End> of(Rank u) const {
+        return std::span(ends_).subspan(first_[u.value], first_[u.value + 1] - first_[u.value]);
     }
     template <class Use>
     void each(Rank u, Rank v, const Use& use) const {
-        for (const Message& message : of(u)) use(u, message);
+        for (const End& end : of(u)) use(u, end);
         if (v == nobody) return;
-        for (const Message& message : of(v)) {
-            if (message.peer != u) use(v, message);
+        for (const End& end : of(v)) {
+            if (end.peer != u) use(v, end);
         }
     }
 
-    void count(Rank end, const Message& message, std::int64_t sign) {
-        const Rank source = message.sent ? end : message.peer;
+    void put(Rank rank, const End& end) {
+        const Rank source = end.sent ? rank : end.peer;
         const Node from = node_[source.value];
-        const Node to = node_[(message.sent ? message.peer : end).value];
-        const bool leaves = from != to;
-        const Seconds startup = leaves ? machine_.speeds().startup : machine_.speeds().memory_startup;
+        const Node to = node_[(end.sent ? end.peer : rank).value];
+        Message& message = messages_[end.message];
+        const NodeSpeeds& speeds = machine_.speeds();
+        const auto bytes = static_cast<double>(message.bytes);
+        message.leaves = from != to;
+        message.latency = 0;
+        message.transfer = bytes / speeds.memory.value;
+        if (message.leaves) {
+            message.latency = speeds.latency.value;
+            message.transfer = std::max(message.transfer, bytes / speeds.port.value);
+            network_.route(from, to, [&](Link link, double share) {
+                message.latency += share * network_.latency(link).value;
+                message.transfer = std::max(message.transfer, share * bytes / network_.bandwidth(link).value);
+            });
+        }
         Sender& sender = senders_[source.value];
-        sender.startups += sign * message.messages * static_cast<std::int64_t>(startup.value / tick_ + 0.5);
-        if (!leaves) return;
-        leaving_ += sign;
-        double latency = machine_.speeds().latency.value;
-        network_.route(from, to,
-                       [&](Link link, double share) { latency += share * network_.latency(link).value; });
-        leaving_senders_ -= sender.ways > 0 ? 1 : 0;
-        count_way(sender, latency, sign);
-        leaving_senders_ += sender.ways > 0 ? 1 : 0;
+        sender.longest.put(message.latency);
+        sender.largest.put(message.transfer);
+        count(sender, message, 1);
     }
-    /// Each latency is that of a pair of nodes, computed anew to the same bits.
-    void count_way(Sender& sender, double latency, std::int64_t sign) {
-        const std::span<Way> ways = ways_of(sender);
-        const auto known = std::ranges::find(ways, latency, &Way::latency);
-        if (known == ways.end()) {
-            ways_[sender.first_way + sender.ways++] = {latency, 1};
-        } else if (sign > 0) {
-            ++known->messages;
-        } else if (--known->messages == 0) {
-            *known = ways.back();
-            --sender.ways;
+    void take(Rank rank, const End& end) {
+        Sender& sender = senders_[(end.sent ? rank : end.peer).value];
+        const Message& message = messages_[end.message];
+        sender.longest.take(message.latency);
+        sender.largest.take(message.transfer);
+        count(sender, message, -1);
+    }
+    void count(Sender& sender, const Message& message, std::int64_t sign) {
+        const NodeSpeeds& speeds = machine_.speeds();
+        const double startup = (message.leaves ? speeds.startup : speeds.memory_startup).value;
+        const std::int64_t ticks = message.number * static_cast<std::int64_t>(startup / tick_ + 0.5);
+        if (sender.leaving > 0) {
+            --leaving_senders_;
+            startups_before_leaving_ -= sender.startups_inside;
+        }
+        sender.startups += sign * ticks;
+        (message.leaves ? leaving_ : inside_) += sign;
+        if (message.leaves) {
+            sender.leaving += sign;
+        } else {
+            sender.startups_inside += sign * ticks;
+        }
+        if (sender.leaving > 0) {
+            ++leaving_senders_;
+            startups_before_leaving_ += sender.startups_inside;
         }
     }
-    [[nodiscard]] std::span<Way> ways_of(const Sender& sender) {
-        return std::span(ways_).subspan(sender.first_way, sender.ways);
-    }
     void set_time(Rank u) {
-        const Sender& sender = senders_[u.value];
-        double longest = 0;
-        for (const Way& way : ways_of(sender)) longest = std::max(longest, way.latency);
-        longest_.set(u.value, longest);
-        starting_.set(u.value, static_cast<double>(sender.startups) * tick_ +
-                                   static_cast<double>(sender.rounds) * longest);
+        Sender& sender = senders_[u.value];
+        if (!sender.longest.is_known() || !sender.largest.is_known()) {
+            sender.longest = sender.largest = {};
+            for (std::size_t i = sender.first; i < sender.end; ++i) {
+                sender.longest.put(messages_[i].latency);
+                sender.largest.put(messages_[i].transfer);
+            }
+        }
+        const double starting =
+            static_cast<double>(sender.startups) * tick_ + rounds_ * sender.longest.value();
+        longest_.set(u.value, sender.longest.value());
+        starting_.set(u.value, starting);
+        ending_.set(u.value, starting + sender.largest.value());
     }
 
     const T& network_;
     const Machine& machine_;
     double tick_;  // seconds
     double rounds_ = 0;
-    std::uint32_t most_in_a_round_ = 1;  // messages of a sender
-    std::vector<std::size_t> first_;     // by rank
-    std::vector<Message> messages_;
-    std::vector<Node> node_;       // by rank
-    std::vector<Sender> senders_;  // by rank
-    std::vector<Way> ways_;        // by sender
-    MaxTree longest_;              // seconds, by sender
-    MaxTree starting_;             // seconds that messages are late without any load, by sender
-    std::int64_t leaving_ = 0;     // pairs of ranks on different nodes
+    std::vector<std::size_t> first_;  // by rank
+    std::vector<End> ends_;
+    std::vector<Message> messages_;  // by sender
+    std::vector<Node> node_;         // by rank, as is the next
+    std::vector<Sender> senders_;
+    MaxTree longest_;           // seconds, by sender, as are the next
+    MaxTree starting_;          // that the last message is late without any load
+    MaxTree ending_;            // the same, and its transfer
+    std::int64_t inside_ = 0;   // pairs of ranks on one node
+    std::int64_t leaving_ = 0;  // on different ones
+    std::int64_t all_senders_ = 0;
     std::int64_t leaving_senders_ = 0;
+    std::int64_t startups_before_leaving_ = 0;  // ticks
 };
 
 }  // namespace topoloom

@@ -223,6 +223,15 @@ std::uint64_t descent_work(const CommGraph& graph, std::uint32_t effort) {
     return static_cast<std::uint64_t>(messages[effort] / (1 + degree));
 }
 
+/// Whether the one takes hardly longer than the other, and has fewer hop-bytes: they are what other jobs feel.
+bool keeps_near(const Problem& problem, const Placement& near, const Placement& other) {
+    constexpr double hardly = 1.01;
+    if (!problem.goal_on_links().objective.is(Aim::time) || problem.migration() != nullptr) return false;
+    const CongestionKey key = problem.key(near.slots());
+    const CongestionKey of_other = problem.key(other.slots());
+    return key.congestion <= hardly * of_other.congestion && key.hop_bytes < of_other.hop_bytes;
+}
+
 /// Under an objective on links: what is near shares few links, so the best by hop-bytes comes first; then the links are
 /// looked at. On few ranks the greedy mappers are offered too, as chance may spread their messages better, and the links
 /// are flattened from several starts.
@@ -255,11 +264,15 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     // has few hop-bytes, but a trap.
     const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
     const bool is_small = problem.rank_count() <= few;
-    const std::size_t starts = is_small ? starts_on_links : trapped && !meter.limited() ? 2 : 1;
+    const bool in_pairs = !is_small && problem.rank_count() <= most_at_once && !meter.limited();
+    const std::size_t starts = is_small ? starts_on_links : in_pairs ? 2 : 1;
     if (is_small) annealing.sweeps = std::max(1U, annealing.sweeps / static_cast<std::uint32_t>(starts));
+    // The better of two shorter walks is as good as a long one, and two threads need little more than half the time.
+    if (in_pairs) annealing.sweeps = std::max(1U, annealing.sweeps * 3 / 5);
     const auto start = [&](std::size_t i, const Problem& seeded, Meter& own) {
         if (i == 0) return best.placement();
         if (i == 1 && trapped) return nearest;
+        if (in_pairs) return best.placement();
         return place(seeded.for_hop_bytes(), "multisection", own);
     };
     std::vector<std::optional<Placement>> found(starts);
@@ -272,7 +285,7 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     std::vector<std::size_t> order(starts);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return keys[i]; });
-    order.resize(std::min<std::size_t>(starts, 3));  // for the others local-opt would take its time in vain
+    order.resize(is_small ? 3 : 1);  // for the others local-opt would take its time in vain
     search_side_by_side(order.size(), problem.threads(), meter, [&](std::size_t k, Meter& own) {
         Placement& placement = *found[order[k]];
         // From plateau to plateau it would go on for seconds, and gain little.
@@ -285,12 +298,12 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
         own.spend(brief.done());
     });
     for (const std::size_t i : order) best.offer(std::move(found[i]));
-    return best.placement();
+    return keeps_near(problem, nearest, best.placement()) ? nearest : best.placement();
 }
 
 /// What has fewer hop-bytes, or flatter links, may yet take longer, as where it loads one node's network card. Then rather
 /// what takes no longer than block order: the best by the objective of what a search for time finds, and block order.
-Placement no_slower_than_block(const Problem& problem, Placement found, Meter& meter) {
+Placement no_slower_than_block(const Problem& problem, Placement found, Meter& meter, std::uint32_t effort) {
     if (!problem.machine().has_bandwidths() || problem.migration() != nullptr) return found;
     constexpr double rounding = 1 + 1e-9;
     constexpr double sure_gain = 0.03;
@@ -311,10 +324,11 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
     const Problem for_time = problem.with_objective(objective_of(Aim::time), goal.phases, goal.background);
     Best best(problem);
     best.offer(block);
-    for (const Placement& start : {found, block}) {
-        Placement quicker = anneal_links(for_time, start, meter, {});
+    const auto offer = [&](Placement quicker) {
         if (problem.time(quicker.slots()) <= most) best.offer(std::move(quicker));
-    }
+    };
+    for (const Placement& start : {found, block}) offer(anneal_links(for_time, start, meter, {}));
+    if (problem.rank_count() <= most_at_once) offer(place_on_links(for_time, meter, effort));
     return best.placement();
 }
 
@@ -324,7 +338,7 @@ Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& op
     if (!problem.room().one_rank_per_slot()) return place_sharing(problem, meter, options.effort);
     Placement found = problem.is_for_hop_bytes() ? place_alone(problem, meter, options.effort)
                                                  : place_on_links(problem, meter, options.effort);
-    return no_slower_than_block(problem, std::move(found), meter);
+    return no_slower_than_block(problem, std::move(found), meter, options.effort);
 }
 
 }  // namespace topoloom
