@@ -22,19 +22,25 @@ HostLinks read_hosts(const Section& section, Routers routers, std::uint32_t node
                     .bandwidth = fastest,
                     .is_assumed = true};
     const Piece* speaks_of_links = nullptr;
+    const Piece* frees = nullptr;
+    const Piece* counts = nullptr;
     for (const auto& [key, value] : section.options) {
         if (key.text() == "hosts") {
             (void)value.one_of({"free"});
             hosts.cards = 0;
+            frees = &key;
         } else if (key.text() == "cards") {
             hosts.cards = value.number();
             if (hosts.cards == 0)
                 value.complain("a node has at least 1 network card; hosts=free has no links to routers;");
             hosts.is_assumed = false;
+            counts = &key;
         } else if (key.text() == "latency") {
             hosts.latency = read_quantity(value, parse_time);
         }
     }
+    if (frees != nullptr && counts != nullptr)
+        frees->complain("hosts=free has no links to routers, and cards= has some; leave one of them out;");
     for (const auto& [key, value] : section.options) {
         if (key.text() == "bandwidth.host") {
             hosts.bandwidth = read_bandwidth(value, fastest);

@@ -111,10 +111,12 @@ void Machine::weigh_hops() {
     inside_.host = inside_.hop_weight * to_routers / 2;
     const std::uint64_t leaving = std::uint64_t{inside_.hop_weight} * nearest +
                                   2 * std::uint64_t{inside_.min_port_cost() - inside_.host};
-    if (node_count_ > 1 && nearest > 0 && leaving < farthest_inside) {
-        remarks_.push_back("another node may be nearer (" + std::to_string(leaving) +
-                           ") than a slot of the own node (" + std::to_string(farthest_inside) +
-                           "), as the distances were given; leave out the weight of a hop to have it fit");
+    if (node_count_ > 1 && leaving < farthest_inside) {
+        remarks_.push_back(
+            "another node may be nearer (" + std::to_string(leaving) + ") than a slot of the own node (" +
+            std::to_string(farthest_inside) +
+            (nearest > 0 ? "), as the distances were given; leave out the weight of a hop to have it fit"
+                         : "), as hosts=free leaves out the links to routers"));
     }
 }
 
@@ -133,8 +135,13 @@ void Machine::find_bandwidths() {
                  bandwidth_text(most->bandwidth), ", but nothing of '", network.link_name(least->first),
                  "'; give the bandwidth of all links");
         }
-        const bool nodes_have_speeds =
-            std::isfinite(inside_.port_bandwidth.value) || inside_.memory.has_value();
+        if (least && least->bandwidth > most_relative && least->bandwidth < least_known) {
+            remarks_.push_back("no times are known, as bandwidths below 100 kB/s count as relative ('" +
+                               network.link_name(least->first) + "': " + bandwidth_text(least->bandwidth) +
+                               ")");
+        }
+        const bool nodes_have_speeds = std::isfinite(inside_.port_bandwidth.value) || inside_.memory ||
+                                       inside_.startup || inside_.latency || inside_.memory_startup;
         if (!has_bandwidths_ && nodes_have_speeds)
             remarks_.push_back("how fast nodes are counts nowhere, as links have no bandwidth (bandwidth=)");
     });

@@ -104,7 +104,11 @@ Machine make_machine(std::string_view text) {
     const auto [before, inside_text] = cut_at(whole, "+node:");
     const auto [network, down] = cut_at(before, "+down:");
     NodeInside inside;
-    if (inside_text) inside = read_inside(read_section(*inside_text));
+    if (inside_text) {
+        if (const auto late = cut_at(*inside_text, "+down:").second)
+            late->complain("failures come before the node, as in torus:4x4+down:3+node:2;");
+        inside = read_inside(read_section(*inside_text));
+    }
     WholeTopology topology = read_topology(read_section(network));
     if (!down) {
         AnyTopology any =

@@ -73,6 +73,7 @@ TEST_CASE("a weight by which leaving a node is nearer than staying is remarked u
                 "given; leave "
                 "out the weight of a hop to have it fit"});
     CHECK(make_machine("torus:4+node:4,distance=3:3").remarks().empty());
+    CHECK(remarks_on("torus:4,nodes=2,hosts=free+node:4,distance=3", "hosts=free leaves out the links"));
     CHECK(make_machine("hyperx:4+node:4,distance=3:1").remarks().empty());  // 3 hops
     CHECK(make_machine("torus:1+node:4,distance=3:1").remarks().empty());
 }
@@ -130,6 +131,13 @@ TEST_CASE("what is not said of nodes is assumed, where times have a meaning, and
     CHECK(told.speeds().memory == BytesPerSecond{50e9});
     CHECK(told.speeds().memory_startup.value == doctest::Approx(4e-7));
     CHECK(told.remarks().empty());
+}
+
+TEST_CASE("bandwidths that nothing built has, and speeds without times, are remarked upon") {
+    CHECK(remarks_on("torus:4,bandwidth=20kB/s", "below 100 kB/s count as relative"));
+    CHECK(remarks_on("torus:4x4,bandwidth=1GB/s,bandwidth.y=2kB/s", "below 100 kB/s"));
+    CHECK_FALSE(remarks_on("torus:4,bandwidth=2", "relative"));
+    CHECK(remarks_on("torus:4+node:4,startup=5us", "how fast nodes are counts nowhere"));
 }
 
 TEST_CASE("only what counts is assumed") {
