@@ -21,8 +21,10 @@ HEAD = """# Machines
 What `topoloom list machines` lists, by name; each is a file in `machines/`, with
 comments on what is inferred. Figures are those of `topoloom machine show NAME`: links
 are directed, distances are hops between different nodes, and the bisection counts both
-directions. Where no halving is proven to be the worst, it is given as a range. The page
-is the output of `python docs/machine_table.py`.
+directions. Where no halving is proven to be the worst, it is given as a range. On rails
+(`dgx-h100-pod`, `nvl72-row`) links weigh in the average distance, by how much slower
+than NVLink they are; the diameter is in links everywhere. The page is the output of
+`python docs/machine_table.py`.
 
 | name | what | nodes | links | diameter | average distance | bisection |
 | --- | --- | ---: | ---: | ---: | ---: | ---: |"""

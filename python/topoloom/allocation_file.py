@@ -32,6 +32,7 @@ from topoloom._core import Allocation, Error, Machine
 from topoloom.discover.torus_places import drop_vacant, is_vacant
 from topoloom.files import exists, named, read_text, write_text
 from topoloom.hostlist import compress_hostlist, expand_hostlist
+from topoloom.units import counted
 
 _NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")
 _HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+([0-9]+(?:[\s,]+[0-9]+)*)")
@@ -72,7 +73,10 @@ class _Nodes:
 
     def __init__(self, machine: Machine, hosts: Sequence[str]) -> None:
         if hosts and len(hosts) != machine.node_count:
-            raise Error(f"{len(hosts)} host names for {machine.node_count} nodes")
+            raise Error(
+                f"{counted(len(hosts), 'host name')} for "
+                f"{counted(machine.node_count, 'node')}"
+            )
         self.machine = machine
         self.hosts = hosts
         self._by_name = {host: node for node, host in enumerate(hosts)}

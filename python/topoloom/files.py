@@ -81,7 +81,7 @@ def read_text(path: str | Path, most: int | None = None) -> str:
     if most is not None and len(data) > most:
         raise Error(f"{path}: over {most >> 20} MiB, more than is read")
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")  # editors of Windows put a mark before it
     except UnicodeDecodeError:
         raise Error(f"{path}: not a text file") from None
     if "\0" in text:

@@ -31,6 +31,7 @@ from topoloom._core import (
     objective_value,
     place,
 )
+from topoloom.units import counted
 
 Loads = NDArray[np.float64]
 
@@ -179,7 +180,7 @@ def place_in_pool(
     if ends[-1] > pool.slot_count:
         raise Error(
             f"the jobs have {ends[-1]} ranks together, but the allocation has only "
-            f"{pool.slot_count} slots"
+            f"{counted(pool.slot_count, 'slot')}"
         )
     parts = np.split(pool.slots[: ends[-1]], ends[:-1])
     share = 0.5 / len(patterns)

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom._core import Allocation, Error
-from topoloom.units import counted, format_bytes
+from topoloom.units import counted, exact_bytes, format_bytes
 
 Counts = npt.NDArray[np.int64]
 
@@ -219,8 +219,8 @@ class LaunchOrder:
             )
         if self.memory_per_rank > memory:
             raise Error(
-                f"--memory-per-rank {format_bytes(self.memory_per_rank)} is more than "
-                f"the {format_bytes(memory)} of a node"
+                f"--memory-per-rank {_size(self.memory_per_rank)} is more than the "
+                f"{_size(memory)} of a node"
             )
         return memory // self.memory_per_rank
 
@@ -264,6 +264,12 @@ class _Slots:
         places = self._places[number < counts[self._owner]]
         nodes = self._allocation.nodes[counts > 0]
         return Allocation(self._allocation.machine, nodes, places.astype(np.uint32))
+
+
+def _size(amount: int) -> str:
+    """Write bytes in the unit they were given in, unless that has many digits."""
+    exact = exact_bytes(amount)
+    return exact if len(exact) <= len("1023 GiB") else format_bytes(amount)
 
 
 def _range(counts: Counts) -> str:

@@ -26,6 +26,7 @@ from topoloom.machine_changes import changed, split_changes
 from topoloom.nearest import nearest
 from topoloom.node_parts import NO_PARTS, NodeParts
 from topoloom.resources import shipped
+from topoloom.units import counted
 
 #: What stands for the machine that this process is on.
 DETECT = "detect"
@@ -246,7 +247,10 @@ def _import(path: Path) -> Described:
 
 def _check_hosts(machine: Machine, hosts: tuple[str, ...]) -> None:
     if hosts and len(hosts) != machine.node_count:
-        raise Error(f"{len(hosts)} host names for {machine.node_count} nodes")
+        raise Error(
+            f"{counted(len(hosts), 'host name')} for "
+            f"{counted(machine.node_count, 'node')}"
+        )
     if len(set(hosts)) < len(hosts):
         twice, times = Counter(hosts).most_common(1)[0]
         raise Error(f"host {twice} is named {times} times; each node needs its own")

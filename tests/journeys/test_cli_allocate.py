@@ -41,6 +41,17 @@ def test_a_few_nodes_are_no_more_fragments_than_nodes(
     assert Path("a.txt").read_text().startswith(f"# {title}, seed 1\n")
 
 
+@pytest.mark.parametrize(("nodes", "fragments"), [(8, 1), (17, 2), (200, 4)])
+def test_nodes_of_a_router_stay_in_one_fragment_unless_told(
+    topoloom: Command, nodes: int, fragments: int
+) -> None:
+    words = ["allocate", "-m", "torus:4x4x4,nodes=16", "-N", nodes, "--json"]
+    assert topoloom(*words).json["fragments"] == fragments
+    refused = topoloom(*words, "--fragments", nodes)
+    assert refused.status == 2
+    assert f"ask for 1 to {-(-nodes // 16)}" in refused.err
+
+
 def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
     busy_machine(topoloom)
     words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-n", 64]

@@ -174,3 +174,12 @@ def test_where_ranks_are_needs_a_machine(topoloom: Command, option: str) -> None
     refused = topoloom(*ALL_TO_ALL, "--model", "hdr", option, 4)
     assert (refused.status, refused.out) == (2, "")
     assert refused.err.endswith("name a --machine\n")
+
+
+def test_the_machine_is_called_as_the_user_does_and_short_times_have_their_unit(
+    topoloom: Command,
+) -> None:
+    words = ["bcast", "-n", 2, "--bytes", 8, "-m", "frontier", "--allocate", 2]
+    printed = topoloom("collective", *words)
+    assert printed.out.startswith("broadcast of 8 B among 2 ranks on frontier\n")
+    assert " 0.08 ns" in printed.out  # over four cards of 25 GB/s

@@ -119,7 +119,7 @@ def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> N
         (["--ranks-per-node", 1], "25 ranks on 16 nodes with room for 1 each"),
         (["--cores-per-rank", 7], "25 ranks on 16 nodes with room for 1 each"),
         (["--cores-per-rank", 13], "--cores-per-rank 13: a node of the allocation has"),
-        (["--memory-per-rank", "97GiB"], "is more than the 96.0 GiB of a node"),
+        (["--memory-per-rank", "97GiB"], "97 GiB is more than the 96 GiB of a node"),
         (["--launcher", "slrum"], "no launcher 'slrum' (did you mean 'slurm'?)"),
         (["--imbalance", 0.1, "--ranks-per-node", 2], "ranks that share slots"),
     ],

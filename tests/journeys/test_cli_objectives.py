@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from topoloom import load_graph, load_phases, load_placement, objective_value
+from topoloom import (
+    Machine,
+    load_graph,
+    load_phases,
+    load_placement,
+    objective_value,
+)
+from topoloom.cli.objective import check_objective
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -155,7 +162,10 @@ def refused(topoloom: Command, *words: object) -> str:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--objective", "timed"], "no objective 'timed' (did you mean 'time'?)"),
+        (
+            ["--objective", "timed"],
+            "no objective 'timed' (did you mean 'time'?); there are: auto, ",
+        ),
         (["--objective", ""], "no objective ''"),
         (["--objective", "weighted(time=0)"], "the weight must be a number above 0"),
         (["--background", "l.json"], "--background makes no difference to hop-bytes"),
@@ -205,3 +215,15 @@ def test_phases_are_those_of_some_patterns(
 ) -> None:
     assert said in refused(pattern, "pattern", *words, "--phases", "-o", "q.npz")
     assert not Path("q.npz").exists()
+
+
+@pytest.mark.parametrize("objective", ["time", "weighted(hop-bytes=1;time=1)"])
+def test_a_run_by_time_is_refused_only_where_its_machine_has_no_bandwidths(
+    topoloom: Command, objective: str
+) -> None:
+    check_objective(objective)
+    check_objective(objective, Machine("torus:2x2,bandwidth=1GB/s+node:4"))
+    words = ["--hosts", "a,b", "--objective", objective, "--", "mpirun", "true"]
+    refused = topoloom("run", "-m", "torus:2+node:4", *words)
+    assert refused.status == 2
+    assert "the machine 'torus:2+node:4' gives none" in refused.err

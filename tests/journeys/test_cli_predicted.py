@@ -82,9 +82,21 @@ def test_the_predicted_time_comes_first_and_what_leaves_nodes_last(
     for words in (["map", "p.npz", "-m", TOLD], ["judge", "p.npz", "x.json"]):
         rows = rows_of(topoloom(*words).out)
         assert rows[0] == "predicted time"
-        assert rows[-2:] == ["bytes between nodes", "most from one node"]
+        assert rows[-2:] == ["bytes between nodes", "most in or out of a node"]
     untimed = rows_of(topoloom("map", "p.npz", "-m", "torus:4x4").out)
     assert untimed[0] == "hop bytes"
+
+
+@pytest.mark.parametrize(
+    ("machine", "most"), [("torus:4", 3000), ("rails:2:2:1", 2000)]
+)
+def test_what_all_send_to_one_node_counts_as_what_one_sends(
+    topoloom: Command, machine: str, most: int
+) -> None:
+    """Of rails two of the nodes, which are GPUs, are in one box."""
+    Path("gather.mat").write_text("0 0 0 0\n" + "1000 0 0 0\n" * 3)
+    judged = topoloom("judge", "gather.mat", "-m", machine, "--json").json
+    assert judged["inter_node_max"] == most
 
 
 def test_what_rose_is_marked(topoloom: Command) -> None:
@@ -94,7 +106,7 @@ def test_what_rose_is_marked(topoloom: Command) -> None:
     random = topoloom("map", *words, "--mapper", "random", "--json").json["values"]
     for row, name in (
         ("bytes between nodes", "inter_node_bytes"),
-        ("most from one node", "inter_node_max"),
+        ("most in or out of a node", "inter_node_max"),
         ("dilation max", "dilation_max"),
     ):
         line = next(line for line in mapped.splitlines() if row in line)

@@ -77,6 +77,28 @@ def test_phases_are_simulated_one_after_the_other(topoloom: Command) -> None:
     assert "; 4 phases" in topoloom("simulate", "p.npz", "-m", MACHINE).out
 
 
+def test_a_pattern_without_messages_takes_no_time(topoloom: Command) -> None:
+    topoloom("pattern", "ring", "--ranks", "1", "-o", "ring.npz")
+    Path("diagonal.mat").write_text("5 0\n0 7\n")
+    for pattern in ("ring.npz", "diagonal.mat"):
+        document = topoloom("simulate", pattern, "-m", MACHINE, "--json").json
+        (block,) = document["results"]
+        assert (block["predicted_seconds"], block["simulated_seconds"]) == (0, 0)
+
+
+def test_ranks_go_where_the_launcher_puts_them(topoloom: Command) -> None:
+    """Two neighbours send each other 1 MB over 1 GB/s, where they are not on a node."""
+    topoloom("pattern", "ring", "--ranks", "2", "--bytes", "1MB", "-o", "p.npz")
+    machine = "torus:4,bandwidth=1GB/s,latency=1us+node:2,memory=100GB/s"
+    words = ["simulate", "p.npz", "-m", machine, "--allocate", 2, "--json"]
+    for options, seconds in (
+        (["--ranks-per-node", 1], 1e-3),
+        (["--launcher", "mpich"], 0),
+    ):
+        (block,) = topoloom(*words, *options).json["results"]
+        assert block["simulated_seconds"] == pytest.approx(seconds, abs=1e-4)
+
+
 def test_ranks_may_share_slots(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "8x8", "--bytes", "1MB", "-o", "p.npz")
     words = ["p.npz", "-m", MACHINE, "--imbalance", "0", "-o", "x.json"]
@@ -106,6 +128,11 @@ def test_ranks_may_share_slots(topoloom: Command) -> None:
         (["q.npz", "x.json"], "x.json places 16 ranks, but q.npz has 9"),
         (["p.npz", "empty.json"], "empty.json"),
         (["p.npz", "-m", "torus:4x4"], "4x4 torus gives no bandwidths"),
+        (
+            ["p.npz", "-m", "torus:1,bandwidth=1GB/s+node:16"],
+            "there are no links, and how fast the node's memory is, is not known",
+        ),
+        (["p.npz", "x.json", "--ranks-per-node", "2"], "leave out --launcher"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )

@@ -36,7 +36,7 @@ def placed(topoloom: Command) -> Command:
         (["verify", "no.json", "--", *MPIRUN, "true"], "no.json"),
         (["verify", "empty.json", "--", *MPIRUN, "true"], "empty.json"),
         (["verify", "p.npz", "--", *MPIRUN, "true"], "p.npz"),
-        (["verify", "x.json", "--hosts", "a", "--", *MPIRUN, "true"], "1 host names"),
+        (["verify", "x.json", "--hosts", "a", "--", *MPIRUN, "true"], "1 host name"),
         (["verify", "x.json", "--bind", "pu", "--", *MPIRUN, "true"], "cannot bind"),
         (["verify", "x.json", "--mpicc", "no", "--", *MPIRUN, "true"], "compiler 'no'"),
         ([*WORLD, *HOSTS, "--", *MPIRUN], "names no program"),

@@ -123,7 +123,7 @@ def test_a_short_name_that_two_nodes_share_names_neither() -> None:
     machine = Machine("torus:2")
     with pytest.raises(Error, match="no host n1"):
         load_allocation(machine, "n[1]", ("n1.a", "n1.b"))
-    with pytest.raises(Error, match="1 host names for 2 nodes"):
+    with pytest.raises(Error, match="1 host name for 2 nodes"):
         load_allocation(machine, "n[1]", ("n1",))
 
 

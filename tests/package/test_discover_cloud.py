@@ -172,7 +172,8 @@ READERS = {
         ("aws", '{\n"Instances": [}', "line 2: not JSON"),
         ("aws", "[" * 100_000, "nested too deep"),
         ("aws", "[" + "9" * 5000 + "]", "line 1: "),
-        ("aws", "[]", "line 1: the list has no instance"),
+        ("aws", '{"Instances": []}', "line 1: the list has no instances"),
+        ("aws", "[]", "line 1: the list has no instances"),
         ("aws", "[1]", "line 1: expected a list of entries"),
         ("aws", '{"Instances": [{}]}', "an entry lacks its 'InstanceId'"),
         ("aws", '{"Instances": [], "NextToken": "x"}', "one page of several"),
@@ -189,7 +190,7 @@ READERS = {
         ("google", '[{"name": "vm"}]', "instance 'vm' has no resourceStatus"),
         ("google", '[{"physicalHost": "/a/b"}]', "an entry lacks its 'name'"),
         ("google", google(("vm", "c")), "line 4: instance 'vm' has no resourceStatus"),
-        ("oracle", oracle(("", "1 1 1")), "the list has no instance"),
+        ("oracle", oracle(("", "1 1 1")), "the list has no instances"),
         ("oracle", ORACLE.replace("local-", "x-"), "lacks its 'local-block-id'"),
     ],
 )

@@ -137,7 +137,13 @@ def test_links_that_a_guest_cannot_see_are_those_nccl_assumes() -> None:
     text = LOPSIDED.replace('link_width="16"', 'link_width="0"').replace(
         "32.0 GT/s PCIe", ""
     )
-    assert "0-3@15753846154B/s" in read_nccl_topology(text).text
+    found = read_nccl_topology(text)
+    assert "0-3@15753846154B/s" in found.text
+    (remark,) = found.remarks
+    assert remark.startswith("assumed: 8 GT/s and 16 lanes where ")
+    unknown = LOPSIDED.replace("32.0 GT/s PCIe", "Unknown")
+    assert read_nccl_topology(unknown).text == found.text
+    assert not read_nccl_topology(LOPSIDED).remarks
 
 
 @pytest.mark.parametrize(
@@ -153,6 +159,11 @@ def test_links_that_a_guest_cannot_see_are_those_nccl_assumes() -> None:
         (system(gpu(0, "0000:11:00.0*x") + gpu(1)), "line 5: count=.* whole number"),
         (BRIDGES.replace('target="0000:11:00.0"', ""), "lacks its 'target'"),
         (LOPSIDED.replace('link_width="16"', 'link_width="x"'), "no whole number"),
+        (LOPSIDED.replace('link_width="16"', 'link_width="65"'), "more than 64 lanes"),
+        *(
+            (LOPSIDED.replace("32.0 GT/s", speed), f'link_speed="{speed}.* is no speed')
+            for speed in ("nan GT/s", "-5 GT/s", "1e400 GT/s", "fast")
+        ),
         (LOPSIDED.replace("0x16fe", "0x1", 1), "describes several hosts"),
         (
             "<!DOCTYPE a [<!ENTITY b 'c'>]><system/>",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from pathlib import Path
@@ -26,9 +27,11 @@ from topoloom.discover.system_cards import read_cards
 from topoloom.machine_file import load_described, save_machine
 
 
-def named_instances(kind: str) -> str:
-    entries = json.loads(aws(("a", "n r1"), ("b", "n r2")))
-    for entry in entries["Instances"]:
+def named_instances(*kinds: str) -> str:
+    entries = json.loads(
+        aws(*((f"i{i}", f"n r{i}") for i in range(max(2, len(kinds)))))
+    )
+    for entry, kind in zip(entries["Instances"], itertools.cycle(kinds), strict=False):
         entry["InstanceType"] = kind
     return json.dumps(entries)
 
@@ -43,6 +46,22 @@ def named_instances(kind: str) -> str:
         (HOSTS, 6.8e9, "Tofu-D"),
         (named_instances("p5.48xlarge"), 400e9, "p5.48xlarge, 3,200 Gbit/s"),
         (named_instances("x9.huge"), 12.5e9, "a network of 100 Gbit/s"),
+        (
+            named_instances("x9.huge"),
+            12.5e9,
+            "100 Gbit/s for x9.huge, whose own is unknown",
+        ),
+        (
+            named_instances("p5.48xlarge", "hpc7a.96xlarge"),
+            37.5e9,
+            "all instances have the network of hpc7a.96xlarge, the slowest of "
+            "hpc7a.96xlarge, p5.48xlarge",
+        ),
+        (
+            named_instances("p5.48xlarge", "x9.huge"),
+            400e9,
+            "the network of p5.48xlarge for x9.huge, whose own is unknown",
+        ),
         (GOOGLE, 12.5e9, "a network of 100 Gbit/s"),
         (ORACLE, 12.5e9, "a network of 100 Gbit/s"),
     ],

@@ -79,3 +79,9 @@ def test_standard_output_may_be_a_file(tmp_path: Path) -> None:
     with (tmp_path / "out").open("w") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
     assert (tmp_path / "out").read_text() == "text"
+
+
+def test_the_byte_order_mark_of_an_editor_is_no_text(tmp_path: Path) -> None:
+    file = tmp_path / "topology.conf"
+    file.write_bytes(b"\xef\xbb\xbfSwitchName=s0 Nodes=n[0-3]\n")
+    assert read_text(file) == "SwitchName=s0 Nodes=n[0-3]\n"

@@ -146,6 +146,16 @@ def test_a_directory_without_profiles_is_refused(tmp_path: Path) -> None:
         load_graph(tmp_path)
 
 
+def test_a_format_that_was_guessed_wrongly_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "edges.txt"
+    file.write_text("# source target bytes messages\n0 1 1024 1\n")
+    with pytest.raises(Error, match=r"^[^\n]*:2: .*taken for monitoring .*--format'$"):
+        load_graph(file)
+    with pytest.raises(Error) as told:
+        load_graph(file, "monitoring")
+    assert "--format" not in str(told.value)
+
+
 def test_an_unknown_format_suggests_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(Error, match="did you mean 'metis'"):
         load_graph(tmp_path / "x", "mets")

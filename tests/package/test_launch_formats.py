@@ -119,7 +119,7 @@ def test_nodes_without_names_are_called_after_their_ids() -> None:
 @pytest.mark.parametrize(
     ("hosts", "message"),
     [
-        (["alpha"], "1 host names for an allocation of 2 nodes"),
+        (["alpha"], "1 host name for an allocation of 2 nodes"),
         (["alpha", "alpha"], "host 'alpha' is named 2 times"),
         (["alpha", "be ta"], "'be ta' is not a host name"),
     ],

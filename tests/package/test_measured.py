@@ -71,7 +71,7 @@ def test_objectives_have_theirs(
 def test_names_are_words() -> None:
     assert measure_name("predicted_seconds", SECONDS) == "predicted time"
     assert measure_name("inter_node_bytes", SECONDS) == "bytes between nodes"
-    assert measure_name("inter_node_max", SECONDS) == "most from one node"
+    assert measure_name("inter_node_max", SECONDS) == "most in or out of a node"
     assert measure_name("dilation_average", SECONDS) == "dilation average"
 
 

@@ -67,7 +67,7 @@ def make_report(
     views = []
     for name, placement in (("the launcher's order", default), ("mahd", placed)):
         judgement = topoloom.judge(graph, allocation, placement, hottest=1000)
-        values = measures(judgement)
+        values = measures(judgement, graph, allocation, placement)
         far = gaps(values, bounds)
         views.append(View(name, placement, judgement, values, far))
     return Report(graph, allocation, views, 1, hosts, bounds, **more)
@@ -211,8 +211,10 @@ def test_messages_are_told_to_the_last_one() -> None:
 def test_where_nothing_was_before_anything_is_more() -> None:
     report = make_report("torus:4x4+node:16")
     sparse, _ = topoloom.place(report.graph, report.allocation, "random", seed=1)
-    judgement = topoloom.judge(report.graph, report.allocation, sparse)
-    worse = replace(report.views[1], judgement=judgement, values=measures(judgement))
+    on = (report.graph, report.allocation, sparse)
+    judgement = topoloom.judge(*on)
+    values = measures(judgement, *on)
+    worse = replace(report.views[1], judgement=judgement, values=values)
     found = text.facts(replace(report, views=[report.views[0], worse]))
     raised = "mahd raises hop-bytes from 0 and raises congestion from 0"
     assert found["title"] == f"{raised} against the launcher's order"
@@ -315,8 +317,10 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
     views = []
     for seed in (1, 2):
         placement, _ = topoloom.place(graph, allocation, "random", seed=seed)
-        judged = topoloom.judge(graph, allocation, placement, hottest=told_links(2))
-        views.append(View(f"random {seed}", placement, judged, measures(judged), {}))
+        on = (graph, allocation, placement)
+        judged = topoloom.judge(*on, hottest=told_links(2))
+        values = measures(judged, *on)
+        views.append(View(f"random {seed}", placement, judged, values, {}))
     page = render(Report(graph, allocation, views, 1))
     assert len(page.encode()) < 3_000_000
 

@@ -120,7 +120,7 @@ def test_without_a_cache_the_program_runs_unseen(
 @pytest.mark.parametrize(
     ("host", "words"),
     [
-        ("n1", "all 1 ranks are on the planned hosts (1)"),
+        ("n1", "the only rank is on the planned hosts (1)"),
         ("10.0.0.1", "hosts planned by their addresses are not compared"),
     ],
 )

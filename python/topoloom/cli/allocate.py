@@ -52,7 +52,7 @@ def command(
             "--fragments",
             metavar="N",
             help="Boxes, lines and planes that a generated allocation consists of.",
-            show_default="4, or fewer nodes",
+            show_default="4, or fewer nodes or routers",
         ),
     ] = None,
     jobs: Annotated[
@@ -151,7 +151,8 @@ def command(
         where = Where(allocation, nodes, fragments, seed)
         listed = choose_allocation(the_machine, described, where)
         given, names = listed.allocation, listed.hosts
-        made = f"in {counted(where.pieces, 'fragment')}, seed {seed}"
+        pieces = where.pieces(the_machine)
+        made = f"in {counted(pieces, 'fragment')}, seed {seed}"
         source = f"of {allocation or machine}" if nodes is None else made
         title = f"{counted(len(given.nodes), 'node')} {source}"
     facts = shape_facts(given, others, seed)
@@ -175,7 +176,7 @@ def command(
         if choice is not None:
             document |= choice.document()
         elif nodes is not None:
-            document |= {"fragments": where.pieces, "seed": seed}
+            document |= {"fragments": pieces, "seed": seed}
         print_json(document)
     else:
         if choice is not None:

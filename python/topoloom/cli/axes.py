@@ -114,7 +114,8 @@ def command(
         save_graph(pattern, graph, {"phases": phase_array(phases)})
     if output is not None:
         placement = orders.placement(chosen)
-        judged = measures(judge(graph, where.allocation, placement))
+        on = (graph, where.allocation, placement)
+        judged = measures(judge(*on), *on)
         result = PlacementFile(
             machine=the_machine,
             allocation=where.allocation,
@@ -190,7 +191,7 @@ def _document(orders: Any) -> dict[str, Any]:
 def _print(orders: Any, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.gain import gain, percent
-    from topoloom.units import format_count
+    from topoloom.units import counted, format_count
 
     rows = []
     for name, order in (
@@ -204,7 +205,7 @@ def _print(orders: Any, written: list[Path]) -> None:
     names = [one.name for one in orders.traffic]
     machine = orders.allocation.machine
     ranks, slots = len(orders.best.slots), orders.allocation.slot_count
-    print_facts([], f"{ranks:,} ranks on {machine.name}: seconds a step")
+    print_facts([], f"{counted(ranks, 'rank')} on {machine.name}: seconds a step")
     print_table(["", "fastest first", *names, "all", "gain"], rows, left=2)
     facts = []
     if slots > ranks:

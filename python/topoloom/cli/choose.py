@@ -72,7 +72,7 @@ class Choice:
 
         assert self.found is not None
         assert self.graph is not None
-        judgement = judge(self.graph, self.allocation, self.found.placement)
+        on = (self.graph, self.allocation, self.found.placement)
         save_placement(
             path,
             PlacementFile(
@@ -80,7 +80,7 @@ class Choice:
                 allocation=self.allocation,
                 placement=self.found.placement,
                 hosts=self.hosts,
-                values=measures(judgement),
+                values=measures(judge(*on), *on),
                 mapper=self.mapper or "",
                 seed=self.seed,
                 work=self.found.work,

@@ -36,7 +36,7 @@ def write_placement(
     from topoloom.cli.typed import typed
 
     graph = call.schedule(together.best.name).pattern()
-    judged = judge(graph, setting.sites.allocation, together.placement)
+    on = (graph, setting.sites.allocation, together.placement)
     result = PlacementFile(
         machine=setting.sites.allocation.machine,
         allocation=setting.sites.allocation,
@@ -44,7 +44,7 @@ def write_placement(
         hosts=setting.hosts,
         node=setting.node,
         objective="time",
-        values={**measures(judged), "objective": together.best.cost.time},
+        values={**measures(judge(*on), *on), "objective": together.best.cost.time},
         mapper="collective",
         command=typed.get(),
     )
@@ -118,17 +118,20 @@ def print_ranked(
 ) -> None:
     """Print the table, the fastest first, and what ordering brought."""
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.units import format_bytes, format_count
+    from topoloom.units import counted, format_bytes, format_count, format_seconds
 
-    on = f" on {setting.machine_name}" if setting.machine_name else ""
+    on = f" on {setting.place}" if setting.place else ""
     size = "" if call.operation == "barrier" else f" of {format_bytes(call.bytes)}"
-    title = f"{call.operation}{size} among {call.ranks:,} ranks{on}"
+    title = f"{call.operation}{size} among {counted(call.ranks, 'rank')}{on}"
     facts = [("messages cost", setting.model_name)]
     if setting.unused:
         facts.append(("allocation", setting.unused))
     if together is not None:
         facts += [
-            (f"{turn.what} {number}", f"{turn.schedule}, {_seconds(turn.seconds)}")
+            (
+                f"{turn.what} {number}",
+                f"{turn.schedule}, {format_seconds(turn.seconds)}",
+            )
             for number, turn in enumerate(together.turns, 1)
         ]
     print_facts(facts, title)
@@ -139,11 +142,11 @@ def print_ranked(
         cost = one.cost
         mark = "MPI's usual" if one.name.partition("(")[0] == usual else ""
         row = [one.name, mark, format_count(cost.rounds), format_count(cost.messages)]
-        row += [format_bytes(cost.bytes), _seconds(cost.time)]
+        row += [format_bytes(cost.bytes), format_seconds(cost.time)]
         if tells_cpu:
-            row.append(_seconds(cost.cpu))
+            row.append(format_seconds(cost.cpu))
         if setting.sites is not None:
-            row.append(_seconds(cost.congestion))
+            row.append(format_seconds(cost.congestion))
         rows.append(row)
     if tells_cpu:
         columns.append("CPU")
@@ -151,10 +154,3 @@ def print_ranked(
         columns.append("congestion")
     print_table(columns, rows, best=0, left=2)
     print_facts([("written", str(path)) for path in written])
-
-
-def _seconds(seconds: float) -> str:
-    for unit, factor in (("s", 1.0), ("ms", 1e3)):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} us"

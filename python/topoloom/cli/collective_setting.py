@@ -17,6 +17,7 @@ class Setting(NamedTuple):
     sites: Any
     model_name: str
     machine_name: str
+    place: str = ""  # the machine as the user calls it
     hosts: Any = None
     node: Any = None
     unused: str = ""  # what of a larger allocation the launcher would use, in words
@@ -83,9 +84,8 @@ def _placed(call: Call, model: Any, name: str, placement: Path) -> Setting:
             f"say --ranks {len(file.placement.slots)}"
         )
     sites = Sites(file.allocation, file.placement)
-    return Setting(
-        model, sites, name, file.allocation.machine.text, file.hosts, file.node
-    )
+    there = file.allocation.machine
+    return Setting(model, sites, name, there.text, there.name, file.hosts, file.node)
 
 
 def _on_machine(call: Call, model: Any, name: str, machine: str, where: Any) -> Setting:
@@ -106,5 +106,5 @@ def _on_machine(call: Call, model: Any, name: str, machine: str, where: Any) -> 
     at, unused = launched(given, described, where, call.ranks)
     sites = Sites(at.allocation, launcher_default(silent, at.allocation))
     return Setting(
-        model, sites, name, the_machine.text, at.hosts, described.node, unused
+        model, sites, name, the_machine.text, machine, at.hosts, described.node, unused
     )

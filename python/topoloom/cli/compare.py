@@ -88,8 +88,8 @@ def command(
     predicted       time that the messages take; where bandwidths are known
     dilation / max  links a message crosses, on average and at most
     congestion      largest load divided by bandwidth (in bytes if none is known)
-    between nodes   bytes that leave their node; from one node, the most; ▲: more than
-                    under block
+    between nodes   bytes that leave their node, and the most in or out of one; ▲: more
+                    than under block
 
     \b
     Examples:
@@ -223,7 +223,7 @@ def _print(
     from topoloom.cli.gaps import gap_text
     from topoloom.cli.measured import congestion_text, objective_text
     from topoloom.gain import percent
-    from topoloom.units import format_bytes, format_count, format_seconds
+    from topoloom.units import counted, format_bytes, format_count, format_seconds
 
     machine = problem.machine
     bounded = not shared and any(each["gap"].get(aim.measure) for each in results)
@@ -240,7 +240,7 @@ def _print(
         _DILATION: True,
         "congestion": True,
         "between\nnodes": True,
-        "from one\nnode": True,
+        "in or out\nof one": True,
         "search": True,
     }
     block = next(result for result in results if result["mapper"] == DEFAULT)
@@ -270,13 +270,14 @@ def _print(
             _DILATION: f"{result['dilation_average']:.3f} / {result['dilation_max']:g}",
             "congestion": congestion_text(result["congestion_max"], machine),
             "between\nnodes": leaving(result, "inter_node_bytes"),
-            "from one\nnode": leaving(result, "inter_node_max"),
+            "in or out\nof one": leaving(result, "inter_node_max"),
             "search": f"{result['seconds']:.2f} s",
         }
         rows.append([texts[column] for column, is_shown in columns.items() if is_shown])
     title = (
-        f"{problem.graph.rank_count:,} ranks on {len(problem.allocation.nodes):,} of "
-        f"{machine.node_count:,} nodes of {machine.name}"
+        f"{counted(problem.graph.rank_count, 'rank')} on "
+        f"{len(problem.allocation.nodes):,} of {machine.node_count:,} nodes of "
+        f"{machine.name}"
     )
     if aim.measure != "hop_bytes":
         title += f"; objective: {aim.title}"

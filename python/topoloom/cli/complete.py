@@ -82,10 +82,13 @@ def efforts(incomplete: str) -> list[str]:
     return [e for e in ("fast", "default", "best") if e.startswith(incomplete)]
 
 
+#: What `--objective` takes; a mix of these is `weighted(NAME=WEIGHT;...)`.
+OBJECTIVES = ("auto", "hop-bytes", "congestion", "congestion-soft", "time")
+
+
 def objectives(incomplete: str) -> list[str]:
     """Names of objectives."""
-    names = ("auto", "hop-bytes", "congestion", "congestion-soft", "time", "weighted(")
-    return _starting(incomplete, names)
+    return _starting(incomplete, (*OBJECTIVES, "weighted("))
 
 
 #: What `topoloom axes --to` writes.

@@ -164,8 +164,8 @@ def _print_json(output: Path) -> None:
     graph = load_graph(output / "halo3d.npz")
     placed = load_placement(output / "placement.json")
     block, _ = place(graph, placed.allocation, mapper="block")
-    before = predicted(graph, placed.allocation, block, [])
-    before |= measures(judge(graph, placed.allocation, block))
+    on = (graph, placed.allocation, block)
+    before = predicted(*on, []) | measures(judge(*on), *on)
     document: dict[str, Any] = {
         "ranks": graph.rank_count,
         "machine": placed.machine.text,

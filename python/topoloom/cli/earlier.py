@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from topoloom import Allocation, Error, PlacementFile
+from topoloom.units import counted
 
 
 def earlier_slots(
@@ -25,8 +26,9 @@ def earlier_slots(
     machine, before = allocation.machine, earlier.machine
     if machine.slots_per_node != before.slots_per_node:
         raise Error(
-            f"the earlier placement is for nodes of {before.slots_per_node} slots, "
-            f"but those of {machine.text} have {machine.slots_per_node}"
+            "the earlier placement is for nodes of "
+            f"{counted(before.slots_per_node, 'slot')}, but those of "
+            f"{machine.text} have {machine.slots_per_node}"
         )
     if hosts is not None and earlier.hosts is not None:
         today = dict(zip(hosts, allocation.nodes.tolist(), strict=True))

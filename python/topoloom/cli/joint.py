@@ -207,7 +207,7 @@ def _save(
         together.jobs, together.placements, together.values, strict=True
     ):
         nodes = job.allocation.nodes.tolist()
-        judgement = judge(job.graph, job.allocation, placement)
+        on = (job.graph, job.allocation, placement)
         files.append(directory / f"{job.name}.json")
         save_placement(
             files[-1],
@@ -218,7 +218,7 @@ def _save(
                 hosts=tuple(hosts[n] for n in nodes) if hosts else None,
                 node=node,
                 objective=objective,
-                values={**measures(judgement), "objective": value},
+                values={**measures(judge(*on), *on), "objective": value},
                 mapper=mapper,
                 seed=seed,
                 work=found.work,

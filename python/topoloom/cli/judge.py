@@ -69,7 +69,7 @@ def command(
     dilation          links a message crosses, on average and at most
     traffic average   bytes on a link, averaged over links that carry any
     congestion max    largest load divided by bandwidth (in bytes if none is known)
-    bytes between nodes, and the most of them that leave one node
+    bytes between nodes, and the most of them in or out of one node
     load max          largest load of a slot, where ranks share slots
     minimal share     of the traffic, where routing adapts: the rest takes detours
     gap               value / what is quickly proven of all placements; 1 is optimal
@@ -101,14 +101,17 @@ def command(
     slots = given.placement if given is not None else default
     judgement = judge(the_graph, where, slots, hottest=hottest)
     phases = load_phases(graph)
-    before = predicted(the_graph, where, default, phases)
-    before |= measures(judge(the_graph, where, default), shared)
-    values = predicted(the_graph, where, slots, phases) | measures(judgement, shared)
+    by_default, on = (the_graph, where, default), (the_graph, where, slots)
+    before = predicted(*by_default, phases)
+    before |= measures(judge(*by_default), *by_default)
+    values = predicted(*on, phases) | measures(judgement, *on)
     # What a shared slot may hold, the placement does not say.
     bounds = None if shared else quick_bounds(the_graph, where)
     far = gaps(values, bounds)
     name = given.mapper if given is not None else "block"
-    by_phase = [measures(judge(phase, where, slots), shared) for phase in phases]
+    by_phase = [
+        measures(judge(phase, where, slots), phase, where, slots) for phase in phases
+    ]
     phase_names = load_phase_names(graph)
     if figure is not None:
         from topoloom.figure import draw_judgement

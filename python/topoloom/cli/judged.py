@@ -15,6 +15,7 @@ from topoloom import (
 )
 from topoloom.cli.problem import Where, load_problem
 from topoloom.launch_order import LaunchOrder
+from topoloom.units import counted
 
 
 class Judged(NamedTuple):
@@ -58,7 +59,7 @@ def load_judged(
     placed = load_placement(placement)
     if len(placed.placement.slots) != graph.rank_count:
         raise Error(
-            f"{placement} places {len(placed.placement.slots)} ranks, "
+            f"{placement} places {counted(len(placed.placement.slots), 'rank')}, "
             f"but {graph_file} has {graph.rank_count}"
         )
     return Judged(graph, placed.allocation, placed)

@@ -126,6 +126,9 @@ def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
         texts["bandwidths"] = _bandwidths(facts["bandwidths"], has_bandwidths)
     if facts["bisection"]["links"]:
         texts["bisection"] = _bisection(facts["bisection"], has_bandwidths)
+    if facts["machine"].startswith("rails:"):
+        distance = _cell(facts["average_distance"])
+        texts["average_distance"] = f"{distance}, links weighed by their bandwidth"
     return [
         (name.replace("_", " "), _cell(value))
         for name, value in texts.items()

@@ -136,6 +136,7 @@ def command(
     from topoloom.cli.search import read_search
     from topoloom.cli.sharing import read_sharing
     from topoloom.cli.typed import typed
+    from topoloom.units import counted
 
     search = read_search(seed, time, work, threads)
     at_least("--migration-cost", migration_cost, 0)
@@ -207,13 +208,13 @@ def command(
         facts += [("machine", remark) for remark in problem.machine.remarks]
         if problem.unused:
             facts.append(("allocation", problem.unused))
-        counted = aim.objective != HOP_BYTES or problem.machine.has_bandwidths
-        if aim.phases and counted:
+        counts = aim.objective != HOP_BYTES or problem.machine.has_bandwidths
+        if aim.phases and counts:
             facts.append(("phases", f"{len(aim.phases)}"))
         if background:
             facts.append(("background", ", ".join(background)))
         if before is not None:
-            facts.append(("moved", f"{moved(before, placement):,} ranks"))
+            facts.append(("moved", counted(moved(before, placement), "rank")))
         for least in proven:
             ratio = gap_text(gap(values[aim.measure], least))
             limit = objective_text(least, aim.objective, problem.machine)

@@ -10,7 +10,7 @@ from topoloom.units import counted, format_bytes, format_count, format_seconds
 _NAMES = {
     "predicted_seconds": "predicted time",
     "inter_node_bytes": "bytes between nodes",
-    "inter_node_max": "most from one node",
+    "inter_node_max": "most in or out of a node",
 }
 #: What is no cost: a share of minimal routes.
 _NEUTRAL = ("minimal_share",)

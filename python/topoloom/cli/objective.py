@@ -21,10 +21,12 @@ from topoloom import (
     predicted_time,
     ring,
 )
+from topoloom.cli.complete import OBJECTIVES
 from topoloom.cli.judged import load_judged
 from topoloom.cli.problem import Where, measures
 from topoloom.files import exists, named
 from topoloom.formats.loads import Loads, check_machine, load_loads
+from topoloom.nearest import unknown_name
 
 AUTO, HOP_BYTES = "auto", "hop-bytes"
 PROVEN = "the mapper exact proves these"
@@ -87,7 +89,7 @@ class Objective(NamedTuple):
         """
         on = (graph, allocation, placement)
         found = predicted(*on, self.phases)
-        found |= measures(judge(*on), placement.shared)
+        found |= measures(judge(*on), *on)
         if self.measure == "objective":
             found["objective"] = objective_value(*on, **self.options)
         return found
@@ -137,6 +139,7 @@ def read_objective(
     name: str, background: Sequence[str] | None, graph_file: str, machine: Machine
 ) -> Objective:
     """Read the phases of the graph, and loads of others, where they count."""
+    _check_name(name)
     unknown = name == AUTO and not machine.has_bandwidths
     if (name == HOP_BYTES or unknown) and background:
         raise Error(
@@ -147,10 +150,19 @@ def read_objective(
     return Objective(name, load_phases(graph_file), sum(loads) if loads else None)
 
 
-def check_objective(name: str) -> None:
-    """Refuse one that is unknown, before anything runs."""
-    allocation = Allocation.whole(Machine("torus:1,bandwidth=1GB/s"))
-    place(ring(1), allocation, "block", objective=name)
+def check_objective(name: str, machine: Machine | None = None) -> None:
+    """Refuse one that is unknown, or not for the machine, before anything runs."""
+    _check_name(name)
+    if machine is None:
+        machine = Machine("torus:2,bandwidth=1GB/s")
+    place(ring(1), Allocation.whole(machine), "block", objective=name)
+
+
+def _check_name(name: str) -> None:
+    """Name all there are, also `auto`, which the core does not count."""
+    if name not in OBJECTIVES and not name.startswith("weighted("):
+        known = (*OBJECTIVES, "weighted(NAME=WEIGHT;...)")
+        raise Error(unknown_name("objective", name, known))
 
 
 def _background(text: str, machine: Machine) -> Any:

@@ -100,7 +100,7 @@ Fragments = Annotated[
         "--fragments",
         metavar="N",
         help="Pieces that --allocate leaves the job.",
-        show_default="4, or fewer nodes",
+        show_default="4, or fewer nodes or routers",
     ),
 ]
 Seed = Annotated[

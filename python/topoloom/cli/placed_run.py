@@ -107,7 +107,7 @@ def start(job: Job, seats: Seats, placed: Placed) -> tuple[Launch, Account]:
 def _announce(placed: Placed, launch: Launch) -> None:
     from topoloom.cli.console import note
     from topoloom.cli.measured import gain_text, objective_text
-    from topoloom.units import format_bytes
+    from topoloom.units import counted, format_bytes
 
     result, block, aim = placed
 
@@ -121,10 +121,10 @@ def _announce(placed: Placed, launch: Launch) -> None:
         aim.measure, lambda value: objective_text(value, aim.objective, machine)
     )
     note(
-        f"topoloom: {len(result.placement.slots):,} ranks placed with {result.mapper}: "
-        f"{aim.title} {value}; bytes between nodes "
-        f"{words('inter_node_bytes', format_bytes)}, most from one "
-        f"{words('inter_node_max', format_bytes)}"
+        f"topoloom: {counted(len(result.placement.slots), 'rank')} placed with "
+        f"{result.mapper}: {aim.title} {value}; bytes between nodes "
+        f"{words('inter_node_bytes', format_bytes)}, most in or out of "
+        f"one {words('inter_node_max', format_bytes)}"
         + (f"; {launch.loss}" if launch.loss else "")
     )
     if aim.reason:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,12 +21,14 @@ from topoloom import (
     load_graph,
     place,
 )
+from topoloom.busiest_node import busiest_node
 from topoloom.described_allocation import described_allocation
 from topoloom.discover.described import Described
 from topoloom.discover.torus_places import vacant_nodes
 from topoloom.launch_order import LaunchOrder
 from topoloom.machine_file import load_described
 from topoloom.node_parts import NodeParts
+from topoloom.units import counted
 
 #: The numbers of a judgement that files and ``--json`` carry, in this order.
 MEASURES = (
@@ -61,12 +64,17 @@ class Where(NamedTuple):
     seed: int = 1
     order: LaunchOrder = LaunchOrder()  # who starts the ranks, so many on a node
 
-    @property
-    def pieces(self) -> int:
-        """Fragments that a generated allocation falls into."""
+    def pieces(self, machine: Machine) -> int:
+        """Count the fragments that a generated allocation falls into.
+
+        Unless told, 4, or fewer where the nodes are on fewer routers: those of a
+        router stay together.
+        """
         if self.fragments is not None:
             return self.fragments
-        return min(4, self.allocate or 0)
+        shape = machine.shape
+        per_router = machine.node_count // math.prod(shape) if shape else 1
+        return min(4, -(-(self.allocate or 0) // per_router))
 
 
 def load_problem(
@@ -126,7 +134,8 @@ def choose_allocation(
         return load_allocation(machine, where.allocation, hosts)
     if where.allocate is None:
         return described_allocation(machine, described)
-    allocation = generate(machine, hosts, where.allocate, where.pieces, where.seed)
+    pieces = where.pieces(machine)
+    allocation = generate(machine, hosts, where.allocate, pieces, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
     return AllocatedHosts(allocation, names)
 
@@ -143,7 +152,8 @@ def generate(
     usable = set(range(machine.node_count)) - vacant_nodes(hosts)
     if nodes > len(usable):
         raise Error(
-            f"{nodes} nodes of {machine.name}, which has {len(usable)} hosts; "
+            f"{counted(nodes, 'node')} of {machine.name}, which has "
+            f"{counted(len(usable), 'host')}; "
             "ask for no more than these"
         )
     drawn = nodes
@@ -160,8 +170,9 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
     """Refuse more ranks than slots."""
     if graph.rank_count > allocation.slot_count:
         raise Error(
-            f"{name} has {graph.rank_count} ranks, but the allocation has only "
-            f"{allocation.slot_count} slots ({len(allocation.nodes)} nodes with "
+            f"{name} has {counted(graph.rank_count, 'rank')}, but the allocation has "
+            f"only {counted(allocation.slot_count, 'slot')} "
+            f"({counted(len(allocation.nodes), 'node')} with "
             f"{allocation.machine.slots_per_node} each); allocate more, or let ranks "
             "share slots: topoloom map --imbalance 0"
         )
@@ -175,13 +186,21 @@ def at_least(what: str, number: int, least: int) -> None:
         raise Error(f"{what} must be below 2^63, not {number}")
 
 
-def measures(judgement: Judgement, shared: bool = False) -> dict[str, float]:
+def measures(
+    judgement: Judgement,
+    graph: CommGraph,
+    allocation: Allocation,
+    placement: Placement,
+) -> dict[str, float]:
     """Take the numbers out of a judgement, by name.
 
-    The load counts on shared slots, the minimal share where routing adapts.
+    The load counts on shared slots, the minimal share where routing adapts. The most
+    of a node is what leaves or what enters it, whichever is more.
     """
-    names = (*MEASURES, "load_max") if shared else MEASURES
+    names = (*MEASURES, "load_max") if placement.shared else MEASURES
     values: dict[str, Any] = {name: getattr(judgement, name) for name in names}
+    most = busiest_node(judgement, graph, allocation, placement)
+    values["inter_node_max"] = most
     if judgement.minimal_share is not None:
         values["minimal_share"] = judgement.minimal_share
     return values

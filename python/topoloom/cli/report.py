@@ -82,6 +82,7 @@ def command(
 def _report(paths: list[Path], pattern: str | None) -> Report:
     from topoloom import Error, load_graph, load_phases, load_placement
     from topoloom.cli.reported import Made, report_of
+    from topoloom.units import counted
 
     if len(paths) > MOST_PLACEMENTS:
         raise Error(
@@ -94,7 +95,8 @@ def _report(paths: list[Path], pattern: str | None) -> Report:
     ranks = len(files[0].placement.slots)
     if ranks != graph.rank_count:
         raise Error(
-            f"{paths[0]} places {ranks} ranks, but {graph_file} has {graph.rank_count}"
+            f"{paths[0]} places {counted(ranks, 'rank')}, but {graph_file} has "
+            f"{graph.rank_count}"
         )
     made = [Made(file, str(path)) for path, file in zip(paths, files, strict=True)]
     report = report_of(graph, graph_file, made, load_phases(graph_file))

@@ -180,6 +180,7 @@ def command(
     search = read_search(seed, time)
     read = read_as_it_is(program) if world else read_command(program)
     the_machine, described = load_described(machine)
+    check_objective(objective, the_machine)
     order = read_order(launcher_name(read), *limits)
     wanted = Where(allocation, order=order)
     given = choose_allocation(the_machine, described, wanted)

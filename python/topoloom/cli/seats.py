@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from topoloom.units import counted
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -74,8 +76,8 @@ def named_hosts(
         names = read.hosts()
     if names is None:
         raise Error(
-            f"the names of the {len(given.allocation.nodes)} hosts are not known; give "
-            "them with --hosts, or an --allocation that names hosts"
+            f"the names of the {counted(len(given.allocation.nodes), 'host')} are not "
+            "known; give them with --hosts, or an --allocation that names hosts"
         )
     return with_names(given, names)
 
@@ -87,7 +89,8 @@ def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
     nodes = len(given.allocation.nodes)
     if len(names) != nodes:
         raise Error(
-            f"{len(names)} hosts for an allocation of {nodes} nodes; "
+            f"{counted(len(names), 'host')} for an allocation of "
+            f"{counted(nodes, 'node')}; "
             "name one host for each node with --hosts, or the nodes with --allocation"
         )
     return AllocatedHosts(given.allocation, tuple(names))
@@ -99,7 +102,9 @@ def check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
 
     asked = read.rank_count()
     if asked is not None and asked != ranks:
-        raise Error(f"the command starts {asked} ranks, but {name} has {ranks}")
+        raise Error(
+            f"the command starts {counted(asked, 'rank')}, but {name} has {ranks}"
+        )
 
 
 def launcher_name(read: ReadCommand | AsItIs) -> str:
@@ -123,7 +128,9 @@ def refuse_early(
         return
     slot_count = seats.where.allocation.slot_count
     if ranks > slot_count:
-        raise Error(f"{ranks} ranks do not fit on {slot_count} slots")
+        raise Error(
+            f"{counted(ranks, 'rank')} do not fit on {counted(slot_count, 'slot')}"
+        )
     seats = seats.used(described, wanted, ranks)
     slots = seats.where.allocation.slots
     with read.directory() as directory:

@@ -12,9 +12,13 @@ from topoloom.cli.options import (
     Allocate,
     AllocationText,
     AsJson,
+    CoresPerRank,
     Fragments,
     GraphFile,
+    LauncherName,
     MaybeMachineText,
+    MemoryPerRank,
+    RanksPerNode,
     Seed,
 )
 
@@ -48,6 +52,10 @@ def command(
     allocation: AllocationText = None,
     allocate: Allocate = None,
     fragments: Fragments = None,
+    launcher: LauncherName = "slurm",
+    ranks_per_node: RanksPerNode = None,
+    cores_per_rank: CoresPerRank = 1,
+    memory_per_rank: MemoryPerRank = None,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -76,11 +84,13 @@ def command(
     from topoloom import load_phases
     from topoloom.cli.console import print_json, waiting
     from topoloom.cli.judged import load_judged
+    from topoloom.cli.ordered import read_order
     from topoloom.cli.problem import Where, launcher_default
     from topoloom.simulate import load_simulator
 
     simulate = load_simulator(simulator)
-    where = Where(allocation, allocate, fragments, seed)
+    order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
+    where = Where(allocation, allocate, fragments, seed, order)
     names = placements or []
     wanted: list[str | None] = [*names] or [None]
     first, *others = [
@@ -182,7 +192,7 @@ class _Case(NamedTuple):
 def _print(document: dict[str, Any], machine: str) -> None:
     from topoloom.cli.console import print_table
     from topoloom.gain import gain, percent
-    from topoloom.units import format_count, format_seconds
+    from topoloom.units import counted, format_count, format_seconds
 
     results = document["results"]
     before = results[0]["simulated_seconds"]
@@ -198,7 +208,9 @@ def _print(document: dict[str, Any], machine: str) -> None:
         for result in results
     ]
     columns = ["placement", "hop-bytes", "congestion", "predicted", "simulated", "gain"]
-    title = f"{document['ranks']:,} ranks on {machine}, by {document['simulator']}"
+    title = (
+        f"{counted(document['ranks'], 'rank')} on {machine}, by {document['simulator']}"
+    )
     if document["phases"] > 1:
         title += f"; {document['phases']} phases"
     best = min(range(len(results)), key=lambda i: results[i]["simulated_seconds"])

@@ -15,9 +15,12 @@ from typing import Any, NoReturn
 
 from topoloom._core import Error
 from topoloom.discover.described import Described
+from topoloom.discover.networks import NETWORKS
 from topoloom.discover.switch_tree import Switch, describe_switches
 
 _MOST_LEVELS = 16
+#: Types of instances that a remark names.
+_MOST_NAMED = 6
 #: where Amazon, Google and Oracle tell the type of an instance
 _TYPES = ("InstanceType", "machineType", "shape")
 _Record = dict[str, Any]
@@ -25,6 +28,8 @@ _Record = dict[str, Any]
 
 def recognizes_aws_topology(text: str) -> bool:
     """Tell whether a text is what ``aws ec2 describe-instance-topology`` prints."""
+    if re.match(r'\s*\{\s*"Instances"\s*:\s*\[\s*\]', text):
+        return True  # none, which reading says
     return '"NetworkNodes"' in text and '"InstanceId"' in text
 
 
@@ -190,17 +195,46 @@ class _Document:
             placed[name] = path
             kinds.add(_instance_type(record))
         if not placed:
-            self.complain("", "the list has no instance")
+            self.complain("", "the list has no instances")
         if own_hosts and len(set(placed.values())) == len(placed):
             placed = {name: path[:-1] for name, path in placed.items()}
-        network = kinds.pop() if len(kinds) == 1 else ""
-        return replace(_describe(placed), network=network)
+        network, remarks = _network(kinds)
+        return replace(_describe(placed), network=network, remarks=remarks)
 
 
 def _instance_type(record: _Record) -> str:
     """Find the type, at Google behind its zone's address; empty if it is not told."""
     told = next((record[key] for key in _TYPES if key in record), "")
     return told.rpartition("/")[2] if isinstance(told, str) else ""
+
+
+def _network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
+    """Choose the slowest of the types that are known; tell for which others it is."""
+    known = sorted(
+        (kind for kind in kinds if kind in NETWORKS and kind),
+        key=lambda kind: (NETWORKS[kind].bandwidth, kind),
+    )
+    slowest = known[0] if known else ""
+    remarks = []
+    if known and NETWORKS[known[-1]].bandwidth > NETWORKS[slowest].bandwidth:
+        remarks.append(
+            f"assumed: all instances have the network of {slowest}, the slowest of "
+            f"{_listed(known)}"
+        )
+    unknown = sorted(kinds - set(known))
+    if unknown and kinds != {""}:
+        what = f"the network of {slowest}" if known else "100 Gbit/s"
+        remarks.append(f"assumed: {what} for {_listed(unknown)}, whose own is unknown")
+    return slowest, tuple(remarks)
+
+
+def _listed(kinds: list[str]) -> str:
+    """Name the first few types, without what is no letter of a name."""
+    names = [
+        re.sub(r"[^\w.\-]", "?", kind)[:40] or "those without a type" for kind in kinds
+    ]
+    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    return ", ".join(names[:_MOST_NAMED] + more)
 
 
 def _describe(placed: dict[str, tuple[str, ...]]) -> Described:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 from topoloom.discover.described import Described
 from topoloom.discover.xml_tree import Element, read_xml
+from topoloom.units import counted
 
 NVLINK, SAME_SWITCH, SAME_CPU, ACROSS_CPUS = 1, 2, 3, 5
 _MOST = 512
@@ -31,6 +32,11 @@ _NVLINK_RATE = ((100, 50e9), (70, 25e9), (0, 20e9))
 _NVSWITCHES, _ITS_CPU = None, -1
 _PCI_BRIDGE = "0x068001"  # NVLink to the CPU, on POWER
 _SPEED = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*GT/s.*")
+_NO_SPEED = re.compile(r"\s*(?:Unknown.*)?", re.IGNORECASE)
+#: where they are unknown, as NCCL has it
+_GT_PER_SECOND, _LANES = 8.0, 16
+_MOST_LANES = 64
+_UNKNOWN_LANES = (0, 255)
 
 
 @dataclass
@@ -54,6 +60,7 @@ class _System:
     gpus: list[_Gpu] = field(default_factory=list)
     cpus: list[int] = field(default_factory=list)
     above: list[tuple[int, float] | None] = field(default_factory=list)
+    unknown_links: int = 0  # of PCI, without a speed or a width
 
     def add_point(self, above: tuple[int, float] | None) -> int:
         self.above.append(above)
@@ -106,7 +113,7 @@ def _read_below(system: _System, parent: Element, above: list[int]) -> None:
         if pci.tag != "pci":
             continue
         gpus = [part for part in pci.children if part.tag == "gpu"]
-        rate = _pci_rate(pci)
+        rate = _pci_rate(system, pci)
         for gpu in gpus:
             nvlinks = [part for part in gpu.children if part.tag == "nvlink"]
             bus = pci.require("busid").lower()
@@ -117,12 +124,22 @@ def _read_below(system: _System, parent: Element, above: list[int]) -> None:
             _read_below(system, pci, [switch, *above])
 
 
-def _pci_rate(pci: Element) -> float:
-    """Bytes per second; as NCCL does, 8 GT/s and 16 lanes where they are unknown."""
-    match = _SPEED.fullmatch(pci.attributes.get("link_speed", ""))
+def _pci_rate(system: _System, pci: Element) -> float:
+    """Bytes per second; counts the links whose speed or width is unknown."""
+    told = pci.attributes.get("link_speed", "")
+    match = _SPEED.fullmatch(told)
+    if match is None and not _NO_SPEED.fullmatch(told):
+        pci.complain(
+            f'link_speed="{told[:40]}" is no speed of a link, such as 16.0 GT/s PCIe'
+        )
     speed = float(match[1]) if match else 0.0
-    speed = speed if speed > 0 else 8.0
-    width = pci.number("link_width", 16) or 16
+    width = pci.number("link_width", 0)
+    if width > _MOST_LANES and width not in _UNKNOWN_LANES:
+        pci.complain(f'link_width="{width}" is more than {_MOST_LANES} lanes')
+    if speed == 0 or width in _UNKNOWN_LANES:
+        system.unknown_links += 1
+        speed = speed or _GT_PER_SECOND
+        width = _LANES if width in _UNKNOWN_LANES else width
     coded = 0.8 if speed <= 5 else 128 / 130
     return round(speed * 1e9 / 8 * coded * width)
 
@@ -220,4 +237,15 @@ def _graph(system: _System) -> Described:
     return Described(
         f"graph:{count}+{switches}:{','.join(links)}",
         tuple(f"gpu{gpu.device}" for gpu in system.gpus),
+        remarks=_remarks(system),
+    )
+
+
+def _remarks(system: _System) -> tuple[str, ...]:
+    if not system.unknown_links:
+        return ()
+    return (
+        f"assumed: {_GT_PER_SECOND:g} GT/s and {_LANES} lanes where "
+        f"{counted(system.unknown_links, 'PCI link')} of the file lack a speed or a "
+        "width",
     )

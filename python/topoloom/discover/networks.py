@@ -41,6 +41,7 @@ class Network(NamedTuple):
 #: Gbit/s of all network cards of an instance, as Amazon, Google and Oracle say, 2025
 _INSTANCES = {
     **dict.fromkeys(("hpc6a.48xlarge", "p3dn.24xlarge"), 100),
+    **dict.fromkeys(("c5n.18xlarge", "c5n.metal"), 100),
     **dict.fromkeys(("hpc6id.32xlarge", "hpc7g.16xlarge"), 200),
     **dict.fromkeys(("hpc7g.4xlarge", "hpc7g.8xlarge"), 200),
     **{f"hpc7a.{size}xlarge": 300 for size in (12, 24, 48, 96)},

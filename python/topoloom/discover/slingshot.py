@@ -23,7 +23,9 @@ from topoloom.discover.switch_tree import Hung, describe_hung
 
 _HOST = r"(?P<host>[A-Za-z][A-Za-z0-9_.\-]*)"
 _MAC = r"02(?::[0-9A-Fa-f]{2}){5}"
-_XNAME = r"x(?P<cabinet>[0-9]{1,4})c(?P<chassis>[0-7])s[0-9]{1,2}b[0-9]n[0-9]"
+_XNAME = (
+    r"(?P<place>x(?P<cabinet>[0-9]{1,4})c(?P<chassis>[0-7])s[0-9]{1,2}b[0-9]n[0-9])"
+)
 _DOMAIN = r"(?:\.[A-Za-z0-9.\-]+)?"
 _GROUP = r"(?P<group>[0-9]{1,6})"
 _SWITCH = r"(?P<switch>[0-9]{1,6})"
@@ -77,6 +79,7 @@ def read_slingshot(text: str) -> Described:
         With the line of what is malformed or contradicts an earlier line.
     """
     nodes: dict[str, _Node] = {}
+    built_in: dict[str, str] = {}
     for number, raw in enumerate(text.splitlines(), 1):
         line = _bare(raw)
         if not line:
@@ -88,6 +91,14 @@ def read_slingshot(text: str) -> Described:
                 f"02:00:00:00:08:b3' or 'n1 x1000c0s0b0n0', not '{line[:40]}'"
             )
         _add(nodes, number, match)
+        if place := match.groupdict().get("place"):
+            host = match["host"] or match["xname"]
+            other = built_in.setdefault(place, host)
+            if other != host:
+                raise Error(
+                    f"line {number}: {host} and {other} (line {nodes[other].line}) are "
+                    f"both at {place}; keep one"
+                )
     if not nodes:
         raise Error("line 1: there is no line that says where a host is")
     first = next(iter(nodes.values()))

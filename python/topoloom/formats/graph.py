@@ -65,13 +65,25 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
     if not data.strip():
         raise Error(f"{path}: the file is empty")
     with named(path):
-        kind = kind or _kind_of(data)
-        if kind == "npz":
-            return load_npz(path)[0]
-        if kind == "monitoring":
-            return _core.read_monitoring(data)
-        graph: CommGraph = getattr(_core, _READERS[kind])(data)
-        return graph
+        if kind is not None:
+            return _read(path, kind, data)
+        kind = _kind_of(data)
+        try:
+            return _read(path, kind, data)
+        except Error as error:
+            raise Error(
+                f"{error}; it was taken for {kind} by its look: if it is another "
+                "format, name that with 'topoloom pattern import --format'"
+            ) from None
+
+
+def _read(path: str | Path, kind: str, data: bytes) -> CommGraph:
+    if kind == "npz":
+        return load_npz(path)[0]
+    if kind == "monitoring":
+        return _core.read_monitoring(data)
+    graph: CommGraph = getattr(_core, _READERS[kind])(data)
+    return graph
 
 
 def save_graph(

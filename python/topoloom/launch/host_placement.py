@@ -15,6 +15,7 @@ import numpy.typing as npt
 from topoloom import Error
 from topoloom.nearest import unknown_name
 from topoloom.node_parts import NO_PARTS, NodeParts
+from topoloom.units import counted
 
 if TYPE_CHECKING:
     from topoloom import Machine
@@ -218,7 +219,8 @@ def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
 def _check_names(names: list[str], node_count: int) -> None:
     if len(names) != node_count:
         raise Error(
-            f"{len(names)} host names for an allocation of {node_count} nodes; "
+            f"{counted(len(names), 'host name')} for an allocation of "
+            f"{counted(node_count, 'node')}; "
             "give one name for each node, in the allocation's order"
         )
     for name in names:

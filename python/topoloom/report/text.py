@@ -32,7 +32,7 @@ MEASURES = {
     "traffic_average": ("traffic", "bytes on a link, of links that carry any"),
     "congestion_max": ("congestion", "load of the busiest link by its bandwidth"),
     "inter_node_bytes": ("bytes between nodes", "what leaves its node"),
-    "inter_node_max": ("most from one node", "the most of these that leave one node"),
+    "inter_node_max": ("most in or out of a node", "of these, the larger of both ways"),
     "load_max": ("load of a slot", "largest sum of the loads of ranks on one slot"),
     "minimal_share": ("minimal share", "of adaptive traffic, what takes no detour"),
 }

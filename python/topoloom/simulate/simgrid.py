@@ -85,10 +85,7 @@ def simulate(
             "is libsimgrid-dev"
         )
     if not machine.has_bandwidths:
-        raise Error(
-            f"{machine.name} gives no bandwidths, so there is no time to simulate; "
-            "describe them, such as 'bandwidth=10GB/s,latency=1us'"
-        )
+        raise Error(_no_time(machine))
     rounds = [equal_rounds(phase) for phase in phases]
     most = max((len(sent) for phase in rounds for _, sent in phase), default=0)
     if most > MOST_MESSAGES:
@@ -117,6 +114,19 @@ def simulate(
         return found
 
 
+def _no_time(machine: Machine) -> str:
+    if machine.link_count:
+        return (
+            f"{machine.name} gives no bandwidths, so there is no time to simulate; "
+            "describe them, such as 'bandwidth=10GB/s,latency=1us'"
+        )
+    return (
+        f"{machine.name}: there are no links, and how fast the node's memory is, is "
+        "not known, so there is no time to simulate; say it, such as "
+        "'+node:4,memory=50GB/s'"
+    )
+
+
 class Round(NamedTuple):
     """What is sent at once; `sent` has columns source, target and bytes."""
 
@@ -128,6 +138,8 @@ def equal_rounds(phase: CommGraph) -> list[Round]:
     """Split a phase into rounds of one message per pair, and count equal ones."""
     rows = edge_rows(phase)
     rows = rows[(rows[:, 2] > 0) | (rows[:, 3] > 0)]
+    if not len(rows):
+        return []
     counts = np.unique(np.maximum(1, rows[:, 3]))
     while len(counts) > _MOST_ROUNDS:
         counts = np.delete(counts, np.argmin(counts[1:] / counts[:-1]))

@@ -111,8 +111,9 @@ class Proof:
         hosts = int((self.placed.ranks_per_host() > 0).sum())
         if any(map(_is_address, self.placed.hosts)):
             return "hosts planned by their addresses are not compared with names"
-        ranks = f"all {len(self.seen):,} ranks are"
-        loose = sum(one.verdict == "unbound" for one in self.seen)
+        one = len(self.seen) == 1
+        ranks = "the only rank is" if one else f"all {len(self.seen):,} ranks are"
+        loose = sum(each.verdict == "unbound" for each in self.seen)
         on = f"on {hosts} hosts" if hosts > 1 else "on one host"
         if loose:
             return (
