@@ -305,7 +305,7 @@ class Judgement:
 
     @property
     def inter_node_max(self) -> int:
-        """The most bytes that leave one node."""
+        """The most bytes in or out of one node: the larger of both ways."""
 
     @property
     def load_max(self) -> float:

@@ -67,7 +67,7 @@ def make_report(
     views = []
     for name, placement in (("the launcher's order", default), ("mahd", placed)):
         judgement = topoloom.judge(graph, allocation, placement, hottest=1000)
-        values = measures(judgement, graph, allocation, placement)
+        values = measures(judgement)
         far = gaps(values, bounds)
         views.append(View(name, placement, judgement, values, far))
     return Report(graph, allocation, views, 1, hosts, bounds, **more)
@@ -213,7 +213,7 @@ def test_where_nothing_was_before_anything_is_more() -> None:
     sparse, _ = topoloom.place(report.graph, report.allocation, "random", seed=1)
     on = (report.graph, report.allocation, sparse)
     judgement = topoloom.judge(*on)
-    values = measures(judgement, *on)
+    values = measures(judgement)
     worse = replace(report.views[1], judgement=judgement, values=values)
     found = text.facts(replace(report, views=[report.views[0], worse]))
     raised = "mahd raises hop-bytes from 0 and raises congestion from 0"
@@ -319,7 +319,7 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
         placement, _ = topoloom.place(graph, allocation, "random", seed=seed)
         on = (graph, allocation, placement)
         judged = topoloom.judge(*on, hottest=told_links(2))
-        values = measures(judged, *on)
+        values = measures(judged)
         views.append(View(f"random {seed}", placement, judged, values, {}))
     page = render(Report(graph, allocation, views, 1))
     assert len(page.encode()) < 3_000_000

@@ -21,13 +21,15 @@ struct alignas(128) Tally {
     std::int64_t message_hops = 0;
     std::uint32_t longest = 0;
     BigVector<double> loads;
-    std::vector<Bytes> leaving;  // by host
+    std::vector<Bytes> leaving;  // by host, as is the next
+    std::vector<Bytes> entering;
     std::vector<Bytes> bytes_out, bytes_in;
     std::vector<std::int64_t> messages_out, messages_in;
 
     Tally(std::size_t nodes, std::size_t links)
         : loads(links),
           leaving(nodes),
+          entering(nodes),
           bytes_out(nodes),
           bytes_in(nodes),
           messages_out(nodes),
@@ -42,6 +44,7 @@ struct alignas(128) Tally {
         };
         add_all(loads, other.loads);
         add_all(leaving, other.leaving);
+        add_all(entering, other.entering);
         add_all(bytes_out, other.bytes_out);
         add_all(bytes_in, other.bytes_in);
         add_all(messages_out, other.messages_out);
@@ -109,7 +112,10 @@ class Traversal {
                 bytes[i].value * static_cast<std::int64_t>(space_.distance(here, points_[peers[i].value]));
             if (from == to) continue;
             bytes_out += bytes[i];
-            if (host_of(network_, from) != host_of(network_, to)) leaving += bytes[i];
+            if (const auto host = host_of(network_, to); host != host_of(network_, from)) {
+                leaving += bytes[i];
+                tally.entering[host] += bytes[i];
+            }
             messages_out += messages[i];
             tally.bytes_in[to.value] += bytes[i];
             tally.messages_in[to.value] += messages[i];
@@ -219,7 +225,8 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     for (const Rank u : ids<Rank>(graph.rank_count())) load[placement[u].value] += graph.load(u);
     result.load_max = *std::ranges::max_element(load);
     result.inter_node_bytes = std::accumulate(all.leaving.begin(), all.leaving.end(), Bytes{});
-    result.inter_node_max = *std::ranges::max_element(all.leaving);
+    result.inter_node_max =
+        std::max(*std::ranges::max_element(all.leaving), *std::ranges::max_element(all.entering));
     result.loads = std::move(all.loads);
     result.bytes_out = std::move(all.bytes_out);
     result.bytes_in = std::move(all.bytes_in);

@@ -19,7 +19,7 @@ struct Judgement {
     double dilation_average = 0;     // hops per message; messages within a node count with 0 hops
     std::uint32_t dilation_max = 0;  // hops of the longest message
     Bytes inter_node_bytes;          // bytes that leave a node, or on rails the host that GPUs are in
-    Bytes inter_node_max;            // the most of them that leave one
+    Bytes inter_node_max;            // the most of them that leave or enter one
     double traffic_average = 0;      // bytes on a link, averaged over the links that carry any
     double congestion_max = 0;       // max over links of bytes / bandwidth
     double load_max = 0;             // largest sum of loads on one slot

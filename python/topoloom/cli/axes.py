@@ -115,7 +115,7 @@ def command(
     if output is not None:
         placement = orders.placement(chosen)
         on = (graph, where.allocation, placement)
-        judged = measures(judge(*on), *on)
+        judged = measures(judge(*on))
         result = PlacementFile(
             machine=the_machine,
             allocation=where.allocation,

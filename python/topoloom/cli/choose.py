@@ -80,7 +80,7 @@ class Choice:
                 allocation=self.allocation,
                 placement=self.found.placement,
                 hosts=self.hosts,
-                values=measures(judge(*on), *on),
+                values=measures(judge(*on)),
                 mapper=self.mapper or "",
                 seed=self.seed,
                 work=self.found.work,

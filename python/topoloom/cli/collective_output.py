@@ -44,7 +44,7 @@ def write_placement(
         hosts=setting.hosts,
         node=setting.node,
         objective="time",
-        values={**measures(judge(*on), *on), "objective": together.best.cost.time},
+        values={**measures(judge(*on)), "objective": together.best.cost.time},
         mapper="collective",
         command=typed.get(),
     )

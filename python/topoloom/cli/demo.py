@@ -165,7 +165,7 @@ def _print_json(output: Path) -> None:
     placed = load_placement(output / "placement.json")
     block, _ = place(graph, placed.allocation, mapper="block")
     on = (graph, placed.allocation, block)
-    before = predicted(*on, []) | measures(judge(*on), *on)
+    before = predicted(*on, []) | measures(judge(*on))
     document: dict[str, Any] = {
         "ranks": graph.rank_count,
         "machine": placed.machine.text,

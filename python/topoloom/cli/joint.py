@@ -218,7 +218,7 @@ def _save(
                 hosts=tuple(hosts[n] for n in nodes) if hosts else None,
                 node=node,
                 objective=objective,
-                values={**measures(judge(*on), *on), "objective": value},
+                values={**measures(judge(*on)), "objective": value},
                 mapper=mapper,
                 seed=seed,
                 work=found.work,

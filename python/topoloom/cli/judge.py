@@ -103,15 +103,13 @@ def command(
     phases = load_phases(graph)
     by_default, on = (the_graph, where, default), (the_graph, where, slots)
     before = predicted(*by_default, phases)
-    before |= measures(judge(*by_default), *by_default)
-    values = predicted(*on, phases) | measures(judgement, *on)
+    before |= measures(judge(*by_default), shared)
+    values = predicted(*on, phases) | measures(judgement, shared)
     # What a shared slot may hold, the placement does not say.
     bounds = None if shared else quick_bounds(the_graph, where)
     far = gaps(values, bounds)
     name = given.mapper if given is not None else "block"
-    by_phase = [
-        measures(judge(phase, where, slots), phase, where, slots) for phase in phases
-    ]
+    by_phase = [measures(judge(phase, where, slots), shared) for phase in phases]
     phase_names = load_phase_names(graph)
     if figure is not None:
         from topoloom.figure import draw_judgement

@@ -89,7 +89,7 @@ class Objective(NamedTuple):
         """
         on = (graph, allocation, placement)
         found = predicted(*on, self.phases)
-        found |= measures(judge(*on), *on)
+        found |= measures(judge(*on), placement.shared)
         if self.measure == "objective":
             found["objective"] = objective_value(*on, **self.options)
         return found

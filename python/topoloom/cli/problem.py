@@ -21,7 +21,6 @@ from topoloom import (
     load_graph,
     place,
 )
-from topoloom.busiest_node import busiest_node
 from topoloom.described_allocation import described_allocation
 from topoloom.discover.described import Described
 from topoloom.discover.torus_places import vacant_nodes
@@ -186,21 +185,13 @@ def at_least(what: str, number: int, least: int) -> None:
         raise Error(f"{what} must be below 2^63, not {number}")
 
 
-def measures(
-    judgement: Judgement,
-    graph: CommGraph,
-    allocation: Allocation,
-    placement: Placement,
-) -> dict[str, float]:
+def measures(judgement: Judgement, shared: bool = False) -> dict[str, float]:
     """Take the numbers out of a judgement, by name.
 
-    The load counts on shared slots, the minimal share where routing adapts. The most
-    of a node is what leaves or what enters it, whichever is more.
+    The load counts on shared slots, the minimal share where routing adapts.
     """
-    names = (*MEASURES, "load_max") if placement.shared else MEASURES
+    names = (*MEASURES, "load_max") if shared else MEASURES
     values: dict[str, Any] = {name: getattr(judgement, name) for name in names}
-    most = busiest_node(judgement, graph, allocation, placement)
-    values["inter_node_max"] = most
     if judgement.minimal_share is not None:
         values["minimal_share"] = judgement.minimal_share
     return values

@@ -108,7 +108,7 @@ def _view(
         problem.graph, problem.where, placement, hottest=told_links(problem.views)
     )
     values = predicted(problem.graph, problem.where, placement, problem.phases)
-    values |= measures(judgement, problem.graph, problem.where, placement)
+    values |= measures(judgement, problem.shared)
     return View(
         name=name,
         placement=placement,

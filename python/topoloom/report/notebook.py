@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topoloom.busiest_node import busiest_of
 from topoloom.outline import outline
 from topoloom.report.histogram import HEIGHT, WIDTH, histogram
 from topoloom.report.matrix import finest_level
@@ -56,7 +55,6 @@ def graph_html(graph: CommGraph) -> str:
 def judgement_html(judgement: Judgement) -> str:
     """Show a judgement: its measures and how many links carry how much."""
     known = {name: getattr(judgement, name, None) for name in MEASURES}
-    known["inter_node_max"] = busiest_of(judgement)
     values = {name: value for name, value in known.items() if value is not None}
     return _fragment("judgement", _bars(judgement), _table(_measured(values)))
 

@@ -67,6 +67,7 @@ inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const to
     result.messages_in.assign(machine.node_count(), 0);
     result.messages_out = result.messages_in;
     std::map<std::uint32_t, Bytes> leaving;
+    std::map<std::uint32_t, Bytes> entering;
     double all_bytes = 0;
     double all_messages = 0;
     double message_hops = 0;
@@ -82,6 +83,7 @@ inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const to
         if (host_of(machine, a) != host_of(machine, b)) {
             result.inter_node_bytes += Bytes{pair.bytes};
             leaving[host_of(machine, a)] += Bytes{pair.bytes};
+            entering[host_of(machine, b)] += Bytes{pair.bytes};
         }
         result.bytes_out[a.value] += Bytes{pair.bytes};
         result.bytes_in[b.value] += Bytes{pair.bytes};
@@ -94,7 +96,8 @@ inline topoloom::Judgement slow_judge(const topoloom::CommGraph& graph, const to
         message_hops += hops * static_cast<double>(pair.messages);
         if (pair.messages > 0) result.dilation_max = std::max(result.dilation_max, hops);
     }
-    for (const auto& [host, bytes] : leaving) result.inter_node_max = std::max(result.inter_node_max, bytes);
+    for (const auto& way : {leaving, entering})
+        for (const auto& [host, bytes] : way) result.inter_node_max = std::max(result.inter_node_max, bytes);
     result.hops_per_byte = all_bytes > 0 ? static_cast<double>(result.hop_bytes) / all_bytes : 0;
     result.dilation_average = all_messages > 0 ? message_hops / all_messages : 0;
     double sum = 0;
