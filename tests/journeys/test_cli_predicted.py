@@ -66,10 +66,9 @@ def test_short_messages_are_placed_for_hop_bytes(topoloom: Command) -> None:
 def test_the_predicted_time_is_that_of_its_definition(topoloom: Command) -> None:
     """Each rank sends 1 MB in each of 4 directions, over a link of its own."""
     found = topoloom("map", "p.npz", "-m", TOLD, "--json").json["values"]
-    rounds, start, way, busiest = 1, 0.5e-6, 0.5e-6, 1e-3
-    beyond = 3 * start  # the messages of a sender that are no round
-    seconds = rounds * (start + way) + max(busiest, beyond)
-    assert found["predicted_seconds"] == pytest.approx(seconds)
+    startup, route, transfer = 0.5e-6, 0.5e-6, 1e-3
+    latest_sender = 4 * startup + route
+    assert found["predicted_seconds"] == pytest.approx(latest_sender + transfer)
     assert next(iter(found)) == "predicted_seconds"
     assert found["inter_node_bytes"] == 64_000_000
     assert found["inter_node_max"] == 4_000_000
