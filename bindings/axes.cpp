@@ -15,7 +15,7 @@
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/place/axis_order.hpp"
+#include "topoloom/choose/axis_order.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {

@@ -16,7 +16,7 @@
 #include "topoloom/bound/bus_affinity.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/hop_bytes_bound.hpp"
-#include "topoloom/place/room.hpp"
+#include "topoloom/place/capacity.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {

@@ -15,10 +15,10 @@
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/schedule/free_order.hpp"
-#include "topoloom/schedule/registry.hpp"
-#include "topoloom/schedule/spanning_trees.hpp"
-#include "topoloom/schedule/steps.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/cost/steps.hpp"
+#include "topoloom/schedule/orders/free_order.hpp"
+#include "topoloom/schedule/orders/spanning_trees.hpp"
 
 namespace topoloom::python {
 

@@ -12,10 +12,10 @@
 #include "notebook.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/machine/compact_nodes.hpp"
-#include "topoloom/machine/fragments.hpp"
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/machine/territory.hpp"
+#include "topoloom/machine/allocations/compact_nodes.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/machine/allocations/territory.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/allocation_shape.hpp"
 
 namespace topoloom::python {

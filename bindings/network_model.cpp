@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Network models for Python: what messages cost by their size.
-#include "topoloom/metric/network_model.hpp"
+#include "topoloom/schedule/cost/network_model.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>

@@ -13,10 +13,10 @@
 #include "option_list.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/choose/choose_nodes.hpp"
 #include "topoloom/metric/objective_loads.hpp"
-#include "topoloom/place/choose_nodes.hpp"
 #include "topoloom/place/mapper.hpp"
-#include "topoloom/place/objective_choice.hpp"
+#include "topoloom/place/portfolio/objective_choice.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {

@@ -8,9 +8,9 @@
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/metric/grid_times.hpp"
-#include "topoloom/place/node_tile.hpp"
-#include "topoloom/place/rank_grid.hpp"
+#include "topoloom/place/grid/node_tile.hpp"
+#include "topoloom/place/state/rank_grid.hpp"
+#include "topoloom/schedule/cost/grid_times.hpp"
 
 namespace topoloom::python {
 

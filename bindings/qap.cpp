@@ -10,7 +10,7 @@
 
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/place/qap_solve.hpp"
+#include "topoloom/qap/qap_solve.hpp"
 
 namespace topoloom::python {
 

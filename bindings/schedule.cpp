@@ -12,10 +12,10 @@
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/problem.hpp"
-#include "topoloom/schedule/cost.hpp"
-#include "topoloom/schedule/messages.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/cost/cost.hpp"
+#include "topoloom/schedule/cost/messages.hpp"
 #include "topoloom/schedule/play.hpp"
-#include "topoloom/schedule/registry.hpp"
 #include "watch.hpp"
 
 NB_MAKE_OPAQUE(topoloom::AnySchedule)

@@ -7,8 +7,8 @@
 
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/schedule/combining_cost.hpp"
-#include "topoloom/schedule/virtual_mesh.hpp"
+#include "topoloom/schedule/collectives/virtual_mesh.hpp"
+#include "topoloom/schedule/cost/combining_cost.hpp"
 
 namespace topoloom::python {
 

@@ -8,10 +8,10 @@
 #include "arrays.hpp"
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/schedule/binomial.hpp"
-#include "topoloom/schedule/binomial_order.hpp"
-#include "topoloom/schedule/chain.hpp"
-#include "topoloom/schedule/grid_lines.hpp"
+#include "topoloom/schedule/collectives/binomial.hpp"
+#include "topoloom/schedule/collectives/chain.hpp"
+#include "topoloom/schedule/cost/grid_lines.hpp"
+#include "topoloom/schedule/orders/binomial_order.hpp"
 
 namespace topoloom::python {
 

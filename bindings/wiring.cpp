@@ -2,8 +2,8 @@
 // A machine's wiring as arrays, and its bisection, for Python.
 #include "arrays.hpp"
 #include "rooms.hpp"
+#include "topoloom/choose/machine_bisection.hpp"
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/place/machine_bisection.hpp"
 
 namespace topoloom::python {
 

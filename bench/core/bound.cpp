@@ -9,14 +9,13 @@
 #include <benchmark/benchmark.h>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/bound/branch_and_bound.hpp"
 #include "topoloom/bound/bus_affinity.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
-#include "topoloom/bound/gilmore_lawler.hpp"
-#include "topoloom/bound/projection.hpp"
+#include "topoloom/bound/dense_bounds.hpp"
 #include "topoloom/bound/sparse_bound.hpp"
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
+#include "topoloom/qap/branch_and_bound.hpp"
 
 using namespace topoloom;
 
@@ -103,7 +102,7 @@ void exact(benchmark::State& state) {
     const Machine machine = make_machine("mesh:3x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = dense_pattern(12);
-    const QuadraticAssignment problem(BoundProblem(graph, allocation));
+    const QuadraticAssignment problem = quadratic_assignment(BoundProblem(graph, allocation));
     std::vector<std::uint32_t> start(12);
     std::iota(start.begin(), start.end(), 0U);
     for (auto _ : state) {

@@ -6,8 +6,8 @@
 #include <benchmark/benchmark.h>
 
 #include "topoloom/base/option.hpp"
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/pattern/molecular_dynamics.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/pattern/generators/molecular_dynamics.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

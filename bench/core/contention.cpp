@@ -7,8 +7,8 @@
 #include <benchmark/benchmark.h>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/schedule/contention_free.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/schedule/orders/contention_free.hpp"
 
 using namespace topoloom;
 

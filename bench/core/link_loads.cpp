@@ -6,9 +6,9 @@
 #include <benchmark/benchmark.h>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/link_loads.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;
 

@@ -5,10 +5,10 @@
 
 #include <benchmark/benchmark.h>
 
-#include "topoloom/machine/fragments.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

@@ -11,12 +11,12 @@
 #include <benchmark/benchmark.h>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/pattern/dense_matrix.hpp"
-#include "topoloom/pattern/matrix_market.hpp"
-#include "topoloom/pattern/metis.hpp"
-#include "topoloom/pattern/monitoring.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
+#include "topoloom/pattern/readers/dense_matrix.hpp"
+#include "topoloom/pattern/readers/matrix_market.hpp"
+#include "topoloom/pattern/readers/metis.hpp"
+#include "topoloom/pattern/readers/monitoring.hpp"
 
 using namespace topoloom;
 

@@ -11,7 +11,7 @@
 #include <benchmark/benchmark.h>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 
 using namespace topoloom;
 

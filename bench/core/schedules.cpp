@@ -4,8 +4,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "topoloom/schedule/cost.hpp"
-#include "topoloom/schedule/registry.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/cost/cost.hpp"
 
 using namespace topoloom;
 

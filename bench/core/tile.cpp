@@ -4,8 +4,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/ring_bus.hpp"
+#include "topoloom/machine/topologies/ring_bus.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {

@@ -12,7 +12,7 @@
 #include "topoloom/bound/hop_bytes_bound.hpp"
 #include "topoloom/bound/partner_profile.hpp"
 #include "topoloom/bound/wiring.hpp"
-#include "topoloom/machine/territory.hpp"
+#include "topoloom/machine/allocations/territory.hpp"
 
 namespace topoloom {
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/bound/hop_bytes_bound.hpp"
 
+#include "topoloom/bound/dense_bounds.hpp"
+
 #include <optional>
 
-#include "topoloom/bound/dual_ascent.hpp"
-#include "topoloom/bound/gilmore_lawler.hpp"
-#include "topoloom/bound/projection.hpp"
 #include "topoloom/bound/sparse_bound.hpp"
 
 namespace topoloom {

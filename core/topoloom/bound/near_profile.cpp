@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/machine/curves.hpp"
+#include "topoloom/machine/allocations/curves.hpp"
 
 namespace topoloom {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "topoloom/bound/congestion_bound.hpp"
-#include "topoloom/bound/dual_ascent.hpp"
+#include "topoloom/qap/dual_ascent.hpp"
 
 namespace topoloom {
 

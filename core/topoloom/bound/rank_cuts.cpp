@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "topoloom/bound/eigenvalues.hpp"
 #include "topoloom/bound/partner_profile.hpp"
+#include "topoloom/qap/eigenvalues.hpp"
 
 namespace topoloom {
 

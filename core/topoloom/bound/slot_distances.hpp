@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 
 namespace topoloom {
 

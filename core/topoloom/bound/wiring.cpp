@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "topoloom/machine/territory.hpp"
+#include "topoloom/machine/allocations/territory.hpp"
 
 namespace topoloom {
 

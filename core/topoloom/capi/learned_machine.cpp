@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 
 namespace topoloom {
 

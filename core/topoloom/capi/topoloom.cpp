@@ -11,7 +11,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/option.hpp"
 #include "topoloom/capi/learned_machine.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

@@ -12,10 +12,10 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/hop_table.hpp"
-#include "topoloom/machine/link.hpp"
-#include "topoloom/machine/shortest_ways.hpp"
+#include "topoloom/machine/geometry/hop_table.hpp"
 #include "topoloom/machine/topologies.hpp"
+#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/topologies/shortest_ways.hpp"
 
 namespace topoloom {
 

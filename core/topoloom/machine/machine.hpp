@@ -17,8 +17,8 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/degraded.hpp"
-#include "topoloom/machine/hop_table.hpp"
-#include "topoloom/machine/levels.hpp"
+#include "topoloom/machine/geometry/hop_table.hpp"
+#include "topoloom/machine/geometry/levels.hpp"
 #include "topoloom/machine/topologies.hpp"
 #include "topoloom/machine/topology.hpp"
 

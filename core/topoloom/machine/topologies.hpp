@@ -4,16 +4,16 @@
 
 #include <variant>
 
-#include "topoloom/machine/dragonfly.hpp"
-#include "topoloom/machine/explicit_graph.hpp"
-#include "topoloom/machine/fat_tree.hpp"
-#include "topoloom/machine/hosted.hpp"
-#include "topoloom/machine/hyperx.hpp"
-#include "topoloom/machine/rail_cluster.hpp"
-#include "topoloom/machine/ring_bus.hpp"
-#include "topoloom/machine/torus.hpp"
-#include "topoloom/machine/tree.hpp"
-#include "topoloom/machine/twisted_torus.hpp"
+#include "topoloom/machine/topologies/dragonfly.hpp"
+#include "topoloom/machine/topologies/explicit_graph.hpp"
+#include "topoloom/machine/topologies/fat_tree.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
+#include "topoloom/machine/topologies/hyperx.hpp"
+#include "topoloom/machine/topologies/rail_cluster.hpp"
+#include "topoloom/machine/topologies/ring_bus.hpp"
+#include "topoloom/machine/topologies/torus.hpp"
+#include "topoloom/machine/topologies/tree.hpp"
+#include "topoloom/machine/topologies/twisted_torus.hpp"
 
 namespace topoloom {
 

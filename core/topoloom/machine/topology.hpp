@@ -11,8 +11,8 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/link.hpp"
-#include "topoloom/machine/split_key.hpp"
+#include "topoloom/machine/geometry/split_key.hpp"
+#include "topoloom/machine/topologies/link.hpp"
 
 namespace topoloom {
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "topoloom/machine/link.hpp"
+#include "topoloom/machine/topologies/link.hpp"
 
 namespace topoloom {
 

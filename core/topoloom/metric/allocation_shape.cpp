@@ -5,7 +5,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/machine/territory.hpp"
+#include "topoloom/machine/allocations/territory.hpp"
 #include "topoloom/metric/route_loads.hpp"
 
 namespace topoloom {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "topoloom/base/big_vector.hpp"
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 
 namespace topoloom {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {

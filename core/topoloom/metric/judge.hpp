@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topoloom/base/big_vector.hpp"
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "topoloom/base/big_vector.hpp"
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/metric/busiest.hpp"
 #include "topoloom/metric/congestion_key.hpp"
 #include "topoloom/metric/link_runs.hpp"

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/fat_tree.hpp"
-#include "topoloom/machine/hosted.hpp"
-#include "topoloom/machine/torus.hpp"
+#include "topoloom/machine/topologies/fat_tree.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
+#include "topoloom/machine/topologies/torus.hpp"
 #include "topoloom/metric/route_loads.hpp"
 
 namespace topoloom {

@@ -9,9 +9,9 @@
 #include <span>
 
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/fat_tree.hpp"
-#include "topoloom/machine/hosted.hpp"
-#include "topoloom/machine/torus_deposits.hpp"
+#include "topoloom/machine/topologies/fat_tree.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
+#include "topoloom/machine/topologies/torus_deposits.hpp"
 
 namespace topoloom {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 
 namespace topoloom {
 

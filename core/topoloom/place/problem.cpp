@@ -9,7 +9,7 @@
 #include "topoloom/base/memory.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/objective_loads.hpp"
-#include "topoloom/place/recognize.hpp"
+#include "topoloom/pattern/recognize/recognize.hpp"
 
 namespace topoloom {
 

@@ -7,14 +7,14 @@
 #include <optional>
 
 #include "topoloom/base/budget.hpp"
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/metric/congestion_key.hpp"
 #include "topoloom/metric/objective.hpp"
 #include "topoloom/metric/time_parts.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
-#include "topoloom/place/grid_pattern.hpp"
+#include "topoloom/pattern/recognize/grid_pattern.hpp"
+#include "topoloom/place/capacity.hpp"
 #include "topoloom/place/migration.hpp"
-#include "topoloom/place/room.hpp"
 
 namespace topoloom {
 

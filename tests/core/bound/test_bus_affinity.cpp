@@ -10,7 +10,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/bound/bus_affinity.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 
 using namespace topoloom;
 

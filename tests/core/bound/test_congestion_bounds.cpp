@@ -8,8 +8,8 @@
 #include "bound/bound_cases.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/rank_cuts.hpp"
-#include "topoloom/machine/fragments.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;
 

@@ -4,14 +4,11 @@
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/bound/dual_ascent.hpp"
-#include "topoloom/bound/gilmore_lawler.hpp"
-#include "topoloom/bound/linear_assignment.hpp"
 #include "topoloom/bound/near_profile.hpp"
-#include "topoloom/bound/projection.hpp"
 #include "topoloom/bound/sparse_bound.hpp"
 #include "topoloom/bound/transport.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
+#include "topoloom/qap/linear_assignment.hpp"
 
 using namespace topoloom;
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "topoloom/machine/fat_tree.hpp"
+#include "topoloom/machine/topologies/fat_tree.hpp"
 
 /// A vertex of level l has a digit for each of the h levels: digit j is below up[j] for j < l, else below arity[j].
 /// Vertices of levels l and l + 1 are joined where all digits but digit l agree (Öhring et al. 1995), by parallel[l]

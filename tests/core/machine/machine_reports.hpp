@@ -7,7 +7,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 
 /// Names of the links on a route; behind those of split traffic the share.
 inline std::vector<std::string> route_names(const topoloom::Machine& machine, topoloom::Node a,

@@ -11,7 +11,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 
 /// A connected graph: a random tree of two-way links and some links more.
 inline std::string random_graph(std::uint32_t nodes, std::uint32_t switches, std::uint64_t seed) {

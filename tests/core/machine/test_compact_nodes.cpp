@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "machine/machines.hpp"
-#include "topoloom/machine/compact_nodes.hpp"
-#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/allocations/compact_nodes.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
 
 using namespace topoloom;
 

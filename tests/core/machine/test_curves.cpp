@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "machine/machines.hpp"
-#include "topoloom/machine/curves.hpp"
-#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/allocations/curves.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
 
 using namespace topoloom;
 

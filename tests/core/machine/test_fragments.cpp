@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "machine/machines.hpp"
-#include "topoloom/machine/fragments.hpp"
-#include "topoloom/machine/territory.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/machine/allocations/territory.hpp"
 
 using namespace topoloom;
 

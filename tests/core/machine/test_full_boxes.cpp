@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "machine/machines.hpp"
-#include "topoloom/machine/full_boxes.hpp"
+#include "topoloom/machine/allocations/full_boxes.hpp"
 
 using namespace topoloom;
 

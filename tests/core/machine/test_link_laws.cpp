@@ -8,7 +8,7 @@
 
 #include "machine/labeled_fat_tree.hpp"
 #include "machine/machines.hpp"
-#include "topoloom/machine/torus_deposits.hpp"
+#include "topoloom/machine/topologies/torus_deposits.hpp"
 
 using namespace topoloom;
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "machine/machines.hpp"
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 
 using namespace topoloom;
 

@@ -6,7 +6,7 @@
 
 #include "machine/machine_reports.hpp"
 #include "machine/machines.hpp"
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 
 using namespace topoloom;
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "machine/machines.hpp"
-#include "topoloom/machine/levels.hpp"
+#include "topoloom/machine/geometry/levels.hpp"
 
 using namespace topoloom;
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/metric/route_loads.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 

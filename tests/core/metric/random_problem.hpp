@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/allocation.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 /// Sparse and directed, with self-messages, duplicates, and messages of no bytes.

@@ -10,7 +10,7 @@
 #include "metric/random_problem.hpp"
 #include "topoloom/metric/adaptive_split.hpp"
 #include "topoloom/metric/judge.hpp"
-#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
 
 using namespace topoloom;
 

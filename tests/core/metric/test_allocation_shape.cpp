@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "machine/machines.hpp"
-#include "topoloom/machine/territory.hpp"
+#include "topoloom/machine/allocations/territory.hpp"
 
 using namespace topoloom;
 

@@ -14,7 +14,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/judge.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;
 

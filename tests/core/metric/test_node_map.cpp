@@ -7,7 +7,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/metric/grid_times.hpp"
+#include "topoloom/schedule/cost/grid_times.hpp"
 
 using namespace topoloom;
 

@@ -8,8 +8,8 @@
 
 #include "machine/machines.hpp"
 #include "topoloom/metric/judge.hpp"
-#include "topoloom/pattern/collective_pattern.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;
 

@@ -5,7 +5,7 @@
 #include <doctest.h>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
 
 #include "pattern/dense.hpp"
 

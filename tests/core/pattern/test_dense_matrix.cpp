@@ -4,7 +4,7 @@
 #include <doctest.h>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/dense_matrix.hpp"
+#include "topoloom/pattern/readers/dense_matrix.hpp"
 
 #include "pattern/dense.hpp"
 

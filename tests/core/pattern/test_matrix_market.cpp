@@ -5,7 +5,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/pattern/matrix_market.hpp"
+#include "topoloom/pattern/readers/matrix_market.hpp"
 
 #include "pattern/dense.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "pattern/dense.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/collective_pattern.hpp"
-#include "topoloom/pattern/mesh_pattern.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/pattern/generators/mesh_pattern.hpp"
 
 using namespace topoloom;
 

@@ -6,8 +6,8 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/pattern/metis.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/readers/metis.hpp"
 
 #include "pattern/dense.hpp"
 

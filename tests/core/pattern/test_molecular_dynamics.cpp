@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/molecular_dynamics.hpp"
+#include "topoloom/pattern/generators/molecular_dynamics.hpp"
 
 using namespace topoloom;
 

@@ -4,7 +4,7 @@
 #include <doctest.h>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/monitoring.hpp"
+#include "topoloom/pattern/readers/monitoring.hpp"
 
 #include "pattern/dense.hpp"
 

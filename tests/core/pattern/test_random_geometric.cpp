@@ -6,7 +6,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
 
 #include "pattern/dense.hpp"
 

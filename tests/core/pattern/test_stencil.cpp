@@ -2,7 +2,7 @@
 #include <doctest.h>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
 
 #include "pattern/dense.hpp"
 

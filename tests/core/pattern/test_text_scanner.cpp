@@ -4,7 +4,7 @@
 #include <doctest.h>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/pattern/text_scanner.hpp"
+#include "topoloom/pattern/readers/text_scanner.hpp"
 
 using namespace topoloom;
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/triangular_grid.hpp"
+#include "topoloom/pattern/generators/triangular_grid.hpp"
 
 using namespace topoloom;
 

@@ -8,18 +8,18 @@
 
 #include "../machine/machines.hpp"
 #include "../metric/random_problem.hpp"
-#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/pattern/collective_pattern.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
-#include "topoloom/pattern/stencil.hpp"
-#include "topoloom/place/anneal.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
+#include "topoloom/place/local/anneal.hpp"
+#include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/mapper.hpp"
-#include "topoloom/place/mappers.hpp"
-#include "topoloom/place/near_slots.hpp"
-#include "topoloom/place/packed_graph.hpp"
-#include "topoloom/place/quick_space.hpp"
-#include "topoloom/place/region_anneal.hpp"
+#include "topoloom/place/portfolio/mappers.hpp"
+#include "topoloom/place/state/fast_space.hpp"
+#include "topoloom/place/state/near_slots.hpp"
+#include "topoloom/place/state/packed_graph.hpp"
 
 using namespace topoloom;
 

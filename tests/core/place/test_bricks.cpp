@@ -7,10 +7,10 @@
 #include <string>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/machine/fragments.hpp"
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/pattern/molecular_dynamics.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/pattern/generators/molecular_dynamics.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "metric/with_link_loads.hpp"
-#include "topoloom/machine/fragments.hpp"
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

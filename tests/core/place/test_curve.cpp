@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "renumbered.hpp"
-#include "topoloom/machine/curves.hpp"
-#include "topoloom/machine/fragments.hpp"
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/machine/allocations/curves.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

@@ -7,9 +7,9 @@
 #include <limits>
 #include <set>
 
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/pattern/stencil.hpp"
-#include "topoloom/place/grid_boxes.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
+#include "topoloom/place/grid/grid_boxes.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

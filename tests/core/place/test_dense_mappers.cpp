@@ -6,14 +6,14 @@
 #include <optional>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/fragments.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/pattern/collective_pattern.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
-#include "topoloom/pattern/stencil.hpp"
-#include "topoloom/place/dense.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/mapper.hpp"
+#include "topoloom/place/state/dense.hpp"
 
 using namespace topoloom;
 

@@ -4,9 +4,9 @@
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/collective_pattern.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
-#include "topoloom/place/exact.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/place/dense/exact.hpp"
 
 using namespace topoloom;
 

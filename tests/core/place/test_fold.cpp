@@ -8,10 +8,10 @@
 #include "../machine/machines.hpp"
 #include "renumbered.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/machine/fragments.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/pattern/stencil.hpp"
-#include "topoloom/place/fold_plan.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
+#include "topoloom/place/grid/fold_plan.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/fragments.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

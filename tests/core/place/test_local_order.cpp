@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "place/renumbered.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
-#include "topoloom/pattern/stencil.hpp"
-#include "topoloom/place/local_order.hpp"
-#include "topoloom/place/weighted_graph.hpp"
+#include "topoloom/partition/weighted_graph.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
+#include "topoloom/place/state/local_order.hpp"
 
 using namespace topoloom;
 

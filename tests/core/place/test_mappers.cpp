@@ -8,9 +8,9 @@
 #include "../machine/machines.hpp"
 #include "metric/with_link_loads.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/machine/fragments.hpp"
-#include "topoloom/pattern/collective_pattern.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The objective that is chosen where nobody names one, and why.
-#include "topoloom/place/objective_choice.hpp"
+#include "topoloom/place/portfolio/objective_choice.hpp"
 
 #include <doctest.h>
 
 #include <array>
 #include <string>
 
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/pattern/collective_pattern.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
 
 using namespace topoloom;
 

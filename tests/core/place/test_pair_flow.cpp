@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Minimum cuts: the flow's value is the least of all cuts, and moving borders along them keeps every promise.
-#include "topoloom/place/pair_flow.hpp"
+#include "topoloom/place/shared/pair_flow.hpp"
 
 #include <doctest.h>
 
 #include <cstdlib>
 #include <limits>
 
-#include "topoloom/place/max_flow.hpp"
+#include "topoloom/partition/max_flow.hpp"
 #include "weighted_graphs.hpp"
 
 using namespace topoloom;

@@ -7,7 +7,7 @@
 
 #include "../machine/machines.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/place/machine_part.hpp"
+#include "topoloom/place/multilevel/machine_part.hpp"
 
 using namespace topoloom;
 

@@ -2,9 +2,9 @@
 #include <doctest.h>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/pattern/stencil.hpp"
-#include "topoloom/place/rank_grid.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
+#include "topoloom/place/state/rank_grid.hpp"
 
 using namespace topoloom;
 

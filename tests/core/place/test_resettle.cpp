@@ -8,10 +8,10 @@
 #include "../machine/machines.hpp"
 #include "../metric/random_problem.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/collective_pattern.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/place/local/resettle.hpp"
 #include "topoloom/place/mapper.hpp"
-#include "topoloom/place/resettle.hpp"
 
 using namespace topoloom;
 

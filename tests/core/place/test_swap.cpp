@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "topoloom/machine/fragments.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/allocations/fragments.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/pattern/collective_pattern.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

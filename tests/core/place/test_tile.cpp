@@ -8,12 +8,12 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/node_map.hpp"
-#include "topoloom/pattern/stencil.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
+#include "topoloom/place/grid/node_blocking.hpp"
 #include "topoloom/place/mapper.hpp"
-#include "topoloom/place/node_blocking.hpp"
 
 using namespace topoloom;
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/pattern/random_geometric.hpp"
-#include "topoloom/place/turn_choices.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/place/multilevel/turn_choices.hpp"
 
 using namespace topoloom;
 

@@ -8,7 +8,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/schedule/binomial_order.hpp"
+#include "topoloom/schedule/orders/binomial_order.hpp"
 
 using namespace topoloom;
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <vector>
 
-#include "topoloom/schedule/combining_cost.hpp"
-#include "topoloom/schedule/registry.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/cost/combining_cost.hpp"
 
 using namespace topoloom;
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/schedule/contention_free.hpp"
-#include "topoloom/schedule/registry.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/orders/contention_free.hpp"
 
 using namespace topoloom;
 

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/machine_text.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/judge.hpp"
 #include "topoloom/metric/objective_loads.hpp"
-#include "topoloom/schedule/cost.hpp"
-#include "topoloom/schedule/messages.hpp"
-#include "topoloom/schedule/registry.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/cost/cost.hpp"
+#include "topoloom/schedule/cost/messages.hpp"
 
 using namespace topoloom;
 

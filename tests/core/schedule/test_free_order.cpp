@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/schedule/free_order.hpp"
-#include "topoloom/schedule/registry.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
+#include "topoloom/schedule/orders/free_order.hpp"
 
 using namespace topoloom;
 

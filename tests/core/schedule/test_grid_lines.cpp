@@ -4,10 +4,10 @@
 #include <array>
 #include <numeric>
 
-#include "topoloom/metric/grid_times.hpp"
-#include "topoloom/schedule/binomial.hpp"
-#include "topoloom/schedule/chain.hpp"
-#include "topoloom/schedule/grid_lines.hpp"
+#include "topoloom/schedule/collectives/binomial.hpp"
+#include "topoloom/schedule/collectives/chain.hpp"
+#include "topoloom/schedule/cost/grid_lines.hpp"
+#include "topoloom/schedule/cost/grid_times.hpp"
 
 using namespace topoloom;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <doctest.h>
 
-#include "topoloom/schedule/binomial.hpp"
+#include "topoloom/schedule/collectives/binomial.hpp"
 #include "topoloom/schedule/play.hpp"
 
 using namespace topoloom;

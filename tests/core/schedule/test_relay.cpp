@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/play.hpp"
-#include "topoloom/schedule/registry.hpp"
 
 using namespace topoloom;
 

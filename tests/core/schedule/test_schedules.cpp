@@ -5,8 +5,8 @@
 #include <string>
 
 #include "topoloom/base/rng.hpp"
+#include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/play.hpp"
-#include "topoloom/schedule/registry.hpp"
 
 using namespace topoloom;
 

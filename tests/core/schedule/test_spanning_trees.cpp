@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/machine_text.hpp"
-#include "topoloom/schedule/spanning_trees.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/schedule/orders/spanning_trees.hpp"
 
 using namespace topoloom;
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bounds on hop-bytes from quadratic assignment: places are slots, each as often as it has room for ranks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/bound/bound_problem.hpp"
+#include "topoloom/qap/quadratic_assignment.hpp"
+
+namespace topoloom {
+
+/// Hop-bytes of the problem as quadratic assignment.
+[[nodiscard]] QuadraticAssignment quadratic_assignment(const BoundProblem& problem);
+
+/// A lower bound on the hop-bytes of all placements, as in qap/gilmore_lawler.hpp: what a rank's messages cost on a slot,
+/// its heaviest partners nearest, and then the best assignment of ranks to slots. O(ranks * slots * diameter) and
+/// O(ranks^2 * slots) for the assignment; memory 8 bytes for every pair of a rank and a slot.
+[[nodiscard]] std::int64_t gilmore_lawler_bound(const BoundProblem& problem);
+
+/// A lower bound on the hop-bytes of all placements, see qap/projection.hpp: strong where many ranks talk to many others.
+/// Nothing where distances differ between the two ways, or for more than max_projection_order places. O(places^3).
+[[nodiscard]] std::optional<std::int64_t> projection_bound(const BoundProblem& problem);
+
+/// A lower bound on the hop-bytes of all placements: the strongest here, for up to some hundred ranks. Sweeps until one
+/// gains little or the budget is spent. Nothing where distances differ between the two ways, or the costs of pairs need
+/// more than 1 GiB: edges * places^2.
+[[nodiscard]] std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter& meter);
+
+}  // namespace topoloom

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which axis of a mesh of ranks lies inside a domain, along which axis of a torus, over which rails.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/pattern/generators/mesh_pattern.hpp"
+
+namespace topoloom {
+
+/// A piece of an axis: the whole of it, or one of the factors that it is split into.
+struct AxisPiece {
+    std::uint32_t axis;
+    std::uint32_t size;
+    friend bool operator==(const AxisPiece&, const AxisPiece&) = default;
+};
+
+/// A mesh laid along a line of slots.
+struct AxisOrder {
+    std::vector<AxisPiece>
+        pieces;  // along the line, the fastest first; those of an axis from the lowest digit up
+    std::vector<bool>
+        back_and_forth;  // by axis: every other row of a piece runs backwards, so that steps are short
+    std::vector<Slot> slot_of_rank;  // ranks are numbered with the first axis the fastest
+    std::vector<double> seconds;     // by traffic: the objective `time`, added up over its phases
+
+    [[nodiscard]] double total() const;
+};
+
+struct AxisOrders {
+    AxisOrder given;   // the axes as they are, on the slots as they are allocated
+    AxisOrder nested;  // the same slots, the axes in their best order, none of them split
+    AxisOrder best;    // of all that were looked at
+};
+
+/// Traffics take turns; groups of one traffic meet. Looks at every order of the axes on each of slot_lines(), then, from
+/// the best of them, splits axes into prime factors and exchanges any two of these until that gains nothing, with rows
+/// back and forth where that is better, or until 50 million messages were measured on a line. Each order is measured by
+/// the objective `time`; that of a traffic depends on the pieces of its own axes only, so few need to be. Work is messages
+/// measured; when the budget ends, the orders are the best so far. Deterministic. Throws Error for more ranks than
+/// slots, more than eight axes, and as mesh_phases() does.
+[[nodiscard]] AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
+                                    std::span<const MeshTraffic> traffic, const Budget& budget = {});
+
+}  // namespace topoloom

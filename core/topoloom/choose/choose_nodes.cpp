@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/choose/choose_nodes.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/allocations/compact_nodes.hpp"
+#include "topoloom/machine/allocations/full_boxes.hpp"
+#include "topoloom/place/local/anneal.hpp"
+#include "topoloom/place/structure/structure.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::string_view quick = "auto(effort=fast)";
+
+class Chooser {
+   public:
+    Chooser(const CommGraph& graph, const Allocation& free, std::size_t count, std::string_view chain,
+            std::uint64_t seed, int threads, const Budget& budget)
+        : graph_(graph),
+          free_(free),
+          machine_(free.machine()),
+          bare_machine_(machine_.topology(), NodeInside{}, machine_.text()),
+          bare_free_(bare_machine_, {free.nodes().begin(), free.nodes().end()}),
+          count_(count),
+          chain_(chain),
+          seed_(seed),
+          threads_(threads),
+          budget_(budget),
+          timed_{.seconds = budget.seconds, .keep_going = budget.keep_going},
+          clock_(timed_),
+          position_(machine_.node_count(), 0) {
+        for (std::size_t i = 0; i < free.nodes().size(); ++i)
+            position_[free.nodes()[i].value] = static_cast<std::uint32_t>(i);
+    }
+
+    ChosenNodes run() {
+        const std::vector<Node> first(free_.nodes().begin(),
+                                      free_.nodes().begin() + static_cast<std::ptrdiff_t>(count_));
+        first_value_ = place_on(first, chain_, 0.15);
+        if (clock_.go_on()) random_value_ = place_on(random_nodes(), chain_, 0.15);
+        if (count_ == free_.nodes().size()) return finish();
+        if (clock_.go_on()) place_on(compact_nodes(free_, count_, seed_), quick, 0.05);
+        if (clock_.go_on()) try_boxes(0.1);
+        if (clock_.go_on()) move_nodes(placed_among_all_free(0.25));
+        if (clock_.go_on()) move_nodes(annealed_among_all_free(0.2));
+        if (clock_.go_on()) place_on(chosen_, chain_, 0.1);
+        return finish();
+    }
+
+   private:
+    /// The ranks of every node that has any, as one task.
+    struct Tasks {
+        CommGraph graph;
+        std::vector<Node> node;  // of a task
+        std::vector<std::uint32_t> task_of_rank;
+    };
+
+    [[nodiscard]] ChosenNodes finish() {
+        return {Allocation(machine_, chosen_),
+                std::move(*placement_),
+                value_,
+                first_value_,
+                random_value_,
+                clock_.done()};
+    }
+
+    [[nodiscard]] Problem problem_on(const Allocation& allocation) const {
+        return {graph_, allocation, seed_, threads_};
+    }
+
+    /// What the next step may use: its share of all work, and of the time as much as of the shares that are left. So
+    /// the time that one step saves is for the next, and work is shared out alike for any number of threads.
+    [[nodiscard]] Budget next_part(double share) {
+        constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+        Budget part;
+        if (budget_.work != unlimited)
+            part.work = static_cast<std::uint64_t>(static_cast<double>(budget_.work) * share);
+        part.seconds = clock_.rest().seconds * std::min(1.0, share / share_left_);
+        part.keep_going = [this](std::uint64_t) { return clock_.go_on(); };
+        share_left_ -= share;
+        return part;
+    }
+
+    std::int64_t place_on(std::vector<Node> nodes, std::string_view chain, double share) {
+        const Allocation allocation(machine_, nodes);
+        const Problem problem = problem_on(allocation);
+        PlaceResult result = place(problem, chain, next_part(share));
+        clock_.spend(result.work);
+        return offer(problem, std::move(nodes), std::move(result.placement));
+    }
+
+    [[nodiscard]] std::vector<Node> random_nodes() const {
+        std::vector<Node> nodes(free_.nodes().begin(), free_.nodes().end());
+        Rng(seed_).shuffle(std::span(nodes));
+        nodes.resize(count_);
+        sort_as_free(nodes);
+        return nodes;
+    }
+
+    /// Structured patterns often fit boxes best, and one box of a shape is as good as another.
+    void try_boxes(double share) {
+        constexpr std::size_t most_boxes = 64;
+        const Budget part = next_part(share);
+        Meter meter(part);
+        for (std::vector<Node>& nodes : full_boxes(free_, count_, most_boxes)) {
+            if (meter.exhausted() || !clock_.go_on()) break;
+            sort_as_free(nodes);
+            const Allocation allocation(machine_, nodes);
+            const Problem problem = problem_on(allocation);
+            std::optional<StructuredPlacement> structured = place_by_structure(problem, meter);
+            if (!structured) break;
+            offer(problem, std::move(nodes), std::move(structured->placement));
+        }
+        clock_.spend(meter.done());
+    }
+
+    void sort_as_free(std::vector<Node>& nodes) const {
+        std::ranges::sort(nodes, {}, [&](Node node) { return position_[node.value]; });
+    }
+
+    std::int64_t offer(const Problem& problem, std::vector<Node> nodes, Placement placement) {
+        const std::int64_t value = problem.value(placement.slots());
+        if (placement_ && value >= value_) return value;
+        chosen_ = std::move(nodes);
+        placement_ = std::move(placement);
+        value_ = value;
+        return value;
+    }
+
+    [[nodiscard]] Tasks tasks() const {
+        constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+        std::vector<std::uint32_t> task_of_node(machine_.node_count(), none);
+        std::vector<Node> nodes;
+        std::vector<std::uint32_t> task_of_rank;
+        for (const Slot slot : placement_->slots()) {
+            const Node node = machine_.node(slot);
+            if (task_of_node[node.value] == none) {
+                task_of_node[node.value] = static_cast<std::uint32_t>(nodes.size());
+                nodes.push_back(node);
+            }
+            task_of_rank.push_back(task_of_node[node.value]);
+        }
+        std::vector<std::vector<Rank>> members(nodes.size());
+        for (const Rank rank : ids<Rank>(graph_.rank_count()))
+            members[task_of_rank[rank.value]].push_back(rank);
+        CommGraph graph = CommGraph::from_rows(
+            nodes.size(),
+            [&](Rank task, const auto& add) {
+                for (const Rank rank : members[task.value]) {
+                    for (const Edge edge : graph_.sends(rank)) {
+                        const Rank peer{task_of_rank[edge.peer.value]};
+                        if (peer != task) add(Edge{peer, edge.bytes, edge.messages});
+                    }
+                }
+            },
+            {}, threads_);
+        return {std::move(graph), std::move(nodes), std::move(task_of_rank)};
+    }
+
+    /// Tasks and the nodes they should move to.
+    struct Move {
+        Tasks tasks;
+        Placement target;  // on the machine whose nodes are single slots
+    };
+
+    [[nodiscard]] Move placed_among_all_free(double share) {
+        Tasks all = tasks();
+        const Problem problem(all.graph, bare_free_, seed_, threads_);
+        PlaceResult result = place(problem, chain_, next_part(share));
+        clock_.spend(result.work);
+        return {std::move(all), std::move(result.placement)};
+    }
+
+    [[nodiscard]] Move annealed_among_all_free(double share) {
+        Tasks all = tasks();
+        const Problem problem(all.graph, bare_free_, seed_, threads_);
+        std::vector<Slot> start;
+        for (const Node node : all.node) start.emplace_back(node.value);
+        // A few seconds at most; with a budget, what there is.
+        const auto count = static_cast<double>(all.graph.rank_count());
+        const double degree = static_cast<double>(problem.symmetric().edge_count()) / count;
+        const double sweeps = std::clamp(2e8 / (9 + degree) / count, 16.0, 10'000.0);
+        const Budget part = next_part(share);
+        const bool limited = Meter(part).limited();
+        const AnnealOptions options{.sweeps = limited ? 0U : static_cast<std::uint32_t>(sweeps), .heat = 60};
+        Meter meter(part);
+        Placement target = improve_by_annealing(problem, Placement(bare_free_, start), meter, options);
+        clock_.spend(meter.done());
+        return {std::move(all), std::move(target)};
+    }
+
+    /// Whole nodes move, with all that is on them.
+    void move_nodes(const Move& move) {
+        std::vector<Slot> slots;
+        std::vector<Node> nodes;
+        std::vector<char> taken(machine_.node_count(), 0);
+        for (const Slot slot : move.target.slots()) {
+            nodes.emplace_back(slot.value);
+            taken[slot.value] = 1;
+        }
+        for (const Rank rank : ids<Rank>(graph_.rank_count())) {
+            const Node target = nodes[move.tasks.task_of_rank[rank.value]];
+            slots.push_back(machine_.slot(target, (*placement_)[rank].value % machine_.slots_per_node()));
+        }
+        for (std::size_t i = 0; nodes.size() < count_; ++i) {
+            if (!taken[free_.nodes()[i].value]) nodes.push_back(free_.nodes()[i]);
+        }
+        sort_as_free(nodes);
+        const Allocation allocation(machine_, nodes);
+        offer(problem_on(allocation), std::move(nodes), Placement(allocation, std::move(slots)));
+    }
+
+    const CommGraph& graph_;
+    const Allocation& free_;
+    const Machine& machine_;
+    Machine bare_machine_;  // the same network with one slot a node
+    Allocation bare_free_;
+    std::size_t count_;
+    std::string_view chain_;
+    std::uint64_t seed_;
+    int threads_;
+    const Budget& budget_;
+    Budget timed_;  // the same without a limit of work, which every step has for itself
+    Meter clock_;
+    double share_left_ = 1;
+    std::vector<std::uint32_t> position_;  // of a free node among the free ones
+    std::vector<Node> chosen_;
+    std::optional<Placement> placement_;
+    std::int64_t value_ = 0;
+    std::int64_t first_value_ = 0;
+    std::optional<std::int64_t> random_value_;
+};
+
+}  // namespace
+
+ChosenNodes choose_nodes(const CommGraph& graph, const Allocation& free, std::size_t count,
+                         std::string_view chain, std::uint64_t seed, int threads, const Budget& budget) {
+    const std::size_t nodes = free.nodes().size();
+    const std::size_t slots = free.machine().slots_per_node();
+    if (count == 0 || count > nodes) {
+        fail("cannot choose ", count, " of ", nodes, " nodes; ask for 1 to ", nodes);
+    }
+    if (free.slot_count() != nodes * slots)
+        fail("nodes can be chosen only where all of their slots are free");
+    if (graph.rank_count() > count * slots) {
+        fail(graph.rank_count(), " ranks do not fit on ", count, " nodes with ", slots,
+             " slots each; choose ", (graph.rank_count() + slots - 1) / slots, " or more");
+    }
+    return Chooser(graph, free, count, chain, seed, threads, budget).run();
+}
+
+}  // namespace topoloom

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/choose/machine_bisection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "topoloom/metric/bisection_bound.hpp"
+#include "topoloom/partition/bisection.hpp"
+#include "topoloom/partition/weighted_graph.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::size_t most_links = 4'000'000;  // that partitioning is tried on
+
+template <Topology T>
+bool is_up(const T& network, Link link) {
+    if constexpr (requires { network.is_up(link); }) {
+        return network.is_up(link);
+    } else {
+        return true;
+    }
+}
+
+/// The extents of routers' coordinates, the last varying fastest; of a network without, its vertices.
+std::vector<std::uint32_t> grid_of(const Machine& machine) {
+    return with_topology(machine, [&](const auto& network) {
+        if constexpr (requires { std::vector<std::uint32_t>(network.spec().size); }) {
+            return network.spec().size;
+        } else {
+            return machine.grid();
+        }
+    });
+}
+
+/// Tries halvings of one machine and keeps the worst-joined.
+class Halver {
+   public:
+    explicit Halver(const Machine& machine)
+        : halves_(halves_of(machine)), result_{bisection_at_least(machine), {}, 0} {
+        with_topology(machine, [&](const auto& topology) {
+            const auto& network = between_routers(topology);
+            nodes_on_.assign(network.vertex_count(), 0);
+            for (const Node node : machine.usable_nodes()) ++nodes_on_[network.vertex(node)];
+            for (const LinkRun& run : network.bandwidth_runs()) {
+                for (std::uint32_t i = 0; i < run.count; ++i) {
+                    const Link link{run.first.value + i};
+                    if (!is_up(network, link)) continue;
+                    ends_.push_back(network.ends(link));
+                    bandwidth_.push_back(run.bandwidth.value);
+                }
+            }
+        });
+        result_.at_most = BytesPerSecond{std::numeric_limits<double>::infinity()};
+    }
+
+    /// Across each axis in turn: the positions before its middle, and of the middle position, where the extent is odd,
+    /// half likewise across the other axes, the longest first.
+    void across_axes(const std::vector<std::uint32_t>& grid) {
+        const std::size_t positions =
+            std::accumulate(grid.begin(), grid.end(), std::size_t{1}, std::multiplies<>());
+        if (positions != nodes_on_.size() || grid.size() < 2) return;
+        std::vector<std::size_t> order(grid.size());
+        std::iota(order.begin(), order.end(), 0U);
+        std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t axis) { return grid[axis]; });
+        for (const std::size_t major : std::vector<std::size_t>(order)) {
+            std::vector<std::size_t> axes{major};
+            std::ranges::copy_if(order, std::back_inserter(axes), [&](std::size_t d) { return d != major; });
+            std::vector<char> side(positions);
+            for (std::size_t v = 0; v < positions; ++v)
+                side[v] = static_cast<char>(rank_of(v, grid, axes) >= positions / 2);
+            consider(side);
+        }
+    }
+
+    /// The first half of the nodes by number; the switches of the lower levels go with what hangs on them, those above
+    /// stay together, for any height of the border.
+    void in_order() {
+        std::vector<char> side(nodes_on_.size(), 1);
+        std::uint64_t filled = 0;
+        for (std::size_t v = 0; v < side.size(); ++v) {
+            if (nodes_on_[v] == 0 || filled + nodes_on_[v] > halves_.larger) continue;
+            side[v] = 0;
+            filled += nodes_on_[v];
+        }
+        consider(side);
+        const WeightedGraph& joined = graph();
+        const std::vector<std::uint32_t> height = heights();
+        const std::uint32_t top = *std::ranges::max_element(height);
+        for (std::uint32_t level = 1; level <= top; ++level) {
+            for (std::uint32_t v = 0; v < side.size(); ++v) {
+                if (height[v] != level) continue;
+                std::int64_t to_first = 0;
+                for (std::uint32_t i = 0; i < joined.degree(v); ++i) {
+                    const std::uint32_t u = joined.peers(v)[i];
+                    if (height[u] < level)
+                        to_first += side[u] == 0 ? joined.weights(v)[i] : -joined.weights(v)[i];
+                }
+                side[v] = static_cast<char>(to_first <= 0);
+            }
+            consider(side);
+        }
+    }
+
+    void partition(std::uint64_t seed) {
+        if (ends_.size() > most_links) return;
+        const auto switches = static_cast<std::int64_t>(std::ranges::count(nodes_on_, 0U));
+        const std::int64_t capacity = static_cast<std::int64_t>(halves_.larger) * node_mass() + switches;
+        const BisectionOptions options{.starts = 8, .passes = 8, .cycles = 2};
+        consider(bisect(graph(), {}, {capacity, capacity}, options, Rng(seed)).side);
+        consider(refine_bisection(graph(), {}, {capacity, capacity}, best_, options.passes).side);
+    }
+
+    [[nodiscard]] const MachineBisection& result() const { return result_; }
+
+   private:
+    static std::size_t rank_of(std::size_t v, const std::vector<std::uint32_t>& grid,
+                               const std::vector<std::size_t>& axes) {
+        std::vector<std::size_t> at(grid.size());
+        for (std::size_t d = grid.size(); d-- > 0; v /= grid[d]) at[d] = v % grid[d];
+        std::size_t rank = 0;
+        for (const std::size_t d : axes) rank = rank * grid[d] + at[d];
+        return rank;
+    }
+
+    void consider(const std::vector<char>& side) {
+        std::array<std::uint64_t, 2> nodes{};
+        for (std::size_t v = 0; v < side.size(); ++v) nodes[side[v] != 0] += nodes_on_[v];
+        if (std::max(nodes[0], nodes[1]) > halves_.larger) return;
+        double bandwidth = 0;
+        std::size_t links = 0;
+        for (std::size_t link = 0; link < ends_.size(); ++link) {
+            if (side[ends_[link].from] == side[ends_[link].to]) continue;
+            bandwidth += bandwidth_[link];
+            ++links;
+        }
+        if (bandwidth >= result_.at_most.value) return;
+        result_.at_most = BytesPerSecond{bandwidth};
+        result_.link_count = links;
+        best_ = side;
+    }
+
+    /// A switch weighs 1 and all switches together less than a node, so that only nodes are halved.
+    [[nodiscard]] std::int64_t node_mass() const { return static_cast<std::int64_t>(nodes_on_.size()) + 1; }
+
+    /// Vertices and the links between them, both directions as one edge.
+    const WeightedGraph& graph() {
+        if (graph_.size() > 0) return graph_;
+        const double slowest = *std::ranges::min_element(bandwidth_);
+        const auto vertices = static_cast<std::uint32_t>(nodes_on_.size());
+        for (std::uint32_t v = 0; v < vertices; ++v)
+            graph_.mass.push_back(nodes_on_[v] == 0 ? 1 : nodes_on_[v] * node_mass());
+        graph_.first.assign(vertices + 1, 0);
+        for (const LinkEnds& ends : ends_) {
+            ++graph_.first[ends.from + 1];
+            ++graph_.first[ends.to + 1];
+        }
+        std::partial_sum(graph_.first.begin(), graph_.first.end(), graph_.first.begin());
+        std::vector<std::uint32_t> at(graph_.first.begin(), graph_.first.end() - 1);
+        graph_.peer.resize(graph_.first.back());
+        graph_.weight.resize(graph_.first.back());
+        for (std::size_t link = 0; link < ends_.size(); ++link) {
+            const auto weight = static_cast<std::int64_t>(std::min(1e9, 1000 * bandwidth_[link] / slowest));
+            const auto [from, to] = ends_[link];
+            graph_.peer[at[from]] = to;
+            graph_.weight[at[from]++] = weight;
+            graph_.peer[at[to]] = from;
+            graph_.weight[at[to]++] = weight;
+        }
+        return graph_;
+    }
+
+    /// Links from the nearest node.
+    std::vector<std::uint32_t> heights() {
+        std::vector<std::uint32_t> height(nodes_on_.size(), 0);
+        std::vector<std::uint32_t> queue;
+        std::vector<char> seen(nodes_on_.size(), 0);
+        for (std::uint32_t v = 0; v < nodes_on_.size(); ++v) {
+            if (nodes_on_[v] == 0) continue;
+            queue.push_back(v);
+            seen[v] = 1;
+        }
+        for (std::size_t i = 0; i < queue.size(); ++i) {
+            for (const std::uint32_t u : graph().peers(queue[i])) {
+                if (seen[u] != 0) continue;
+                seen[u] = 1;
+                height[u] = height[queue[i]] + 1;
+                queue.push_back(u);
+            }
+        }
+        return height;
+    }
+
+    Halves halves_;
+    MachineBisection result_;
+    std::vector<std::uint32_t> nodes_on_;  // by vertex
+    std::vector<LinkEnds> ends_;           // of the links that are up
+    std::vector<double> bandwidth_;        // of the same
+    std::vector<char> best_;               // side of each vertex
+    WeightedGraph graph_;
+};
+
+}  // namespace
+
+MachineBisection bisect_machine(const Machine& machine, std::uint64_t seed) {
+    if (machine.node_count() < 2 || machine.link_count() == 0 || halves_of(machine).smaller == 0) return {};
+    Halver halver(machine);
+    halver.across_axes(grid_of(machine));
+    if (!halver.result().exact()) halver.in_order();
+    if (!halver.result().exact()) halver.partition(seed);
+    return halver.result();
+}
+
+}  // namespace topoloom

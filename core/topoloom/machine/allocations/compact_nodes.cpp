@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/allocations/compact_nodes.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <type_traits>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/geometry/pull_to_points.hpp"
+
+namespace topoloom {
+
+namespace {
+
+using Members = std::vector<std::uint32_t>;  // positions in the allocation
+
+/// Limits in distances looked at, about a nanosecond each.
+constexpr std::uint64_t center_work = 1U << 24;
+constexpr std::uint64_t search_work = 1U << 28;
+
+/// The positions with the `count` least keys, ascending; among equals the first.
+Members least(const std::vector<std::uint64_t>& keys, std::size_t count) {
+    Members all(keys.size());
+    std::iota(all.begin(), all.end(), 0U);
+    const auto nth = all.begin() + static_cast<std::ptrdiff_t>(count);
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+        return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+    };
+    if (nth != all.end()) std::nth_element(all.begin(), nth, all.end(), before);
+    all.resize(count);
+    std::ranges::sort(all);
+    return all;
+}
+
+template <Geometry G>
+class Search {
+   public:
+    using Point = typename G::Point;
+
+    Search(const G& geometry, std::vector<Point> points, std::size_t count)
+        : geometry_(geometry), points_(std::move(points)), count_(count), settled_(points_.size(), 0) {}
+
+    Members run(Rng rng) {
+        for (const std::uint32_t center : centers()) {
+            if (work_ > search_work) break;
+            if (settled_[center]) continue;
+            Members found = settle(ball(center));
+            for (const std::uint32_t i : found) settled_[i] = 1;
+            offer(exchange(std::move(found)));
+            for (int i = 0; count_ <= few && i < 8 && work_ <= search_work; ++i) {
+                offer(exchange(gather(center, rng)));
+            }
+            if (++starts_ == most_starts) break;
+        }
+        return best_;
+    }
+
+   private:
+    static constexpr std::size_t few = 256;
+    static constexpr int most_starts = 8;
+    /// Whether the sum of distances to many points costs as much as the single ones.
+    static constexpr bool summed_up = std::is_same_v<typename G::Pull, PullToPoints<G>>;
+
+    [[nodiscard]] std::uint64_t distance(std::uint32_t i, std::uint32_t j) const {
+        return geometry_.distance(points_[i], points_[j]);
+    }
+
+    [[nodiscard]] std::vector<std::uint64_t> distances_from(std::uint32_t center) const {
+        std::vector<std::uint64_t> keys(points_.size());
+        for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = distance(center, i);
+        return keys;
+    }
+    [[nodiscard]] Members ball(std::uint32_t center) const { return least(distances_from(center), count_); }
+
+    /// Those with the nearest surroundings first; an even choice where there are too many to look at them all.
+    [[nodiscard]] Members centers() const {
+        const std::size_t looked_at =
+            std::clamp<std::size_t>(center_work / points_.size(), 16, points_.size() + 16);
+        const std::size_t step = (points_.size() + looked_at - 1) / looked_at;
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> rated;
+        for (std::size_t i = 0; i < points_.size(); i += step) {
+            const auto center = static_cast<std::uint32_t>(i);
+            std::vector<std::uint64_t> keys = distances_from(center);
+            const auto nth = keys.begin() + static_cast<std::ptrdiff_t>(count_);
+            if (nth != keys.end()) std::nth_element(keys.begin(), nth, keys.end());
+            rated.emplace_back(std::accumulate(keys.begin(), nth, std::uint64_t{0}), center);
+        }
+        std::ranges::sort(rated);
+        Members centers;
+        for (const auto& [radius, center] : rated) centers.push_back(center);
+        return centers;
+    }
+
+    /// For every position the sum of distances to the members.
+    [[nodiscard]] std::vector<std::uint64_t> totals(const Members& members) {
+        std::vector<Point> points;
+        for (const std::uint32_t i : members) points.push_back(points_[i]);
+        const std::vector<std::uint64_t> ones(points.size(), 1);
+        const typename G::Pull pull(geometry_, points, ones);
+        std::vector<std::uint64_t> sums(points_.size());
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = pull.cost(points_[i]);
+        work_ += points_.size() * (summed_up ? members.size() : 8);
+        return sums;
+    }
+    [[nodiscard]] static std::uint64_t spread(const Members& members,
+                                              const std::vector<std::uint64_t>& totals) {
+        std::uint64_t sum = 0;
+        for (const std::uint32_t i : members) sum += totals[i];
+        return sum;
+    }
+
+    /// Takes the nodes nearest to all members together, as long as that helps.
+    [[nodiscard]] Members settle(Members members) {
+        std::vector<std::uint64_t> sums = totals(members);
+        for (std::uint64_t now = spread(members, sums); work_ <= search_work;) {
+            Members next = least(sums, count_);
+            if (next == members) break;
+            std::vector<std::uint64_t> next_sums = totals(next);
+            const std::uint64_t then = spread(next, next_sums);
+            if (then >= now) break;
+            now = then;
+            members = std::move(next);
+            sums = std::move(next_sums);
+        }
+        return members;
+    }
+
+    /// One by one the node nearest to those that are there; chance decides between equals.
+    [[nodiscard]] Members gather(std::uint32_t center, Rng& rng) {
+        const Members near = least(distances_from(center), std::min(points_.size(), 4 * count_ + 16));
+        std::vector<std::uint64_t> sums(near.size(), 0);
+        std::vector<char> taken(near.size(), 0);
+        auto next = static_cast<std::size_t>(std::ranges::find(near, center) - near.begin());
+        Members members;
+        while (true) {
+            members.push_back(near[next]);
+            taken[next] = 1;
+            if (members.size() == count_) break;
+            std::uint64_t least_sum = std::numeric_limits<std::uint64_t>::max();
+            std::uint32_t equals = 0;
+            const std::uint32_t last = members.back();
+            for (std::size_t i = 0; i < near.size(); ++i) {
+                sums[i] += distance(near[i], last);
+                if (taken[i] || sums[i] > least_sum) continue;
+                equals = sums[i] == least_sum ? equals + 1 : 1;
+                least_sum = sums[i];
+                if (rng.below(equals) == 0) next = i;
+            }
+        }
+        work_ += near.size() * count_;
+        std::ranges::sort(members);
+        return members;
+    }
+
+    /// Exchanges the member that gains most for another node, as long as that helps.
+    [[nodiscard]] Members exchange(Members members) {
+        constexpr std::size_t looked_at = 64;
+        std::vector<std::uint64_t> sums = totals(members);
+        std::vector<char> inside(points_.size(), 0);
+        for (const std::uint32_t i : members) inside[i] = 1;
+        Members others;
+        for (std::uint32_t i = 0; i < inside.size(); ++i) {
+            if (!inside[i]) others.push_back(i);
+        }
+        const std::size_t in = std::min(looked_at, members.size());
+        const std::size_t out = std::min(looked_at, others.size());
+        while (out > 0 && work_ <= search_work) {
+            std::partial_sort(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(in),
+                              members.end(), [&](std::uint32_t a, std::uint32_t b) {
+                                  return sums[a] != sums[b] ? sums[a] > sums[b] : a < b;
+                              });
+            std::partial_sort(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(out), others.end(),
+                              [&](std::uint32_t a, std::uint32_t b) {
+                                  return sums[a] != sums[b] ? sums[a] < sums[b] : a < b;
+                              });
+            std::int64_t best_gain = 0;
+            std::size_t leaves = 0;
+            std::size_t comes = 0;
+            for (std::size_t i = 0; i < in; ++i) {
+                for (std::size_t j = 0; j < out; ++j) {
+                    const auto gain = static_cast<std::int64_t>(sums[members[i]] - sums[others[j]] +
+                                                                distance(members[i], others[j]));
+                    if (gain <= best_gain) continue;
+                    best_gain = gain;
+                    leaves = i;
+                    comes = j;
+                }
+            }
+            work_ += 4 * points_.size() + in * out;
+            if (best_gain == 0) break;
+            std::swap(members[leaves], others[comes]);
+            for (std::uint32_t i = 0; i < sums.size(); ++i)
+                sums[i] += distance(i, members[leaves]) - distance(i, others[comes]);
+        }
+        std::ranges::sort(members);
+        return members;
+    }
+
+    void offer(Members members) {
+        const std::uint64_t value = spread(members, totals(members));
+        if (!best_.empty() && value >= best_value_) return;
+        best_ = std::move(members);
+        best_value_ = value;
+    }
+
+    const G& geometry_;
+    std::vector<Point> points_;
+    std::size_t count_;
+    std::vector<char> settled_;  // nodes that an earlier start ended with
+    std::uint64_t work_ = 0;
+    int starts_ = 0;
+    Members best_;
+    std::uint64_t best_value_ = 0;
+};
+
+}  // namespace
+
+std::vector<Node> compact_nodes(const Allocation& allocation, std::size_t count, std::uint64_t seed) {
+    const std::span<const Node> nodes = allocation.nodes();
+    if (count == 0 || count > nodes.size()) {
+        fail("cannot choose ", count, " of ", nodes.size(), " nodes; ask for 1 to ", nodes.size());
+    }
+    const Members chosen = with_geometry(allocation.machine(), [&]<class G>(const G& geometry) {
+        std::vector<typename G::Point> points;
+        for (const Node node : nodes) points.push_back(geometry.point(node));
+        return Search<G>(geometry, std::move(points), count).run(Rng(seed));
+    });
+    std::vector<Node> result;
+    for (const std::uint32_t i : chosen) result.push_back(nodes[i]);
+    return result;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/allocations/territory.hpp"
+
+#include <limits>
+#include <numeric>
+
+namespace topoloom {
+
+namespace {
+
+/// Vertices that are joined again and again; path halving keeps the way to the root short.
+class Pieces {
+   public:
+    explicit Pieces(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
+
+    std::uint32_t root(std::uint32_t v) {
+        while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+        return v;
+    }
+    void join(std::uint32_t a, std::uint32_t b) {
+        a = root(a);
+        b = root(b);
+        if (a < b) std::swap(a, b);
+        parent_[a] = b;
+    }
+
+   private:
+    std::vector<std::uint32_t> parent_;
+};
+
+template <Topology T, class Use>
+void each_link(const T& network, const Use& use) {
+    for (const Link link : ids<Link>(network.link_count())) {
+        if (is_up(network, link)) use(network.ends(link));
+    }
+}
+
+/// `usable` are the nodes that are not down.
+template <Topology T>
+std::vector<char> held_vertices(const T& network, std::span<const Node> nodes, std::span<const Node> usable) {
+    std::vector<char> has_node(network.vertex_count(), 0);
+    for (const Node node : ids<Node>(network.node_count())) has_node[network.vertex(node)] = 1;
+    std::vector<char> of_nodes(network.vertex_count(), 0);
+    for (const Node node : nodes) of_nodes[network.vertex(node)] = 1;
+    std::vector<char> held = of_nodes;
+    each_link(network, [&](LinkEnds ends) {
+        if (of_nodes[ends.from] && !has_node[ends.to]) held[ends.to] = 1;
+        if (of_nodes[ends.to] && !has_node[ends.from]) held[ends.from] = 1;
+    });
+
+    // What is left falls into pieces; those without a node are enclosed.
+    Pieces outside(held.size());
+    each_link(network, [&](LinkEnds ends) {
+        if (!held[ends.from] && !held[ends.to]) outside.join(ends.from, ends.to);
+    });
+    std::vector<char> reaches_node(held.size(), 0);
+    for (const Node node : usable) {
+        const std::uint32_t v = network.vertex(node);
+        if (!held[v]) reaches_node[outside.root(v)] = 1;
+    }
+    for (std::uint32_t v = 0; v < held.size(); ++v) {
+        if (!held[v] && !reaches_node[outside.root(v)]) held[v] = 1;
+    }
+    return held;
+}
+
+}  // namespace
+
+Territory::Territory(const Allocation& allocation) {
+    constexpr std::uint32_t unseen = std::numeric_limits<std::uint32_t>::max();
+    with_topology(allocation.machine(), [&](const auto& network) {
+        held_ = held_vertices(network, allocation.nodes(), allocation.machine().usable_nodes());
+        Pieces pieces(held_.size());
+        each_link(network, [&](LinkEnds ends) {
+            if (holds(ends)) pieces.join(ends.from, ends.to);
+        });
+        std::vector<std::uint32_t> number(held_.size(), unseen);
+        for (const Node node : allocation.nodes()) {
+            std::uint32_t& component = number[pieces.root(network.vertex(node))];
+            if (component == unseen) component = static_cast<std::uint32_t>(component_count_++);
+            component_of_node_.push_back(component);
+        }
+    });
+}
+
+}  // namespace topoloom

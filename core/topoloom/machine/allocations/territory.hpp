@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The part of a network that belongs to an allocation: its routers and switches, and the pieces they form.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/machine/allocations/allocation.hpp"
+
+namespace topoloom {
+
+/// Whether messages may cross a link: always, unless the topology knows of failures.
+template <Topology T>
+[[nodiscard]] bool is_up(const T& topology, Link link) {
+    if constexpr (requires { topology.is_up(link); }) {
+        return topology.is_up(link);
+    } else {
+        return true;
+    }
+}
+
+/// The vertices that an allocation's nodes hang on; the switches that are one link away from these, where nodes are
+/// vertices of their own; and what they enclose, so that nobody else's node is reached from there without passing
+/// them. A switch is a vertex on which no node hangs. Two nodes are in one component if links between such vertices
+/// lead from one to the other: neighbors on a torus, nodes on one switch of a tree, all nodes of a whole machine. Links
+/// and nodes that are down do not count.
+class Territory {
+   public:
+    /// O(links).
+    explicit Territory(const Allocation& allocation);
+
+    [[nodiscard]] bool holds(std::uint32_t vertex) const { return held_[vertex] != 0; }
+    /// Whether both ends of a link belong to the allocation.
+    [[nodiscard]] bool holds(LinkEnds ends) const { return holds(ends.from) && holds(ends.to); }
+    [[nodiscard]] std::size_t component_count() const { return component_count_; }
+    /// For every node of the allocation the number of its component; they are numbered as they come.
+    [[nodiscard]] std::span<const std::uint32_t> component_of_node() const { return component_of_node_; }
+
+   private:
+    std::vector<char> held_;  // by vertex
+    std::vector<std::uint32_t> component_of_node_;
+    std::size_t component_count_ = 0;
+};
+
+}  // namespace topoloom

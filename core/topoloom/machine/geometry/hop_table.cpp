@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/geometry/hop_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/memory.hpp"
+#include "topoloom/base/parallel.hpp"
+
+namespace topoloom {
+
+namespace {
+
+auto ends_of(const HopTable::Exception& e) { return std::pair(e.from, e.to); }
+
+}  // namespace
+
+HopTable::HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::vector<std::uint32_t> group)
+    : nodes_(std::move(nodes)),
+      width_(width),
+      rows_(hops.size() / width),
+      hops_(std::move(hops)),
+      group_(std::move(group)) {
+    measure();
+    make_blocks();
+}
+
+void HopTable::except(std::vector<Exception> exceptions) {
+    exceptions_ = std::move(exceptions);
+    std::ranges::sort(exceptions_, {}, ends_of);
+    for (const Exception& e : exceptions_) farthest_ = std::max(farthest_, e.hops);
+    symmetric_ = symmetric_ && exceptions_.empty();
+}
+
+auto HopTable::fill(std::size_t rows, const std::function<void(std::uint32_t, std::uint16_t*)>& fill_row)
+    -> Hops {
+    require_memory(rows, rows);
+    Hops hops(rows * rows);
+    parallel_for(rows, 0, [&](std::size_t b, int) {
+        fill_row(static_cast<std::uint32_t>(b), hops.data() + b * rows);
+    });
+    return hops;
+}
+
+void HopTable::require_memory(std::uint64_t width, std::uint64_t rows, std::uint64_t nodes) {
+    const std::uint64_t usable = usable_memory();
+    const std::uint64_t most = usable / 10 * 8;
+    const std::uint64_t of_nodes = nodes * sizeof(Point);
+    constexpr std::uint64_t ids = std::numeric_limits<std::uint32_t>::max();
+    if (width > ids || rows > ids || of_nodes > most ||
+        width * rows > (most - of_nodes) / sizeof(std::uint16_t)) {
+        fail("distances from ", width, " to ", rows, " routers or switches need more memory than the ",
+             usable >> 20, " MiB of this computer. Describe the machine as a torus or tree instead");
+    }
+}
+
+std::uint32_t HopTable::looked_up(Point a, Point b) const {
+    const auto at = std::ranges::lower_bound(exceptions_, std::pair(a.node, b.node), {}, ends_of);
+    return at != exceptions_.end() && ends_of(*at) == std::pair(a.node, b.node) ? at->hops : table(a, b);
+}
+
+void HopTable::measure() {
+    constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> first(rows_, none);  // node of a row
+    std::vector<std::uint32_t> count(rows_, 0);
+    for (const Point& p : nodes_) {
+        if (count[p.row]++ == 0) first[p.row] = p.node;
+        nodes_share_routers_ = nodes_share_routers_ || (count[p.row] > 1 && p.leaf == 0);
+        if (count[p.row] > 1) farthest_ = std::max(farthest_, 2U * p.leaf);
+    }
+    std::vector<std::uint32_t> farthest(rows_, 0);
+    std::vector<std::uint32_t> lost(rows_, none);  // node that does not reach row b
+    parallel_for(rows_, 0, [&](std::size_t b, int) {
+        if (count[b] == 0) return;
+        const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
+        for (std::size_t a = 0; a < rows_; ++a) {
+            if (count[a] == 0 || a == b) continue;
+            if (to_b[a] == unreached) {
+                lost[b] = std::min(lost[b], first[a]);
+            } else {
+                farthest[b] = std::max(farthest[b], table(nodes_[first[a]], nodes_[first[b]]));
+            }
+        }
+    });
+    farthest_ = std::max(farthest_, *std::ranges::max_element(farthest));
+    std::uint32_t to = none;
+    for (std::size_t b = 0; b < rows_; ++b) {
+        if (lost[b] == none || first[b] >= to) continue;
+        to = first[b];
+        lost_ = {Node{lost[b]}, Node{to}};
+    }
+    symmetric_ = same_both_ways();
+}
+
+/// Blocks are runs of rows of one group, or of sqrt(rows) rows where there are no groups, or too many.
+void HopTable::make_blocks() {
+    const auto size = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(rows_))));
+    std::vector<std::size_t> begin;
+    const auto cut = [&](const auto& begins) {
+        begin.assign(1, 0);
+        for (std::size_t row = 1; row < rows_; ++row) {
+            if (begins(row)) begin.push_back(row);
+        }
+    };
+    if (!group_.empty()) cut([&](std::size_t row) { return group_[row] != group_[row - 1]; });
+    if (group_.empty() || begin.size() > 4 * size) cut([&](std::size_t row) { return row % size == 0; });
+    blocks_ = begin.size();
+    begin.push_back(rows_);
+    block_.resize(rows_);
+    for (std::uint32_t block = 0; block < blocks_; ++block)
+        std::fill(block_.begin() + begin[block], block_.begin() + begin[block + 1], block);
+    nearest_ = Hops(rows_ * blocks_);
+    parallel_for(rows_, 0, [&](std::size_t b, int) {
+        const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
+        for (std::size_t block = 0; block < blocks_; ++block) {
+            std::uint16_t least = unreached;
+            for (std::size_t a = begin[block]; a < begin[block + 1]; ++a) least = std::min(least, to_b[a]);
+            nearest_[b * blocks_ + block] = least;
+        }
+    });
+}
+
+auto HopTable::region(std::span<const Point> points) const -> Region {
+    Region region{points.front().row, points.front().row, points.front().leaf};
+    for (const Point& p : points) {
+        region.low = std::min<std::uint32_t>(region.low, p.row);
+        region.high = std::max<std::uint32_t>(region.high, p.row);
+        region.leaf = std::min<std::uint32_t>(region.leaf, p.leaf);
+    }
+    return region;
+}
+
+/// Tile by tile, so that columns are read from the cache as rows are.
+bool HopTable::same_both_ways() const {
+    const Chunks tiles(rows_, 64);
+    std::vector<char> same(tiles.size(), 1);
+    parallel_for(tiles.size(), 0, [&](std::size_t t, int) {
+        for (std::size_t other = 0; other <= t; ++other) {
+            for (std::size_t b = tiles[t].begin; b < tiles[t].end; ++b) {
+                for (std::size_t a = tiles[other].begin; a < tiles[other].end; ++a) {
+                    if (hops_[b * width_ + a] != hops_[a * width_ + b]) same[t] = 0;
+                }
+            }
+        }
+    });
+    return std::ranges::all_of(same, [](char s) { return s == 1; });
+}
+
+std::vector<std::uint64_t> HopTable::total_distances(std::span<const Point> points) const {
+    std::vector<std::uint64_t> totals(points.size(), 0);
+    if (!exceptions_.empty()) {
+        parallel_for(points.size(), 0, [&](std::size_t i, int) {
+            for (const Point other : points) totals[i] += distance(points[i], other);
+        });
+        return totals;
+    }
+    const std::vector<Total> from = total_from_rows(points);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const Point p = points[i];
+        totals[i] = from[p.row].hops + p.leaf * from[p.row].points - 2 * p.leaf;  // 2: itself
+    }
+    return totals;
+}
+
+std::uint64_t HopTable::reached_pairs(std::span<const Point> points) const {
+    const std::vector<Total> from = total_from_rows(points);
+    std::uint64_t pairs = 0;
+    for (const Point p : points) pairs += from[p.row].points - 1;
+    return pairs;
+}
+
+auto HopTable::total_from_rows(std::span<const Point> points) const -> std::vector<Total> {
+    std::vector<std::uint64_t> count(rows_, 0);
+    std::vector<std::uint64_t> leaves(rows_, 0);
+    for (const Point p : points) {
+        ++count[p.row];
+        leaves[p.row] += p.leaf;
+    }
+    std::vector<Total> from(rows_);
+    const Chunks columns(rows_, 1024);
+    parallel_for(columns.size(), 0, [&](std::size_t c, int) {
+        for (std::size_t b = 0; b < rows_; ++b) {
+            if (count[b] == 0) continue;
+            const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
+            for (std::size_t a = columns[c].begin; a < columns[c].end; ++a) {
+                if (to_b[a] == unreached) continue;
+                from[a].hops += count[b] * to_b[a] + leaves[b];
+                from[a].points += count[b];
+            }
+        }
+    });
+    return from;
+}
+
+std::vector<SplitKey> HopTable::split_keys(std::span<const Point> points) const {
+    std::vector<SplitKey> keys;
+    keys.reserve(points.size());
+    const auto group = [&](Point p) { return group_[p.row]; };
+    if (!group_.empty() &&
+        std::ranges::any_of(points, [&](Point p) { return group(p) != group(points.front()); })) {
+        for (const Point p : points) keys.push_back({group(p), p.row});
+        return keys;
+    }
+    const auto farthest_from = [&](Point from) {
+        return *std::ranges::max_element(points, {}, [&](Point p) { return distance(from, p); });
+    };
+    const Point left = farthest_from(points.front());
+    const Point right = farthest_from(left);
+    for (const Point p : points) {
+        // The nodes of a router stay together.
+        const std::uint64_t router = nodes_share_routers_ ? p.row : 0;
+        const std::uint64_t from_left = distance(left, p);
+        keys.push_back({farthest_ + distance(left, p) - distance(right, p), from_left << 32 | router});
+    }
+    return keys;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/text/topology_texts.hpp"
+
+namespace topoloom {
+
+namespace {
+
+void read_item(const Piece& item, Failures& failures) {
+    const std::string_view text = item.text();
+    if (const bool one_way = text.find('>') != std::string_view::npos;
+        one_way || text.find('-') != std::string_view::npos) {
+        const auto [from, to] = item.cut(one_way ? '>' : '-');
+        const LinkEnds there{from.number(), to->number()};
+        failures.links.push_back(there);
+        if (!one_way) failures.links.push_back({there.to, there.from});
+    } else if (text.starts_with('v')) {
+        failures.vertices.push_back(item.sub(text.substr(1)).number());
+    } else {
+        failures.nodes.push_back(item.number());
+    }
+}
+
+}  // namespace
+
+Failures read_failures(const Section& section) {
+    Failures failures;
+    if (!section.options.empty())
+        section.options.front().first.complain("expected what is down: 17 (a node), v40, 0-1 or 0>1");
+    read_item(section.body, failures);
+    for (const Piece& item : section.items) read_item(item, failures);
+    return failures;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/text/text_piece.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace topoloom {
+
+namespace {
+
+template <class Quantity, class Read>
+std::vector<Quantity> read_levels(const Piece& value, std::size_t count, const Read& read) {
+    const auto parts = value.split(':');
+    if (parts.size() == 1) return std::vector<Quantity>(count, read_quantity(parts.front(), read));
+    std::vector<Quantity> values;
+    for (const Piece& part : parts) values.push_back(read_quantity(part, read));
+    return values;
+}
+
+}  // namespace
+
+std::string shown(std::string_view text) {
+    std::string line(text.substr(0, text.size() <= 80 ? text.size() : 77));
+    for (char& c : line) {
+        if (c < ' ' || c > '~') c = '?';
+    }
+    return text.size() <= 80 ? line : line + "...";
+}
+
+Section read_section(const Piece& text) {
+    const auto parts = text.split(',');
+    if (parts.empty()) text.complain("expected a topology such as torus:8x8x8");
+    const auto [name, body] = parts.front().cut(':');
+    Section section{
+        name,
+        body ? *body : parts.front().sub(parts.front().text().substr(parts.front().text().size())),
+        {},
+        {}};
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        const auto [key, value] = parts[i].cut('=');
+        if (value) {
+            const auto same = [&, name = key.text()](const auto& option) {
+                return option.first.text() == name;
+            };
+            if (key.text() != "route" && std::any_of(section.options.begin(), section.options.end(), same)) {
+                key.complain("'", shown(key.text()), "' is given twice;");
+            }
+            section.options.emplace_back(key, *value);
+        } else {
+            section.items.push_back(parts[i]);
+        }
+    }
+    return section;
+}
+
+void unknown_option(const Section& section, const Piece& key, const std::vector<std::string>& known) {
+    key.complain(
+        unknown_name(std::string("option of ") + std::string(section.name.text()), shown(key.text()), known),
+        ";");
+}
+
+void refuse_items(const Section& section) {
+    if (!section.items.empty()) section.items.front().complain("expected an option as key=value");
+}
+
+BytesPerSecond read_bandwidth(const Piece& value, BytesPerSecond standard) {
+    constexpr std::array<std::pair<std::string_view, double>, 3> words{
+        {{"half", 0.5}, {"double", 2}, {"quarter", 0.25}}};
+    for (const auto& [word, factor] : words) {
+        if (value.text() == word) return standard * factor;
+    }
+    return read_quantity(value, parse_bandwidth);
+}
+
+std::vector<BytesPerSecond> read_level_bandwidths(const Piece& value, std::size_t count) {
+    return read_levels<BytesPerSecond>(value, count, parse_bandwidth);
+}
+
+std::vector<Seconds> read_level_latencies(const Piece& value, std::size_t count) {
+    return read_levels<Seconds>(value, count, parse_time);
+}
+
+}  // namespace topoloom

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/topologies/dragonfly.hpp"
+
+#include <limits>
+#include <sstream>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+struct Size {
+    std::uint32_t port_stride;
+    std::uint32_t links_between_groups;
+    std::array<std::uint64_t, 3> links;  // by kind
+};
+
+/// Checks all sizes before anything is allocated, and chooses the number of global links where it is left out.
+Size measure(DragonflySpec& spec) {
+    constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+    if (spec.groups == 0) fail("a dragonfly has at least 1 group");
+    if (spec.rows == 0 || spec.columns == 0) fail("a group of a dragonfly has at least 1 router");
+    if (spec.nodes_per_router == 0) fail("a dragonfly needs at least 1 node per router");
+    const std::uint64_t in_group = std::uint64_t{spec.rows} * spec.columns;
+    if (in_group > most || in_group * spec.groups > most ||
+        in_group * spec.groups * spec.nodes_per_router > most) {
+        fail("the dragonfly has more than 2^31 nodes");
+    }
+    for (const BytesPerSecond bandwidth : spec.bandwidth) require_bandwidth(bandwidth);
+    Size size{};
+    const bool direct = spec.arrangement == DragonflyArrangement::direct;
+    size.port_stride = spec.groups == 1 ? 0 : direct ? spec.groups : spec.groups - 1;
+    if (!spec.global_links)
+        spec.global_links = static_cast<std::uint32_t>((size.port_stride + in_group - 1) / in_group);
+    const std::uint64_t ports = in_group * *spec.global_links;
+    if (ports < size.port_stride) {
+        fail(spec.groups, " groups need ", size.port_stride, " global ports each, but ", in_group,
+             in_group == 1 ? " router" : " routers", " with ", *spec.global_links, " have only ", ports,
+             "; give more global links a router");
+    }
+    const std::uint64_t between = spec.groups == 1 ? 0 : direct ? 1 : ports / size.port_stride;
+    if (between > Dragonfly::max_links_between_groups) {
+        fail("two groups of the dragonfly are joined by ", between, " links; at most ",
+             Dragonfly::max_links_between_groups, " are possible");
+    }
+    size.links_between_groups = static_cast<std::uint32_t>(between);
+    const std::uint64_t routers = in_group * spec.groups;
+    size.links = {routers * (spec.columns - 1), routers * (spec.rows - 1),
+                  std::uint64_t{spec.groups} * (spec.groups - 1) * between};
+    require_link_ids(size.links[0] + size.links[1]);  // each below 2^62; so is the third
+    require_link_ids(size.links[0] + size.links[1] + size.links[2]);
+    HopTable::require_memory(routers, routers);
+    return size;
+}
+
+}  // namespace
+
+Dragonfly::Dragonfly(DragonflySpec spec) : spec_(spec) {
+    const Size size = measure(spec_);
+    nodes_per_router_ = Divisor(spec_.nodes_per_router);
+    links_between_groups_ = size.links_between_groups;
+    port_stride_ = size.port_stride;
+    first_link_ = {0, static_cast<std::uint32_t>(size.links[0]),
+                   static_cast<std::uint32_t>(size.links[0] + size.links[1])};
+    link_count_ = size.links[0] + size.links[1] + size.links[2];
+    place_routers();
+    place_ports();
+    measure_hops();
+}
+
+void Dragonfly::place_routers() {
+    routers_.reserve(std::size_t{spec_.groups} * routers_per_group());
+    for (std::uint32_t group = 0; group < spec_.groups; ++group) {
+        for (std::uint32_t router = 0; router < routers_per_group(); ++router) {
+            routers_.push_back({group, {router, router / spec_.columns, router % spec_.columns}});
+        }
+    }
+}
+
+void Dragonfly::place_ports() {
+    mirrored_ = spec_.arrangement == DragonflyArrangement::palmtree ? ~0U : 0U;
+    beyond_ = spec_.arrangement == DragonflyArrangement::palmtree      ? spec_.groups
+              : spec_.arrangement == DragonflyArrangement::consecutive ? ~0U  // -1: itself is not counted
+                                                                       : 0U;
+    words_ = (links_between_groups_ + links_per_word - 1) / links_per_word;
+    near_stride_ = std::size_t{routers_per_group()} * words_;
+    for (std::uint32_t p = 0; p < port_stride_ * links_between_groups_; ++p) {
+        place_of_port_.push_back(routers_[p / *spec_.global_links].place);
+    }
+    every_link_.resize(words_);
+    near_.resize(port_stride_ * near_stride_);
+    for (std::uint32_t number = 0; number < links_between_groups_; ++number) {
+        const std::uint32_t word = number / links_per_word;
+        const Near one_hop = (Near{1} << links_per_word) << (number % links_per_word);
+        const Near here = one_hop | (Near{1} << (number % links_per_word));
+        every_link_[word] |= here;
+        for (std::uint32_t first = 0; first < port_stride_; ++first) {
+            const Place& exit = place_of_port_[first + number * port_stride_];
+            for (std::uint32_t router = 0; router < routers_per_group(); ++router) {
+                const std::uint32_t away = local_hops(exit, routers_[router].place);
+                Near& seen = near_[first * near_stride_ + std::size_t{router} * words_ + word];
+                if (away <= 1) seen |= away == 0 ? here : one_hop;
+            }
+        }
+    }
+}
+
+void Dragonfly::measure_hops() {
+    std::vector<HopTable::Point> nodes;
+    nodes.reserve(routers_.size() * spec_.nodes_per_router);
+    std::vector<std::uint32_t> group;
+    group.reserve(routers_.size());
+    for (std::uint32_t router = 0; router < routers_.size(); ++router) {
+        group.push_back(routers_[router].group);
+        for (std::uint32_t i = 0; i < spec_.nodes_per_router; ++i) {
+            nodes.push_back({static_cast<std::uint32_t>(nodes.size()), router & 0x7FFFFFFFU, 0});
+        }
+    }
+    HopTable::Hops table = HopTable::filled(routers_.size(), [&](std::uint32_t a, std::uint32_t b) {
+        return minimal_hops(routers_[a], routers_[b]);
+    });
+    geometry_ = HopTable(std::move(nodes), routers_.size(), std::move(table), std::move(group));
+}
+
+LinkEnds Dragonfly::ends(Link link) const {
+    const std::size_t kind = kind_of(link);
+    const std::uint32_t place = link.value - first_link_[kind];
+    const auto skip = [](std::uint32_t other, std::uint32_t self) {
+        return other < self ? other : other + 1;
+    };
+    if (kind < 2) {
+        const std::uint32_t neighbors = (kind == 0 ? spec_.columns : spec_.rows) - 1;
+        const std::uint32_t from = place / neighbors;
+        const Place& at = routers_[from].place;
+        const std::uint32_t other = skip(place % neighbors, kind == 0 ? at.column : at.row);
+        return kind == 0 ? LinkEnds{from, from - at.column + other}
+                         : LinkEnds{from, from - at.row * spec_.columns + other * spec_.columns};
+    }
+    const std::uint32_t number = place % links_between_groups_;
+    const std::uint32_t pair = place / links_between_groups_;
+    const std::uint32_t from = pair / (spec_.groups - 1);
+    const std::uint32_t to = skip(pair % (spec_.groups - 1), from);
+    const auto router = [&](std::uint32_t group, std::uint32_t first) {
+        return group * routers_per_group() + place_of_port_[first + number * port_stride_].number;
+    };
+    return {router(from, port(from, to)), router(to, port(to, from))};
+}
+
+std::vector<LinkRun> Dragonfly::bandwidth_runs() const {
+    std::vector<LinkRun> runs;
+    for (std::size_t kind = 0; kind < 3; ++kind) {
+        const std::size_t end = kind < 2 ? first_link_[kind + 1] : link_count_;
+        runs.push_back({Link{first_link_[kind]}, end - first_link_[kind], spec_.bandwidth[kind]});
+    }
+    return runs;
+}
+
+/// "group 3 router 5 -> router 9", or between groups "group 3 router 5 -> group 7 router 1", and if there are several
+/// such links, " (2 of 4)".
+std::string Dragonfly::link_name(Link link) const {
+    const LinkEnds joined = ends(link);
+    const Router& from = routers_[joined.from];
+    const Router& to = routers_[joined.to];
+    std::ostringstream text;
+    text << "group " << from.group << " router " << from.place.number << " -> ";
+    if (to.group != from.group) text << "group " << to.group << " ";
+    text << "router " << to.place.number;
+    if (to.group != from.group && links_between_groups_ > 1) {
+        const std::uint32_t number = (link.value - first_link_[2]) % links_between_groups_;
+        text << " (" << number + 1 << " of " << links_between_groups_ << ")";
+    }
+    return text.str();
+}
+
+std::string Dragonfly::describe() const {
+    std::ostringstream text;
+    text << spec_.groups << "x";
+    if (spec_.rows > 1) text << spec_.rows << "x";
+    text << spec_.columns << " dragonfly";
+    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes a router";
+    if (*spec_.global_links > 0) text << ", " << *spec_.global_links << " global links a router";
+    if (spec_.arrangement == DragonflyArrangement::palmtree) text << ", palmtree arrangement";
+    if (spec_.arrangement == DragonflyArrangement::direct) text << ", direct arrangement";
+    if (spec_.routing == DragonflyRouting::valiant) text << ", Valiant routing";
+    if (spec_.routing == DragonflyRouting::ugal) text << ", UGAL routing";
+    return text.str();
+}
+
+}  // namespace topoloom

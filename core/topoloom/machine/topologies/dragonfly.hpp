@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Dragonflies: groups of routers, every two groups joined by global links; minimal, Valiant and adaptive routing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/divisor.hpp"
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/unit.hpp"
+#include "topoloom/machine/geometry/hop_table.hpp"
+#include "topoloom/machine/topologies/link.hpp"
+
+namespace topoloom {
+
+/// Which port of group g leads to group t. The global ports of a group are numbered router by router; those to one
+/// group lie `groups - 1` apart (direct: `groups`), and the n-th of them is wired to the n-th of those that lead back.
+/// The first is port
+///
+/// consecutive  t, not counting g itself (the absolute arrangement of Kim et al. 2008)
+/// palmtree     (g - t - 1) mod groups: the same for every group, seen from itself (Camarero, Vallejo, Beivide 2014)
+/// direct       t, with a single link between two groups: router t of every group leads to group t (SimGrid)
+enum class DragonflyArrangement { consecutive, palmtree, direct };
+
+/// minimal  over one global link
+/// valiant  over a third group, all alike
+/// ugal     partly minimal, partly Valiant's, as the load demands; minimal in an idle network
+enum class DragonflyRouting { minimal, valiant, ugal };
+
+/// How a dragonfly is built. Lists: of the links inside rows, inside columns, and between groups.
+struct DragonflySpec {
+    std::uint32_t groups = 1;
+    std::uint32_t rows = 1;  // 1: all routers of a group are joined
+    std::uint32_t columns = 1;
+    std::uint32_t nodes_per_router = 1;         // nodes of one router are 0 hops apart
+    std::optional<std::uint32_t> global_links;  // of a router; left out: as few as join all groups
+    DragonflyArrangement arrangement = DragonflyArrangement::consecutive;
+    DragonflyRouting routing = DragonflyRouting::minimal;
+    std::array<BytesPerSecond, 3> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}, BytesPerSecond{1}};
+    std::array<Seconds, 3> latency{};
+};
+
+/// The dragonfly of Kim, Dally, Scott and Abts (ISCA 2008), with groups of one dimension, where all routers are joined,
+/// or two (Cray Cascade), where those of a row and those of a column are. Every two groups have as many links as the
+/// ports suffice for; ports left over stay unused.
+///
+/// Minimal routes stay in the group, or cross one global link: of those between the two groups, the ones with the
+/// fewest hops, equal shares. Two global links over a third group can be shorter, and are not taken. Inside a group a
+/// message goes along its row first, then along the column. Valiant's routes go minimally to each other group, to
+/// whichever router there is the nearest, equal shares, and minimally on (Kim et al., section 4); messages inside a
+/// group stay there.
+class Dragonfly {
+   public:
+    using Point = HopTable::Point;
+
+    static constexpr std::uint32_t max_links_between_groups = 1024;
+
+    /// Throws Error for numbers of 0, too few global links, sizes beyond 32 bits or this computer's memory.
+    explicit Dragonfly(DragonflySpec spec);
+
+    [[nodiscard]] std::size_t node_count() const { return geometry_.node_count(); }
+    [[nodiscard]] std::size_t link_count() const { return link_count_; }
+    [[nodiscard]] std::size_t vertex_count() const { return routers_.size(); }
+
+    [[nodiscard]] Point point(Node node) const { return geometry_.point(node); }
+    /// Of minimal routes, whatever the routing.
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry_.distance(a, b); }
+    [[nodiscard]] std::uint32_t diameter() const { return geometry_.max_distance(); }
+    [[nodiscard]] const HopTable& geometry() const { return geometry_; }
+
+    /// A link is visited once for each of the ways that share it.
+    template <class Visit>
+    [[gnu::always_inline]] void route(Node a, Node b, const Visit& visit) const {
+        mixed_route(a, b, spec_.routing == DragonflyRouting::valiant ? 0 : 1, visit);
+    }
+
+    /// Two global links over a third group can be shorter.
+    [[nodiscard]] static bool takes_shortest_routes() { return false; }
+
+    /// Whether the split between minimal and Valiant's routes depends on the load.
+    [[nodiscard]] bool adapts() const { return spec_.routing == DragonflyRouting::ugal; }
+    /// Routes that carry this share minimally and the rest over Valiant's.
+    class Mixed {
+       public:
+        Mixed(const Dragonfly& network, double minimal_share)
+            : network_(&network), minimal_share_(minimal_share) {}
+        template <class Visit>
+        void route(Node a, Node b, const Visit& visit) const {
+            network_->mixed_route(a, b, minimal_share_, visit);
+        }
+
+       private:
+        const Dragonfly* network_;
+        double minimal_share_;
+    };
+    [[nodiscard]] Mixed with_minimal_share(double share) const { return {*this, share}; }
+
+    [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
+    [[nodiscard]] LinkEnds ends(Link link) const;
+    [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return spec_.bandwidth[kind_of(link)]; }
+    [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
+    [[nodiscard]] Seconds latency(Link link) const { return spec_.latency[kind_of(link)]; }
+    [[nodiscard]] std::string link_name(Link link) const;
+    [[nodiscard]] std::string describe() const;
+    /// With the number of global links that was chosen, if it was left out.
+    [[nodiscard]] const DragonflySpec& spec() const { return spec_; }
+    [[nodiscard]] std::uint32_t links_between_groups() const { return links_between_groups_; }
+
+   private:
+    /// Of a router inside its group.
+    struct Place {
+        std::uint32_t number;
+        std::uint32_t row;
+        std::uint32_t column;
+    };
+    struct Router {
+        std::uint32_t group;
+        Place place;
+    };
+    /// Links between two groups as seen from a router, a bit for each: in the lower half those that end there, in the
+    /// upper half those and the ones that end a hop away. More than 32 links take several words.
+    using Near = std::uint64_t;
+    static constexpr std::uint32_t links_per_word = 32;
+
+    [[nodiscard]] std::uint32_t routers_per_group() const { return spec_.rows * spec_.columns; }
+    [[nodiscard]] static std::uint32_t local_hops(const Place& a, const Place& b) {
+        return (a.row == b.row ? 0U : 1U) + (a.column == b.column ? 0U : 1U);
+    }
+    /// The first port of group `from` that leads to group `to`; computed without a branch that cannot be foreseen. With
+    /// mirrored_ all ones, x ^ mirrored_ is -x - 1.
+    [[nodiscard]] std::uint32_t port(std::uint32_t from, std::uint32_t to) const {
+        const std::uint32_t beyond = 0U - static_cast<std::uint32_t>(to > from);
+        return (to ^ mirrored_) + (from & mirrored_) + (beyond_ & beyond);
+    }
+    /// The links of a router's group that start at port, port + port_stride_, ..., as seen from the router.
+    [[nodiscard]] const Near* near(const Place& place, std::uint32_t port) const {
+        return near_.data() + std::size_t{port} * near_stride_ + std::size_t{place.number} * words_;
+    }
+
+    /// Links that need at most so many hops inside the two groups. Each set holds the one before.
+    [[nodiscard]] static std::array<std::uint32_t, 5> within(Near a, Near b) {
+        const auto lower = [](Near near) { return static_cast<std::uint32_t>(near); };
+        const auto upper = [](Near near) { return static_cast<std::uint32_t>(near >> links_per_word); };
+        const Near crossed = a & std::rotl(b, links_per_word);
+        return {lower(a & b), lower(crossed) | upper(crossed), upper(a & b) | lower(a | b), upper(a | b),
+                ~0U};
+    }
+    [[nodiscard]] std::uint32_t least_local_hops(const Near* a, const Near* b) const {
+        std::uint32_t least = 4;
+        for (std::uint32_t w = 0; w < words_; ++w) {
+            const auto links = within(a[w], b[w]);
+            for (std::uint32_t local = 0; local < least; ++local) {
+                if (links[local] != 0) least = local;
+            }
+        }
+        return least;
+    }
+    [[nodiscard]] std::uint32_t minimal_hops(const Router& a, const Router& b) const {
+        if (a.group == b.group) return local_hops(a.place, b.place);
+        return 1 +
+               least_local_hops(near(a.place, port(a.group, b.group)), near(b.place, port(b.group, a.group)));
+    }
+    /// Of the links in a word those with the fewest hops inside the two groups; selected without branches.
+    [[nodiscard]] std::uint32_t nearest(Near a, Near b) const {
+        const auto [none, one, two, three, four] = within(a, b);
+        std::uint32_t links = three != 0 ? three : four;
+        links = two != 0 ? two : links;
+        links = one != 0 ? one : links;
+        return (none != 0 ? none : links) & static_cast<std::uint32_t>(every_link_[0]);
+    }
+    /// Calls use(number of the link, its part of the share) for the links with the fewest hops inside the two groups.
+    template <class Use>
+    void best_links(const Near* a, const Near* b, double share, const Use& use) const {
+        if (links_between_groups_ == 1) return use(0U, share);
+        if (words_ == 1) return use_all(nearest(*a, *b), share, use);
+        const std::uint32_t local = least_local_hops(a, b);
+        const auto best = [&](std::uint32_t w) {
+            return within(a[w], b[w])[local] & static_cast<std::uint32_t>(every_link_[w]);
+        };
+        int count = 0;
+        for (std::uint32_t w = 0; w < words_; ++w) count += std::popcount(best(w));
+        for (std::uint32_t w = 0; w < words_; ++w) {
+            for (std::uint32_t links = best(w); links != 0; links &= links - 1)
+                use(links_per_word * w + static_cast<std::uint32_t>(std::countr_zero(links)), share / count);
+        }
+    }
+    template <class Use>
+    [[gnu::always_inline]] static void use_all(std::uint32_t links, double share, const Use& use) {
+        double part = share;
+        if ((links & (links - 1)) != 0) part /= std::popcount(links);  // slow, and mostly there is one link
+        for (; links != 0; links &= links - 1) use(static_cast<std::uint32_t>(__builtin_ctz(links)), part);
+    }
+
+    // Routes are so short that calls, and sums which visitors keep in memory because of them, would cost more.
+    template <class Visit>
+    [[gnu::always_inline]] void local_route(std::uint32_t group, const Place& a, const Place& b, double share,
+                                            const Visit& visit) const {
+        const std::uint32_t first = group * routers_per_group();
+        if (a.column != b.column) {
+            const std::uint32_t column = b.column - (b.column > a.column ? 1 : 0);
+            visit(Link{(first + a.number) * (spec_.columns - 1) + column}, share);
+        }
+        if (a.row != b.row) {
+            const std::uint32_t corner = first + a.row * spec_.columns + b.column;
+            const std::uint32_t row = b.row - (b.row > a.row ? 1 : 0);
+            visit(Link{first_link_[1] + corner * (spec_.rows - 1) + row}, share);
+        }
+    }
+    /// From a over link `number` of those to the group; where in the group it ends.
+    template <class Visit>
+    [[gnu::always_inline]] const Place& cross(const Router& a, std::uint32_t to_group, std::uint32_t number,
+                                              double share, const Visit& visit) const {
+        local_route(a.group, a.place, place_of_port_[port(a.group, to_group) + number * port_stride_], share,
+                    visit);
+        visit(Link{global_link(a.group, to_group, number)}, share);
+        return place_of_port_[port(to_group, a.group) + number * port_stride_];
+    }
+    [[nodiscard]] std::uint32_t global_link(std::uint32_t from, std::uint32_t to,
+                                            std::uint32_t number) const {
+        const std::uint32_t other = to - (to > from ? 1 : 0);
+        return first_link_[2] + (from * (spec_.groups - 1) + other) * links_between_groups_ + number;
+    }
+
+    template <class Visit>
+    [[gnu::always_inline]] void minimal_route(const Router& a, const Router& b, double share,
+                                              const Visit& visit) const {
+        if (a.group == b.group) return local_route(a.group, a.place, b.place, share, visit);
+        best_links(near(a.place, port(a.group, b.group)), near(b.place, port(b.group, a.group)), share,
+                   [&](std::uint32_t number, double part) {
+                       local_route(b.group, cross(a, b.group, number, part, visit), b.place, part, visit);
+                   });
+    }
+    template <class Visit>
+    [[gnu::noinline]] void valiant_route(const Router& a, const Router& b, double share,
+                                         const Visit& visit) const {
+        const double part_of_group = share / (spec_.groups - 2);
+        for (std::uint32_t via = 0; via < spec_.groups; ++via) {
+            if (via == a.group || via == b.group) continue;
+            best_links(near(a.place, port(a.group, via)), every_link_.data(), part_of_group,
+                       [&](std::uint32_t number, double part) {
+                           const Place& entry = cross(a, via, number, part, visit);
+                           minimal_route({via, entry}, b, part, visit);
+                       });
+        }
+    }
+    template <class Visit>
+    [[gnu::always_inline]] void mixed_route(Node from, Node to, double minimal_share,
+                                            const Visit& visit) const {
+        const Router& a = routers_[vertex(from)];
+        const Router& b = routers_[vertex(to)];
+        const bool detours = minimal_share < 1 && a.group != b.group && spec_.groups > 2;
+        if (!detours || minimal_share > 0) minimal_route(a, b, detours ? minimal_share : 1, visit);
+        if (detours) [[unlikely]]
+            valiant_route(a, b, 1 - minimal_share, visit);
+    }
+
+    void place_routers();
+    void place_ports();
+    void measure_hops();
+    /// 0: inside a row, 1: inside a column, 2: between groups.
+    [[nodiscard]] std::size_t kind_of(Link link) const {
+        return link.value >= first_link_[2] ? 2 : link.value >= first_link_[1] ? 1 : 0;
+    }
+
+    DragonflySpec spec_;
+    std::uint32_t links_between_groups_ = 0;
+    std::uint32_t port_stride_ = 0;
+    std::uint32_t mirrored_ = 0;                 // all ones: ports lead to groups in falling order
+    std::uint32_t beyond_ = 0;                   // what is added for groups of a higher number
+    std::array<std::uint32_t, 3> first_link_{};  // of each kind
+    std::size_t link_count_ = 0;
+    Divisor nodes_per_router_;
+    std::vector<Router> routers_;
+    std::vector<Place> place_of_port_;  // the same in every group
+    std::uint32_t words_ = 0;           // Near of a router and a group
+    std::size_t near_stride_ = 0;       // of all routers of a group and another group
+    std::vector<Near> near_;            // [port * near_stride_ + router * words_ + w]
+    std::vector<Near> every_link_;      // as seen from where all links are at hand
+    HopTable geometry_;
+};
+
+}  // namespace topoloom

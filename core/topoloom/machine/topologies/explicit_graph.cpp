@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/topologies/explicit_graph.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <sstream>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+std::string vertex_name(std::uint32_t v, std::uint32_t nodes) {
+    return v < nodes ? "node " + std::to_string(v) : "switch " + std::to_string(v);
+}
+
+}  // namespace
+
+ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
+    if (spec_.nodes == 0) fail("a machine graph needs at least one node");
+    if (vertex_count() > std::numeric_limits<std::int32_t>::max())
+        fail("the machine graph has more than 2^31 vertices");
+    if (spec_.switches > 2 * spec_.links.size()) {
+        fail("the machine graph has ", spec_.switches, " switches, more than its ", spec_.links.size(),
+             " links can join; leave out switches without a link");
+    }
+    // Each leaf takes two links; refused before anything as large as the number of vertices is made.
+    const std::uint64_t rows = spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2);
+    HopTable::require_memory(rows, rows, spec_.nodes);
+    sort_links();
+    add_given_routes();
+    refuse_parts();
+    find_ways();
+}
+
+void ExplicitGraph::sort_links() {
+    auto& links = spec_.links;
+    for (const ExplicitLink& link : links) {
+        for (const std::uint32_t end : {link.from, link.to}) {
+            if (end >= vertex_count()) {
+                fail("link ", link.from, "-", link.to, " names vertex ", end, ", but there are only ",
+                     vertex_count());
+            }
+        }
+        if (link.from == link.to) fail("link ", link.from, "-", link.to, " joins a vertex to itself");
+        require_bandwidth(link.bandwidth);
+    }
+    const auto ends = [](const ExplicitLink& link) { return std::pair(link.from, link.to); };
+    std::sort(links.begin(), links.end(), [&](const auto& a, const auto& b) { return ends(a) < ends(b); });
+    const auto twice = std::adjacent_find(links.begin(), links.end(),
+                                          [&](const auto& a, const auto& b) { return ends(a) == ends(b); });
+    if (twice != links.end()) {
+        fail("the link from ", twice->from, " to ", twice->to,
+             " is given twice; give one with the sum of their bandwidths");
+    }
+    first_.assign(vertex_count() + 1, 0);
+    for (const ExplicitLink& link : links) ++first_[link.from + 1];
+    for (std::size_t v = 0; v < vertex_count(); ++v) first_[v + 1] += first_[v];
+}
+
+/// Refuses what links alone tell apart before there is a table of all distances: a short text can name many nodes.
+void ExplicitGraph::refuse_parts() const {
+    std::vector<std::uint32_t> part(vertex_count());
+    std::iota(part.begin(), part.end(), 0U);
+    const auto root = [&](std::uint32_t v) {
+        while (part[v] != v) v = part[v] = part[part[v]];
+        return v;
+    };
+    for (const ExplicitLink& link : spec_.links) part[root(link.from)] = root(link.to);
+    for (std::uint32_t v = 1; v < spec_.nodes; ++v) {
+        if (root(v) != root(0))
+            fail("the machine is disconnected: node ", v, " has no route to node 0; add links between them");
+    }
+}
+
+void ExplicitGraph::find_ways() {
+    std::vector<std::uint32_t> vertices(spec_.nodes);
+    std::iota(vertices.begin(), vertices.end(), 0U);
+    std::vector<bool> forwarding;
+    for (std::uint32_t v = 0; v < vertex_count(); ++v) forwarding.push_back(forwards(v));
+    std::vector<ShortestWays::Arc> arcs;
+    for (const Link link : ids<Link>(link_count())) arcs.push_back({link, ends(link).from, ends(link).to});
+    ways_ = ShortestWays(vertices, forwarding, std::move(arcs));
+    if (const auto [from, to] = geometry().lost(); from != to) {
+        fail("the machine is disconnected: node ", from.value, " has no route to node ", to.value,
+             "; add links between them");
+    }
+    std::vector<HopTable::Exception> exceptions;
+    for (const auto& [pair, links] : given_) {
+        exceptions.push_back({pair.first, pair.second, static_cast<std::uint32_t>(links.size())});
+    }
+    ways_.except(std::move(exceptions));
+}
+
+void ExplicitGraph::add_given_routes() {
+    for (const auto& stops : spec_.routes) {
+        if (stops.size() < 2 || stops.front() >= spec_.nodes || stops.back() >= spec_.nodes ||
+            stops.front() == stops.back()) {
+            fail("a route lists the vertices from one node to another node");
+        }
+        std::vector<std::uint32_t> sorted = stops;
+        std::sort(sorted.begin(), sorted.end());
+        const auto again = std::adjacent_find(sorted.begin(), sorted.end());
+        if (again != sorted.end()) {
+            fail("the route from node ", stops.front(), " to node ", stops.back(), " passes vertex ", *again,
+                 " twice");
+        }
+        std::vector<Link> links;
+        for (std::size_t i = 1; i < stops.size(); ++i) {
+            if (stops[i - 1] >= vertex_count() || !has_link(stops[i - 1], stops[i]))
+                fail("a route goes from vertex ", stops[i - 1], " to ", stops[i], ", but no link does");
+            links.push_back(link_between(stops[i - 1], stops[i]));
+        }
+        given_.emplace_back(Pair{stops.front(), stops.back()}, std::move(links));
+    }
+    std::sort(given_.begin(), given_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const auto twice = std::adjacent_find(given_.begin(), given_.end(),
+                                          [](const auto& a, const auto& b) { return a.first == b.first; });
+    if (twice != given_.end())
+        fail("the route from node ", twice->first.first, " to node ", twice->first.second, " is given twice");
+}
+
+bool ExplicitGraph::has_link(std::uint32_t from, std::uint32_t to) const {
+    const auto begin = spec_.links.begin() + first_[from];
+    const auto end = spec_.links.begin() + first_[from + 1];
+    const auto at = std::ranges::lower_bound(begin, end, to, {}, &ExplicitLink::to);
+    return at != end && at->to == to;
+}
+
+Link ExplicitGraph::link_between(std::uint32_t from, std::uint32_t to) const {
+    const auto begin = spec_.links.begin() + first_[from];
+    const auto end = spec_.links.begin() + first_[from + 1];
+    const auto at = std::ranges::lower_bound(begin, end, to, {}, &ExplicitLink::to);
+    return Link{static_cast<std::size_t>(at - spec_.links.begin())};
+}
+
+const std::vector<Link>* ExplicitGraph::given_route(std::uint32_t a, std::uint32_t b) const {
+    const auto at = std::lower_bound(given_.begin(), given_.end(), Pair{a, b},
+                                     [](const auto& entry, const Pair& pair) { return entry.first < pair; });
+    return at != given_.end() && at->first == Pair{a, b} ? &at->second : nullptr;
+}
+
+std::vector<LinkRun> ExplicitGraph::bandwidth_runs() const {
+    std::vector<LinkRun> runs;
+    for (const Link link : ids<Link>(link_count())) runs.push_back({link, 1, bandwidth(link)});
+    return runs;
+}
+
+std::string ExplicitGraph::link_name(Link link) const {
+    const ExplicitLink& l = spec_.links[link.value];
+    return vertex_name(l.from, spec_.nodes) + " -> " + vertex_name(l.to, spec_.nodes);
+}
+
+std::string ExplicitGraph::describe() const {
+    std::ostringstream text;
+    text << "graph of " << spec_.nodes << " nodes";
+    if (spec_.switches > 0) text << ", " << spec_.switches << " switches";
+    text << ", " << spec_.links.size() << " links";
+    return text.str();
+}
+
+}  // namespace topoloom

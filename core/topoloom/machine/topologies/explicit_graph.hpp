@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Any network: nodes, switches and links listed one by one, with shortest-path or given routes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/unit.hpp"
+#include "topoloom/machine/geometry/hop_table.hpp"
+#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/topologies/shortest_ways.hpp"
+
+namespace topoloom {
+
+/// A directed link of an explicit graph.
+struct ExplicitLink {
+    std::uint32_t from;
+    std::uint32_t to;
+    BytesPerSecond bandwidth{1};
+    Seconds latency{0};
+};
+
+/// Vertices 0 .. nodes-1 are nodes, the rest switches. A route in `routes` is the list of vertices from its first
+/// node to its last; pairs without one take a shortest path, at every vertex the neighbor with the lowest id.
+struct ExplicitGraphSpec {
+    std::uint32_t nodes = 0;
+    std::uint32_t switches = 0;
+    std::vector<ExplicitLink> links;
+    std::vector<std::vector<std::uint32_t>> routes;
+    bool nodes_forward = true;  // false: shortest paths pass through switches only
+};
+
+/// Distances are kept in a HopTable, computed on all cores.
+class ExplicitGraph {
+   public:
+    using Point = HopTable::Point;
+
+    /// Throws Error for ends out of range, links to oneself or twice, nodes that cannot reach each other, routes
+    /// that do not follow links, and distances that fit neither 16 bits nor this computer's memory.
+    explicit ExplicitGraph(ExplicitGraphSpec spec);
+
+    [[nodiscard]] std::size_t node_count() const { return spec_.nodes; }
+    [[nodiscard]] std::size_t link_count() const { return spec_.links.size(); }
+    [[nodiscard]] std::size_t vertex_count() const { return std::size_t{spec_.nodes} + spec_.switches; }
+
+    [[nodiscard]] Point point(Node node) const { return geometry().point(node); }
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry().distance(a, b); }
+    [[nodiscard]] std::uint32_t diameter() const { return geometry().max_distance(); }
+    [[nodiscard]] const HopTable& geometry() const { return ways_.table(); }
+
+    template <class Visit>
+    void route(Node a, Node b, const Visit& visit) const {
+        if (const auto* given = given_route(a.value, b.value)) {
+            for (const Link link : *given) visit(link, 1.0);
+            return;
+        }
+        ways_.route(a.value, b.value, visit);
+    }
+
+    [[nodiscard]] bool takes_shortest_routes() const { return given_.empty(); }
+    [[nodiscard]] bool forwards(std::uint32_t vertex) const {
+        return vertex >= spec_.nodes || spec_.nodes_forward;
+    }
+
+    [[nodiscard]] std::uint32_t vertex(Node node) const { return node.value; }
+    [[nodiscard]] LinkEnds ends(Link link) const {
+        return {spec_.links[link.value].from, spec_.links[link.value].to};
+    }
+    [[nodiscard]] BytesPerSecond bandwidth(Link link) const { return spec_.links[link.value].bandwidth; }
+    [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
+    [[nodiscard]] Seconds latency(Link link) const { return spec_.links[link.value].latency; }
+    [[nodiscard]] std::string link_name(Link link) const;
+    [[nodiscard]] std::string describe() const;
+    [[nodiscard]] const ExplicitGraphSpec& spec() const { return spec_; }
+
+   private:
+    using Pair = std::pair<std::uint32_t, std::uint32_t>;
+
+    void sort_links();
+    void refuse_parts() const;
+    void add_given_routes();
+    void find_ways();
+    [[nodiscard]] bool has_link(std::uint32_t from, std::uint32_t to) const;
+    [[nodiscard]] Link link_between(std::uint32_t from, std::uint32_t to) const;
+    [[nodiscard]] const std::vector<Link>* given_route(std::uint32_t a, std::uint32_t b) const;
+
+    ExplicitGraphSpec spec_;            // links sorted by (from, to): a link's id is its position
+    std::vector<std::uint32_t> first_;  // [v]: first link that leaves v
+    ShortestWays ways_;
+    std::vector<std::pair<Pair, std::vector<Link>>> given_;  // sorted by pair of nodes
+};
+
+}  // namespace topoloom

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/topologies/shortest_ways.hpp"
+
+#include <algorithm>
+
+#include "topoloom/machine/topologies/hop_search.hpp"
+
+namespace topoloom {
+
+ShortestWays::ShortestWays(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
+                           std::vector<Arc> arcs)
+    : forwards_(forwards), arcs_(std::move(arcs)), first_(forwards.size() + 1, 0) {
+    std::ranges::stable_sort(arcs_, {}, &Arc::from);
+    for (const Arc& arc : arcs_) ++first_[arc.from + 1];
+    for (std::size_t v = 0; v < forwards.size(); ++v) first_[v + 1] += first_[v];
+    const std::uint32_t ends = number_rows(vertex);
+    std::vector<LinkEnds> between_rows;
+    for (const Arc& arc : arcs_) {
+        if (!is_leaf(arc.from) && !is_leaf(arc.to)) between_rows.push_back({row_[arc.from], row_[arc.to]});
+    }
+    const auto rows =
+        static_cast<std::size_t>(std::ranges::count_if(row_, [](std::uint32_t row) { return row != leaf; }));
+    std::vector<bool> relays(rows);
+    for (std::uint32_t v = 0; v < forwards.size(); ++v) {
+        if (!is_leaf(v)) relays[row_[v]] = forwards[v];
+    }
+    std::vector<HopTable::Point> nodes;
+    for (const std::uint32_t v : vertex) {
+        const std::uint32_t row = row_[is_leaf(v) ? arcs_[first_[v]].to : v];
+        nodes.push_back({static_cast<std::uint32_t>(nodes.size()), row & 0x7FFFFFFFU, is_leaf(v) ? 1U : 0U});
+    }
+    table_ = HopTable(std::move(nodes), rows, search_hops(rows, ends, between_rows, relays));
+}
+
+/// Leaves get no row of their own; rows that nodes have or share come first. Returns how many these are.
+std::uint32_t ShortestWays::number_rows(std::span<const std::uint32_t> vertex) {
+    constexpr std::uint32_t none = 0xFFFFFFFFU;
+    constexpr std::uint32_t several = none - 1;
+    std::vector<std::uint32_t> neighbor(forwards_.size(), none);  // the only one, out and in
+    const auto meet = [&](std::uint32_t v, std::uint32_t other) {
+        neighbor[v] = neighbor[v] == none || neighbor[v] == other ? other : several;
+    };
+    std::vector<bool> left(forwards_.size(), false);
+    std::vector<bool> entered(forwards_.size(), false);
+    for (const Arc& arc : arcs_) {
+        meet(arc.from, arc.to);
+        meet(arc.to, arc.from);
+        left[arc.from] = entered[arc.to] = true;
+    }
+    std::vector<std::uint32_t> nodes_at(forwards_.size(), 0);
+    for (const std::uint32_t v : vertex) ++nodes_at[v];
+    std::vector<bool> ends_here(forwards_.size(), false);
+    row_.assign(forwards_.size(), 0);
+    for (std::uint32_t v = 0; v < forwards_.size(); ++v) {
+        if (nodes_at[v] == 0) continue;
+        const bool hangs =
+            nodes_at[v] == 1 && left[v] && entered[v] && neighbor[v] < several && nodes_at[neighbor[v]] == 0;
+        if (hangs) row_[v] = leaf;
+        ends_here[hangs ? neighbor[v] : v] = true;
+    }
+    std::uint32_t rows = 0;
+    std::uint32_t end_rows = 0;
+    for (const bool first : {true, false}) {
+        for (std::uint32_t v = 0; v < forwards_.size(); ++v) {
+            if (!is_leaf(v) && ends_here[v] == first) row_[v] = rows++;
+        }
+        if (first) end_rows = rows;
+    }
+    return end_rows;
+}
+
+auto ShortestWays::next_arc(std::uint32_t at, std::uint32_t end, std::span<const std::uint16_t> to_end) const
+    -> const Arc& {
+    for (std::size_t i = first_[at];; ++i) {
+        const std::uint32_t next = arcs_[i].to;
+        if (is_leaf(next) || to_end[row_[next]] + 1 != to_end[row_[at]]) continue;
+        if (forwards_[next] || next == end) return arcs_[i];
+    }
+}
+
+auto ShortestWays::arc_between(std::uint32_t from, std::uint32_t to) const -> const Arc& {
+    const auto begin = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[from]);
+    const auto end = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[from + 1]);
+    return *std::find_if(begin, end, [&](const Arc& arc) { return arc.to == to; });
+}
+
+}  // namespace topoloom

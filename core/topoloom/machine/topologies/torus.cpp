@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/topologies/torus.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/geometry/axis_name.hpp"
+#include "topoloom/machine/topologies/spec_list.hpp"
+
+namespace topoloom {
+
+namespace {
+
+void complete(TorusSpec& spec, std::size_t width, std::uint32_t max_extent) {
+    const std::size_t axes = spec.size.size();
+    if (axes == 0 || axes > width) fail("a torus has 1 to ", width, " axes, not ", axes);
+    if (spec.nodes_per_router == 0) fail("a torus needs at least 1 node per router");
+    std::uint64_t nodes = spec.nodes_per_router;
+    for (const std::uint32_t extent : spec.size) {
+        if (extent == 0 || extent > max_extent)
+            fail("an axis of a torus has 1 to ", max_extent, " routers, not ", extent);
+        nodes *= extent;
+        if (nodes > std::numeric_limits<std::int32_t>::max()) fail("the torus has more than 2^31 nodes");
+    }
+    complete_list(spec.wrap, axes, true, "wrap", "torus", "axes");
+    complete_list(spec.bandwidth, axes, {BytesPerSecond{1}, BytesPerSecond{1}}, "bandwidth", "torus", "axes");
+    complete_list(spec.latency, axes, {Seconds{0}, Seconds{0}}, "latency", "torus", "axes");
+    for (const auto& [up, down] : spec.bandwidth) {
+        require_bandwidth(up);
+        require_bandwidth(down);
+    }
+    complete_order(spec.order, axes, "torus");
+}
+
+}  // namespace
+
+template <std::size_t Width>
+BasicTorus<Width>::BasicTorus(TorusSpec spec) : spec_(std::move(spec)) {
+    complete(spec_, Width, max_extent);
+    const std::uint32_t axes = axis_count();
+    nodes_per_router_ = Divisor(spec_.nodes_per_router);
+    if (spec_.ties == TorusTies::simgrid) minus_to_ = 0;
+    ring_.at.fill(std::numeric_limits<Coordinate>::max());
+    for (std::uint32_t d = 0; d < axes; ++d) {
+        router_count_ *= spec_.size[d];
+        if (spec_.wrap[d]) ring_.at[d] = static_cast<Coordinate>(spec_.size[d]);
+    }
+    lines_.resize(axes);
+    for (std::uint32_t axis = 0; axis < axes; ++axis) {
+        Lines& lines = lines_[axis];
+        const std::uint32_t size = spec_.size[axis];
+        lines.ring = spec_.wrap[axis] ? static_cast<std::int32_t>(size) : 0;
+        lines.length = size == 1 ? 0 : spec_.wrap[axis] ? size : size - 1;
+        std::size_t step = 1;
+        std::uint32_t stride = 1;
+        for (std::uint32_t d = axes; d-- > 0;) {
+            lines.step[d] = static_cast<std::uint32_t>(step);
+            if (d > axis) stride *= spec_.size[d];
+            step *= d == axis ? lines.length : spec_.size[d];
+        }
+        lines.first = {link_count_, link_count_ + step};
+        lines.around = std::size_t{size} * lines.step[axis];
+        lines.gap = lines.length < size ? lines.step[axis] : 0;
+        lines.stride = Divisor(stride);
+        lines.size = Divisor(size);
+        link_count_ += 2 * step;
+    }
+    require_link_ids(link_count_);
+}
+
+template <std::size_t Width>
+auto BasicTorus<Width>::router_point(std::uint32_t router) const -> Point {
+    Point p;
+    for (std::uint32_t d = 0; d < axis_count(); ++d)
+        p.at[d] = static_cast<Coordinate>(position(lines_[d], router));
+    return p;
+}
+
+template <std::size_t Width>
+std::uint32_t BasicTorus<Width>::router_at(const Point& p) const {
+    std::uint32_t router = 0;
+    for (std::uint32_t d = 0; d < axis_count(); ++d) {
+        router = router * spec_.size[d] + static_cast<std::uint32_t>(p.at[d]);
+    }
+    return router;
+}
+
+template <std::size_t Width>
+std::uint32_t BasicTorus<Width>::diameter() const {
+    std::uint32_t sum = 0;
+    for (std::uint32_t d = 0; d < axis_count(); ++d)
+        sum += spec_.wrap[d] ? spec_.size[d] / 2 : spec_.size[d] - 1;
+    return sum;
+}
+
+template <std::size_t Width>
+void BasicTorus<Width>::settle(std::span<double> loads) const {
+    for (std::uint32_t axis = 0; axis < axis_count(); ++axis) {
+        const std::size_t step = lines_[axis].step[axis];
+        const std::size_t block = step * lines_[axis].length;
+        const std::size_t links = 2 * (lines_[axis].first[1] - lines_[axis].first[0]);
+        for (std::size_t begin = lines_[axis].first[0]; begin < lines_[axis].first[0] + links;
+             begin += block) {
+            for (std::size_t i = begin + step; i < begin + block; ++i) loads[i] += loads[i - step];
+        }
+    }
+}
+
+template <std::size_t Width>
+auto BasicTorus<Width>::place_of(Link link) const -> LinkPlace {
+    std::uint32_t axis = axis_count() - 1;
+    while (link.value < lines_[axis].first[0]) --axis;
+    const Lines& lines = lines_[axis];
+    const std::uint32_t sign = link.value >= lines.first[1] ? 1 : 0;
+    std::size_t rest = link.value - lines.first[sign];
+    LinkPlace place{axis, sign, {}};
+    for (std::uint32_t d = 0; d < axis_count(); ++d) {
+        place.lower.at[d] = static_cast<Coordinate>(rest / lines.step[d]);
+        rest %= lines.step[d];
+    }
+    return place;
+}
+
+template <std::size_t Width>
+LinkEnds BasicTorus<Width>::ends(Link link) const {
+    const LinkPlace place = place_of(link);
+    Point upper = place.lower;
+    Coordinate& moved = upper.at[place.axis];
+    moved = static_cast<Coordinate>((static_cast<std::uint32_t>(moved) + 1) % spec_.size[place.axis]);
+    const std::uint32_t low = router_at(place.lower);
+    const std::uint32_t high = router_at(upper);
+    return place.sign == 0 ? LinkEnds{low, high} : LinkEnds{high, low};
+}
+
+template <std::size_t Width>
+BytesPerSecond BasicTorus<Width>::bandwidth(Link link) const {
+    const LinkPlace place = place_of(link);
+    return spec_.bandwidth[place.axis][place.sign];
+}
+
+template <std::size_t Width>
+std::vector<LinkRun> BasicTorus<Width>::bandwidth_runs() const {
+    std::vector<LinkRun> runs;
+    for (std::uint32_t axis = 0; axis < axis_count(); ++axis) {
+        const auto& first = lines_[axis].first;
+        for (const std::size_t sign : {0U, 1U}) {
+            runs.push_back({Link{first[sign]}, first[1] - first[0], spec_.bandwidth[axis][sign]});
+        }
+    }
+    return runs;
+}
+
+template <std::size_t Width>
+Seconds BasicTorus<Width>::latency(Link link) const {
+    const LinkPlace place = place_of(link);
+    return spec_.latency[place.axis][place.sign];
+}
+
+/// The router it leaves and the direction: "(3,0,7) +x".
+template <std::size_t Width>
+std::string BasicTorus<Width>::link_name(Link link) const {
+    const LinkPlace place = place_of(link);
+    const Point from = router_point(ends(link).from);
+    std::ostringstream text;
+    for (std::uint32_t d = 0; d < axis_count(); ++d) text << (d == 0 ? "(" : ",") << from.at[d];
+    text << ") " << (place.sign == 0 ? '+' : '-') << axis_name(place.axis);
+    return text.str();
+}
+
+template <std::size_t Width>
+std::vector<std::uint32_t> BasicTorus<Width>::coordinates(Node node) const {
+    const Point p = point(node);
+    return {p.at.begin(), p.at.begin() + axis_count()};
+}
+
+/// Per axis a histogram suffices, since hops are sums over axes. O(points * axes + sum of extents squared).
+template <std::size_t Width>
+std::vector<std::uint64_t> BasicTorus<Width>::total_distances(std::span<const Point> points) const {
+    const std::vector<std::uint64_t> ones(points.size(), 1);
+    const Pull all(*this, points, ones);
+    std::vector<std::uint64_t> totals(points.size());
+    std::transform(points.begin(), points.end(), totals.begin(), [&](const Point& p) { return all.cost(p); });
+    return totals;
+}
+
+template <std::size_t Width>
+auto BasicTorus<Width>::region(std::span<const Point> points) const -> Region {
+    Region box{points.front().at, points.front().at};
+    for (const Point& p : points) {
+        for (std::size_t d = 0; d < Width; ++d) {
+            box.low[d] = std::min(box.low[d], p.at[d]);
+            box.high[d] = std::max(box.high[d], p.at[d]);
+        }
+    }
+    return box;
+}
+
+template <std::size_t Width>
+auto BasicTorus<Width>::reach_along(std::uint32_t axis, std::span<const Point> points) const -> Reach {
+    std::vector<char> used(spec_.size[axis], 0);
+    for (const Point& p : points) used[static_cast<std::size_t>(p.at[axis])] = 1;
+    const auto size = static_cast<std::uint32_t>(used.size());
+    const auto first = static_cast<std::uint32_t>(std::ranges::find(used, 1) - used.begin());
+    const auto last =
+        size - 1 - static_cast<std::uint32_t>(std::find(used.rbegin(), used.rend(), 1) - used.rbegin());
+    Reach reach{first, last - first};
+    if (!spec_.wrap[axis]) return reach;
+    std::uint32_t widest = size - reach.length;  // the gap through the end of the ring
+    for (std::uint32_t x = first; x < last;) {
+        std::uint32_t next = x + 1;
+        while (used[next] == 0) ++next;
+        if (next - x > widest) {
+            widest = next - x;
+            reach = {next, size - widest};
+        }
+        x = next;
+    }
+    return reach;
+}
+
+template <std::size_t Width>
+std::vector<SplitKey> BasicTorus<Width>::split_keys(std::span<const Point> points) const {
+    std::vector<Reach> reach;
+    std::vector<std::uint32_t> axes;
+    for (std::uint32_t d = 0; d < axis_count(); ++d) {
+        reach.push_back(reach_along(d, points));
+        axes.push_back(d);
+    }
+    // No two routers of a ring are farther apart than half of it.
+    const auto farthest = [&](std::uint32_t d) {
+        return spec_.wrap[d] ? std::min(reach[d].length, spec_.size[d] / 2) : reach[d].length;
+    };
+    std::stable_sort(axes.begin(), axes.end(), [&](auto a, auto b) { return farthest(a) > farthest(b); });
+    const auto along = [&](const Point& p, std::uint32_t d) {
+        const auto x = static_cast<std::uint32_t>(p.at[d]);
+        return x >= reach[d].start ? x - reach[d].start : x + spec_.size[d] - reach[d].start;
+    };
+    std::vector<SplitKey> keys;
+    keys.reserve(points.size());
+    for (const Point& p : points) {
+        SplitKey key{axes.empty() ? 0 : along(p, axes.front()), 0};
+        for (const std::uint32_t d : axes) key.minor = key.minor * spec_.size[d] + along(p, d);
+        keys.push_back(key);
+    }
+    return keys;
+}
+
+template <std::size_t Width>
+BasicTorus<Width>::Pull::Pull(const BasicTorus& torus, std::span<const Point> points,
+                              std::span<const std::uint64_t> weights)
+    : axes_(torus.axis_count()) {
+    for (std::uint32_t d = 0; d < axes_; ++d) start_[d + 1] = start_[d] + torus.spec_.size[d];
+    table_.assign(start_[axes_], 0);
+    std::vector<std::uint64_t> weight_at;  // only for many points: their weight by coordinate
+    for (std::uint32_t d = 0; d < axes_; ++d) {
+        const auto size = static_cast<std::int32_t>(torus.spec_.size[d]);
+        std::uint64_t* const table = table_.data() + start_[d];
+        const auto add = [&](std::int32_t at, std::uint64_t weight) {
+            for (std::int32_t c = 0; c < size; ++c) table[c] += weight * torus.apart_on(d, c, at);
+        };
+        if (points.size() <= static_cast<std::size_t>(size)) {
+            for (std::size_t i = 0; i < points.size(); ++i) add(points[i].at[d], weights[i]);
+            continue;
+        }
+        weight_at.assign(static_cast<std::size_t>(size), 0);
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            weight_at[static_cast<std::size_t>(points[i].at[d])] += weights[i];
+        }
+        for (std::int32_t c = 0; c < size; ++c) {
+            if (weight_at[static_cast<std::size_t>(c)] != 0) add(c, weight_at[static_cast<std::size_t>(c)]);
+        }
+    }
+}
+
+template <std::size_t Width>
+std::uint64_t BasicTorus<Width>::Pull::cost(const Point& p) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t d = 0; d < axes_; ++d) sum += table_[start_[d] + static_cast<std::uint32_t>(p.at[d])];
+    return sum;
+}
+
+template <std::size_t Width>
+std::uint64_t BasicTorus<Width>::Pull::bound(const Region& box) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t d = 0; d < axes_; ++d) {
+        const auto first = table_.begin() + start_[d];
+        sum += *std::min_element(first + box.low[d], first + box.high[d] + 1);
+    }
+    return sum;
+}
+
+template <std::size_t Width>
+std::string BasicTorus<Width>::describe() const {
+    std::ostringstream text;
+    const bool any_wrap = std::find(spec_.wrap.begin(), spec_.wrap.end(), true) != spec_.wrap.end();
+    for (std::uint32_t d = 0; d < axis_count(); ++d) text << (d == 0 ? "" : "x") << spec_.size[d];
+    text << (any_wrap ? " torus" : " mesh");
+    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes a router";
+    return text.str();
+}
+
+template class BasicTorus<8>;
+template class BasicTorus<32>;
+
+}  // namespace topoloom

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// k-ary n-cubes: tori and meshes of any extents, with dimension-ordered routing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/divisor.hpp"
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/unit.hpp"
+#include "topoloom/machine/geometry/split_key.hpp"
+#include "topoloom/machine/topologies/link.hpp"
+
+namespace topoloom {
+
+/// Half-way round a ring messages go + (plus), half of each the one and half the other way (split), or + except from
+/// the middle to position 0 (simgrid, as SimGrid routes).
+enum class TorusTies { plus, split, simgrid };
+
+/// How a torus or mesh is built. Vectors hold one entry per axis.
+struct TorusSpec {
+    std::vector<std::uint32_t> size;
+    std::vector<bool> wrap;              // empty: all axes are rings
+    std::uint32_t nodes_per_router = 1;  // nodes of one router are 0 hops apart
+    std::vector<std::uint32_t> order;    // axes in the order routing corrects them; empty: 0, 1, 2 ...
+    std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // of the + and - links; empty: 1 B/s
+    std::vector<std::array<Seconds, 2>> latency;           // empty: 0
+    TorusTies ties = TorusTies::plus;
+};
+
+/// A torus or mesh of up to `Width` axes. Routers are numbered row-major (the last axis varies fastest), nodes
+/// router by router. A message corrects one axis after the other, each the shorter way round (Sudheer 2012, ch. 3);
+/// see TorusTies. Links: one each way between neighbouring routers, numbered axis by axis.
+template <std::size_t Width>
+class BasicTorus {
+   public:
+    using Coordinate = std::int16_t;
+    struct alignas(16) Point {
+        std::array<Coordinate, Width> at{};
+    };
+
+    static constexpr std::uint32_t max_extent = 16384;  // differences must fit a Coordinate
+
+    /// Throws Error for bad extents, orders that are no permutation, or vectors of the wrong length.
+    explicit BasicTorus(TorusSpec spec);
+
+    [[nodiscard]] std::size_t node_count() const { return router_count_ * spec_.nodes_per_router; }
+    [[nodiscard]] std::size_t link_count() const { return link_count_; }
+    [[nodiscard]] std::size_t vertex_count() const { return router_count_; }
+    [[nodiscard]] std::uint32_t axis_count() const { return static_cast<std::uint32_t>(spec_.size.size()); }
+
+    [[nodiscard]] Point point(Node node) const { return router_point(vertex(node)); }
+    [[nodiscard]] std::uint32_t hops(const Point& a, const Point& b) const {
+        // All axes at once, also the unused ones, which are equal. Spelled with vectors, since compilers turn the
+        // loop into scalars wherever much else goes on around it.
+        std::uint64_t sums = 0;
+        for (std::size_t i = 0; i < Width; i += lanes) {
+            const auto x = load(a, i);
+            const auto y = load(b, i);
+            const auto apart = x > y ? x - y : y - x;
+            const auto around = load(ring_, i) - apart;
+            const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(apart < around ? apart : around);
+            sums += halves[0] + halves[1];
+        }
+        return static_cast<std::uint32_t>(sums * 0x0001'0001'0001'0001U >>
+                                          48);  // the sum of four 16-bit lanes
+    }
+    [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const { return hops(a, b); }
+    [[nodiscard]] std::uint32_t diameter() const;
+    [[nodiscard]] std::uint32_t max_distance() const { return diameter(); }
+    [[nodiscard]] const BasicTorus& geometry() const { return *this; }
+
+    template <class Visit>
+    void route(Node a, Node b, const Visit& visit) const;
+
+    /// Sums up the loads of messages in O(axes) each: Deposits collects, settle() turns what was added into loads.
+    void settle(std::span<double> loads) const;
+
+    [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
+    [[nodiscard]] LinkEnds ends(Link link) const;
+    [[nodiscard]] BytesPerSecond bandwidth(Link link) const;
+    [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
+    [[nodiscard]] Seconds latency(Link link) const;
+    [[nodiscard]] std::string link_name(Link link) const;
+    [[nodiscard]] const std::vector<std::uint32_t>& grid() const { return spec_.size; }
+    [[nodiscard]] bool wraps(std::uint32_t axis) const { return spec_.wrap[axis]; }
+    [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const;
+    [[nodiscard]] std::vector<std::uint64_t> total_distances(std::span<const Point> points) const;
+    [[nodiscard]] std::string describe() const;
+    [[nodiscard]] const TorusSpec& spec() const { return spec_; }
+
+    /// A box of coordinates, both ends included.
+    struct Region {
+        std::array<Coordinate, Width> low;
+        std::array<Coordinate, Width> high;
+    };
+    [[nodiscard]] Region region(std::span<const Point> points) const;
+
+    /// Planes across the axis along which the points reach farthest; a ring is opened at its widest gap.
+    [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
+
+    /// Distances on a torus are sums over axes, so a sum over many points is one table per axis.
+    class Pull {
+       public:
+        Pull(const BasicTorus& torus, std::span<const Point> points, std::span<const std::uint64_t> weights);
+        [[nodiscard]] std::uint64_t cost(const Point& p) const;
+        [[nodiscard]] std::uint64_t bound(const Region& box) const;
+
+       private:
+        std::vector<std::uint64_t> table_;
+        std::array<std::uint32_t, Width + 1> start_{};
+        std::uint32_t axes_;
+    };
+
+    /// See torus_deposits.hpp.
+    template <class Add>
+    class Deposits;
+
+   private:
+    /// The positions start .. start + length, round the end of a ring.
+    struct Reach {
+        std::uint32_t start;
+        std::uint32_t length;
+    };
+    /// The least stretch of an axis that holds all points.
+    [[nodiscard]] Reach reach_along(std::uint32_t axis, std::span<const Point> points) const;
+
+    static constexpr std::size_t lanes = 8;
+    using Lanes [[gnu::vector_size(lanes * sizeof(Coordinate))]] = Coordinate;
+
+    [[nodiscard]] static Lanes load(const Point& p, std::size_t first) {
+        Lanes values;
+        std::memcpy(&values, p.at.data() + first, sizeof values);
+        return values;
+    }
+
+    struct LinkPlace {
+        std::uint32_t axis;
+        std::uint32_t sign;  // 0: +, 1: -
+        Point lower;         // the end with the lower position; where the ring closes, the last position
+    };
+    /// The links along one axis.
+    struct Lines {
+        std::array<std::size_t, 2> first{};  // id of the first link of each sign
+        std::uint32_t length = 0;            // of a line: a ring closes, and a router has no link to itself
+        std::int32_t ring = 0;               // routers on a ring; 0: a line with two ends
+        Divisor size;                        // routers on either
+        Divisor stride;                      // what a step along this axis adds to a router's number
+        std::array<std::uint32_t, Width> step{};  // what a step along an axis adds to a link's id
+        std::size_t around = 0;                   // once round a ring
+        std::uint32_t gap = 0;                    // ids that a line lacks because it does not close
+    };
+    /// How a message goes along one axis; where it is split, also as far in the - direction.
+    struct Way {
+        bool minus;
+        bool split;
+        std::uint32_t length;
+    };
+
+    [[nodiscard]] Point router_point(std::uint32_t router) const;
+    [[nodiscard]] std::uint32_t router_at(const Point& p) const;
+    [[nodiscard]] LinkPlace place_of(Link link) const;
+    /// The number of the link that goes up from `at`, among those of its axis and sign. On a ring it is the router's.
+    [[nodiscard]] std::size_t place_among(const Lines& lines, const Point& at) const {
+        std::size_t place = 0;
+        for (std::uint32_t d = 0; d < axis_count(); ++d)
+            place += static_cast<std::size_t>(at.at[d]) * lines.step[d];
+        return place;
+    }
+    [[nodiscard]] std::uint32_t apart_on(std::uint32_t axis, std::int32_t x, std::int32_t y) const {
+        const std::int32_t apart = x < y ? y - x : x - y;
+        return static_cast<std::uint32_t>(std::min(apart, static_cast<std::int32_t>(ring_.at[axis]) - apart));
+    }
+    [[nodiscard]] static std::int32_t position(const Lines& lines, std::uint32_t router) {
+        return static_cast<std::int32_t>(lines.size.remainder(lines.stride.quotient(router)));
+    }
+    /// How many links with lower numbers than the router's there would be more if all lines were rings.
+    [[nodiscard]] static std::size_t missing_before(const Lines& lines, std::uint32_t router) {
+        if (lines.gap == 0) return 0;
+        return std::size_t{lines.size.quotient(lines.stride.quotient(router))} * lines.gap;
+    }
+    /// From position x to y, which differ.
+    [[nodiscard]] Way way_along(const Lines& lines, std::int32_t x, std::int32_t y) const {
+        const std::int32_t up =
+            y - x + (y < x ? lines.ring : 0);  // on a line, where no ring closes, maybe < 0
+        const std::int32_t down = lines.ring - up;
+        const bool half_way = up == down;
+        const bool minus = lines.ring == 0 ? up < 0 : down < up || (half_way && y == minus_to_);
+        return {minus, half_way && spec_.ties == TorusTies::split,
+                static_cast<std::uint32_t>(minus ? down : up)};
+    }
+
+    TorusSpec spec_;
+    Divisor nodes_per_router_;
+    std::uint32_t router_count_ = 1;
+    std::int32_t minus_to_ = -1;  // half-way messages to this position go -
+    Point ring_{};                // extent of a ring; so large on a line that it never matters
+    std::vector<Lines> lines_;    // by axis
+    std::size_t link_count_ = 0;
+};
+
+using Torus = BasicTorus<8>;
+using WideTorus = BasicTorus<32>;
+
+template <std::size_t Width>
+template <class Visit>
+void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
+    const std::uint32_t start = vertex(a);
+    const std::uint32_t end = vertex(b);
+    std::uint32_t at = start;
+    for (const std::uint32_t axis : spec_.order) {
+        const Lines& lines = lines_[axis];
+        const auto size = static_cast<std::int32_t>(lines.size.value());
+        const std::int32_t x = position(lines, start);
+        const std::int32_t y = position(lines, end);
+        if (x == y) continue;
+        const std::size_t step = lines.step[axis];
+        const std::size_t place = at - missing_before(lines, at);
+        const Way way = way_along(lines, x, y);
+        const auto walk = [&](bool minus, double share) {
+            // Masked and counted, not branched: to the processor, directions are random.
+            const std::size_t mask = 0 - std::size_t{minus};
+            const std::size_t ahead = (step ^ mask) - mask;
+            // The link from x - 1 to x carries the number of x - 1.
+            std::size_t link = lines.first[minus] + place - (step & mask);
+            const auto left = static_cast<std::uint32_t>(minus ? x : size - x);
+            const std::uint32_t before = std::min(left, way.length);  // the end of the ring is passed
+            for (std::uint32_t i = before; i > 0; --i, link += ahead) visit(Link{link}, share);
+            link -= (lines.around ^ mask) - mask;
+            for (std::uint32_t i = way.length - before; i > 0; --i, link += ahead) visit(Link{link}, share);
+        };
+        walk(way.minus, way.split ? 0.5 : 1.0);
+        if (way.split) [[unlikely]]
+            walk(true, 0.5);
+        at += static_cast<std::uint32_t>(y - x) * lines.stride.value();
+    }
+}
+
+extern template class BasicTorus<8>;
+extern template class BasicTorus<32>;
+
+}  // namespace topoloom

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Twisted tori: passing the end of one axis also shifts along others.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/divisor.hpp"
+#include "topoloom/base/id.hpp"
+#include "topoloom/base/unit.hpp"
+#include "topoloom/machine/geometry/hop_table.hpp"
+#include "topoloom/machine/geometry/row_major.hpp"
+#include "topoloom/machine/topologies/link.hpp"
+
+namespace topoloom {
+
+/// How a twisted torus is built. Vectors hold one entry per axis.
+struct TwistedTorusSpec {
+    std::vector<std::uint32_t> size;
+    /// [a][b]: what passing the end of axis a adds to coordinate b; 0 for a itself. Empty: no twist.
+    std::vector<std::vector<std::uint32_t>> twist;
+    std::uint32_t nodes_per_router = 1;                    // nodes of one router are 0 hops apart
+    std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // of the + and - links; empty: 1 B/s
+    std::vector<std::array<Seconds, 2>> latency;           // empty: 0
+};
+
+/// Routers are the integer vectors modulo a lattice: size_a steps along axis a are the same as its twist (Camara,
+/// Moreto, Vallejo, Beivide, Miguel-Alonso, Martinez, Navaridas, TPDS 2010). From every router the network looks the
+/// same, so one table by difference of coordinates holds all distances and, for every difference, a shortest vector of
+/// steps. Messages take the steps of this vector axis by axis; of several shortest vectors the one that goes farthest
+/// in the + direction of the first axis, then of the next.
+class TwistedTorus {
+   public:
+    /// Differences of these numbers stand for differences of coordinates.
+    using Point = std::uint32_t;
+
+    static constexpr std::size_t max_axes = 8;
+    static constexpr std::uint32_t max_extent = 16384;  // steps along an axis must fit 16 bits
+
+    /// Throws Error for bad extents, vectors of the wrong length, and twists that act on each other in a circle.
+    explicit TwistedTorus(TwistedTorusSpec spec);
+
+    [[nodiscard]] std::size_t node_count() const {
+        return vertex_count() * std::size_t{spec_.nodes_per_router};
+    }
+    [[nodiscard]] std::size_t link_count() const { return next_.size(); }
+    [[nodiscard]] std::size_t vertex_count() const { return key_.size(); }
+
+    [[nodiscard]] Point point(Node node) const { return key_[vertex(node)]; }
+    [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return hops_[b - a + center_]; }
+    [[nodiscard]] std::uint32_t diameter() const { return table_.max_distance(); }
+    [[nodiscard]] const HopTable& geometry() const { return table_; }
+
+    template <class Visit>
+    void route(Node a, Node b, const Visit& visit) const {
+        std::uint32_t at = vertex(a);
+        const std::uint32_t difference = difference_[point(b) - point(a) + center_];
+        for (std::size_t i = way_[difference]; i < way_[difference + 1]; ++i) {
+            const std::size_t link = first_[step_[i]] + at;
+            visit(Link{link}, 1.0);
+            at = next_[link];
+        }
+    }
+
+    [[nodiscard]] const std::vector<std::uint32_t>& grid() const { return spec_.size; }
+    [[nodiscard]] bool wraps(std::uint32_t) const { return true; }
+    [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const {
+        return row_major_coordinates(vertex(node), spec_.size);
+    }
+
+    [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
+    [[nodiscard]] LinkEnds ends(Link link) const;
+    [[nodiscard]] BytesPerSecond bandwidth(Link link) const;
+    [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
+    [[nodiscard]] Seconds latency(Link link) const;
+    [[nodiscard]] std::string link_name(Link link) const;
+    [[nodiscard]] std::string describe() const;
+    [[nodiscard]] const TwistedTorusSpec& spec() const { return spec_; }
+
+   private:
+    using Vector = std::vector<std::int64_t>;
+
+    [[nodiscard]] Vector position(std::uint32_t router) const;
+    /// The router at these coordinates, which may lie outside the extents.
+    [[nodiscard]] std::uint32_t router_at(Vector at) const;
+    void join_routers();
+    void find_ways();
+    void tabulate();
+    /// 2 * axis, + 1 for the - direction.
+    [[nodiscard]] std::size_t line_of(Link link) const;
+
+    TwistedTorusSpec spec_;
+    std::vector<std::size_t> wrap_order_;  // an axis comes before those that it shifts
+    Divisor nodes_per_router_;
+    std::vector<std::uint32_t> key_;         // [router]: its coordinates in the radix 2 * size - 1
+    std::uint32_t center_ = 0;               // the key of the last router: makes differences positive
+    std::vector<std::uint16_t> hops_;        // [difference of keys + center]
+    std::vector<std::uint32_t> difference_;  // the same: the router so far from router 0
+    std::vector<std::size_t> way_;           // [router]: the first of its steps from router 0; the end of all
+    std::vector<std::uint8_t> step_;         // 2 * axis + sign
+    std::vector<std::size_t> first_;         // [step]: its first link; an axis of a single router has none
+    std::vector<std::uint32_t> next_;        // [link]: the router that it leads to
+    HopTable table_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/partition/bisection.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "topoloom/partition/coarsening.hpp"
+#include "topoloom/partition/gain_heap.hpp"
+
+namespace topoloom {
+
+namespace {
+
+using Capacity = std::array<std::int64_t, 2>;
+
+/// One level: a graph, its biases, and a split of it under refinement.
+class Split {
+   public:
+    Split(const WeightedGraph& graph, std::span<const std::int64_t> bias, const Capacity& capacity)
+        : graph_(graph),
+          bias_(bias),
+          capacity_(capacity),
+          side_(graph.size(), 1),
+          gain_(graph.size()),
+          locked_(graph.size(), 0),
+          heap_{GainHeap(graph.size()), GainHeap(graph.size())} {
+        slack_ = graph.size() == 0 ? 0 : *std::ranges::max_element(graph.mass);
+    }
+
+    [[nodiscard]] const std::vector<char>& sides() const { return side_; }
+    [[nodiscard]] std::int64_t cost() const { return cost_; }
+    [[nodiscard]] std::int64_t excess() const {
+        return std::max<std::int64_t>(0, mass_[0] - capacity_[0]) +
+               std::max<std::int64_t>(0, mass_[1] - capacity_[1]);
+    }
+    [[nodiscard]] std::uint64_t work() const { return work_; }
+
+    void assign(const std::vector<char>& side) {
+        side_ = side;
+        recount();
+    }
+
+    /// Everything on side 1, then side 0 grows from a random vertex until it has `target`.
+    void grow(std::int64_t target, Rng& rng) {
+        std::ranges::fill(side_, char{1});
+        recount();
+        begin_pass(false);
+        while (mass_[0] < target && moved_.size() < side_.size()) {
+            if (heap_[1].empty()) heap_add(unlocked_from(rng.below(graph_.size())));
+            const std::uint32_t v = heap_[1].top();
+            if (mass_[0] + graph_.mass[v] > std::max(capacity_[0], target) && mass_[0] > 0) break;
+            move(v);
+        }
+        end_pass(moved_.size());
+    }
+
+    void refine(std::uint32_t passes) {
+        for (std::uint32_t i = 0; i < passes; ++i) {
+            if (!pass()) break;
+        }
+    }
+
+   private:
+    static constexpr std::uint32_t worth_a_list = 1000;  // vertices; fewer are all looked at
+
+    void recount() {
+        mass_ = {0, 0};
+        cost_ = 0;
+        border_.clear();
+        std::int64_t twice = 0;
+        for (std::uint32_t v = 0; v < graph_.size(); ++v) {
+            mass_[side(v)] += graph_.mass[v];
+            const auto peers = graph_.peers(v);
+            const auto weights = graph_.weights(v);
+            std::int64_t gain = 0;
+            bool any_cut = false;
+            for (std::size_t i = 0; i < peers.size(); ++i) {
+                const bool cut = side_[peers[i]] != side_[v];
+                any_cut = any_cut || cut;
+                gain += cut ? weights[i] : -weights[i];
+                twice += cut ? weights[i] : 0;
+            }
+            if (!bias_.empty()) {
+                gain += side_[v] != 0 ? bias_[v] : -bias_[v];
+                cost_ += side_[v] != 0 ? bias_[v] : 0;
+            }
+            gain_[v] = gain;
+            if (any_cut || gain > 0) border_.push_back(v);
+        }
+        cost_ += twice / 2;
+    }
+
+    [[nodiscard]] std::size_t side(std::uint32_t v) const { return static_cast<std::size_t>(side_[v]); }
+
+    [[nodiscard]] bool at_border(std::uint32_t v) const {
+        return gain_[v] > 0 ||
+               std::ranges::any_of(graph_.peers(v), [&](std::uint32_t u) { return side_[u] != side_[v]; });
+    }
+
+    void heap_add(std::uint32_t v) { heap_[side(v)].set(v, gain_[v]); }
+
+    void begin_pass(bool with_border) {
+        moved_.clear();
+        if (!with_border) return;
+        for (const std::uint32_t v : border_) {
+            if (at_border(v)) heap_add(v);
+        }
+    }
+
+    /// After the first `kept` moves.
+    void widen_border(std::size_t kept) {
+        if (graph_.size() < worth_a_list) {
+            border_.resize(graph_.size());
+            std::iota(border_.begin(), border_.end(), 0U);
+            return;
+        }
+        for (const std::uint32_t v : std::span(moved_).first(kept)) {
+            border_.push_back(v);
+            border_.insert(border_.end(), graph_.peers(v).begin(), graph_.peers(v).end());
+        }
+        std::ranges::sort(border_);
+        border_.erase(std::ranges::unique(border_).begin(), border_.end());
+    }
+
+    /// Keeps the first `kept` moves and takes the others back.
+    void end_pass(std::size_t kept) {
+        heap_[0].clear();
+        heap_[1].clear();
+        for (std::size_t i = moved_.size(); i-- > kept;) flip(moved_[i], false);
+        for (const std::uint32_t v : moved_) locked_[v] = 0;
+        for (const std::uint32_t v : passed_over_) locked_[v] = 0;
+        passed_over_.clear();
+        if (kept > 0) widen_border(kept);
+    }
+
+    void move(std::uint32_t v) {
+        heap_[side(v)].erase(v);
+        locked_[v] = 1;
+        moved_.push_back(v);
+        flip(v, true);
+    }
+
+    void flip(std::uint32_t v, bool queue_peers) {
+        ++work_;
+        cost_ -= gain_[v];
+        mass_[side(v)] -= graph_.mass[v];
+        side_[v] = static_cast<char>(1 - side_[v]);
+        mass_[side(v)] += graph_.mass[v];
+        gain_[v] = -gain_[v];
+        const auto peers = graph_.peers(v);
+        const auto weights = graph_.weights(v);
+        for (std::size_t i = 0; i < peers.size(); ++i) {
+            const std::uint32_t u = peers[i];
+            gain_[u] += side_[u] == side_[v] ? -2 * weights[i] : 2 * weights[i];
+            if (queue_peers && locked_[u] == 0) heap_add(u);
+        }
+    }
+
+    /// The first vertex from `from` on, round the end, that may still move and is on side `wanted`.
+    [[nodiscard]] std::uint32_t unlocked_from(std::uint32_t from, std::size_t wanted = 1) const {
+        for (std::uint32_t i = 0; i < graph_.size(); ++i) {
+            const std::uint32_t v = from + i < graph_.size() ? from + i : from + i - graph_.size();
+            if (locked_[v] == 0 && side(v) == wanted) return v;
+        }
+        return graph_.size();
+    }
+
+    /// The vertex to move next; size() when there is none.
+    std::uint32_t choose() {
+        const bool overfull[2] = {mass_[0] > capacity_[0], mass_[1] > capacity_[1]};
+        for (const std::size_t s : {0U, 1U}) {
+            if (!overfull[s]) continue;
+            if (heap_[s].empty()) {
+                const std::uint32_t v = unlocked_from(0, s);
+                if (v == graph_.size()) return v;
+                heap_add(v);
+            }
+            return heap_[s].top();
+        }
+        std::uint32_t best = graph_.size();
+        for (const std::size_t s : {0U, 1U}) {
+            GainHeap& heap = heap_[s];
+            while (!heap.empty() && mass_[1 - s] + graph_.mass[heap.top()] > capacity_[1 - s] + slack_) {
+                const std::uint32_t v = heap.top();
+                heap.erase(v);
+                locked_[v] = 1;
+                passed_over_.push_back(v);
+            }
+            if (heap.empty()) continue;
+            // Among equal gains the fuller side gives.
+            if (best == graph_.size() || heap.top_gain() > gain_[best] ||
+                (heap.top_gain() == gain_[best] &&
+                 mass_[s] - capacity_[s] > mass_[1 - s] - capacity_[1 - s])) {
+                best = heap.top();
+            }
+        }
+        return best;
+    }
+
+    /// Moves each vertex at most once and keeps the best of all states met. True if that is better than before.
+    bool pass() {
+        begin_pass(true);
+        const auto before = std::tuple(excess(), cost_);
+        auto best = before;
+        std::size_t best_at = 0;
+        const std::size_t patience = 60 + graph_.size() / 40;
+        while (moved_.size() - best_at < patience) {
+            const std::uint32_t v = choose();
+            if (v == graph_.size()) break;
+            move(v);
+            if (std::tuple(excess(), cost_) < best) {
+                best = {excess(), cost_};
+                best_at = moved_.size();
+            }
+        }
+        end_pass(best_at);
+        return best < before;
+    }
+
+    const WeightedGraph& graph_;
+    std::span<const std::int64_t> bias_;
+    Capacity capacity_;
+    std::vector<char> side_;
+    std::vector<std::int64_t> gain_;
+    std::vector<char> locked_;
+    std::vector<std::uint32_t> border_;  // ascending; all vertices at the border, and some more
+    std::array<GainHeap, 2> heap_;
+    std::vector<std::uint32_t> moved_;
+    std::vector<std::uint32_t> passed_over_;
+    Capacity mass_{};
+    std::int64_t cost_ = 0;
+    std::int64_t slack_ = 0;  // how far a side may overflow on the way to a better split
+    std::uint64_t work_ = 0;
+};
+
+/// What is the same for all levels.
+struct Means {
+    const BisectionOptions& options;
+    Meter* clock;
+    int threads;
+    [[nodiscard]] bool late() const { return clock != nullptr && !clock->go_on(); }
+};
+
+struct Level {
+    WeightedGraph graph;
+    std::vector<std::int64_t> bias;
+    std::vector<std::uint32_t> coarse_of;  // of the vertices one level finer
+};
+
+constexpr std::uint32_t small_enough = 60;  // vertices of the coarsest graph
+
+/// Coarser and coarser graphs, the coarsest last. Where sides are given, they are kept and coarsened along.
+std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std::int64_t> bias, Rng& rng,
+                                std::vector<char>* side, const Means& means) {
+    const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
+    const std::int64_t max_mass = std::max<std::int64_t>(1, mass / small_enough * 3 / 2);
+    std::vector<Level> levels;
+    const WeightedGraph* fine = &graph;
+    while (fine->size() > small_enough && !means.late()) {
+        std::vector<std::uint32_t> label;
+        if (side) label.assign(side->begin(), side->end());
+        Coarsening step =
+            coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label, means.options.window, means.threads);
+        if (step.graph.size() >= fine->size() - fine->size() / 20) break;
+        std::vector<std::int64_t> coarse_bias;
+        if (!bias.empty()) {
+            coarse_bias.assign(step.graph.size(), 0);
+            for (std::uint32_t v = 0; v < fine->size(); ++v) coarse_bias[step.coarse_of[v]] += bias[v];
+        }
+        if (side) {
+            std::vector<char> coarse_side(step.graph.size());
+            for (std::uint32_t v = 0; v < fine->size(); ++v) coarse_side[step.coarse_of[v]] = (*side)[v];
+            *side = std::move(coarse_side);
+        }
+        levels.push_back({std::move(step.graph), std::move(coarse_bias), std::move(step.coarse_of)});
+        fine = &levels.back().graph;
+        bias = levels.back().bias;
+    }
+    return levels;
+}
+
+/// Splits the graph anew from several starts and returns the best.
+std::vector<char> split_anew(const WeightedGraph& graph, std::span<const std::int64_t> bias,
+                             const Capacity& capacity, const BisectionOptions& options, Rng& rng,
+                             std::uint64_t& work) {
+    const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
+    const std::int64_t room = capacity[0] + capacity[1];
+    // With room to spare: the sides in proportion, or one of them as full as it gets.
+    const double share =
+        static_cast<double>(capacity[0]) / static_cast<double>(std::max<std::int64_t>(1, room));
+    const std::array targets{static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5),
+                             std::min(mass, capacity[0]), std::max<std::int64_t>(0, mass - capacity[1])};
+    std::vector<char> best;
+    std::tuple<std::int64_t, std::int64_t> best_value;
+    for (std::uint32_t start = 0; start < std::max(1U, options.starts); ++start) {
+        Split split(graph, bias, capacity);
+        split.grow(room > mass ? targets[start % targets.size()] : targets[0], rng);
+        split.refine(std::max(options.passes, 4U));
+        work += split.work();
+        const auto value = std::tuple(split.excess(), split.cost());
+        if (best.empty() || value < best_value) {
+            best = split.sides();
+            best_value = value;
+        }
+    }
+    return best;
+}
+
+/// The first vertices on side 0: where numbers follow the structure, as ranks mostly do, that is hard to beat.
+std::vector<char> split_in_order(const WeightedGraph& graph, const Capacity& capacity) {
+    const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
+    const double share = static_cast<double>(capacity[0]) /
+                         static_cast<double>(std::max<std::int64_t>(1, capacity[0] + capacity[1]));
+    const auto proportional = static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5);
+    // Side 1 comes second: where loads do not fit, the ranks may outweigh both sides together.
+    const std::int64_t target = std::min(std::max(proportional, mass - capacity[1]), capacity[0]);
+    std::vector<char> side(graph.size(), 1);
+    std::int64_t filled = 0;
+    for (std::uint32_t v = 0; v < graph.size() && filled + graph.mass[v] <= target; ++v) {
+        side[v] = 0;
+        filled += graph.mass[v];
+    }
+    return side;
+}
+
+}  // namespace
+
+Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
+                 std::array<std::int64_t, 2> capacity, const BisectionOptions& options, Rng rng, Meter* clock,
+                 int threads) {
+    const Means means{options, clock, threads};
+    Bisection result;
+    for (std::uint32_t cycle = 0; cycle <= options.cycles; ++cycle) {
+        if (cycle > 0 && means.late()) return result;
+        std::vector<char> side = result.side;
+        const std::vector<Level> levels = build_levels(graph, bias, rng, cycle > 0 ? &side : nullptr, means);
+        if (cycle == 0 && means.late())
+            return refine_bisection(graph, bias, capacity, split_in_order(graph, capacity), 0);
+        for (std::size_t i = levels.size() + 1; i-- > 0;) {
+            const WeightedGraph& level = i == 0 ? graph : levels[i - 1].graph;
+            const std::span<const std::int64_t> level_bias = i == 0 ? bias : levels[i - 1].bias;
+            if (i == levels.size() && cycle == 0)
+                side = split_anew(level, level_bias, capacity, options, rng, result.work);
+            // The finest level is always refined: only there can capacities be met.
+            if (i == 0 || !means.late()) {
+                Split split(level, level_bias, capacity);
+                split.assign(side);
+                split.refine(options.passes);
+                result.work += split.work();
+                side = split.sides();
+                result.cost = split.cost();
+                result.excess = split.excess();
+            }
+            if (i == 0) break;
+            std::vector<char> finer(levels[i - 1].coarse_of.size());
+            for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = side[levels[i - 1].coarse_of[v]];
+            side = std::move(finer);
+        }
+        result.side = std::move(side);
+    }
+    if (means.late()) return result;
+    const std::vector<char> order = split_in_order(graph, capacity);
+    if (options.order_limit > 0) {
+        Split split(graph, bias, capacity);
+        split.assign(order);
+        if (split.cost() / options.order_limit > result.cost) return result;
+    }
+    Bisection in_order = refine_bisection(graph, bias, capacity, order, options.passes);
+    in_order.work += result.work;
+    if (std::tie(in_order.excess, in_order.cost) < std::tie(result.excess, result.cost)) return in_order;
+    result.work = in_order.work;
+    return result;
+}
+
+Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int64_t> bias,
+                           std::array<std::int64_t, 2> capacity, const std::vector<char>& side,
+                           std::uint32_t passes) {
+    Split split(graph, bias, capacity);
+    split.assign(side);
+    split.refine(passes);
+    return {split.sides(), split.cost(), split.excess(), split.work()};
+}
+
+}  // namespace topoloom

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/partition/coarsening.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "topoloom/base/parallel.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+/// Gives every vertex the number of its cluster.
+class Joiner {
+   public:
+    Joiner(const WeightedGraph& graph, std::int64_t max_mass, std::span<const std::uint32_t> label,
+           std::uint32_t window)
+        : graph_(graph),
+          max_mass_(max_mass),
+          label_(label),
+          window_(window == 0 ? std::max(1U, graph.size()) : window),
+          cluster_(graph.size(), none),
+          waiting_(graph.size(), none) {}
+
+    std::vector<std::uint32_t> run(Rng rng) {
+        for (const std::uint32_t v : visiting_order(rng)) {
+            if (cluster_[v] == none) join(v);
+        }
+        for (std::uint32_t v = 0; v < graph_.size(); ++v) {
+            if (cluster_[v] == none) open(v);
+        }
+        return std::move(cluster_);
+    }
+    [[nodiscard]] const std::vector<std::int64_t>& masses() const { return mass_; }
+
+   private:
+    /// Of every window, vertices of few neighbors first: they have the least choice. Random among equals.
+    std::vector<std::uint32_t> visiting_order(Rng rng) const {
+        std::vector<std::uint32_t> order(graph_.size());
+        std::iota(order.begin(), order.end(), 0U);
+        std::vector<std::uint32_t> sorted(order.size());
+        const Chunks windows(order.size(), window_);
+        for (std::size_t i = 0; i < windows.size(); ++i) {
+            const auto [begin, end] = windows[i];
+            const std::span<std::uint32_t> some(order.data() + begin, end - begin);
+            rng.shuffle(some);
+            sort_by_class(some, std::span(sorted.data() + begin, some.size()));
+        }
+        return sorted;
+    }
+
+    void sort_by_class(std::span<const std::uint32_t> order, std::span<std::uint32_t> sorted) const {
+        constexpr std::uint32_t classes = 32;
+        const auto class_of = [&](std::uint32_t v) { return std::min(classes - 1, graph_.degree(v)); };
+        std::array<std::uint32_t, classes + 1> begin{};
+        for (const std::uint32_t v : order) ++begin[class_of(v) + 1];
+        for (std::uint32_t c = 0; c < classes; ++c) begin[c + 1] += begin[c];
+        for (const std::uint32_t v : order) sorted[begin[class_of(v)]++] = v;
+    }
+
+    void join(std::uint32_t v) {
+        const auto peers = graph_.peers(v);
+        const auto weights = graph_.weights(v);
+        std::uint32_t best_free = none;
+        double best_free_rating = 0;
+        std::uint32_t best_taken = none;
+        double best_taken_rating = 0;
+        std::uint32_t favorite = none;
+        std::int64_t favorite_weight = -1;
+        const auto mine = static_cast<double>(graph_.mass[v]);
+        for (std::size_t i = 0; i < peers.size(); ++i) {
+            const std::uint32_t u = peers[i];
+            if (!label_.empty() && label_[u] != label_[v]) continue;
+            if (weights[i] > favorite_weight) {
+                favorite_weight = weights[i];
+                favorite = u;
+            }
+            const bool taken = cluster_[u] != none;
+            const std::int64_t other = taken ? mass_[cluster_[u]] : graph_.mass[u];
+            if (graph_.mass[v] + other > max_mass_) continue;
+            const auto w = static_cast<double>(weights[i]);
+            const double rating = w * w / (std::max(1.0, mine) * std::max(1.0, static_cast<double>(other)));
+            if (!taken && (best_free == none || rating > best_free_rating)) {
+                best_free = u;
+                best_free_rating = rating;
+            } else if (taken && (best_taken == none || rating > best_taken_rating)) {
+                best_taken = u;
+                best_taken_rating = rating;
+            }
+        }
+        if (best_free != none) {
+            add(best_free, open(v));
+        } else if (best_taken != none && mass_[cluster_[best_taken]] + graph_.mass[v] <= small_mass(v)) {
+            add(v, cluster_[best_taken]);
+        } else {
+            meet(v, favorite);
+        }
+    }
+
+    /// A vertex may become third in a cluster, but not make it much larger than pairs are.
+    [[nodiscard]] std::int64_t small_mass(std::uint32_t v) const {
+        return std::min(max_mass_, 4 * std::max<std::int64_t>(1, graph_.mass[v]));
+    }
+
+    /// Two vertices without a partner that prefer the same neighbor, or none at all, join each other.
+    void meet(std::uint32_t v, std::uint32_t favorite) {
+        std::uint32_t& other = favorite == none ? waiting_isolated_ : waiting_[favorite];
+        if (favorite == none && !label_.empty()) return;
+        if (other == none || cluster_[other] != none || graph_.mass[other] + graph_.mass[v] > max_mass_) {
+            other = v;
+        } else {
+            add(other, open(v));
+            other = none;
+        }
+    }
+
+    std::uint32_t open(std::uint32_t v) {
+        const auto c = static_cast<std::uint32_t>(mass_.size());
+        mass_.push_back(0);
+        add(v, c);
+        return c;
+    }
+    void add(std::uint32_t v, std::uint32_t cluster) {
+        cluster_[v] = cluster;
+        mass_[cluster] += graph_.mass[v];
+    }
+
+    const WeightedGraph& graph_;
+    std::int64_t max_mass_;
+    std::span<const std::uint32_t> label_;
+    std::uint32_t window_;
+    std::vector<std::uint32_t> cluster_;
+    std::vector<std::uint32_t> waiting_;  // by neighbor: who would have liked to join it
+    std::uint32_t waiting_isolated_ = none;
+    std::vector<std::int64_t> mass_;  // by cluster
+};
+
+/// The vertices of every cluster, one cluster after the other, and where each begins.
+struct Members {
+    std::vector<std::uint32_t> begin;
+    std::vector<std::uint32_t> vertex;
+
+    Members(const std::vector<std::uint32_t>& coarse_of, std::uint32_t clusters)
+        : begin(clusters + 1, 0), vertex(coarse_of.size()) {
+        for (const std::uint32_t c : coarse_of) ++begin[c + 1];
+        std::partial_sum(begin.begin(), begin.end(), begin.begin());
+        std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+        for (std::uint32_t v = 0; v < coarse_of.size(); ++v) vertex[next[coarse_of[v]]++] = v;
+    }
+};
+
+/// Some rows of a graph.
+struct Rows {
+    BigVector<std::uint32_t> end;
+    BigVector<std::uint32_t> peer;
+    BigVector<std::int64_t> weight;
+};
+
+/// Sums the edges of some clusters, cluster by cluster.
+Rows rows_of(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse_of, const Members& members,
+             const Chunk& chunk) {
+    Rows rows;
+    rows.end.reserve(chunk.end - chunk.begin);
+    std::size_t edges = 0;
+    for (std::uint32_t i = members.begin[chunk.begin]; i < members.begin[chunk.end]; ++i)
+        edges += fine.degree(members.vertex[i]);
+    rows.peer.reserve(edges * 2 / 3);
+    rows.weight.reserve(edges * 2 / 3);
+    std::vector<std::uint32_t> place(members.begin.size() - 1, none);  // of a peer in the row being made
+    for (auto c = static_cast<std::uint32_t>(chunk.begin); c < chunk.end; ++c) {
+        const auto row = static_cast<std::uint32_t>(rows.peer.size());
+        for (std::uint32_t i = members.begin[c]; i < members.begin[c + 1]; ++i) {
+            const std::uint32_t v = members.vertex[i];
+            for (std::uint32_t e = fine.first[v]; e < fine.first[v + 1]; ++e) {
+                const std::uint32_t to = coarse_of[fine.peer[e]];
+                if (to == c) continue;
+                if (place[to] == none || place[to] < row) {
+                    place[to] = static_cast<std::uint32_t>(rows.peer.size());
+                    rows.peer.push_back(to);
+                    rows.weight.push_back(fine.weight[e]);
+                } else {
+                    rows.weight[place[to]] += fine.weight[e];
+                }
+            }
+        }
+        rows.end.push_back(static_cast<std::uint32_t>(rows.peer.size()));
+    }
+    return rows;
+}
+
+WeightedGraph contract(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse_of,
+                       const std::vector<std::int64_t>& masses, int threads) {
+    const Members members(coarse_of, static_cast<std::uint32_t>(masses.size()));
+    // Chunks are few, since each looks up places of all clusters.
+    const Chunks chunks(masses.size(), std::max<std::size_t>(1U << 14, masses.size() / 16));
+    std::vector<Rows> rows(chunks.size());
+    parallel_for(chunks.size(), threads,
+                 [&](std::size_t i, int) { rows[i] = rows_of(fine, coarse_of, members, chunks[i]); });
+    WeightedGraph coarse;
+    coarse.mass.assign(masses.begin(), masses.end());
+    if (rows.size() == 1) {
+        coarse.first.insert(coarse.first.end(), rows[0].end.begin(), rows[0].end.end());
+        coarse.peer = std::move(rows[0].peer);
+        coarse.weight = std::move(rows[0].weight);
+        return coarse;
+    }
+    std::size_t edges = 0;
+    for (const Rows& some : rows) edges += some.peer.size();
+    coarse.first.reserve(masses.size() + 1);
+    coarse.peer.reserve(edges);
+    coarse.weight.reserve(edges);
+    for (Rows& some : rows) {
+        const auto before = static_cast<std::uint32_t>(coarse.peer.size());
+        for (const std::uint32_t end : some.end) coarse.first.push_back(before + end);
+        coarse.peer.insert(coarse.peer.end(), some.peer.begin(), some.peer.end());
+        coarse.weight.insert(coarse.weight.end(), some.weight.begin(), some.weight.end());
+        some = {};
+    }
+    return coarse;
+}
+
+}  // namespace
+
+Coarsening coarsen(const WeightedGraph& graph, std::int64_t max_mass, Rng rng,
+                   std::span<const std::uint32_t> label, std::uint32_t window, int threads) {
+    Joiner joiner(graph, max_mass, label, window);
+    std::vector<std::uint32_t> coarse_of = joiner.run(rng);
+    WeightedGraph coarse = contract(graph, coarse_of, joiner.masses(), threads);
+    return {std::move(coarse), std::move(coarse_of)};
+}
+
+}  // namespace topoloom

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/pattern/generators/stencil.hpp"
+
+#include <array>
+#include <string>
+
+#include "topoloom/pattern/pattern_check.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::size_t most_ranks = (std::size_t{1} << 31) - 1;
+constexpr std::size_t most_axes = 32;
+// 3^10 neighbors a rank; beyond it no memory holds the graph.
+constexpr std::size_t most_box_axes = 10;
+
+std::string text_of(std::span<const GridAxis> grid) {
+    std::string text;
+    for (const GridAxis& axis : grid) {
+        if (!text.empty()) text += 'x';
+        text += std::to_string(axis.extent);
+    }
+    return text;
+}
+
+std::size_t count_ranks(std::span<const GridAxis> grid) {
+    std::size_t count = 1;
+    for (const GridAxis& axis : grid) {
+        if (axis.extent == 0) fail("the grid ", text_of(grid), " has an extent of 0; give at least 1");
+        if (axis.extent > most_ranks / count) {
+            fail("the grid ", text_of(grid), " has too many ranks: at most 2^31 - 1 are supported");
+        }
+        count *= axis.extent;
+    }
+    return count;
+}
+
+/// A rank's place in the grid: coordinate per axis, and how many ranks one step along the axis is.
+class Position {
+   public:
+    Position(std::span<const GridAxis> grid, Rank rank) : grid_(grid) {
+        std::uint32_t rest = rank.value;
+        std::uint32_t stride = 1;
+        for (std::size_t axis = grid.size(); axis-- > 0;) {
+            coordinate_[axis] = rest % grid[axis].extent;
+            stride_[axis] = stride;
+            rest /= grid[axis].extent;
+            stride *= grid[axis].extent;
+        }
+    }
+
+    /// Calls use(rank) with `from` moved by one along the axis, unless that leaves the grid.
+    template <class Use>
+    void step(std::size_t axis, bool up, std::uint32_t from, const Use& use) const {
+        const auto [extent, periodic] = grid_[axis];
+        const bool at_border = coordinate_[axis] == (up ? extent - 1 : 0);
+        if (at_border && !periodic) return;
+        const std::uint32_t across = (extent - 1) * stride_[axis];
+        if (up) {
+            use(at_border ? from - across : from + stride_[axis]);
+        } else {
+            use(at_border ? from + across : from - stride_[axis]);
+        }
+    }
+
+    /// Calls use(rank) for all 3^d combinations of steps along the axes from `axis` on, including none.
+    template <class Use>
+    void box(std::size_t axis, std::uint32_t from, const Use& use) const {
+        if (axis == grid_.size()) {
+            use(from);
+            return;
+        }
+        const auto deeper = [&](std::uint32_t to) { box(axis + 1, to, use); };
+        step(axis, false, from, deeper);
+        deeper(from);
+        step(axis, true, from, deeper);
+    }
+
+   private:
+    std::span<const GridAxis> grid_;
+    std::array<std::uint32_t, most_axes> coordinate_;
+    std::array<std::uint32_t, most_axes> stride_;
+};
+
+}  // namespace
+
+StencilShape stencil_shape(std::size_t dimensions, std::size_t points) {
+    std::size_t box_points = 1;
+    for (std::size_t axis = 0; axis < std::min(dimensions, most_axes); ++axis) box_points *= 3;
+    if (points == 2 * dimensions + 1) return StencilShape::star;
+    if (points == box_points) return StencilShape::box;
+    fail("no stencil in ", dimensions, " dimensions has ", points, " points; there are: ", 2 * dimensions + 1,
+         " (star), ", box_points, " (box)");
+}
+
+CommGraph stencil(std::span<const GridAxis> grid, StencilShape shape, Bytes bytes) {
+    if (grid.empty()) fail("a stencil needs a grid with at least one axis, such as 8x8x8");
+    const std::size_t axes_allowed = shape == StencilShape::star ? most_axes : most_box_axes;
+    if (grid.size() > axes_allowed) {
+        fail("the grid ", text_of(grid), " has ", grid.size(), " axes; this stencil takes at most ",
+             axes_allowed);
+    }
+    const std::size_t rank_count = count_ranks(grid);
+    check_pattern("stencil", rank_count, bytes);
+    return CommGraph::from_rows(rank_count, [&](Rank u, const auto& add) {
+        const Position position(grid, u);
+        const auto send = [&](std::uint32_t to) {
+            if (to != u.value) add(Edge{Rank{to}, bytes});
+        };
+        if (shape == StencilShape::box) {
+            position.box(0, u.value, send);
+            return;
+        }
+        for (std::size_t axis = 0; axis < grid.size(); ++axis) {
+            position.step(axis, false, u.value, send);
+            position.step(axis, true, u.value, send);
+        }
+    });
+}
+
+}  // namespace topoloom

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/pattern/readers/dense_matrix.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "topoloom/pattern/readers/text_scanner.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Room for a full matrix, or for what the rest of the text can hold: at least two characters a number.
+/// Memory that is not written to costs nothing.
+void reserve(CommRows& rows, std::size_t order, std::size_t remaining) {
+    const std::size_t most = order + std::min((order - 1) * order, remaining / 2 + 1);
+    rows.first.reserve(order + 1);
+    rows.peers.reserve(most);
+    rows.bytes.reserve(most);
+}
+
+}  // namespace
+
+CommGraph read_dense_matrix(std::string_view text) {
+    TextScanner scan(text);
+    CommRows rows;
+    std::size_t order = 0;
+    for (scan.skip_empty_lines(); !scan.at_end(); scan.skip_empty_lines()) {
+        const std::size_t row = rows.first.size() - 1;
+        Bytes to_itself;
+        std::size_t column = 0;
+        for (; !scan.at_line_end(); ++column) {
+            const Bytes amount = scan.read_bytes("a value");
+            if (column == row) to_itself = amount;
+            if (amount.value == 0 || column == row) continue;
+            rows.peers.push_back(Rank{column});
+            rows.bytes.push_back(amount);
+        }
+        if (row == 0) order = column;
+        if (row >= order)
+            scan.refuse("there are more rows than the ", order, " columns; the matrix must be square");
+        if (column != order)
+            scan.refuse("row ", row + 1, " has ", column, " numbers, but the first has ", order);
+        scan.end_line();
+        if (row == 0) reserve(rows, order, scan.remaining());
+        rows.first.push_back(rows.peers.size());
+        rows.self_bytes.push_back(to_itself);
+        rows.self_messages.push_back(to_itself.value > 0 ? 1 : 0);
+    }
+    const std::size_t row_count = rows.first.size() - 1;
+    if (row_count == 0) fail("the text has no numbers; expected a square matrix, one row a line");
+    if (row_count != order)
+        scan.unexpected("row " + std::to_string(row_count + 1) + " of " + std::to_string(order));
+    return CommGraph::from_csr(std::move(rows));
+}
+
+}  // namespace topoloom

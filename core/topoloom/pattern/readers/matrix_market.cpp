@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/pattern/readers/matrix_market.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include "topoloom/pattern/readers/text_graph.hpp"
+#include "topoloom/pattern/readers/text_scanner.hpp"
+
+namespace topoloom {
+
+namespace {
+
+struct Header {
+    bool coordinate = true;
+    bool pattern = false;
+    bool symmetric = false;
+};
+
+std::string lower_case(std::string_view word) {
+    std::string text(word);
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+void read_field(TextScanner& scan, Header& header) {
+    const std::string field = lower_case(scan.read_word("the field (integer, real or pattern)"));
+    header.pattern = field == "pattern";
+    if (field == "complex") scan.refuse("the entries are complex; bytes must be integer, real or pattern");
+    if (!header.pattern && field != "integer" && field != "real" && field != "double") {
+        scan.refuse("unknown field '", TextScanner::quoted(field), "'; there are: integer, real, pattern");
+    }
+    if (header.pattern && !header.coordinate)
+        scan.refuse("a pattern must be in coordinate format, not array");
+}
+
+void read_symmetry(TextScanner& scan, Header& header) {
+    const std::string symmetry = lower_case(scan.read_word("the symmetry (general or symmetric)"));
+    header.symmetric = symmetry == "symmetric";
+    if (symmetry == "skew-symmetric" || symmetry == "hermitian") {
+        scan.refuse("the matrix is ", symmetry,
+                    ", so it has entries that are not bytes; store it as general or symmetric");
+    }
+    if (!header.symmetric && symmetry != "general") {
+        scan.refuse("unknown symmetry '", TextScanner::quoted(symmetry), "'; there are: general, symmetric");
+    }
+}
+
+Header read_header(TextScanner& scan) {
+    Header header;
+    const std::string_view banner = scan.read_word("%%MatrixMarket");
+    if (lower_case(banner) != "%%matrixmarket") {
+        scan.refuse("expected %%MatrixMarket, found '", TextScanner::quoted(banner), "'");
+    }
+    const std::string_view object = scan.read_word("matrix");
+    if (lower_case(object) != "matrix") {
+        scan.refuse("this is a Matrix Market ", TextScanner::quoted(object), "; only a matrix can be read");
+    }
+    const std::string format = lower_case(scan.read_word("the format (coordinate or array)"));
+    header.coordinate = format == "coordinate";
+    if (!header.coordinate && format != "array") {
+        scan.refuse("unknown format '", TextScanner::quoted(format), "'; there are: coordinate, array");
+    }
+    read_field(scan, header);
+    read_symmetry(scan, header);
+    scan.end_line();
+    scan.skip_empty_lines('%');
+    return header;
+}
+
+std::size_t read_order(TextScanner& scan) {
+    const std::int64_t rows = scan.read_count("the number of rows");
+    const std::int64_t columns = scan.read_count("the number of columns");
+    if (rows != columns) {
+        scan.refuse("the matrix has ", rows, " rows and ", columns,
+                    " columns; a communication matrix is square");
+    }
+    if (rows == 0) scan.refuse("the matrix is empty");
+    if (rows > most_ranks_read)
+        scan.refuse("the matrix has ", rows, " rows; at most ", most_ranks_read, " can be read");
+    return static_cast<std::size_t>(rows);
+}
+
+void add_entry(EdgeList& edges, const Header& header, Rank row, Rank column, Bytes bytes) {
+    if (bytes.value == 0) return;
+    edges.add(row, column, bytes);
+    if (header.symmetric && row != column) edges.add(column, row, bytes);
+}
+
+Rank read_index(TextScanner& scan, std::size_t order, std::string_view what) {
+    const auto index = static_cast<std::uint64_t>(scan.read_count(what));
+    if (index - 1 >= order) scan.refuse(what, " is ", index, ", but the matrix has 1 to ", order);
+    return Rank{index - 1};
+}
+
+EdgeList read_coordinates(TextScanner& scan, const Header& header, std::size_t order) {
+    const auto count = static_cast<std::size_t>(scan.read_count("the number of entries"));
+    scan.end_line();
+    EdgeList edges;
+    // Four characters an entry at least: the text itself bounds what is allocated.
+    edges.reserve(std::min(count, scan.remaining() / 4 + 1) * (header.symmetric ? 2 : 1));
+    for (std::size_t i = 0; i < count; ++i) {
+        scan.skip_empty_lines();
+        if (scan.at_end()) {
+            scan.unexpected("entry " + std::to_string(i + 1) + " of " + std::to_string(count));
+        }
+        const Rank row = read_index(scan, order, "a row");
+        const Rank column = read_index(scan, order, "a column");
+        if (header.symmetric && column > row) {
+            scan.refuse("entry (", row.value + 1, ", ", column.value + 1,
+                        ") is above the diagonal, but a symmetric matrix stores the part below only");
+        }
+        add_entry(edges, header, row, column, header.pattern ? Bytes{1} : scan.read_bytes("a value"));
+        scan.end_line();
+    }
+    return edges;
+}
+
+/// Column by column; of a symmetric matrix from the diagonal down.
+EdgeList read_array(TextScanner& scan, const Header& header, std::size_t order) {
+    scan.end_line();
+    EdgeList edges;
+    for (const Rank column : ids<Rank>(order)) {
+        for (std::size_t row = header.symmetric ? column.value : 0; row < order; ++row) {
+            scan.skip_empty_lines();
+            if (scan.at_end()) {
+                scan.unexpected("row " + std::to_string(row + 1) + " of column " +
+                                std::to_string(column.value + 1));
+            }
+            add_entry(edges, header, Rank{row}, column, scan.read_bytes("a value"));
+            scan.end_line();
+        }
+    }
+    return edges;
+}
+
+}  // namespace
+
+CommGraph read_matrix_market(std::string_view text) {
+    TextScanner scan(text);
+    const Header header = read_header(scan);
+    const std::size_t order = read_order(scan);
+    EdgeList edges =
+        header.coordinate ? read_coordinates(scan, header, order) : read_array(scan, header, order);
+    scan.skip_empty_lines();
+    if (!scan.at_end()) scan.unexpected("nothing more after the last entry");
+    return graph_of(order, std::move(edges));
+}
+
+}  // namespace topoloom

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Strong products: how many neighbors two ranks share, and how many each has, tells along how many axes they differ.
+//
+// Let N be closed neighborhoods. On a ring of four or more, |N(x)| = 3 and partners share 2; on a path of three or
+// more, an end has |N| = 2, all of it shared with its partner, which has 3. In a product both numbers multiply.
+#include <bit>
+#include <limits>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/pattern/recognize/recognize.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+/// Ranks with the same closed neighborhood taken as one vertex, as short axes make them.
+struct Quotient {
+    std::uint32_t twins = 1;  // ranks in a vertex, the same number in all
+    std::vector<std::uint64_t> first{0};
+    std::vector<Rank> peers;
+    std::vector<std::vector<Rank>> members;  // of every vertex
+};
+
+std::optional<Quotient> join_twins(const Adjacency& graph, std::uint32_t twins) {
+    std::vector<std::uint64_t> mark(graph.size());  // the same for the same neighborhood
+    for (std::uint32_t u = 0; u < graph.size(); ++u) {
+        const auto draw = [](std::uint32_t v) {
+            const auto block = philox({v, 0, 0, 0}, {1, 2});
+            return std::uint64_t{block[0]} << 32 | block[1];
+        };
+        const std::uint64_t own = draw(u);
+        mark[u] += own;
+        for (const Rank v : graph.of(u)) mark[v.value] += own;
+    }
+    Quotient joined;
+    joined.twins = twins;
+    std::vector<std::uint32_t> vertex(graph.size(), none);
+    for (std::uint32_t u = 0; u < graph.size(); ++u) {
+        if (vertex[u] != none) continue;
+        vertex[u] = static_cast<std::uint32_t>(joined.members.size());
+        joined.members.push_back({Rank{u}});
+        for (const Rank v : graph.of(u)) {
+            if (mark[v.value] != mark[u]) continue;
+            vertex[v.value] = vertex[u];
+            joined.members.back().push_back(v);
+        }
+        if (joined.members.back().size() != twins) return std::nullopt;
+    }
+    for (const auto& members : joined.members) {
+        const std::uint32_t own = vertex[members.front().value];
+        for (const Rank v : graph.of(members.front().value)) {
+            const std::uint32_t other = vertex[v.value];
+            if (other != own && joined.members[other].front() == v) joined.peers.push_back(Rank{other});
+        }
+        joined.first.push_back(joined.peers.size());
+    }
+    return joined;
+}
+
+/// A grid without twins, grown from a corner: rings of four and more, paths of three and more.
+class BoxGrowth {
+   public:
+    BoxGrowth(const Adjacency& graph, std::uint32_t corner) : graph_(graph), corner_(corner) {}
+
+    /// The ranks along every axis, the corner first; empty if this is no such grid.
+    bool find_lines() {
+        const std::uint32_t closed = graph_.degree(corner_) + 1;
+        std::vector<std::uint32_t> ring_partners;
+        for (const Rank v : graph_.of(corner_)) {
+            const std::uint32_t shared = graph_.closed_common(corner_, v.value);
+            const std::uint32_t theirs = graph_.degree(v.value) + 1;
+            if (shared == closed && 2 * theirs == 3 * closed) lines_.push_back({corner_, v.value});
+            if (3 * shared == 2 * closed && theirs == closed) ring_partners.push_back(v.value);
+        }
+        for (const std::uint32_t v : ring_partners) {
+            const auto opposite = [&](std::uint32_t w) { return w != v && !graph_.adjacent(v, w); };
+            const auto w = std::find_if(ring_partners.begin(), ring_partners.end(), opposite);
+            if (w == ring_partners.end()) return false;
+            if (v < *w) lines_.push_back({corner_, v});
+        }
+        if (lines_.empty() || lines_.size() > 10) return false;
+        std::uint64_t cells = 1;
+        for (Line& line : lines_) {
+            for (;;) {
+                const std::uint32_t next = next_on_line(line[line.size() - 2], line.back());
+                if (next == none || next == corner_ || line.size() > graph_.size()) break;
+                line.push_back(next);
+            }
+            cells *= line.size();
+            if (cells > graph_.size()) return false;
+        }
+        if (cells != graph_.size()) return false;
+        std::stable_sort(lines_.begin(), lines_.end(),
+                         [](const Line& a, const Line& b) { return a.size() > b.size(); });
+        return true;
+    }
+
+    [[nodiscard]] std::vector<PatternAxis> axes() const {
+        std::vector<PatternAxis> axes;
+        for (const Line& line : lines_) axes.push_back({static_cast<std::uint32_t>(line.size()), kind(line)});
+        return axes;
+    }
+
+    /// Rank of every cell, row-major; empty if the neighborhoods do not fit together.
+    std::vector<std::uint32_t> fill() {
+        stride_ = strides_of(axes());
+        across_ = 0;
+        for (const std::uint32_t stride : stride_) across_ += stride;
+        cells_.assign(graph_.size(), none);
+        taken_.assign(graph_.size(), 0);
+        std::vector<std::uint32_t> at(lines_.size(), 0);
+        for (std::uint32_t cell = 0; cell < graph_.size(); ++cell) {
+            const std::uint32_t rank = rank_at(cell, at);
+            if (rank == none || taken_[rank] != 0) return {};
+            taken_[rank] = 1;
+            cells_[cell] = rank;
+            for (std::size_t i = at.size(); i-- > 0;) {
+                if (++at[i] < lines_[i].size()) break;
+                at[i] = 0;
+            }
+        }
+        return std::move(cells_);
+    }
+
+   private:
+    using Line = std::vector<std::uint32_t>;
+
+    [[nodiscard]] AxisKind kind(const Line& line) const {
+        return line.size() > 2 && graph_.adjacent(line.front(), line.back()) ? AxisKind::ring
+                                                                             : AxisKind::path;
+    }
+
+    /// Of all that lie one step farther, the one that moves along no other axis: it shares most with `at`, and at
+    /// the border of the grid, where all share the same, it has the least neighbors.
+    [[nodiscard]] std::uint32_t next_on_line(std::uint32_t before, std::uint32_t at) const {
+        std::uint32_t next = none;
+        std::uint32_t most = 0;
+        for (const Rank w : graph_.of(at)) {
+            if (w.value == before || graph_.adjacent(before, w.value)) continue;
+            const std::uint32_t shared = graph_.common_count(at, w.value);
+            const bool tie = next != none && shared == most;
+            if (next == none || shared > most || (tie && graph_.degree(w.value) < graph_.degree(next))) {
+                next = w.value;
+                most = shared;
+            }
+        }
+        return next;
+    }
+
+    [[nodiscard]] std::uint32_t rank_at(std::uint32_t cell, const std::vector<std::uint32_t>& at) const {
+        std::size_t moved = 0;
+        std::size_t longest = 0;
+        for (std::size_t i = 0; i < at.size(); ++i) {
+            moved += at[i] > 0 ? 1 : 0;
+            if (at[i] > at[longest]) longest = i;
+        }
+        if (moved == 0) return corner_;
+        if (moved == 1) return lines_[longest][at[longest]];
+        if (moved == at.size() && at[longest] > 1) return inside(cell);
+        if (at[longest] == 1) return beside_corner(at);
+        return next_on_line(cells_[cell - 2 * stride_[longest]], cells_[cell - stride_[longest]]);
+    }
+
+    /// The one neighbor of the cell before on all axes that has no place yet.
+    [[nodiscard]] std::uint32_t inside(std::uint32_t cell) const {
+        const std::uint32_t from = cell - across_;
+        std::uint32_t found = none;
+        for (const Rank w : graph_.of(cells_[from])) {
+            if (taken_[w.value] != 0) continue;
+            // Where a ring closes, the cells at its far end have no place either.
+            const bool fits = std::all_of(stride_.begin(), stride_.end(), [&](std::uint32_t stride) {
+                return graph_.adjacent(w.value, cells_[from + stride]);
+            });
+            if (!fits) continue;
+            if (found != none) return none;
+            found = w.value;
+        }
+        return found;
+    }
+
+    /// A neighbor of the corner that moves by one on just the axes with at[i] = 1.
+    [[nodiscard]] std::uint32_t beside_corner(const std::vector<std::uint32_t>& at) const {
+        const std::uint32_t closed = graph_.degree(corner_) + 1;
+        std::uint64_t shared = closed;  // with the corner
+        std::uint64_t theirs = closed;
+        for (std::size_t i = 0; i < at.size(); ++i) {
+            if (at[i] == 0) continue;
+            if (kind(lines_[i]) == AxisKind::ring) {
+                shared = shared * 2 / 3;
+            } else {
+                theirs = theirs * 3 / 2;
+            }
+        }
+        std::uint32_t found = none;
+        for (const Rank w : graph_.of(corner_)) {
+            if (taken_[w.value] != 0 || graph_.degree(w.value) + 1 != theirs ||
+                graph_.closed_common(corner_, w.value) != shared) {
+                continue;
+            }
+            bool fits = true;
+            for (std::size_t i = 0; i < at.size() && fits; ++i) {
+                if (at[i] == 0) continue;
+                // With its partner on axis i it shares a whole neighborhood of that axis, not just an edge.
+                fits = graph_.adjacent(w.value, lines_[i][1]) &&
+                       2 * graph_.closed_common(w.value, lines_[i][1]) == 3 * shared;
+            }
+            if (!fits) continue;
+            if (found != none) return none;
+            found = w.value;
+        }
+        return found;
+    }
+
+    const Adjacency& graph_;
+    std::uint32_t corner_;
+    std::vector<Line> lines_;
+    std::vector<std::uint32_t> stride_;
+    std::uint32_t across_ = 0;
+    std::vector<std::uint32_t> cells_;
+    std::vector<char> taken_;
+};
+
+std::uint32_t count_twins(const Adjacency& graph, std::uint32_t u) {
+    std::uint32_t twins = 1;
+    for (const Rank v : graph.of(u)) {
+        if (graph.degree(v.value) == graph.degree(u) &&
+            graph.closed_common(u, v.value) == graph.degree(u) + 1) {
+            ++twins;
+        }
+    }
+    return twins;
+}
+
+}  // namespace
+
+std::optional<GridPattern> propose_box(const Adjacency& graph, std::uint32_t corner) {
+    const std::uint32_t twins = count_twins(graph, corner);
+    if (twins == 0 || graph.size() % twins != 0) return std::nullopt;
+    std::optional<Quotient> joined;
+    if (twins > 1) {
+        joined = join_twins(graph, twins);
+        if (!joined) return std::nullopt;
+    }
+    const Adjacency grid = joined ? Adjacency(joined->first, joined->peers) : graph;
+    if (joined) {
+        for (std::uint32_t q = 0; q < grid.size(); ++q) {
+            const auto& members = joined->members[q];
+            if (std::find(members.begin(), members.end(), Rank{corner}) != members.end()) {
+                corner = q;
+                break;
+            }
+        }
+    }
+    GridPattern pattern;
+    pattern.shape = StencilShape::box;
+    std::vector<std::uint32_t> cells(1, 0);
+    if (grid.size() > 1) {
+        BoxGrowth growth(grid, corner);
+        if (!growth.find_lines()) return std::nullopt;
+        pattern.axes = growth.axes();
+        cells = growth.fill();
+        if (cells.empty()) return std::nullopt;
+    }
+    if (twins > 1) pattern.axes.push_back({twins, twins == 2 ? AxisKind::path : AxisKind::clique});
+    for (const std::uint32_t cell : cells) {
+        if (joined) {
+            const auto& members = joined->members[cell];
+            pattern.rank_of_cell.insert(pattern.rank_of_cell.end(), members.begin(), members.end());
+        } else {
+            pattern.rank_of_cell.push_back(Rank{cell});
+        }
+    }
+    return pattern;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Equal groups of ranks that all talk to each other, alone or with lighter messages between the groups.
+#include <algorithm>
+#include <limits>
+
+#include "topoloom/pattern/recognize/recognize.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+/// The partners of a rank, those with the most bytes first.
+std::vector<Edge> by_bytes(const CommGraph& graph, Rank u) {
+    std::vector<Edge> edges;
+    for (const Edge edge : graph.sends(u)) edges.push_back(edge);
+    std::stable_sort(edges.begin(), edges.end(),
+                     [](const Edge& a, const Edge& b) { return a.bytes.value > b.bytes.value; });
+    return edges;
+}
+
+/// Whether every rank talks with at least `heavy` bytes to exactly the `size` - 1 others of its group.
+/// Sets the group of every rank; O(edges * log degree), and stops at the first rank that does not fit.
+bool find_group_of(const CommGraph& graph, std::int64_t heavy, std::size_t size,
+                   std::vector<std::vector<Rank>>& groups) {
+    std::vector<std::uint32_t> group_of(graph.rank_count(), none);
+    groups.clear();
+    for (const Rank u : ids<Rank>(graph.rank_count())) {
+        const auto peers = graph.peers(u);
+        const auto bytes = graph.bytes(u);
+        if (group_of[u.value] == none) {
+            const auto own = static_cast<std::uint32_t>(groups.size());
+            groups.push_back({u});
+            group_of[u.value] = own;
+            for (std::size_t i = 0; i < peers.size(); ++i) {
+                if (bytes[i].value < heavy) continue;
+                if (group_of[peers[i].value] != none) return false;
+                group_of[peers[i].value] = own;
+                groups.back().push_back(peers[i]);
+            }
+            if (groups.back().size() != size) return false;
+        }
+        std::size_t inside = 0;
+        for (std::size_t i = 0; i < peers.size(); ++i) {
+            const bool same = group_of[peers[i].value] == group_of[u.value];
+            if (same != (bytes[i].value >= heavy)) return false;
+            inside += same ? 1 : 0;
+        }
+        if (inside + 1 != size) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::optional<GridPattern> find_groups(const CommGraph& symmetric) {
+    const std::size_t n = symmetric.rank_count();
+    const std::vector<Edge> edges = by_bytes(symmetric, Rank{0});
+    constexpr int most_tries = 4;
+    int tries = 0;
+    for (std::size_t k = 1; k <= edges.size() && tries < most_tries; ++k) {
+        const std::int64_t heavy = edges[k - 1].bytes.value;
+        if (heavy == 0) break;
+        const std::int64_t light = k < edges.size() ? edges[k].bytes.value : 0;
+        if (2 * light > heavy || n % (k + 1) != 0 || k + 1 == n) continue;
+        // Elsewhere both kinds may differ a little from here: the limit is half way down the gap.
+        const std::int64_t limit = k < edges.size() ? heavy - (heavy - light) / 2 : 1;
+        ++tries;
+        std::vector<std::vector<Rank>> groups;
+        if (!find_group_of(symmetric, limit, k + 1, groups)) continue;
+        GridPattern pattern;
+        const auto size = static_cast<std::uint32_t>(k + 1);
+        pattern.axes = {{static_cast<std::uint32_t>(groups.size()), AxisKind::apart},
+                        {size, size == 2 ? AxisKind::path : AxisKind::clique}};
+        for (const auto& group : groups) {
+            pattern.rank_of_cell.insert(pattern.rank_of_cell.end(), group.begin(), group.end());
+        }
+        pattern.weight = {0, static_cast<double>(heavy)};
+        return pattern;
+    }
+    return std::nullopt;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Cartesian products: two edges at a rank lie on different axes exactly if they span one square and no triangle.
+#include <bit>
+#include <limits>
+
+#include "topoloom/pattern/recognize/recognize.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+/// Whether v and w, both beside u, lie on one axis with it.
+bool same_axis(const Adjacency& graph, std::uint32_t v, std::uint32_t w) {
+    return graph.adjacent(v, w) || graph.common_count(v, w) == 1;
+}
+
+/// The neighbors of a corner, those of one axis together; empty if there are too many axes for the ranks.
+std::vector<std::vector<std::uint32_t>> axes_at(const Adjacency& graph, std::uint32_t corner) {
+    const auto most_axes = static_cast<std::size_t>(std::bit_width(graph.size()));
+    std::vector<std::vector<std::uint32_t>> axes;
+    for (const Rank v : graph.of(corner)) {
+        bool found = false;
+        for (auto& axis : axes) {
+            if (!same_axis(graph, axis.front(), v.value)) continue;
+            axis.push_back(v.value);
+            found = true;
+            break;
+        }
+        if (!found) axes.push_back({v.value});
+        if (axes.size() > most_axes) return {};
+    }
+    return axes;
+}
+
+/// The rank that follows `at` on the way from `before`; none at an end or a fork.
+std::uint32_t next_on_line(const Adjacency& graph, std::uint32_t before, std::uint32_t at) {
+    std::uint32_t next = none;
+    for (const Rank w : graph.of(at)) {
+        if (w.value == before || same_axis(graph, before, w.value) == false) continue;
+        if (next != none) return none;
+        next = w.value;
+    }
+    return next;
+}
+
+struct Line {
+    AxisKind kind;
+    std::vector<std::uint32_t> ranks;  // the corner first
+};
+
+std::optional<Line> walk(const Adjacency& graph, std::uint32_t corner,
+                         const std::vector<std::uint32_t>& beside) {
+    Line line{AxisKind::path, {corner}};
+    if (beside.size() > 1 && graph.adjacent(beside[0], beside[1])) {
+        line.kind = AxisKind::clique;
+        line.ranks.insert(line.ranks.end(), beside.begin(), beside.end());
+        return line;
+    }
+    if (beside.size() > 2) return std::nullopt;
+    line.ranks.push_back(beside[0]);
+    for (;;) {
+        const std::uint32_t next = next_on_line(graph, line.ranks[line.ranks.size() - 2], line.ranks.back());
+        if (next == corner) line.kind = AxisKind::ring;
+        if (next == none || next == corner) break;
+        line.ranks.push_back(next);
+        if (line.ranks.size() > graph.size()) return std::nullopt;
+    }
+    // A corner has its lines on one side only, unless they come back to it.
+    if ((line.kind == AxisKind::ring) != (beside.size() == 2)) return std::nullopt;
+    return line;
+}
+
+/// Fills the grid in row-major order: beside two neighbors that are known stands just one rank but their other corner.
+class StarFill {
+   public:
+    StarFill(const Adjacency& graph, const std::vector<Line>& lines, GridPattern& pattern)
+        : graph_(graph),
+          lines_(lines),
+          stride_(strides_of(pattern.axes)),
+          cells_(pattern.rank_of_cell),
+          taken_(graph.size(), 0) {}
+
+    bool run() {
+        std::vector<std::uint32_t> at(lines_.size(), 0);
+        for (std::uint32_t cell = 0; cell < graph_.size(); ++cell) {
+            const std::uint32_t rank = rank_at(cell, at);
+            if (rank == none || taken_[rank] != 0) return false;
+            taken_[rank] = 1;
+            cells_[cell] = Rank{rank};
+            for (std::size_t i = at.size(); i-- > 0;) {
+                if (++at[i] < lines_[i].ranks.size()) break;
+                at[i] = 0;
+            }
+        }
+        return true;
+    }
+
+   private:
+    [[nodiscard]] std::uint32_t rank_at(std::uint32_t cell, const std::vector<std::uint32_t>& at) const {
+        std::size_t last = at.size();
+        std::size_t other = at.size();
+        for (std::size_t i = at.size(); i-- > 0 && other == at.size();) {
+            if (at[i] == 0) continue;
+            (last == at.size() ? last : other) = i;
+        }
+        if (last == at.size()) return lines_[0].ranks[0];
+        if (other == at.size()) return lines_[last].ranks[at[last]];
+        const std::uint32_t across = cells_[cell - stride_[last] - stride_[other]].value;
+        std::uint32_t found = none;
+        graph_.each_common(cells_[cell - stride_[last]].value, cells_[cell - stride_[other]].value,
+                           [&](std::uint32_t w) {
+                               if (w == across) return true;
+                               found = found == none ? w : graph_.size();
+                               return found != graph_.size();
+                           });
+        return found == graph_.size() ? none : found;
+    }
+
+    const Adjacency& graph_;
+    const std::vector<Line>& lines_;
+    std::vector<std::uint32_t> stride_;
+    std::vector<Rank>& cells_;
+    std::vector<char> taken_;
+};
+
+}  // namespace
+
+std::optional<GridPattern> propose_star(const Adjacency& graph, std::uint32_t corner) {
+    std::vector<Line> lines;
+    std::uint64_t cells = 1;
+    for (const auto& beside : axes_at(graph, corner)) {
+        std::optional<Line> line = walk(graph, corner, beside);
+        if (!line) return std::nullopt;
+        cells *= line->ranks.size();
+        if (cells > graph.size()) return std::nullopt;
+        lines.push_back(std::move(*line));
+    }
+    if (cells != graph.size() || lines.empty()) return std::nullopt;
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const Line& a, const Line& b) { return a.ranks.size() > b.ranks.size(); });
+    GridPattern pattern;
+    for (const Line& line : lines) {
+        pattern.axes.push_back({static_cast<std::uint32_t>(line.ranks.size()), line.kind});
+    }
+    pattern.rank_of_cell.resize(graph.size());
+    if (!StarFill(graph, lines, pattern).run()) return std::nullopt;
+    return pattern;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much fits on every slot: one rank, or, with more ranks than slots, ranks up to a load.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+/// What the caller says about sharing slots. Nothing: one rank a slot.
+struct Sharing {
+    /// Where ranks outnumber slots, a slot may hold (1 + imbalance) times its share of the load.
+    std::optional<double> imbalance = std::nullopt;
+    /// The load that each slot of the allocation may hold, however many ranks that is; empty: equal shares.
+    std::vector<double> capacity = {};
+};
+
+/// Masses of ranks and capacities of slots as integers, so that "fits" is exact. Loads that are whole numbers stay
+/// what they are; others are scaled so that a slot's ranks exceed its capacity by less than one part in 10^9. A slot
+/// that would hold all ranks holds no more than that.
+class Room {
+   public:
+    /// Throws Error, saying what to do, when there are no ranks, when they cannot fit, and for an imbalance or
+    /// capacities that are not finite and >= 0 or not one a slot.
+    Room(const CommGraph& graph, const Allocation& allocation, const Sharing& sharing);
+
+    /// No slot takes more than one rank, whatever its load.
+    [[nodiscard]] bool one_rank_per_slot() const { return one_rank_per_slot_; }
+    [[nodiscard]] std::span<const std::int64_t> masses() const { return mass_; }  // by rank
+    [[nodiscard]] std::span<const std::int64_t> capacities() const {
+        return capacity_;
+    }  // by place in the allocation
+
+   private:
+    bool one_rank_per_slot_;
+    std::vector<std::int64_t> mass_;
+    std::vector<std::int64_t> capacity_;
+};
+
+}  // namespace topoloom

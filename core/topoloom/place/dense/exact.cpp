@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/dense/exact.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/memory.hpp"
+#include "topoloom/bound/bus_affinity.hpp"
+#include "topoloom/bound/congestion_bound.hpp"
+#include "topoloom/bound/exact_congestion.hpp"
+#include "topoloom/machine/topology.hpp"
+#include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/dense.hpp"
+#include "topoloom/qap/branch_and_bound.hpp"
+
+namespace topoloom {
+
+namespace {
+
+void require_memory(const Problem& problem, double bytes, std::string_view what) {
+    if (bytes <= 0.5 * static_cast<double>(usable_memory())) return;
+    fail("exact keeps ", what, " and would need ", std::llround(bytes / 1e9), " GB of memory for ",
+         problem.rank_count(), " ranks on ", problem.allocation().slot_count(),
+         " slots; use fewer slots or another mapper, and `topoloom bound` for a weaker proof");
+}
+
+/// The greatest that is no more: not all whole numbers are doubles.
+double rounded_down(std::int64_t value) {
+    const auto near = static_cast<double>(value);
+    return static_cast<std::int64_t>(near) > value ? std::nextafter(near, 0) : near;
+}
+
+/// A placement to start from: a better one is worth a little of the time that it saves.
+Placement good_placement(const Problem& problem, Meter& meter) {
+    const auto slots = static_cast<double>(problem.allocation().slot_count());
+    const Budget rest = meter.rest();
+    const Budget share{.work = std::min(static_cast<std::uint64_t>(1e3 * std::pow(slots, 3)), rest.work / 10),
+                       .seconds = rest.seconds / 10,
+                       .keep_going = [&](std::uint64_t) { return meter.go_on(); }};
+    PlaceResult found = place(problem, "auto", share);
+    meter.spend(found.work);
+    return std::move(found.placement);
+}
+
+/// Nothing unless all assignments of the ranks to the slots of a ring bus are known to compare by numbers of messages.
+std::optional<Placement> best_on_bus(const Problem& problem) {
+    constexpr std::size_t elements = 8;
+    const auto* const bus = std::get_if<RingBus>(&problem.machine().topology());
+    const Allocation& allocation = problem.allocation();
+    if (bus == nullptr || allocation.slot_count() != elements || problem.rank_count() != elements) return {};
+    std::vector<Bytes> sizes;
+    for (const Rank u : ids<Rank>(elements)) {
+        for (const Bytes bytes : problem.graph().bytes(u)) sizes.push_back(bytes);
+    }
+    if (bus->node_count() > 12 || std::ranges::adjacent_find(sizes, std::not_equal_to()) != sizes.end())
+        return {};
+    std::vector<Node> stations;
+    for (const Slot slot : allocation.slots()) stations.push_back(problem.machine().node(slot));
+    const BusAffinity best =
+        rank_bus_affinities(*bus, stations, problem.graph()).ranking.front().element_of_thread;
+    return placement_at(allocation, std::vector<std::uint32_t>(best.begin(), best.end()));
+}
+
+QuadraticAssignment exact_assignment(const Problem& problem) {
+    const Qap dense = dense_qap(problem);  // with ranks that send nothing for the free slots
+    const std::size_t slots = dense.order();
+    const std::size_t ranks = problem.rank_count();
+    std::vector<std::int64_t> bytes;
+    std::vector<std::int64_t> alone;
+    for (std::size_t u = 0; u < ranks; ++u) {
+        const auto row = dense.a().subspan(u * slots, ranks);
+        bytes.insert(bytes.end(), row.begin(), row.end());
+        if (dense.alone().empty()) continue;
+        const auto costs = dense.alone().subspan(u * slots, slots);
+        alone.insert(alone.end(), costs.begin(), costs.end());
+    }
+    return {static_cast<std::uint32_t>(ranks),
+            static_cast<std::uint32_t>(slots),
+            std::move(bytes),
+            {dense.b().begin(), dense.b().end()},
+            std::move(alone)};
+}
+
+Placement place_for_hop_bytes(const Problem& problem, Meter& meter) {
+    require_memory(problem, branch_and_bound_bytes(problem.rank_count(), problem.allocation().slot_count()),
+                   "costs of all pairs of ranks at all pairs of slots");
+    const Placement start = good_placement(problem, meter);
+    const QuadraticAssignment assignment = exact_assignment(problem);
+    const ExactResult found = branch_and_bound(assignment, positions_of(problem.allocation(), start.slots()),
+                                               meter, problem.threads());
+    meter.prove(rounded_down(found.lower_bound));
+    return placement_at(problem.allocation(), found.place_of_rank);
+}
+
+Placement place_for_congestion(const Problem& problem, Meter& meter) {
+    const Allocation& allocation = problem.allocation();
+    if (std::optional<Placement> best = best_on_bus(problem)) {
+        meter.spend(40'320);  // 8!
+        meter.prove(problem.objective_value(best->slots()));
+        return std::move(*best);
+    }
+    const double pairs = std::pow(static_cast<double>(allocation.slot_count()), 2);
+    require_memory(problem, pairs * (32 + 16 * problem.machine().max_distance()),
+                   "routes between all pairs of slots");
+    const Placement start = good_placement(problem, meter);
+    const BoundProblem bounds(problem.graph(), allocation, {}, problem.threads());
+    const double known = congestion_bound(bounds, meter).value;
+    const ExactCongestion found =
+        least_congestion(bounds, positions_of(allocation, start.slots()), known, meter);
+    meter.prove(found.lower_bound);
+    return placement_at(allocation, found.slot_of_rank);
+}
+
+}  // namespace
+
+Placement place_exact(const Problem& problem, Meter& meter) {
+    if (problem.is_for_hop_bytes()) return place_for_hop_bytes(problem, meter);
+    const Goal goal = problem.goal_on_links();
+    if (!goal.objective.is(Aim::congestion) || goal.phases.size() > 1 || !goal.background.empty())
+        fail("exact proves hop-bytes, or congestion in one phase without other traffic; use another mapper");
+    return place_for_congestion(problem, meter);
+}
+
+}  // namespace topoloom

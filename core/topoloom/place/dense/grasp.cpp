@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/dense/grasp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/place/state/dense.hpp"
+#include "topoloom/qap/qap_tabu.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint32_t none = ~std::uint32_t{0};
+constexpr std::uint64_t work_per_round = std::uint64_t{1} << 22;
+
+std::size_t share(std::uint32_t per_mille, std::size_t count) {
+    return std::max<std::size_t>(1, count * per_mille / 1000);
+}
+
+struct FirstPair {
+    std::uint32_t i, j, x, y;  // item i to location x, j to y
+};
+
+/// What all starts share: flows and distances both ways together, and where to begin.
+struct Ground {
+    Ground(const Qap& q, const GraspOptions& o) : qap(q), options(o), order(qap.order()), searches(qap) {
+        for (std::size_t i = 0; i < order; ++i) {
+            for (std::size_t j = 0; j < order; ++j) {
+                flow.push_back(i == j ? 0 : qap.a(i, j) + qap.a(j, i));
+                distance.push_back(i == j ? 0 : qap.b(i, j) + qap.b(j, i));
+            }
+        }
+        list_first_pairs();
+    }
+
+    const Qap& qap;
+    const GraspOptions& options;
+    std::size_t order;
+    QapGround searches;
+    std::vector<std::int64_t> flow, distance;
+    std::vector<FirstPair> first_pairs;
+
+   private:
+    struct Entry {
+        std::int64_t value;
+        std::uint32_t i, j;
+    };
+
+    [[nodiscard]] std::vector<Entry> least(const std::vector<std::int64_t>& matrix, std::int64_t sign) const {
+        std::vector<Entry> all;
+        for (std::uint32_t i = 0; i < order; ++i) {
+            for (std::uint32_t j = 0; j < i; ++j) all.push_back({sign * matrix[i * order + j], i, j});
+        }
+        const auto end = all.begin() + static_cast<std::ptrdiff_t>(share(options.beta, all.size()));
+        const auto before = [](const Entry& a, const Entry& b) {
+            return a.value != b.value ? a.value < b.value : a.i != b.i ? a.i < b.i : a.j < b.j;
+        };
+        std::partial_sort(all.begin(), end, all.end(), before);
+        all.erase(end, all.end());
+        return all;
+    }
+
+    void list_first_pairs() {
+        if (order < 2) return;
+        const std::vector<Entry> flows = least(flow, -1);
+        const std::vector<Entry> distances = least(distance, 1);
+        std::vector<std::uint32_t> at(flows.size());
+        std::iota(at.begin(), at.end(), 0U);
+        std::stable_sort(at.begin(), at.end(), [&](std::uint32_t a, std::uint32_t b) {
+            // Products of the largest flows and least distances, in doubles: their order matters, not their size.
+            const auto product = [&](std::uint32_t k) {
+                return static_cast<double>(-flows[k].value) * static_cast<double>(distances[k].value);
+            };
+            return product(a) < product(b);
+        });
+        at.resize(share(options.alpha, at.size()));
+        for (const std::uint32_t k : at)
+            first_pairs.push_back({flows[k].i, flows[k].j, distances[k].i, distances[k].j});
+    }
+};
+
+/// One restart, in pieces.
+class Start {
+   public:
+    Start(const Ground& ground, Rng rng) : ground_(ground), rng_(rng), search_(ground.searches.search()) {}
+
+    /// Begins with the greedy construction, or with the local search of an assignment.
+    void begin(const Permutation* warm, Rng rng) {
+        rng_ = rng;
+        done_ = false;
+        searching_ = warm != nullptr;
+        if (warm) {
+            search_->start(*warm, rng_);
+            return;
+        }
+        const std::size_t n = ground_.order;
+        location_.assign(n, none);
+        touched_.assign(n, false);
+        cost_.assign(n * n, 0);
+        open_items_.resize(n);
+        std::iota(open_items_.begin(), open_items_.end(), 0U);
+        open_locations_ = open_items_;
+        const auto pairs = static_cast<std::uint32_t>(ground_.first_pairs.size());
+        FirstPair first = ground_.first_pairs[rng_.below(pairs)];
+        if (rng_.below(2) == 1) std::swap(first.x, first.y);
+        assign(first.i, first.x);
+        assign(first.j, first.y);
+    }
+
+    /// Goes on for about so much work; returns what it did.
+    std::uint64_t run(std::uint64_t work) {
+        const std::uint64_t pairs = ground_.order * (ground_.order - 1) / 2;
+        std::uint64_t spent = 0;
+        while (!done_ && spent < work) {
+            if (searching_) {
+                const std::uint64_t exchanges = (work - spent) / pairs + 1;
+                const std::uint64_t before = search_->iterations();
+                done_ = search_->descend(exchanges);
+                spent += pairs * (search_->iterations() - before + 1);
+            } else if (open_items_.empty()) {
+                search_->start(location_, rng_);
+                searching_ = true;
+                spent += pairs;
+            } else {
+                spent += extend();
+            }
+        }
+        return spent;
+    }
+    [[nodiscard]] bool done() const { return done_; }
+
+    /// What there is so far; open items go to open locations in order.
+    [[nodiscard]] Permutation assignment() const {
+        if (searching_) return search_->best();
+        Permutation p = location_;
+        for (std::size_t k = 0; k < open_items_.size(); ++k) p[open_items_[k]] = open_locations_[k];
+        return p;
+    }
+
+   private:
+    struct Candidate {
+        std::int64_t cost;
+        std::uint32_t i, x;
+    };
+
+    /// One more item. Those that exchange nothing with what is placed cost nothing anywhere: they wait.
+    std::uint64_t extend() {
+        candidates_.clear();
+        const bool any_touched =
+            std::ranges::any_of(open_items_, [&](std::uint32_t i) { return touched_[i] != 0; });
+        for (const std::uint32_t i : open_items_) {
+            if (any_touched && touched_[i] == 0) continue;
+            for (const std::uint32_t x : open_locations_)
+                candidates_.push_back({cost_[i * ground_.order + x], i, x});
+        }
+        const auto drawn =
+            rng_.below(static_cast<std::uint32_t>(share(ground_.options.alpha, candidates_.size())));
+        const auto place = candidates_.begin() + drawn;
+        std::nth_element(candidates_.begin(), place, candidates_.end(),
+                         [](const Candidate& a, const Candidate& b) {
+                             return a.cost != b.cost ? a.cost < b.cost : a.i != b.i ? a.i < b.i : a.x < b.x;
+                         });
+        const std::uint64_t looked = candidates_.size();
+        return looked + assign(place->i, place->x);
+    }
+
+    std::uint64_t assign(std::uint32_t i, std::uint32_t x) {
+        const std::size_t n = ground_.order;
+        location_[i] = x;
+        std::erase(open_items_, i);
+        std::erase(open_locations_, x);
+        const std::int64_t* distance = ground_.distance.data() + x * n;
+        std::uint64_t work = 0;
+        for (const std::uint32_t j : open_items_) {
+            const std::int64_t flow = ground_.flow[j * n + i];
+            if (flow == 0) continue;
+            work += open_locations_.size();
+            std::int64_t* cost = cost_.data() + j * n;
+            if (touched_[j] == 0) {
+                touched_[j] = true;
+                const Qap& qap = ground_.qap;
+                for (std::size_t y = 0; y < n; ++y)
+                    cost[y] = 2 * (qap.a(j, j) * qap.b(y, y) + qap.alone(j, y));
+            }
+            for (std::size_t y = 0; y < n; ++y) cost[y] += flow * distance[y];
+        }
+        return work;
+    }
+
+    const Ground& ground_;
+    Rng rng_;
+    std::unique_ptr<QapTabu> search_;
+    bool searching_ = false;
+    bool done_ = true;
+    Permutation location_;  // by item
+    std::vector<char> touched_;
+    std::vector<std::int64_t> cost_;  // item by location, towards what is placed
+    std::vector<std::uint32_t> open_items_, open_locations_;
+    std::vector<Candidate> candidates_;
+};
+
+std::size_t restarts_by_size(std::size_t order) {
+    constexpr double wanted_work = 2e6;
+    const double each = std::pow(static_cast<double>(order), 3) / 4;
+    return static_cast<std::size_t>(std::clamp(wanted_work / each, 1.0, 16.0));
+}
+
+}  // namespace
+
+Permutation grasp(const Qap& qap, std::span<const Permutation> warm, std::uint64_t seed, int threads,
+                  Meter& meter, const GraspOptions& options) {
+    const std::size_t order = qap.order();
+    Permutation best(order);
+    std::iota(best.begin(), best.end(), 0U);
+    if (!warm.empty()) best = warm.front();
+    if (order < 2 || meter.exhausted()) return best;
+    const Ground ground(qap, options);
+    const std::size_t restarts = options.restarts == 0 ? restarts_by_size(order) : options.restarts;
+    const std::size_t total = warm.size() + restarts;
+    std::vector<Start> starts;
+    for (std::size_t k = 0; k < std::min(total, grasp_searches); ++k) starts.emplace_back(ground, Rng(seed));
+    std::size_t begun = 0;
+    std::int64_t value = qap.value(best);
+    const auto consider = [&](const Start& start) {
+        Permutation p = start.assignment();
+        const std::int64_t its = qap.value(p);
+        if (its >= value) return;
+        value = its;
+        best = std::move(p);
+    };
+    std::vector<std::size_t> beginning(starts.size());
+    for (bool busy = true; busy && !meter.exhausted();) {
+        busy = false;
+        for (std::size_t k = 0; k < starts.size(); ++k) {
+            beginning[k] = starts[k].done() && begun < total ? begun++ : total;
+            busy |= beginning[k] < total || !starts[k].done();
+        }
+        std::vector<std::uint64_t> work(starts.size());
+        parallel_for(starts.size(), threads, [&](std::size_t k, int) {
+            const std::size_t number = beginning[k];
+            if (number < total)
+                starts[k].begin(number < warm.size() ? &warm[number] : nullptr, Rng(seed, number + 1));
+            if (!starts[k].done()) work[k] = starts[k].run(work_per_round);
+        });
+        for (std::size_t k = 0; k < starts.size(); ++k) {
+            if (work[k] > 0) {
+                consider(starts[k]);
+                meter.spend(work[k]);
+            }
+        }
+    }
+    return best;
+}
+
+Placement place_grasp(const Problem& problem, Meter& meter, const GraspOptions& options) {
+    require_dense_memory("grasp", problem.allocation().slot_count(), grasp_searches);
+    return placement_of(problem,
+                        grasp(dense_qap(problem), {}, problem.seed(), problem.threads(), meter, options));
+}
+
+}  // namespace topoloom

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// GRASP for the quadratic assignment problem: randomized greedy starts, each followed by pair exchange.
+#pragma once
+
+#include <span>
+
+#include "topoloom/place/mapper.hpp"
+#include "topoloom/qap/qap.hpp"
+
+namespace topoloom {
+
+struct GraspOptions {
+    std::uint32_t alpha = 20;
+    std::uint32_t beta = 100;
+    std::uint32_t restarts = 0;
+    void visit(auto& field) {
+        field("alpha", alpha, Range{0, 1000},
+              "per mille of the candidates, the cheapest, that chance draws from");
+        field("beta", beta, Range{0, 1000},
+              "per mille of flows and distances among which the first pair is sought");
+        field("restarts", restarts, Range{0, 1e9},
+              "starts, the best of which counts; 0: fewer the more slots");
+    }
+};
+
+/// The best of several restarts (Li, Pardalos, Resende, DIMACS Series 16, 1994): the first pair is drawn from the least
+/// products of large flows and small distances; then pairs of an item and a location are drawn from those of least cost
+/// towards what is placed already, items that exchange something with it first; then the best of all exchanges is
+/// performed until none helps. `warm` assignments are improved in the same way before all others. A restart costs
+/// O(order^3) at the most; memory about 500 * order^2 bytes. Same result for any number of threads.
+[[nodiscard]] Permutation grasp(const Qap& qap, std::span<const Permutation> warm, std::uint64_t seed,
+                                int threads, Meter& meter, const GraspOptions& options);
+
+/// grasp() on the whole problem. Throws Error when the matrices do not fit in memory.
+[[nodiscard]] Placement place_grasp(const Problem& problem, Meter& meter, const GraspOptions& options);
+
+/// How many starts are at work at a time.
+inline constexpr std::size_t grasp_searches = 8;
+
+}  // namespace topoloom

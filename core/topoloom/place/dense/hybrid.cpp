@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/dense/hybrid.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/partition/bisection.hpp"
+#include "topoloom/place/dense/grasp.hpp"
+#include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/dense.hpp"
+#include "topoloom/place/state/near_slots.hpp"
+
+namespace topoloom {
+
+namespace {
+
+using Parts = std::vector<std::vector<std::uint32_t>>;
+
+WeightedGraph from_rows(std::vector<std::map<std::uint32_t, std::int64_t>> rows) {
+    WeightedGraph graph;
+    for (const auto& row : rows) {
+        for (const auto& [peer, weight] : row) {
+            graph.peer.push_back(peer);
+            graph.weight.push_back(weight);
+        }
+        graph.first.push_back(static_cast<std::uint32_t>(graph.peer.size()));
+        graph.mass.push_back(1);
+    }
+    return graph;
+}
+
+/// Ranks, and as many vertices without edges as there are free slots.
+WeightedGraph rank_graph(const Problem& problem) {
+    std::vector<std::map<std::uint32_t, std::int64_t>> rows(problem.allocation().slot_count());
+    for (const Rank u : ids<Rank>(problem.rank_count())) {
+        for (const Edge edge : problem.symmetric().sends(u))
+            rows[u.value][edge.peer.value] = edge.bytes.value;
+    }
+    return from_rows(std::move(rows));
+}
+
+/// Slots joined with the nearest ones: the nearer the heavier, so that a small cut separates what is far apart.
+template <class Space>
+WeightedGraph closeness_graph(const Space& space, const Problem& problem) {
+    constexpr std::uint32_t nearest = 32;
+    constexpr std::int64_t scale = 1 << 20;
+    const Allocation& allocation = problem.allocation();
+    const NearSlots<Space> near(space, allocation, nearest, problem.threads());
+    const auto points = slot_points(space, allocation);
+    std::vector<std::map<std::uint32_t, std::int64_t>> rows(points.size());
+    for (std::uint32_t x = 0; x < points.size(); ++x) {
+        for (const std::uint32_t y : near.near(x))
+            rows[x][y] = rows[y][x] = scale / (1 + std::int64_t{space.distance(points[x], points[y])});
+    }
+    return from_rows(std::move(rows));
+}
+
+/// The graph of some vertices, renumbered in their order.
+WeightedGraph induced(const WeightedGraph& graph, const std::vector<std::uint32_t>& vertices,
+                      std::vector<std::uint32_t>& number) {
+    constexpr std::uint32_t outside = ~std::uint32_t{0};
+    for (std::uint32_t i = 0; i < vertices.size(); ++i) number[vertices[i]] = i;
+    WeightedGraph part;
+    for (const std::uint32_t v : vertices) {
+        const auto peers = graph.peers(v);
+        const auto weights = graph.weights(v);
+        for (std::size_t k = 0; k < peers.size(); ++k) {
+            if (number[peers[k]] == outside) continue;
+            part.peer.push_back(number[peers[k]]);
+            part.weight.push_back(weights[k]);
+        }
+        part.first.push_back(static_cast<std::uint32_t>(part.peer.size()));
+        part.mass.push_back(1);
+    }
+    for (const std::uint32_t v : vertices) number[v] = outside;
+    return part;
+}
+
+/// Parts of exactly `size` vertices, but for the last, by recursive bisection.
+class Partition {
+   public:
+    Partition(const WeightedGraph& graph, std::size_t size, std::uint64_t seed, Meter& meter)
+        : graph_(graph), size_(size), seed_(seed), meter_(meter), number_(graph.size(), ~std::uint32_t{0}) {
+        std::vector<std::uint32_t> all(graph.size());
+        std::iota(all.begin(), all.end(), 0U);
+        split(std::move(all));
+    }
+    [[nodiscard]] Parts take() { return std::move(parts_); }
+
+   private:
+    void split(std::vector<std::uint32_t> vertices) {
+        const std::size_t count = (vertices.size() + size_ - 1) / size_;
+        if (count <= 1) {
+            parts_.push_back(std::move(vertices));
+            return;
+        }
+        const std::size_t first = (count + 1) / 2 * size_;
+        std::array<std::vector<std::uint32_t>, 2> sides;
+        if (meter_.exhausted()) {
+            sides[0].assign(vertices.begin(), vertices.begin() + static_cast<std::ptrdiff_t>(first));
+            sides[1].assign(vertices.begin() + static_cast<std::ptrdiff_t>(first), vertices.end());
+        } else {
+            const std::array<std::int64_t, 2> capacity{static_cast<std::int64_t>(first),
+                                                       static_cast<std::int64_t>(vertices.size() - first)};
+            const Bisection cut =
+                bisect(induced(graph_, vertices, number_), {}, capacity, {}, Rng(seed_, ++splits_));
+            for (std::size_t k = 0; k < vertices.size(); ++k)
+                sides[static_cast<std::size_t>(cut.side[k])].push_back(vertices[k]);
+            meter_.spend(cut.work + vertices.size());
+        }
+        split(std::move(sides[0]));
+        split(std::move(sides[1]));
+    }
+
+    const WeightedGraph& graph_;
+    std::size_t size_;
+    std::uint64_t seed_;
+    Meter& meter_;
+    std::uint64_t splits_ = 0;
+    std::vector<std::uint32_t> number_;
+    Parts parts_;
+};
+
+std::vector<std::uint32_t> part_of(const Parts& parts, std::size_t vertices) {
+    std::vector<std::uint32_t> of(vertices);
+    for (std::uint32_t k = 0; k < parts.size(); ++k) {
+        for (const std::uint32_t v : parts[k]) of[v] = k;
+    }
+    return of;
+}
+
+/// Bytes between parts of ranks against average distances (times 256) between parts of slots.
+template <class Space>
+Qap coarse_problem(const Space& space, const Problem& problem, const WeightedGraph& graph, const Parts& ranks,
+                   const Parts& slots) {
+    const std::size_t count = ranks.size();
+    std::vector<std::int64_t> bytes(count * count);
+    const std::vector<std::uint32_t> of = part_of(ranks, graph.size());
+    double all_bytes = 0;
+    for (std::uint32_t u = 0; u < graph.size(); ++u) {
+        const auto peers = graph.peers(u);
+        for (std::size_t k = 0; k < peers.size(); ++k) {
+            if (of[u] == of[peers[k]]) continue;
+            bytes[of[u] * count + of[peers[k]]] += graph.weights(u)[k];
+            all_bytes += static_cast<double>(graph.weights(u)[k]);
+        }
+    }
+    // Rounded where exact sums could be too large.
+    const auto unit = static_cast<std::int64_t>(all_bytes * 0x1.0p-30) + 1;
+    for (std::int64_t& b : bytes) b /= unit;
+    const auto points = slot_points(space, problem.allocation());
+    std::vector<std::int64_t> distance(count * count);
+    std::int64_t farthest = 1;
+    for (std::size_t a = 0; a < count; ++a) {
+        for (std::size_t b = 0; b < count; ++b) {
+            if (a == b) continue;
+            std::int64_t sum = 0;
+            for (const std::uint32_t x : slots[a]) {
+                for (const std::uint32_t y : slots[b]) sum += space.distance(points[x], points[y]);
+            }
+            const auto pairs = static_cast<std::int64_t>(slots[a].size() * slots[b].size());
+            distance[a * count + b] = 256 * (sum / pairs) + 256 * (sum % pairs) / pairs;
+            farthest = std::max(farthest, distance[a * count + b]);
+        }
+    }
+    // Only parts of one size fit each other: the last one costs more than everything anywhere but at the last.
+    if (ranks.back().size() != ranks.front().size()) {
+        bytes.back() = std::accumulate(bytes.begin(), bytes.end(), std::int64_t{1});
+        for (std::size_t k = 0; k + 1 < count; ++k) distance[k * count + k] = 2 * farthest;
+    }
+    return {count, std::move(bytes), std::move(distance)};
+}
+
+/// The ranks of a part (and its share of free slots) on the slots of another.
+template <class Space>
+Qap inner_problem(const Space& space, const Problem& problem, const WeightedGraph& graph,
+                  const std::vector<std::uint32_t>& ranks, const std::vector<std::uint32_t>& slots,
+                  std::vector<std::uint32_t>& number) {
+    const std::size_t order = ranks.size();
+    const WeightedGraph inside = induced(graph, ranks, number);
+    std::vector<std::int64_t> bytes(order * order);
+    for (std::uint32_t u = 0; u < order; ++u) {
+        const auto peers = inside.peers(u);
+        for (std::size_t k = 0; k < peers.size(); ++k) bytes[u * order + peers[k]] = inside.weights(u)[k];
+    }
+    std::vector<std::int64_t> distance(order * order);
+    const std::span<const Slot> all = problem.allocation().slots();
+    for (std::size_t a = 0; a < order; ++a) {
+        for (std::size_t b = 0; b < order; ++b) {
+            if (a != b)
+                distance[a * order + b] =
+                    space.distance(space.point(all[slots[a]]), space.point(all[slots[b]]));
+        }
+    }
+    return {order, std::move(bytes), std::move(distance)};
+}
+
+template <class Space>
+Placement place_in_parts(const Space& space, const Problem& problem, Meter& meter, std::size_t size) {
+    const std::size_t slot_count = problem.allocation().slot_count();
+    const WeightedGraph graph = rank_graph(problem);
+    const Parts ranks = Partition(graph, size, problem.seed(), meter).take();
+    const Parts slots = Partition(closeness_graph(space, problem), size, problem.seed() + 1, meter).take();
+    const GraspOptions options;
+    require_dense_memory("hybrid", std::max(ranks.size(), size), grasp_searches);
+    Permutation to(ranks.size());
+    std::iota(to.begin(), to.end(), 0U);
+    if (!meter.exhausted()) {
+        const Permutation in_order = to;  // fits the sizes
+        to = grasp(coarse_problem(space, problem, graph, ranks, slots), std::span(&in_order, 1),
+                   problem.seed(), problem.threads(), meter, options);
+    }
+    std::vector<std::uint32_t> number(slot_count, ~std::uint32_t{0});
+    std::vector<std::uint32_t> position(slot_count);
+    for (std::size_t k = 0; k < ranks.size(); ++k) {
+        const std::vector<std::uint32_t>& there = slots[to[k]];
+        Permutation p(there.size());
+        std::iota(p.begin(), p.end(), 0U);
+        if (!meter.exhausted()) {
+            p = grasp(inner_problem(space, problem, graph, ranks[k], there, number), {}, problem.seed() + k,
+                      problem.threads(), meter, options);
+        }
+        for (std::size_t i = 0; i < p.size(); ++i) position[ranks[k][i]] = there[p[i]];
+    }
+    return placement_of(problem, position);
+}
+
+}  // namespace
+
+Placement place_hybrid(const Problem& problem, Meter& meter, const HybridOptions& options) {
+    return with_space(problem.machine(),
+                      [&](const auto& space) { return place_in_parts(space, problem, meter, options.part); });
+}
+
+}  // namespace topoloom

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/grid/box.hpp"
+
+#include "topoloom/place/grid/grid_boxes.hpp"
+#include "topoloom/place/shared/fitting.hpp"
+
+namespace topoloom {
+
+Placement place_box(const Problem& problem, Meter& meter, const GridOptions& options) {
+    if (auto placed = box_grid(problem, rank_grid(problem, options.grid, "box"), meter))
+        return *std::move(placed);
+    fail_to_fit();
+}
+
+std::optional<Placement> box_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
+    meter.spend(problem.rank_count());
+    const auto slots = problem.allocation().slots();
+    return place_in_boxes(problem, grid, boxes_of_least_surface(grid, slots.size()), slots);
+}
+
+}  // namespace topoloom

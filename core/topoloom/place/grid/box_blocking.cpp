@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/grid/box_blocking.hpp"
+
+#include <limits>
+#include <numeric>
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint32_t no_cut = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t position_bits = 24;
+constexpr std::uint32_t most_extent = 1U << position_bits;
+
+/// Pairs of partners (one way) on an axis that a cut at `position` parts.
+double pairs_cut(const PatternAxis& axis, std::uint32_t extent, std::uint32_t position) {
+    switch (axis.kind) {
+        case AxisKind::path:
+            return 1;
+        case AxisKind::ring:
+            return extent == axis.extent ? 2 : 1;
+        case AxisKind::clique:
+            return static_cast<double>(position) * (extent - position);
+        case AxisKind::apart:
+            break;
+    }
+    return 0;
+}
+
+}  // namespace
+
+BoxBlocking::BoxBlocking(const GridPattern& pattern, std::vector<GroupLevel> levels)
+    : pattern_(pattern), levels_(std::move(levels)), stride_(strides_of(pattern.axes)) {
+    std::uint64_t size = 1;
+    for (const GroupLevel& level : levels_) {
+        size_.push_back(size);
+        size *= level.arity;
+    }
+    size_.push_back(size);
+    known_.resize(levels_.size());
+}
+
+std::size_t BoxBlocking::index(const Box& box) const {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < box.size(); ++i) at += std::size_t{box[i] - 1} * stride_[i];
+    return at;
+}
+
+std::uint64_t BoxBlocking::volume(const Box& box) const {
+    std::uint64_t cells = 1;
+    for (const std::uint32_t extent : box) cells *= extent;
+    return cells;
+}
+
+double BoxBlocking::bytes_per_pair(const Box& box, std::size_t axis) const {
+    if (pattern_.shape == StencilShape::star) {
+        return pattern_.weight[axis] * static_cast<double>(volume(box)) / box[axis];
+    }
+    double bytes = 0;
+    for (std::size_t mask = 0; mask < pattern_.weight.size(); ++mask) {
+        if ((mask >> axis & 1U) == 0) continue;
+        double pairs = pattern_.weight[mask];
+        for (std::size_t i = 0; i < box.size(); ++i) {
+            if (i == axis) continue;
+            const bool moved = (mask >> i & 1U) != 0;
+            pairs *= moved ? partner_pairs(pattern_.axes[i].kind, box[i], box[i] == pattern_.axes[i].extent)
+                           : box[i];
+        }
+        bytes += pairs;
+    }
+    return bytes;
+}
+
+double BoxBlocking::inner_bytes(const Box& box) const {
+    double bytes = 0;
+    const std::size_t classes = pattern_.weight.size();
+    for (std::size_t c = 0; c < classes; ++c) {
+        double pairs = pattern_.weight[c];
+        if (pairs == 0) continue;
+        for (std::size_t i = 0; i < box.size(); ++i) {
+            const bool moved = pattern_.shape == StencilShape::star ? c == i : (c >> i & 1U) != 0;
+            pairs *= moved ? partner_pairs(pattern_.axes[i].kind, box[i], box[i] == pattern_.axes[i].extent)
+                           : box[i];
+        }
+        bytes += pairs;
+    }
+    return bytes;
+}
+
+double BoxBlocking::solve(std::size_t level, Box& box) {
+    constexpr auto impossible = std::numeric_limits<float>::infinity();
+    const double distance = static_cast<double>(levels_[level].distance);
+    // Single ranks: all of the box is cut, however.
+    if (level == 0) return inner_bytes(box) * distance;
+    const std::uint64_t part = size_[level];
+    const std::uint64_t cells = volume(box);
+    if (cells == part) return solve(level - 1, box);
+    if (known_[level].empty()) known_[level].resize(pattern_.rank_of_cell.size());
+    const std::size_t at = index(box);
+    if (known_[level][at].cost >= 0) return known_[level][at].cost;
+    double best = impossible;
+    std::uint32_t best_cut = no_cut;
+    for (std::size_t i = 0; i < box.size(); ++i) {
+        const std::uint32_t extent = box[i];
+        if (extent == 1 || extent >= most_extent) continue;
+        const std::uint64_t area = cells / extent;
+        const auto step =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(part / std::gcd(part, area), extent));
+        const double pair = 2 * bytes_per_pair(box, i) * distance;
+        for (std::uint32_t position = step; position <= extent / 2; position += step) {
+            double sum = pair * pairs_cut(pattern_.axes[i], extent, position);
+            if (sum >= best) continue;
+            box[i] = position;
+            sum += solve(level, box);
+            box[i] = extent - position;
+            if (sum < best) sum += solve(level, box);
+            box[i] = extent;
+            if (sum < best) {
+                best = sum;
+                best_cut = static_cast<std::uint32_t>(i) << position_bits | position;
+            }
+        }
+    }
+    known_[level][at] = {static_cast<float>(best), best_cut};
+    return known_[level][at].cost;
+}
+
+std::optional<double> BoxBlocking::cost(const std::vector<std::uint32_t>& box) {
+    if (levels_.empty()) return 0;
+    if (volume(box) != size_.back()) return std::nullopt;
+    Box work = box;
+    const double value = solve(levels_.size() - 1, work);
+    if (value == std::numeric_limits<float>::infinity()) return std::nullopt;
+    return value;
+}
+
+void BoxBlocking::list(std::size_t level, Box& box, std::uint32_t origin,
+                       std::vector<std::uint32_t>& cells) const {
+    while (level > 0 && volume(box) == size_[level]) --level;
+    if (level == 0) {
+        Box at(box.size(), 0);
+        for (std::uint64_t left = volume(box); left > 0; --left) {
+            std::uint32_t cell = origin;
+            for (std::size_t i = 0; i < box.size(); ++i) cell += at[i] * stride_[i];
+            cells.push_back(cell);
+            for (std::size_t i = box.size(); i-- > 0;) {
+                if (++at[i] < box[i]) break;
+                at[i] = 0;
+            }
+        }
+        return;
+    }
+    const std::uint32_t cut = known_[level][index(box)].cut;
+    const std::size_t axis = cut >> position_bits;
+    const std::uint32_t position = cut & (most_extent - 1);
+    const std::uint32_t extent = box[axis];
+    box[axis] = position;
+    list(level, box, origin, cells);
+    box[axis] = extent - position;
+    list(level, box, origin + position * stride_[axis], cells);
+    box[axis] = extent;
+}
+
+void BoxBlocking::list_cells(const std::vector<std::uint32_t>& box, std::uint32_t origin,
+                             std::vector<std::uint32_t>& cells) const {
+    Box work = box;
+    if (levels_.empty()) {
+        cells.push_back(origin);
+        return;
+    }
+    list(levels_.size() - 1, work, origin, cells);
+}
+
+}  // namespace topoloom

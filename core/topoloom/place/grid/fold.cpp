@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/grid/fold.hpp"
+
+#include <algorithm>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/place/grid/fold_plan.hpp"
+#include "topoloom/place/grid/paired_halving.hpp"
+#include "topoloom/place/shared/fitting.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Up to so many ranks several ways are tried, and halving may weigh every cut by what it costs.
+constexpr std::size_t most_weighed = 20'000;
+
+GridPattern pattern_of(const RankGrid& grid) {
+    GridPattern pattern;
+    pattern.rank_of_cell = grid.rank_of_cell;
+    const std::vector<PlaneBytes> planes = plane_bytes(grid);
+    for (std::size_t i = 0; i < grid.axes(); ++i) {
+        const bool ring = planes[i].around > 0 && grid.extents[i] > 2;
+        pattern.axes.push_back({grid.extents[i], ring ? AxisKind::ring : AxisKind::path});
+        pattern.weight.push_back(planes[i].between / 2 * grid.extents[i] / static_cast<double>(grid.cells()));
+    }
+    return pattern;
+}
+
+/// Grid and slots halved side by side.
+std::optional<Placement> halve(const Problem& problem, const GridPattern& pattern, CutChoice cuts) {
+    // By shape the graph is not looked at, so nothing need be made of it.
+    const CommGraph& graph = cuts == CutChoice::by_shape ? problem.graph() : problem.symmetric();
+    std::vector<Slot> slots =
+        place_by_halving(pattern, graph, problem.allocation(), SlotChoice::by_number, cuts);
+    if (problem.room().one_rank_per_slot()) return Placement(problem.allocation(), std::move(slots));
+    return try_to_fit(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
+}
+
+std::optional<Placement> fold_boxes(const Problem& problem, const RankGrid& grid, std::size_t count,
+                                    const Extents& boxes, bool reflect) {
+    const auto slots = slot_grid(problem.allocation(), count);
+    if (!slots) return std::nullopt;
+    const NodeInside& inside = problem.machine().inside();
+    const auto plan = plan_fold({grid, *slots, inside.hop_weight, 2 * inside.host, reflect, boxes});
+    if (!plan) return std::nullopt;
+    return place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
+}
+
+/// For ragged allocations and grids that fit no other way: the best of what is tried.
+std::optional<Placement> fold_anyhow(const Problem& problem, const RankGrid& grid) {
+    const GridPattern pattern = pattern_of(grid);
+    std::optional<Placement> best;
+    const auto offer = [&](std::optional<Placement> found) {
+        if (!found) return;
+        if (!best || problem.value(found->slots()) < problem.value(best->slots())) best = std::move(found);
+    };
+    // A few slots stay empty, evenly spread.
+    if (problem.room().one_rank_per_slot())
+        best = fold_boxes(problem, grid, problem.allocation().slot_count(), {}, true);
+    const bool few = problem.rank_count() <= most_weighed;
+    if (best && !few) return best;
+    offer(halve(problem, pattern, CutChoice::by_shape));
+    if (few) offer(halve(problem, pattern, CutChoice::by_cost));
+    return best;
+}
+
+void check_boxes(const Problem& problem, const RankGrid& grid, const Extents& boxes) {
+    if (boxes.empty()) return;
+    const std::size_t slots = problem.allocation().slot_count();
+    if (problem.room().one_rank_per_slot())
+        fail("fold: every rank has a slot of its own, so there are no boxes to choose; leave out boxes");
+    if (boxes.size() != grid.axes()) {
+        fail("fold: boxes of ", extents_text(boxes), " for ranks in a grid of ", extents_text(grid.extents),
+             "; give one number for each of the ", grid.axes(), " axes");
+    }
+    if (cell_count(boxes) != slots) {
+        fail("fold: ", extents_text(boxes), " boxes are not the ", slots,
+             " that the slots need; the nearest that are is ", extents_text(nearest_extents(boxes, slots)));
+    }
+}
+
+std::optional<Placement> fold(const Problem& problem, const RankGrid& grid, const Extents& boxes,
+                              bool reflect, Meter& meter) {
+    meter.spend(problem.rank_count());
+    const bool alone = problem.room().one_rank_per_slot();
+    const std::size_t count = alone ? problem.rank_count() : problem.allocation().slot_count();
+    if (auto folded = fold_boxes(problem, grid, count, alone ? grid.extents : boxes, reflect)) return folded;
+    if (!boxes.empty())
+        fail("fold: ", extents_text(boxes), " boxes do not fold onto these slots; leave out boxes");
+    return fold_anyhow(problem, grid);
+}
+
+}  // namespace
+
+Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& options) {
+    const RankGrid grid = rank_grid(problem, options.grid, "fold");
+    check_boxes(problem, grid, options.boxes);
+    if (auto folded = fold(problem, grid, options.boxes, options.reflect != 0, meter))
+        return *std::move(folded);
+    fail_to_fit();
+}
+
+std::optional<Placement> fold_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
+    return fold(problem, grid, {}, true, meter);
+}
+
+}  // namespace topoloom

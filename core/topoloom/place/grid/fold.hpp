@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A grid of ranks folded onto the machine: boxes of it to routers, nodes and cores, so that neighbors are near.
+#pragma once
+
+#include "topoloom/place/mapper.hpp"
+#include "topoloom/place/state/rank_grid.hpp"
+
+namespace topoloom {
+
+struct FoldOptions : GridOptions {
+    Extents boxes;
+    std::uint32_t reflect = 1;
+    void visit(auto& field) {
+        GridOptions::visit(field);
+        field("boxes", boxes,
+              "shared slots: boxes along every axis, one a slot; none: those of fewest hop-bytes");
+        field("reflect", reflect, Choices{"no", "yes"},
+              "run every other fold backwards, so that no step jumps");
+    }
+};
+
+/// Cuts the grid into one box for every slot, in the shape that has the fewest hop-bytes: axes of the grid go to axes of
+/// a torus or mesh, long ones are split over several and short ones share one; the box of a node is split among its
+/// sockets and cores; a tree is cut from the top. With a slot for every rank, boxes are single cells. Exact counts of
+/// hops decide, so on a machine of the grid's own shape every step is one hop. Where the allocation is ragged, or the
+/// grid does not fit it, both are halved side by side instead. O(ranks log ranks).
+/// Bhatele, Kale, Benefits of Topology Aware Mapping for Mesh Interconnects, PPL 18(4), 2008, sec. 4: their foldings of
+/// a plane onto a torus are those without reflection.
+[[nodiscard]] Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& options);
+
+/// The same for a grid that is known already, with the standard options; none where the ranks do not fit.
+[[nodiscard]] std::optional<Placement> fold_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
+
+}  // namespace topoloom

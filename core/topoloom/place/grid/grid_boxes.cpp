@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/grid/grid_boxes.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "topoloom/place/shared/fitting.hpp"
+
+namespace topoloom {
+
+namespace {
+
+class Factorizations {
+   public:
+    Factorizations(const Extents& limits, Factors kind, const std::function<void(const Extents&)>& visit)
+        : limits_(limits), kind_(kind), visit_(visit), now_(limits.size()), most_(limits.size() + 1, 1) {
+        for (std::size_t i = limits.size(); i-- > 0;) most_[i] = most_[i + 1] * limits[i];
+    }
+
+    void list(std::size_t axis, std::uint64_t rest) {
+        if (left_ == 0 || static_cast<double>(rest) > most_[axis]) return;
+        if (axis == limits_.size()) {
+            --left_;
+            return visit_(now_);
+        }
+        for (const std::uint32_t factor : divisors(rest)) {
+            if (factor > limits_[axis] || (kind_ == Factors::dividing && limits_[axis] % factor != 0))
+                continue;
+            now_[axis] = factor;
+            list(axis + 1, rest / factor);
+        }
+    }
+
+   private:
+    [[nodiscard]] static std::vector<std::uint32_t> divisors(std::uint64_t n) {
+        std::vector<std::uint32_t> low;
+        std::vector<std::uint32_t> high;
+        for (std::uint64_t d = 1; d * d <= n; ++d) {
+            if (n % d != 0) continue;
+            low.push_back(static_cast<std::uint32_t>(d));
+            if (d * d != n) high.push_back(static_cast<std::uint32_t>(n / d));
+        }
+        low.insert(low.end(), high.rbegin(), high.rend());
+        return low;
+    }
+
+    const Extents& limits_;
+    Factors kind_;
+    const std::function<void(const Extents&)>& visit_;
+    Extents now_;
+    std::vector<double> most_;  // that the axes from i on can hold
+    std::size_t left_ = 100'000;
+};
+
+std::vector<std::uint32_t> boxes_by_layer(const Extents& extents, const Extents& boxes) {
+    std::vector<std::uint32_t> box_of_cell{0};
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+        std::vector<std::uint32_t> next;
+        next.reserve(box_of_cell.size() * extents[i]);
+        for (const std::uint32_t box : box_of_cell) {
+            for (std::uint64_t x = 0; x < extents[i]; ++x)
+                next.push_back(box * boxes[i] + static_cast<std::uint32_t>(x * boxes[i] / extents[i]));
+        }
+        box_of_cell = std::move(next);
+    }
+    return box_of_cell;
+}
+
+/// Cuts the cells at equal loads along the first axis, what comes out along the second, and so on.
+class CutByLoad {
+   public:
+    CutByLoad(const RankGrid& grid, const Extents& boxes, std::span<const std::int64_t> masses)
+        : grid_(grid), boxes_(boxes), masses_(masses), box_of_cell_(grid.cells()), stride_(grid.axes(), 1) {
+        for (std::size_t i = grid.axes(); i-- > 1;) stride_[i - 1] = stride_[i] * grid.extents[i];
+    }
+
+    std::vector<std::uint32_t> run() {
+        std::vector<std::uint32_t> cells(grid_.cells());
+        std::iota(cells.begin(), cells.end(), 0U);
+        cut(cells, 0, 0);
+        return std::move(box_of_cell_);
+    }
+
+   private:
+    void cut(std::span<std::uint32_t> cells, std::size_t axis, std::uint32_t box) {
+        if (axis == boxes_.size()) {
+            for (const std::uint32_t cell : cells) box_of_cell_[cell] = box;
+            return;
+        }
+        std::ranges::stable_sort(
+            cells, {}, [&](std::uint32_t cell) { return cell / stride_[axis] % grid_.extents[axis]; });
+        double load = 0;
+        for (const std::uint32_t cell : cells) load += mass(cell);
+        double before = 0;
+        std::size_t begin = 0;
+        for (std::uint32_t part = 0; part < boxes_[axis]; ++part) {
+            std::size_t end = begin;
+            // A cell belongs where its middle is.
+            while (end < cells.size() &&
+                   (part + 1 == boxes_[axis] ||
+                    (2 * before + mass(cells[end])) * boxes_[axis] < 2 * load * (part + 1.0))) {
+                before += mass(cells[end++]);
+            }
+            cut(cells.subspan(begin, end - begin), axis + 1, box * boxes_[axis] + part);
+            begin = end;
+        }
+    }
+    [[nodiscard]] double mass(std::uint32_t cell) const {
+        return static_cast<double>(masses_[grid_.rank_of_cell[cell].value]);
+    }
+
+    const RankGrid& grid_;
+    const Extents& boxes_;
+    std::span<const std::int64_t> masses_;
+    std::vector<std::uint32_t> box_of_cell_;
+    std::vector<std::uint32_t> stride_;
+};
+
+}  // namespace
+
+std::vector<PlaneBytes> plane_bytes(const RankGrid& grid) {
+    std::vector<PlaneBytes> planes;
+    for (std::size_t i = 0; i < grid.axes(); ++i)
+        planes.push_back({grid.bytes[i] / std::max(1U, grid.extents[i] - 1), grid.wrap_bytes[i]});
+    return planes;
+}
+
+void for_each_factorization(std::uint64_t product, const Extents& limits, Factors kind,
+                            const std::function<void(const Extents&)>& visit) {
+    Factorizations(limits, kind, visit).list(0, product);
+}
+
+void for_each_filling(std::uint64_t product, const Extents& limits,
+                      const std::function<void(const Extents&)>& visit) {
+    bool any = false;
+    for_each_factorization(product, limits, Factors::up_to, [&](const Extents& factors) {
+        any = true;
+        visit(factors);
+    });
+    const Extents unlimited(limits.size(), static_cast<std::uint32_t>(product));
+    if (!any) for_each_factorization(product, unlimited, Factors::up_to, visit);
+}
+
+Extents boxes_of_least_surface(const RankGrid& grid, std::uint64_t count) {
+    const std::vector<PlaneBytes> planes = plane_bytes(grid);
+    Extents best;
+    double least = std::numeric_limits<double>::infinity();
+    for_each_filling(count, grid.extents, [&](const Extents& boxes) {
+        double surface = 0;
+        for (std::size_t i = 0; i < boxes.size(); ++i) surface += planes[i].cut(boxes[i]);
+        if (surface >= least) return;
+        least = surface;
+        best = boxes;
+    });
+    return best;
+}
+
+std::optional<Placement> place_in_boxes(const Problem& problem, const RankGrid& grid, const Extents& boxes,
+                                        std::span<const Slot> slot_of_box) {
+    const bool alone = problem.room().one_rank_per_slot();
+    const auto placed = [&](const std::vector<std::uint32_t>& box_of_cell) {
+        std::vector<Slot> slots(grid.cells());
+        for (std::size_t cell = 0; cell < slots.size(); ++cell)
+            slots[grid.rank_of_cell[cell].value] = slot_of_box[box_of_cell[cell]];
+        return Placement(problem.allocation(), std::move(slots), alone ? SlotUse::one_rank : SlotUse::shared);
+    };
+    if (!alone || boxes == grid.extents) {
+        Placement equal = placed(boxes_by_layer(grid.extents, boxes));
+        if (alone || fits(problem, equal)) return equal;
+    }
+    Placement even = placed(CutByLoad(grid, boxes, problem.room().masses()).run());
+    return alone ? even : try_to_fit(problem, std::move(even));
+}
+
+}  // namespace topoloom

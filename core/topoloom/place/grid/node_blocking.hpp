@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which node takes which cells of a grid of ranks, such that the fewest bytes leave their node.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/place/grid/node_tile.hpp"
+#include "topoloom/place/state/rank_grid.hpp"
+
+namespace topoloom {
+
+/// Above so many ranks only the ways that take O(ranks) are tried.
+inline constexpr std::size_t few_ranks = 20'000;
+
+/// The nodes that block order fills, and the slots that it takes on each, in the order of their numbers.
+struct FilledNodes {
+    explicit FilledNodes(const Problem& problem);
+    [[nodiscard]] bool equal() const;
+
+    std::vector<std::vector<Slot>> slots;
+    std::vector<std::uint32_t> sizes;
+};
+
+/// Cells in the order in which they fill the nodes.
+struct NodeBlocking {
+    std::vector<std::uint32_t> cells;
+    Extents tile;  // where each node takes one such; else empty
+    std::int64_t inter_node_bytes;
+};
+
+/// The ways to fill the nodes, of those of node_tile.hpp and BoxBlocking, between whose nodes the fewest bytes go; at
+/// most a few. The more edges, the fewer are tried. O(edges) each.
+[[nodiscard]] std::vector<NodeBlocking> best_blockings(const Problem& problem, const RankGrid& grid,
+                                                       const FilledNodes& nodes, Meter& meter);
+
+/// What two neighbors along an axis exchange on average, both ways.
+[[nodiscard]] WeightedGrid weighted(const RankGrid& grid);
+
+/// Bytes of all messages between ranks on different nodes.
+[[nodiscard]] std::int64_t inter_node_bytes(const CommGraph& graph,
+                                            std::span<const std::uint32_t> node_of_rank, int threads);
+
+}  // namespace topoloom

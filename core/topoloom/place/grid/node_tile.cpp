@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/grid/node_tile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/metric/node_map.hpp"
+
+namespace topoloom {
+
+namespace {
+
+void list_tiles(const Extents& grid, std::uint64_t cores, Extents& tile, std::vector<Extents>& tiles) {
+    const std::size_t axis = tile.size();
+    if (axis == grid.size()) {
+        if (cores == 1) tiles.push_back(tile);
+        return;
+    }
+    const std::uint64_t most = std::min<std::uint64_t>(grid[axis], cores);
+    for (std::uint32_t extent = 1; extent <= most; ++extent) {
+        if (grid[axis] % extent != 0 || cores % extent != 0) continue;
+        tile.push_back(extent);
+        list_tiles(grid, cores / extent, tile, tiles);
+        tile.pop_back();
+    }
+}
+
+/// A box of cells: from `begin` up to `end` on every axis.
+struct Box {
+    Extents begin;
+    Extents end;
+};
+
+/// Lists cells box by box, with `axes` from the slowest to the fastest.
+class Walk {
+   public:
+    Walk(const Extents& grid, std::vector<std::size_t> axes)
+        : stride_(row_major_strides(grid)), axes_(std::move(axes)) {
+        cells_.reserve(std::size_t{stride_[0]} * grid[0]);
+    }
+    void forward(const Box& box) { step(box, 0, 0); }
+    /// Every other layer across the slowest axis is listed backward; the layers too, if told so.
+    void back_and_forth(const Box& box, bool backward) {
+        const std::size_t axis = axes_[0];
+        for (std::uint32_t i = box.begin[axis]; i < box.end[axis]; ++i) {
+            const std::uint32_t layer = backward ? box.begin[axis] + box.end[axis] - 1 - i : i;
+            step(box, 1, layer * stride_[axis]);
+            backward_ = !backward_;
+        }
+        backward_ = false;
+    }
+    [[nodiscard]] std::vector<std::uint32_t> cells() && { return std::move(cells_); }
+
+   private:
+    void step(const Box& box, std::size_t depth, std::uint32_t cell) {
+        if (depth == axes_.size()) {
+            cells_.push_back(cell);
+            return;
+        }
+        const std::size_t axis = axes_[depth];
+        for (std::uint32_t i = box.begin[axis]; i < box.end[axis]; ++i) {
+            const std::uint32_t x = backward_ ? box.begin[axis] + box.end[axis] - 1 - i : i;
+            step(box, depth + 1, cell + x * stride_[axis]);
+        }
+    }
+
+    Extents stride_;
+    std::vector<std::size_t> axes_;  // from the slowest to the fastest
+    bool backward_ = false;
+    std::vector<std::uint32_t> cells_;
+};
+
+std::vector<std::size_t> all_axes(std::size_t count) {
+    std::vector<std::size_t> axes(count);
+    std::iota(axes.begin(), axes.end(), std::size_t{0});
+    return axes;
+}
+
+void halve(const WeightedGrid& grid, const Extents& stride, Box& box, std::vector<std::uint32_t>& cells) {
+    std::size_t longest = 0;
+    double most = 0;
+    for (std::size_t i = 0; i < stride.size(); ++i) {
+        const std::uint32_t extent = box.end[i] - box.begin[i];
+        // What a pair exchanges may be nothing.
+        const double ratio = extent / std::max(grid.weight[i], 1e-9);
+        if (extent > 1 && ratio > most) {
+            most = ratio;
+            longest = i;
+        }
+    }
+    if (most == 0) {
+        std::uint32_t cell = 0;
+        for (std::size_t i = 0; i < stride.size(); ++i) cell += box.begin[i] * stride[i];
+        cells.push_back(cell);
+        return;
+    }
+    const std::uint32_t begin = box.begin[longest];
+    const std::uint32_t end = box.end[longest];
+    const std::uint32_t middle = begin + (end - begin) / 2;
+    box.end[longest] = middle;
+    halve(grid, stride, box, cells);
+    box.end[longest] = end;
+    box.begin[longest] = middle;
+    halve(grid, stride, box, cells);
+    box.begin[longest] = begin;
+}
+
+class Bisection {
+   public:
+    explicit Bisection(const WeightedGrid& grid) : grid_(grid), stride_(row_major_strides(grid.extents)) {}
+
+    void split(std::span<std::uint32_t> cells, std::span<const std::uint32_t> sizes) const {
+        if (sizes.size() < 2 || cells.size() < 2) return;
+        const Cut cut = best_cut(bounds_of(cells), cells.size(), sizes);
+        const auto left = static_cast<std::ptrdiff_t>(cut.cells);
+        std::nth_element(cells.begin(), cells.begin() + left, cells.end(),
+                         [&](std::uint32_t a, std::uint32_t b) {
+                             const std::uint32_t x = at(a, cut.axis);
+                             const std::uint32_t y = at(b, cut.axis);
+                             return x != y ? x < y : a < b;
+                         });
+        split(cells.first(cut.cells), sizes.first(cut.groups));
+        split(cells.subspan(cut.cells), sizes.subspan(cut.groups));
+    }
+
+   private:
+    struct Cut {
+        std::size_t axis = 0;
+        std::size_t groups = 0;  // on the left
+        std::size_t cells = 0;   // in these
+    };
+
+    [[nodiscard]] std::uint32_t at(std::uint32_t cell, std::size_t axis) const {
+        return cell / stride_[axis] % grid_.extents[axis];
+    }
+
+    [[nodiscard]] Box bounds_of(std::span<const std::uint32_t> cells) const {
+        Box box{grid_.extents, Extents(stride_.size(), 0)};
+        for (const std::uint32_t cell : cells) {
+            for (std::size_t i = 0; i < stride_.size(); ++i) {
+                const std::uint32_t x = at(cell, i);
+                box.begin[i] = std::min(box.begin[i], x);
+                box.end[i] = std::max(box.end[i], x + 1);
+            }
+        }
+        return box;
+    }
+
+    [[nodiscard]] Cut best_cut(const Box& box, std::size_t count,
+                               std::span<const std::uint32_t> sizes) const {
+        // Further from the middle than a quarter, a plane that fits does not pay.
+        const std::size_t first = std::max<std::size_t>(1, sizes.size() / 4);
+        const std::size_t last = sizes.size() - first;
+        std::size_t before = 0;
+        for (std::size_t g = 0; g < first; ++g) before += sizes[g];
+        Cut best;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t groups = first; groups <= last; before += sizes[groups++]) {
+            const double off = std::abs(2.0 * static_cast<double>(before) / static_cast<double>(count) - 1);
+            for (std::size_t i = 0; i < stride_.size(); ++i) {
+                const std::uint32_t extent = box.end[i] - box.begin[i];
+                if (extent < 2) continue;
+                const double area = static_cast<double>(count) / extent;
+                double cost = grid_.weight[i] * area * (1 + 0.2 * off);
+                if (std::fmod(static_cast<double>(before), area) != 0) cost += step_cost(box, i, area);
+                if (cost >= least) continue;
+                least = cost;
+                best = {i, groups, before};
+            }
+        }
+        return best;
+    }
+
+    /// What the edge of a part of a layer cuts.
+    [[nodiscard]] double step_cost(const Box& box, std::size_t axis, double area) const {
+        for (std::size_t i = 0; i < stride_.size(); ++i) {
+            if (i != axis && box.end[i] - box.begin[i] > 1)
+                return grid_.weight[i] * area / (box.end[i] - box.begin[i]);
+        }
+        return 0;
+    }
+
+    const WeightedGrid& grid_;
+    Extents stride_;
+};
+
+}  // namespace
+
+std::vector<Extents> node_tiles(const WeightedGrid& grid, std::uint64_t cores) {
+    if (cores == 0) fail("a node without cores holds no tile");
+    std::vector<Extents> tiles;
+    Extents tile;
+    list_tiles(grid.extents, cores, tile, tiles);
+    std::ranges::stable_sort(tiles, {},
+                             [&](const Extents& extents) { return tile_surface(extents, grid.weight); });
+    return tiles;
+}
+
+std::vector<std::uint32_t> tile_order(const Extents& grid, const Extents& tile) {
+    Walk walk(grid, all_axes(grid.size()));
+    Box box{Extents(grid.size(), 0), tile};
+    for (;;) {
+        walk.forward(box);
+        std::size_t i = grid.size();
+        while (i > 0 && (box.end[i - 1] += tile[i - 1]) > grid[i - 1]) {
+            --i;
+            box.begin[i] = 0;
+            box.end[i] = tile[i];
+        }
+        if (i == 0) return std::move(walk).cells();
+        box.begin[i - 1] += tile[i - 1];
+    }
+}
+
+std::vector<std::uint32_t> strip_order(const Extents& grid, const std::vector<std::size_t>& axes,
+                                       const Extents& strips) {
+    Walk walk(grid, axes);
+    // The strips themselves are cells of a small grid, and gone through back and forth too.
+    Extents count = strips;
+    count[axes.front()] = 1;
+    std::vector<std::size_t> across = axes;
+    std::rotate(across.begin(), across.begin() + 1, across.end());
+    Walk through(count, across);
+    through.back_and_forth({Extents(grid.size(), 0), count}, false);
+    bool backward = false;
+    const Extents stride = row_major_strides(count);
+    for (const std::uint32_t strip : std::move(through).cells()) {
+        Box box{Extents(grid.size(), 0), grid};
+        for (std::size_t i = 0; i < grid.size(); ++i) {
+            const std::uint64_t x = strip / stride[i] % count[i];
+            box.begin[i] = static_cast<std::uint32_t>(x * grid[i] / count[i]);
+            box.end[i] = static_cast<std::uint32_t>((x + 1) * grid[i] / count[i]);
+        }
+        walk.back_and_forth(box, backward);
+        backward = !backward;
+    }
+    return std::move(walk).cells();
+}
+
+std::vector<std::uint32_t> halving_order(const WeightedGrid& grid) {
+    std::vector<std::uint32_t> cells;
+    Box box{Extents(grid.extents.size(), 0), grid.extents};
+    halve(grid, row_major_strides(grid.extents), box, cells);
+    return cells;
+}
+
+void bisect_cells(const WeightedGrid& grid, std::span<std::uint32_t> cells,
+                  std::span<const std::uint32_t> sizes) {
+    Bisection(grid).split(cells, sizes);
+}
+
+}  // namespace topoloom

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/grid/paired_halving.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "topoloom/machine/allocations/curves.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Slots or cells as points with whole coordinates, one array of them.
+class Points {
+   public:
+    Points(std::size_t axes, std::size_t count) : axes_(axes), at_(axes * count) {}
+    [[nodiscard]] std::size_t axes() const { return axes_; }
+    std::uint32_t* operator[](std::size_t point) { return at_.data() + point * axes_; }
+    const std::uint32_t* operator[](std::size_t point) const { return at_.data() + point * axes_; }
+
+    /// Least and greatest coordinate on every axis.
+    void bounds(std::span<const std::uint32_t> points, std::vector<std::uint32_t>& low,
+                std::vector<std::uint32_t>& high) const {
+        low.assign(axes_, std::numeric_limits<std::uint32_t>::max());
+        high.assign(axes_, 0);
+        for (const std::uint32_t p : points) {
+            const std::uint32_t* at = (*this)[p];
+            for (std::size_t i = 0; i < axes_; ++i) {
+                low[i] = std::min(low[i], at[i]);
+                high[i] = std::max(high[i], at[i]);
+            }
+        }
+    }
+
+    /// Puts the `count` lowest on `axis` first; equal ones by the other axes in turn.
+    void part(std::span<std::uint32_t> points, std::size_t axis, std::size_t count) const {
+        std::nth_element(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(count), points.end(),
+                         [&](std::uint32_t a, std::uint32_t b) {
+                             const std::uint32_t* x = (*this)[a];
+                             const std::uint32_t* y = (*this)[b];
+                             for (std::size_t i = 0; i < axes_; ++i) {
+                                 const std::size_t d = (axis + i) % axes_;
+                                 if (x[d] != y[d]) return x[d] < y[d];
+                             }
+                             return a < b;
+                         });
+    }
+
+    /// The count nearest to half that ends between two planes, if it is nearer than a quarter; else half.
+    [[nodiscard]] std::size_t even_count(std::span<const std::uint32_t> points, std::size_t axis,
+                                         std::uint32_t low, std::uint32_t high) const {
+        std::vector<std::size_t> in_plane(high - low + 1, 0);
+        for (const std::uint32_t p : points) ++in_plane[(*this)[p][axis] - low];
+        const std::size_t half = points.size() / 2;
+        std::size_t best = half;
+        std::size_t least = half / 2;
+        std::size_t below = 0;
+        for (const std::size_t count : in_plane) {
+            below += count;
+            const std::size_t off = below < half ? half - below : below - half;
+            if (off < least) {
+                least = off;
+                best = below;
+            }
+        }
+        return best;
+    }
+
+   private:
+    std::size_t axes_;
+    std::vector<std::uint32_t> at_;
+};
+
+template <class Space>
+class Halving {
+   public:
+    Halving(const Space& space, const GridPattern& pattern, const CommGraph& graph,
+            const Allocation& allocation, SlotChoice choice, CutChoice cuts)
+        : space_(space),
+          pattern_(pattern),
+          graph_(graph),
+          machine_(allocation.machine()),
+          cuts_(cuts),
+          cells_(pattern.axes.size(), pattern.rank_of_cell.size()),
+          slots_(machine_.grid().size(), std::min(pattern.rank_of_cell.size(), allocation.slot_count())),
+          has_axes_(machine_.has_grid()) {
+        take_slots(allocation, choice);
+        if (has_axes_) locate_slots();
+        const std::vector<std::uint32_t> stride = strides_of(pattern.axes);
+        for (std::uint32_t cell = 0; cell < pattern.rank_of_cell.size(); ++cell) {
+            std::uint32_t rest = cell;
+            for (std::size_t i = 0; i < stride.size(); ++i) {
+                cells_[cell][i] = rest / stride[i];
+                rest %= stride[i];
+            }
+        }
+        for (std::size_t i = 0; i < pattern.axes.size(); ++i) plane_bytes_.push_back(bytes_across(i));
+    }
+
+    std::vector<Slot> run() {
+        const std::size_t n = pattern_.rank_of_cell.size();
+        std::vector<std::uint32_t> cells(n);
+        std::vector<std::uint32_t> slots(taken_.size());
+        std::iota(cells.begin(), cells.end(), 0U);
+        std::iota(slots.begin(), slots.end(), 0U);
+        placed_.resize(n);
+        for (const Slot slot : taken_) points_.push_back(space_.point(slot));
+        center_.assign(n, points_[taken_.size() / 2]);
+        part_of_.assign(n, 0);
+        side_.assign(n, 0);
+        // Level by level, so that the surroundings of a part are always known equally well.
+        std::vector<Piece> level{{cells, slots}};
+        while (!level.empty()) {
+            std::vector<Piece> next;
+            for (const Piece& piece : level) {
+                if (piece.slots.size() == 1) {
+                    for (const std::uint32_t cell : piece.cells)
+                        placed_[rank(cell).value] = taken_[piece.slots[0]];
+                    continue;
+                }
+                const std::size_t first = part_slots(piece.slots);
+                const std::size_t first_cells = piece.cells.size() * first / piece.slots.size();
+                part_cells(piece.cells, first_cells, piece.slots, first);
+                next.push_back({piece.cells.first(first_cells), piece.slots.first(first)});
+                next.push_back({piece.cells.subspan(first_cells), piece.slots.subspan(first)});
+            }
+            level = std::move(next);
+        }
+        return std::move(placed_);
+    }
+
+   private:
+    void take_slots(const Allocation& allocation, SlotChoice choice) {
+        const std::size_t n = std::min(pattern_.rank_of_cell.size(), allocation.slot_count());
+        if (choice == SlotChoice::hilbert) {
+            const std::vector<std::uint32_t> order = curve_order(Curve::hilbert, allocation);
+            for (std::size_t i = 0; i < n; ++i) taken_.push_back(allocation.slots()[order[i]]);
+            std::sort(taken_.begin(), taken_.end());
+        } else {
+            taken_.assign(allocation.slots().begin(), allocation.slots().end());
+            std::sort(taken_.begin(), taken_.end());
+            taken_.resize(n);
+        }
+    }
+
+    /// Coordinates of the slots; those of a ring counted from behind its largest gap.
+    void locate_slots() {
+        const std::vector<std::uint32_t> extent = machine_.grid();
+        const std::vector<bool> wraps = machine_.wraps();
+        for (std::size_t s = 0; s < taken_.size(); ++s) {
+            const std::vector<std::uint32_t> at = machine_.coordinates(machine_.node(taken_[s]));
+            std::copy(at.begin(), at.end(), slots_[s]);
+        }
+        for (std::size_t d = 0; d < extent.size(); ++d) {
+            if (!wraps[d]) continue;
+            std::vector<char> used(extent[d], 0);
+            for (std::size_t s = 0; s < taken_.size(); ++s) used[slots_[s][d]] = 1;
+            std::uint32_t begin = 0;
+            std::uint32_t widest = 0;
+            for (std::uint32_t x = 0; x < extent[d]; ++x) {
+                std::uint32_t gap = 0;
+                while (gap < extent[d] && used[(x + gap) % extent[d]] == 0) ++gap;
+                if (gap > widest) {
+                    widest = gap;
+                    begin = (x + gap) % extent[d];
+                }
+            }
+            for (std::size_t s = 0; s < taken_.size(); ++s) {
+                slots_[s][d] = (slots_[s][d] + extent[d] - begin) % extent[d];
+            }
+        }
+    }
+
+    /// Bytes of all messages along an axis, per step that they could be cut at and rank in a plane.
+    [[nodiscard]] double bytes_across(std::size_t axis) const {
+        const AxisKind kind = pattern_.axes[axis].kind;
+        if (kind == AxisKind::apart) return 0;
+        double weight = 0;
+        for (std::size_t c = 0; c < pattern_.weight.size(); ++c) {
+            const bool along = pattern_.shape == StencilShape::star ? c == axis : (c >> axis & 1U) != 0;
+            if (along) weight += pattern_.weight[c];
+        }
+        return kind == AxisKind::clique ? weight * pattern_.axes[axis].extent / 2 : weight;
+    }
+
+    /// The axis along which a cut of the cells parts the fewest bytes.
+    [[nodiscard]] std::size_t axis_of_cells(std::span<const std::uint32_t> cells) {
+        cells_.bounds(cells, low_, high_);
+        std::size_t best = 0;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < cells_.axes(); ++i) {
+            const std::uint32_t extent = high_[i] - low_[i] + 1;
+            if (extent == 1) continue;
+            const double bytes = plane_bytes_[i] / extent;
+            if (bytes < least) {
+                least = bytes;
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    struct Cut {
+        std::size_t axis = 0;
+        std::size_t count = 0;  // 0: there is none
+    };
+
+    /// The plane with an eighth of the slots on each side, at least, where the fewest of them meet for the size of
+    /// the smaller side; so gaps are found before they are halved across.
+    [[nodiscard]] Cut thinnest_cut(std::span<const std::uint32_t> slots) {
+        slots_.bounds(slots, low_, high_);
+        Cut best;
+        double least = std::numeric_limits<double>::infinity();
+        std::vector<std::size_t> in_plane;
+        for (std::size_t axis = 0; axis < slots_.axes(); ++axis) {
+            in_plane.assign(high_[axis] - low_[axis] + 1, 0);
+            for (const std::uint32_t s : slots) ++in_plane[slots_[s][axis] - low_[axis]];
+            std::size_t below = 0;
+            for (std::size_t x = 0; x + 1 < in_plane.size(); ++x) {
+                below += in_plane[x];
+                const std::size_t smaller = std::min(below, slots.size() - below);
+                if (8 * smaller < slots.size()) continue;
+                const auto meet = static_cast<double>(std::min(in_plane[x], in_plane[x + 1]));
+                const double thin = (meet + 0.5) / static_cast<double>(smaller);
+                if (thin >= least) continue;
+                least = thin;
+                best = {axis, below};
+            }
+        }
+        return best;
+    }
+
+    /// Orders the slots and says how many come first.
+    std::size_t part_slots(std::span<std::uint32_t> slots) {
+        if (has_axes_) {
+            if (cuts_ == CutChoice::by_cost) {
+                const Cut cut = thinnest_cut(slots);
+                if (cut.count > 0) {
+                    slots_.part(slots, cut.axis, cut.count);
+                    return cut.count;
+                }
+            }
+            slots_.bounds(slots, low_, high_);
+            std::size_t axis = 0;
+            for (std::size_t d = 1; d < slots_.axes(); ++d) {
+                if (high_[d] - low_[d] > high_[axis] - low_[axis]) axis = d;
+            }
+            if (high_[axis] > low_[axis]) {
+                const std::size_t count = slots_.even_count(slots, axis, low_[axis], high_[axis]);
+                slots_.part(slots, axis, count);
+                return count;
+            }
+        }
+        // By number, between the two neighbors that are farthest apart; of several the nearest to the middle.
+        std::sort(slots.begin(), slots.end());
+        const std::size_t half = slots.size() / 2;
+        std::size_t best = half;
+        std::uint32_t farthest = 0;
+        for (std::size_t k = 0; k < slots.size() - 1; ++k) {
+            const std::size_t i = half + (k % 2 == 0 ? k / 2 : slots.size() - (k + 1) / 2);
+            const std::size_t at = i >= slots.size() ? i - slots.size() : i;
+            if (at == 0) continue;
+            const std::uint32_t apart = machine_.distance(taken_[slots[at - 1]], taken_[slots[at]]);
+            if (apart > farthest) {
+                farthest = apart;
+                best = at;
+            }
+        }
+        return best;
+    }
+
+    [[nodiscard]] Rank rank(std::uint32_t cell) const { return pattern_.rank_of_cell[cell]; }
+
+    /// The slot nearest to the middle of these.
+    [[nodiscard]] typename Space::Point center(std::span<const std::uint32_t> slots) const {
+        if (!has_axes_) return points_[slots[slots.size() / 2]];
+        const std::size_t axes = slots_.axes();
+        std::vector<std::int64_t> sum(axes, 0);
+        for (const std::uint32_t s : slots) {
+            for (std::size_t d = 0; d < axes; ++d) sum[d] += slots_[s][d];
+        }
+        const auto count = static_cast<std::int64_t>(slots.size());
+        std::uint32_t best = slots[0];
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (const std::uint32_t s : slots) {
+            std::int64_t off = 0;
+            for (std::size_t d = 0; d < axes; ++d) off += std::abs(slots_[s][d] * count - sum[d]);
+            if (off < least) {
+                least = off;
+                best = s;
+            }
+        }
+        return points_[best];
+    }
+
+    /// Orders the cells so that the `count` for the first slots come first.
+    void part_cells(std::span<std::uint32_t> cells, std::size_t count, std::span<const std::uint32_t> slots,
+                    std::size_t slot_count) {
+        if (cuts_ == CutChoice::by_shape) {
+            cells_.part(cells, axis_of_cells(cells), count);
+            return;
+        }
+        const typename Space::Point here = center(slots.first(slot_count));
+        const typename Space::Point there = center(slots.subspan(slot_count));
+        ++parts_;
+        for (const std::uint32_t cell : cells) part_of_[rank(cell).value] = parts_;
+        std::vector<std::uint32_t> low;
+        std::vector<std::uint32_t> high;
+        cells_.bounds(cells, low, high);
+        std::vector<std::uint32_t> best;
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (std::size_t axis = 0; axis < cells_.axes(); ++axis) {
+            if (low[axis] == high[axis]) continue;
+            for (const bool turned : {false, true}) {
+                cells_.part(cells, axis, turned ? cells.size() - count : count);
+                if (turned) {
+                    std::rotate(cells.begin(), cells.end() - static_cast<std::ptrdiff_t>(count), cells.end());
+                }
+                const std::int64_t cost = cost_of(cells, count, here, there);
+                if (cost >= least) continue;
+                least = cost;
+                best.assign(cells.begin(), cells.end());
+            }
+        }
+        std::copy(best.begin(), best.end(), cells.begin());
+        for (std::size_t k = 0; k < cells.size(); ++k)
+            center_[rank(cells[k]).value] = k < count ? here : there;
+    }
+
+    /// Hop-bytes of the messages of these cells if the first `count` sit here, the others there, and the rest where
+    /// they are known to be about.
+    std::int64_t cost_of(std::span<const std::uint32_t> cells, std::size_t count,
+                         const typename Space::Point& here, const typename Space::Point& there) {
+        for (std::size_t k = 0; k < cells.size(); ++k) side_[rank(cells[k]).value] = k < count ? 0 : 1;
+        const auto apart = static_cast<std::int64_t>(space_.distance(here, there));
+        std::int64_t between = 0;
+        std::int64_t outside = 0;
+        for (std::size_t k = 0; k < cells.size(); ++k) {
+            const Rank u = rank(cells[k]);
+            const auto peers = graph_.peers(u);
+            const auto bytes = graph_.bytes(u);
+            const auto& own = k < count ? here : there;
+            for (std::size_t i = 0; i < peers.size(); ++i) {
+                const std::uint32_t v = peers[i].value;
+                if (part_of_[v] == parts_) {
+                    between += side_[v] != side_[u.value] ? bytes[i].value : 0;
+                } else {
+                    outside += bytes[i].value * static_cast<std::int64_t>(space_.distance(own, center_[v]));
+                }
+            }
+        }
+        // Messages inside were met from both ends.
+        return outside + between / 2 * apart;
+    }
+
+    struct Piece {
+        std::span<std::uint32_t> cells;
+        std::span<std::uint32_t> slots;
+    };
+
+    const Space& space_;
+    const GridPattern& pattern_;
+    const CommGraph& graph_;
+    const Machine& machine_;
+    CutChoice cuts_;
+    Points cells_;
+    Points slots_;
+    bool has_axes_;
+    std::vector<Slot> taken_;  // the slots that are used, ascending
+    std::vector<double> plane_bytes_;
+    std::vector<std::uint32_t> low_;  // kept to save allocations
+    std::vector<std::uint32_t> high_;
+    std::vector<typename Space::Point> points_;  // of the slots
+    std::vector<typename Space::Point>
+        center_;                          // of every rank: the middle of the slots that are left for it
+    std::vector<std::uint32_t> part_of_;  // of every rank: its part, as far as it has been halved
+    std::uint32_t parts_ = 0;
+    std::vector<char> side_;
+    std::vector<Slot> placed_;
+};
+
+}  // namespace
+
+std::vector<Slot> place_by_halving(const GridPattern& pattern, const CommGraph& symmetric,
+                                   const Allocation& allocation, SlotChoice choice, CutChoice cuts) {
+    return with_space(allocation.machine(), [&]<class Space>(const Space& space) {
+        return Halving<Space>(space, pattern, symmetric, allocation, choice, cuts).run();
+    });
+}
+
+}  // namespace topoloom

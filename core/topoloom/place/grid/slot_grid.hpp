@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An allocation seen as a grid of routers with equal groups of slots inside, where it is one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/place/grid/box_blocking.hpp"
+
+namespace topoloom {
+
+struct SlotGrid {
+    std::vector<std::uint32_t> extent;  // in routers; a tree is one router
+    std::vector<bool> wraps;
+    std::vector<GroupLevel> inside;  // of a router, bottom-up
+    std::uint64_t slots_per_router = 1;
+    std::vector<Slot> slots;  // router by router, row-major; those of a router by their groups
+    bool has_ports = false;   // whose costs for slots neither levels nor grid tell
+};
+
+/// The grid of all slots of a tree, torus or mesh, or of so many of them in whole groups that `ranks` ranks just fit
+/// inside every router; none where routers or groups are cut differently, or the rows of a torus are not complete.
+[[nodiscard]] std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t ranks);
+
+/// No two slots of the machine are nearer than this.
+[[nodiscard]] std::uint32_t least_distance(const Machine& machine);
+
+}  // namespace topoloom

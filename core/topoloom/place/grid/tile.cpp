@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/grid/tile.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/grid/grid_folding.hpp"
+#include "topoloom/place/grid/node_blocking.hpp"
+#include "topoloom/place/grid/slot_grid.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// A piece of the grid on the slots of its node: along the levels in which slots differ, else in the ranks' order.
+class InsideNode {
+   public:
+    InsideNode(const Machine& machine, const RankGrid& grid) : grid_(grid), weighted_(weighted(grid)) {
+        const Levels& levels = machine.inside().levels;
+        std::uint32_t span = 1;
+        for (std::uint32_t j = 0; j + 1 < levels.count(); ++j) {
+            span *= levels.arity()[j];
+            if (levels.distances()[j] != levels.distances()[j + 1]) spans_.push_back(span);
+        }
+    }
+
+    void settle(std::span<std::uint32_t> cells, std::span<const Slot> slots,
+                std::vector<Slot>& slot_of_rank) const {
+        settle(cells, slots, slot_of_rank, spans_.size());
+    }
+
+   private:
+    void settle(std::span<std::uint32_t> cells, std::span<const Slot> slots, std::vector<Slot>& slot_of_rank,
+                std::size_t level) const {
+        if (level == 0) {
+            std::ranges::sort(cells, {}, [&](std::uint32_t cell) { return grid_.rank_of_cell[cell]; });
+            for (std::size_t i = 0; i < cells.size(); ++i)
+                slot_of_rank[grid_.rank_of_cell[cells[i]].value] = slots[i];
+            return;
+        }
+        std::vector<std::uint32_t> sizes;
+        const std::uint32_t span = spans_[level - 1];
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            if (i == 0 || slots[i].value / span != slots[i - 1].value / span) sizes.push_back(0);
+            ++sizes.back();
+        }
+        bisect_cells(weighted_, cells, sizes);
+        std::size_t first = 0;
+        for (const std::uint32_t size : sizes) {
+            settle(cells.subspan(first, size), slots.subspan(first, size), slot_of_rank, level - 1);
+            first += size;
+        }
+    }
+
+    const RankGrid& grid_;
+    WeightedGrid weighted_;
+    std::vector<std::uint32_t> spans_;  // slots of a group of every level below the node
+};
+
+/// Keeps the placement of the fewest bytes between nodes, then of the least hop-bytes.
+class Nearest {
+   public:
+    Nearest(const Problem& problem, const RankGrid& grid, const FilledNodes& nodes, Meter& meter)
+        : problem_(problem), grid_(grid), nodes_(nodes), meter_(meter), inside_(problem.machine(), grid) {}
+
+    void try_slots(std::vector<Slot> slots) {
+        std::vector<std::uint32_t> node_of_rank;
+        node_of_rank.reserve(slots.size());
+        for (const Slot slot : slots) node_of_rank.push_back(problem_.machine().node(slot).value);
+        const std::int64_t between = inter_node_bytes(problem_.graph(), node_of_rank, problem_.threads());
+        meter_.spend(slots.size());
+        if (between > between_) return;
+        const std::int64_t value = hop_bytes(problem_.graph(), problem_.machine(), slots, problem_.threads());
+        if (between == between_ && value >= value_) return;
+        between_ = between;
+        value_ = value;
+        slots_ = std::move(slots);
+    }
+
+    void try_blocking(NodeBlocking blocking) {
+        const auto in_order = [&](std::size_t piece) { return std::span<const Slot>(nodes_.slots[piece]); };
+        try_pieces(blocking.cells, in_order);
+        if (blocking.tile.empty()) return;
+        WeightedGrid tiles = weighted(grid_);
+        for (std::size_t i = 0; i < blocking.tile.size(); ++i) {
+            tiles.extents[i] /= blocking.tile[i];
+            tiles.weight[i] *= static_cast<double>(nodes_.sizes[0]) / blocking.tile[i];
+        }
+        try_halves(tiles, blocking.cells);
+        try_foldings(tiles, blocking.cells);
+    }
+
+    /// Pieces of one size, all but the last at the most, on their nodes in another order: the best that a search finds.
+    void try_searched_order(const NodeBlocking& blocking) {
+        constexpr std::size_t most_nodes = 1000;  // a tenth of a second
+        const Machine& machine = problem_.machine();
+        const std::uint32_t cores = nodes_.sizes[0];
+        const auto last =
+            std::ranges::find_if(nodes_.sizes, [&](std::uint32_t size) { return size != cores; });
+        const auto count = static_cast<std::size_t>(last - nodes_.sizes.begin());
+        if (cores == 1 || count > most_nodes || count + 1 < nodes_.sizes.size() || meter_.exhausted()) return;
+        std::vector<Slot> first;
+        std::vector<std::uint32_t> index_of(machine.node_count());
+        std::uint32_t nearest = machine.max_distance();
+        for (std::uint32_t i = 0; i < count; ++i) {
+            first.push_back(nodes_.slots[i].front());
+            index_of[machine.node(first.back()).value] = i;
+            if (i > 0) nearest = std::min(nearest, machine.distance(first[0], first[i]));
+        }
+        if (value_ <= between_ * nearest) return;  // nothing is left to gain
+        const CommGraph pieces = graph_of_pieces(blocking, count, cores);
+        const Allocation nodes = Allocation::of_slots(machine, first);
+        const Placement found =
+            place(Problem(pieces, nodes, problem_.seed(), problem_.threads()), "auto(effort=fast)", meter_);
+        std::vector<std::uint32_t> cells = blocking.cells;
+        try_pieces(cells, [&](std::size_t piece) {
+            if (piece >= count) return std::span<const Slot>(nodes_.slots[piece]);
+            const Slot slot = found[Rank{static_cast<std::uint32_t>(piece)}];
+            return std::span<const Slot>(nodes_.slots[index_of[machine.node(slot).value]]);
+        });
+    }
+
+    [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
+
+   private:
+    /// The first so many pieces as ranks.
+    [[nodiscard]] CommGraph graph_of_pieces(const NodeBlocking& blocking, std::size_t count,
+                                            std::uint32_t cores) const {
+        std::vector<Rank> piece_of(grid_.cells());
+        for (std::uint32_t i = 0; i < blocking.cells.size(); ++i)
+            piece_of[grid_.rank_of_cell[blocking.cells[i]].value] = Rank{i / cores};
+        std::vector<Rank> from;
+        std::vector<Rank> to;
+        std::vector<Bytes> bytes;
+        for (const Rank u : ids<Rank>(piece_of.size())) {
+            for (const Edge edge : problem_.graph().sends(u)) {
+                const Rank a = piece_of[u.value];
+                const Rank b = piece_of[edge.peer.value];
+                if (a == b || a.value >= count || b.value >= count) continue;
+                from.push_back(a);
+                to.push_back(b);
+                bytes.push_back(edge.bytes);
+            }
+        }
+        return CommGraph::from_edges(count, from, to, bytes);
+    }
+
+    /// Piece after piece on the slots that `slots_of` names.
+    template <class SlotsOf>
+    void try_pieces(std::span<std::uint32_t> cells, const SlotsOf& slots_of) {
+        std::vector<Slot> slots(cells.size());
+        for (std::size_t piece = 0, first = 0; first < cells.size(); ++piece) {
+            const std::span<const Slot> taken = slots_of(piece);
+            inside_.settle(cells.subspan(first, taken.size()), taken, slots);
+            first += taken.size();
+        }
+        try_slots(std::move(slots));
+    }
+
+    /// Nodes that follow each other, as those of a switch do, take tiles that are halves of halves of the grid.
+    void try_halves(const WeightedGrid& tiles, std::span<std::uint32_t> cells) {
+        const std::vector<std::uint32_t> order = halving_order(tiles);
+        std::vector<std::uint32_t> node_of_tile(order.size());
+        for (std::uint32_t node = 0; node < order.size(); ++node) node_of_tile[order[node]] = node;
+        try_pieces(cells,
+                   [&](std::size_t tile) { return std::span<const Slot>(nodes_.slots[node_of_tile[tile]]); });
+    }
+
+    /// The tiles on the axes of a torus, one a router.
+    void try_foldings(const WeightedGrid& tiles, std::span<std::uint32_t> cells) {
+        const std::size_t keep =
+            std::clamp<std::size_t>(4'000'000 / (problem_.graph().edge_count() + 1), 1, 4);
+        constexpr std::size_t most = 600;
+        const std::size_t cores = nodes_.sizes[0];
+        const auto routers = slot_grid(problem_.allocation(), problem_.rank_count());
+        if (!routers || routers->slots_per_router != cores) return;
+        std::vector<FoldedAxis> axes;
+        for (std::size_t i = 0; i < tiles.extents.size(); ++i) {
+            const std::uint32_t count = tiles.extents[i];
+            const bool ring = grid_.wrap_bytes[i] > 0 && count > 2;
+            const double planes = ring ? count : count - 1;
+            const double faces = static_cast<double>(cells.size() / cores) / count;
+            axes.push_back({count, ring ? AxisKind::ring : AxisKind::path, planes * faces * tiles.weight[i]});
+        }
+        for (const Folding& folding : list_foldings(axes, routers->extent, routers->wraps, keep, most)) {
+            for (const Reflection reflection : {Reflection::rows, Reflection::nested}) {
+                if (meter_.exhausted() || (reflection == Reflection::nested && !folding.nests())) continue;
+                Extents at(axes.size());
+                std::vector<std::uint32_t> position(routers->extent.size(), 0);
+                try_pieces(cells, [&](std::size_t tile) {
+                    for (std::size_t i = axes.size(); i-- > 0; tile /= axes[i].extent)
+                        at[i] = static_cast<std::uint32_t>(tile % axes[i].extent);
+                    folding.place(at, reflection, position);
+                    std::size_t router = 0;
+                    for (std::size_t d = 0; d < position.size(); ++d)
+                        router = router * routers->extent[d] + position[d];
+                    return std::span<const Slot>(routers->slots).subspan(router * cores, cores);
+                });
+            }
+        }
+    }
+
+    const Problem& problem_;
+    const RankGrid& grid_;
+    const FilledNodes& nodes_;
+    Meter& meter_;
+    InsideNode inside_;
+    std::int64_t between_ = std::numeric_limits<std::int64_t>::max();
+    std::int64_t value_ = 0;
+    std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+Placement place_tile(const Problem& problem, Meter& meter, const GridOptions& options) {
+    return tile_grid(problem, rank_grid(problem, options.grid, "tile"), meter);
+}
+
+Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
+    const FilledNodes nodes(problem);
+    Nearest nearest(problem, grid, nodes, meter);
+    const auto block = problem.allocation().slots().first(problem.rank_count());
+    nearest.try_slots({block.begin(), block.end()});
+    const std::vector<NodeBlocking> blockings = best_blockings(problem, grid, nodes, meter);
+    bool tiled = false;
+    for (const NodeBlocking& blocking : blockings) {
+        tiled = tiled || !blocking.tile.empty();
+        nearest.try_blocking(blocking);
+    }
+    if (problem.rank_count() <= few_ranks) nearest.try_searched_order(blockings.front());
+    // It knows more of the network, which counts among equals, but gives nodes different pieces.
+    if (!tiled && problem.rank_count() <= few_ranks && !meter.exhausted()) {
+        const Placement structured = place(problem, "structure", meter);
+        nearest.try_slots({structured.slots().begin(), structured.slots().end()});
+    }
+    return nearest.placement();
+}
+
+}  // namespace topoloom

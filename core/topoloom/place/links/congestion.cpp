@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/links/congestion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/place/links/local_opt.hpp"
+#include "topoloom/place/local/cooling.hpp"
+#include "topoloom/place/most_at_once.hpp"
+#include "topoloom/place/state/near_lists.hpp"
+#include "topoloom/place/state/no_worse.hpp"
+
+namespace topoloom {
+
+namespace {
+
+template <class Loads>
+class CongestionAnnealing {
+   public:
+    CongestionAnnealing(Loads& loads, const Allocation& allocation, NearLists& near, Rng rng)
+        : loads_(loads), slots_(allocation.slots()), near_(near), rank_on_(slots_.size(), nobody), rng_(rng) {
+        std::vector<std::uint32_t> position(allocation.machine().slot_count());
+        for (std::uint32_t i = 0; i < slots_.size(); ++i) position[slots_[i].value] = i;
+        for (const Rank u : ids<Rank>(loads.rank_count())) {
+            at_.push_back(position[loads.slot(u).value]);
+            rank_on_[at_.back()] = u;
+        }
+        keep();
+    }
+    [[nodiscard]] const std::vector<Slot>& best() const { return best_; }
+
+    void run(Meter& meter, std::uint32_t sweeps) {
+        // Relative to what one of the busiest links counts; found on meshes and collectives on fragments of tori.
+        const Cooling cooling{0.3 * soft_unit, 0.01 * soft_unit};
+        constexpr double share_for_cooling = 0.9;  // of a budget
+        const double share_at_start = meter.share();
+        for (std::uint32_t sweep = 0; sweep < sweeps && !meter.exhausted(); ++sweep) {
+            if (loads_.key().links_at_maximum == 0) return;
+            loads_.set_soft_scale();
+            const double share =
+                (meter.share() - share_at_start) / (share_for_cooling * (1 - share_at_start));
+            const double progress = std::max(share, static_cast<double>(sweep) / sweeps);
+            if (progress >= 1) return;
+            const std::uint32_t reach = reach_at(progress);
+            for (const Rank u : ids<Rank>(at_.size())) propose(u, reach, cooling.at(progress));
+            meter.spend(at_.size());
+            if (loads_.key() < best_key_) keep();
+        }
+    }
+
+   private:
+    static constexpr Rank nobody = Loads::nobody;
+
+    /// How many of the nearest slots to choose from: when it is cold, only short ways are accepted.
+    [[nodiscard]] std::uint32_t reach_at(double progress) const {
+        constexpr double last = 6;
+        const double all = std::max(last, static_cast<double>(slots_.size()));
+        return static_cast<std::uint32_t>(all * std::pow(last / all, progress));
+    }
+    [[nodiscard]] std::uint32_t any_slot(std::uint32_t from, std::uint32_t reach) {
+        if (reach <= near_.count()) return near_.of(from)[rng_.below(reach)];
+        return rng_.below(static_cast<std::uint32_t>(slots_.size()));
+    }
+    /// A change of u's slot, made if Metropolis' rule accepts it.
+    void propose(Rank u, std::uint32_t reach, double temperature) {
+        const std::uint32_t from = at_[u.value];
+        const std::uint32_t to = any_slot(from, reach);
+        if (to == from) return;
+        const double loss = -temperature * std::log(1 - rng_.uniform());
+        const std::int64_t most = loads_.soft() + static_cast<std::int64_t>(loss);
+        const Rank v = rank_on_[to];
+        if (v == nobody ? loads_.move_if_soft(u, slots_[to], most) : loads_.exchange_if_soft(u, v, most)) {
+            std::swap(rank_on_[from], rank_on_[to]);
+            at_[u.value] = to;
+            if (v != nobody) at_[v.value] = from;
+        }
+    }
+    void keep() {
+        best_key_ = loads_.key();
+        best_ = loads_.slots();
+    }
+
+    Loads& loads_;
+    std::span<const Slot> slots_;
+    NearLists& near_;
+    std::vector<Rank> rank_on_;      // by position in the allocation
+    std::vector<std::uint32_t> at_;  // by rank: its position
+    Rng rng_;
+    CongestionKey best_key_;
+    std::vector<Slot> best_;
+};
+
+}  // namespace
+
+std::uint32_t annealing_sweeps(const CommGraph& graph) {
+    const auto work = static_cast<double>(graph.rank_count() + graph.edge_count());
+    const double fewest = graph.rank_count() > most_at_once ? 30 : 60;
+    return static_cast<std::uint32_t>(std::clamp(1.2e6 / work, fewest, 1e4));
+}
+
+Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
+                       const CongestionOptions& options) {
+    constexpr std::uint32_t nearest = 256;
+    const Allocation& allocation = problem.allocation();
+    const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
+    const Goal goal = problem.goal_on_links();
+    return no_worse(problem, std::move(start), [&](const Placement& from) {
+        Placement found = from;
+        with_near_lists(problem, nearest, [&](NearLists& near) {
+            found = with_loads(problem.machine(), goal, [&](const auto& make) {
+                auto loads = make(from.slots());
+                CongestionAnnealing annealing(loads, allocation, near, Rng(problem.seed()));
+                annealing.run(meter, sweeps);
+                return Placement(allocation, annealing.best());
+            });
+        });
+        return found;
+    });
+}
+
+Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,
+                             const CongestionOptions& options) {
+    constexpr std::size_t few = 1000;
+    if (problem.rank_count() <= few) {
+        start = improve_by_local_opt(problem, std::move(start), meter);
+        start = anneal_links(problem, std::move(start), meter, options);
+        return improve_by_local_opt(problem, std::move(start), meter);
+    }
+    start = anneal_links(problem, std::move(start), meter, options);
+    // Link by link from plateau to plateau it would go on for minutes, and gain little.
+    constexpr std::uint64_t partners = 64;
+    Budget budget = meter.part(1);
+    budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), most_at_once));
+    Meter brief(budget);
+    start = improve_by_local_opt(problem, std::move(start), brief);
+    meter.spend(brief.done());
+    return start;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// First improvement under congestion, from the busiest links down.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/metric/link_loads.hpp"
+#include "topoloom/place/state/free_runs.hpp"
+
+namespace topoloom {
+
+/// One rank on a slot.
+template <class Loads>
+class CongestionDescent {
+   public:
+    CongestionDescent(Loads& loads, const Allocation& allocation)
+        : loads_(loads), free_(allocation, loads.slots()) {
+        for (const Rank u : ids<Rank>(loads.rank_count())) next_.push_back(u.value);
+    }
+
+    /// Until no exchange or move of an end of a message over one of the busiest links helps, or the budget is spent.
+    void run(Meter& meter) {
+        // The ends of messages over nearly as busy links, too: those are the busiest next, and to find them takes time.
+        constexpr double share = 0.9;
+        constexpr std::size_t few = 32;
+        // Few partners for each at first: as long as that helps some, all others need not be looked through.
+        std::size_t partners = few;
+        while (true) {
+            const std::size_t all = next_.size() + free_.size();
+            bool improved = false;
+            for (const Rank u : loads_.ends_of_busy(share)) {
+                if (loads_.is_at_maximum(u) && improve(u, std::min(partners, all), meter)) improved = true;
+                if (meter.exhausted()) return;
+            }
+            if (!improved && partners >= all) return;
+            partners = improved ? few : 4 * partners;
+        }
+    }
+
+   private:
+    /// With the next of all ranks and runs of free slots, until u leaves the busiest links.
+    bool improve(Rank u, std::size_t partners, Meter& meter) {
+        bool improved = false;
+        for (; partners > 0 && meter.spend(1); --partners) {
+            next_[u.value] = (next_[u.value] + 1) % (next_.size() + free_.size());
+            if (!try_with(u, next_[u.value])) continue;
+            improved = true;
+            if (!loads_.is_at_maximum(u)) break;
+        }
+        return improved;
+    }
+    bool try_with(Rank u, std::size_t partner) {
+        if (partner < next_.size()) {
+            const Rank v{static_cast<std::uint32_t>(partner)};
+            return u != v && loads_.exchange_if_better(u, v);
+        }
+        const std::size_t run = partner - next_.size();
+        const Slot from = loads_.slot(u);
+        if (!loads_.move_if_better(u, free_.slot(run))) return false;
+        free_.exchange(run, from);
+        return true;
+    }
+
+    Loads& loads_;
+    FreeRuns free_;
+    std::vector<std::size_t> next_;  // by rank: its last partner, a rank or behind them a run of free slots
+};
+
+}  // namespace topoloom

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One search of simulated annealing: proposals that put a rank beside a partner, accepted by Metropolis' rule.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/place/state/arrangement.hpp"
+
+namespace topoloom {
+
+/// Losses that Metropolis' rule accepts at a temperature. A loss passes with probability exp(-loss / T): if it is at
+/// most -T ln r for a random r in (0, 1). The logarithms of r in equal steps are kept, so that a proposal costs a load.
+class Acceptance {
+   public:
+    explicit Acceptance(double temperature) {
+        for (std::size_t i = 0; i < levels; ++i)
+            loss_[i] = static_cast<std::int64_t>(temperature * unit_losses()[i]);
+    }
+    [[nodiscard]] std::int64_t greatest_loss(std::uint32_t random) const {
+        return loss_[random >> (32 - level_bits)];
+    }
+
+   private:
+    static constexpr unsigned level_bits = 9;
+    static constexpr std::size_t levels = std::size_t{1} << level_bits;
+
+    static const std::array<double, levels>& unit_losses() {
+        static const std::array<double, levels> table = [] {
+            std::array<double, levels> t{};
+            for (std::size_t i = 0; i < levels; ++i)
+                t[i] = -std::log((static_cast<double>(i) + 0.5) / static_cast<double>(levels));
+            return t;
+        }();
+        return table;
+    }
+    std::array<std::int64_t, levels> loss_{};
+};
+
+/// Refers to graph and near slots, which many walkers share. Ranks 0 .. active - 1 are those that have partners.
+template <class Space, class Near, class Graph>
+class AnnealWalker {
+   public:
+    using State = Arrangement<Space, Graph>;
+
+    AnnealWalker(const State& start, const Graph& graph, const Near& near, std::uint32_t active, Rng rng)
+        : state_(start), graph_(graph), near_(near), active_(active), rng_(rng), value_(start.total()) {
+        keep();
+    }
+
+    [[nodiscard]] std::int64_t value() const { return value_; }
+    [[nodiscard]] std::int64_t best_value() const { return best_value_; }
+    [[nodiscard]] const std::vector<std::uint32_t>& best() const { return best_; }
+    [[nodiscard]] const std::vector<std::uint32_t>& positions() const { return state_.positions(); }
+
+    /// `count` proposals, for all ranks in turn. The best placement is looked for at the end: a search that cools
+    /// slowly is seldom better in between.
+    void run(std::uint64_t count, const Acceptance& acceptance) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const Proposal proposal = propose(Rank{next_rank_});
+            if (++next_rank_ == active_) next_rank_ = 0;
+            const std::int64_t most = acceptance.greatest_loss(rng_.next());
+            if (proposal.v == proposal.u) continue;
+            const std::int64_t gain = gain_of(proposal);
+            if (gain < -most) continue;
+            if (proposal.v == State::nobody) {
+                state_.move(proposal.u, proposal.to);
+            } else {
+                state_.exchange(proposal.u, proposal.v);
+            }
+            value_ -= gain;
+        }
+        if (value_ < best_value_) keep();
+    }
+
+    /// What `count` proposals would lose, of those that would lose anything. None is made.
+    [[nodiscard]] std::vector<std::int64_t> sample_losses(std::uint64_t count) {
+        std::vector<std::int64_t> losses;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const Proposal proposal = propose(Rank{rng_.below(active_)});
+            if (proposal.v == proposal.u) continue;
+            const std::int64_t gain = gain_of(proposal);
+            if (gain < 0) losses.push_back(-gain);
+        }
+        return losses;
+    }
+
+   private:
+    /// Put u on the slot `to`, where v is: another rank, nobody, or u itself.
+    struct Proposal {
+        Rank u;
+        Rank v;
+        std::uint32_t to;
+    };
+
+    [[nodiscard]] Proposal propose(Rank u) {
+        const auto edges = graph_.sends(u);
+        // Of two random partners the one that matters more. A number serves twice: the high half of the product
+        // chooses, the low half is random still.
+        const std::uint64_t one = std::uint64_t{rng_.next()} * edges.size();
+        const std::uint64_t two = (one & 0xFFFF'FFFFU) * edges.size();
+        const auto& first = edges[one >> 32];
+        const auto& second = edges[two >> 32];
+        const Rank partner = second.bytes > first.bytes ? second.peer : first.peer;
+        const auto near = near_.near(state_.position(partner));
+        const std::uint32_t to = near[std::uint64_t{rng_.next()} * near.size() >> 32];
+        return {u, state_.occupant(to), to};
+    }
+    [[nodiscard]] std::int64_t gain_of(const Proposal& proposal) {
+        return proposal.v == State::nobody ? state_.move_gain(proposal.u, proposal.to)
+                                           : state_.exchange_gain(proposal.u, proposal.v);
+    }
+
+    void keep() {
+        best_value_ = value_;
+        best_ = state_.positions();
+    }
+
+    State state_;
+    const Graph& graph_;
+    const Near& near_;
+    std::uint32_t active_;
+    std::uint32_t next_rank_ = 0;
+    Rng rng_;
+    std::int64_t value_;
+    std::int64_t best_value_ = 0;
+    std::vector<std::uint32_t> best_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Simulated annealing of many ranks at once: region by region, on all cores.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/place/local/anneal_options.hpp"
+#include "topoloom/place/local/anneal_walker.hpp"
+#include "topoloom/place/local/cooling.hpp"
+#include "topoloom/place/state/packed_graph.hpp"
+
+namespace topoloom {
+
+/// Which region every slot belongs to: those of ranks that are near each other in the graph, so that a rank mostly
+/// finds the slots beside its partners in its own region.
+class SlotRegions {
+   public:
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+    [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
+    [[nodiscard]] std::span<const std::uint32_t> positions(std::size_t region) const {
+        return {position_.data() + first_[region], first_[region + 1] - first_[region]};
+    }
+    [[nodiscard]] std::uint32_t region_of(std::uint32_t position) const { return region_of_[position]; }
+    /// The number of a slot among those of its region.
+    [[nodiscard]] std::uint32_t local(std::uint32_t position) const { return local_[position]; }
+
+    /// About `region_size` ranks each, around random ranks. Ranks from `active` on have no partners; they, and the free
+    /// slots, go with what is near. O(edges).
+    template <class Graph, class Near>
+    SlotRegions(const Graph& graph, std::uint32_t active, const Near& near,
+                std::span<const std::uint32_t> position_of_rank, std::span<const Rank> occupant,
+                std::uint32_t region_size, Rng rng)
+        : region_of_(occupant.size(), none), local_(occupant.size()) {
+        grow(graph, active, position_of_rank, region_size, rng);
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> others;
+        for (std::uint32_t p = 0; p < occupant.size(); ++p) {
+            if (region_of_[p] != none) continue;
+            const auto beside = near.near(p);
+            const auto found =
+                std::ranges::find_if(beside, [&](std::uint32_t q) { return region_of_[q] != none; });
+            if (found != beside.end()) others.emplace_back(p, region_of_[*found]);
+        }
+        for (const auto& [position, region] : others) region_of_[position] = region;
+        list();
+    }
+
+   private:
+    template <class Graph>
+    void grow(const Graph& graph, std::uint32_t active, std::span<const std::uint32_t> position_of_rank,
+              std::uint32_t region_size, Rng& rng) {
+        std::vector<std::uint32_t> size;
+        std::vector<std::uint32_t> queue;
+        queue.reserve(active);
+        const auto take = [&](std::uint32_t u, std::uint32_t region) {
+            region_of_[position_of_rank[u]] = region;
+            ++size[region];
+            queue.push_back(u);
+        };
+        const auto taken = [&](std::uint32_t u) { return region_of_[position_of_rank[u]] != none; };
+        std::size_t next = 0;
+        const auto spread = [&](std::uint32_t most) {
+            for (; next < queue.size(); ++next) {
+                const std::uint32_t region = region_of_[position_of_rank[queue[next]]];
+                for (const auto& edge : graph.sends(Rank{queue[next]})) {
+                    if (size[region] >= most) break;
+                    if (!taken(edge.peer.value)) take(edge.peer.value, region);
+                }
+            }
+        };
+        for (std::uint32_t i = 0; i < active / region_size; ++i) {
+            const std::uint32_t u = rng.below(active);
+            if (taken(u)) continue;
+            size.push_back(0);
+            take(u, static_cast<std::uint32_t>(size.size() - 1));
+        }
+        spread(2 * region_size);
+        // Ranks that full regions cut off; their numbers follow the machine.
+        bool open = false;
+        for (std::uint32_t u = 0; u < active; ++u) {
+            if (taken(u)) continue;
+            if (!open || size.back() >= region_size) size.push_back(0);
+            open = true;
+            take(u, static_cast<std::uint32_t>(size.size() - 1));
+            spread(region_size);
+        }
+        first_.assign(size.size() + 1, 0);
+    }
+
+    void list() {
+        for (const std::uint32_t region : region_of_) {
+            if (region != none) ++first_[region + 1];
+        }
+        std::partial_sum(first_.begin(), first_.end(), first_.begin());
+        position_.resize(first_.back());
+        std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+        for (std::uint32_t p = 0; p < region_of_.size(); ++p) {
+            const std::uint32_t region = region_of_[p];
+            if (region == none) continue;
+            local_[p] = next[region] - first_[region];
+            position_[next[region]++] = p;
+        }
+    }
+
+    std::vector<std::uint32_t> region_of_;  // by position
+    std::vector<std::uint32_t> local_;      // by position
+    std::vector<std::uint32_t> first_;      // by region, in position_
+    std::vector<std::uint32_t> position_;
+};
+
+/// The ranks and slots of one region, and the ranks elsewhere that they have to do with, which stand still.
+template <class Space, class Graph>
+class RegionState {
+   public:
+    /// Slots of the region come first, then those of ranks that stand still.
+    template <class Near>
+    RegionState(const SlotRegions& regions, std::size_t region, const Space& space,
+                std::span<const typename Space::Point> slots, const Graph& graph, const Near& near,
+                std::uint32_t active, std::span<const std::uint32_t> position_of_rank,
+                std::span<const Rank> occupant, std::vector<std::uint32_t>& local_rank)
+        : space_(space), positions_(regions.positions(region)) {
+        for (const bool partners : {true, false}) {
+            for (std::uint32_t i = 0; i < positions_.size(); ++i) {
+                const Rank u = occupant[positions_[i]];
+                if (u.value == SlotRegions::none || (u.value < active) != partners) continue;
+                local_rank[u.value] = static_cast<std::uint32_t>(ranks_.size());
+                ranks_.push_back(u);
+                start_.push_back(i);
+            }
+            if (partners) active_ = static_cast<std::uint32_t>(ranks_.size());
+        }
+        const auto here = [&](std::uint32_t position) { return regions.region_of(position) == region; };
+        std::vector<std::uint32_t> outside;
+        for (const Rank u : ranks_) {
+            for (const auto& edge : graph.sends(u)) {
+                const std::uint32_t p = position_of_rank[edge.peer.value];
+                if (!here(p)) outside.push_back(p);
+            }
+        }
+        std::ranges::sort(outside);
+        outside.erase(std::ranges::unique(outside).begin(), outside.end());
+        const auto mine = static_cast<std::uint32_t>(ranks_.size());
+        const auto places = static_cast<std::uint32_t>(positions_.size());
+        for (const Rank u : ranks_) {
+            for (const auto& edge : graph.sends(u)) {
+                const std::uint32_t p = position_of_rank[edge.peer.value];
+                const auto still = [&] { return std::ranges::lower_bound(outside, p) - outside.begin(); };
+                const std::uint32_t peer =
+                    here(p) ? local_rank[edge.peer.value] : mine + static_cast<std::uint32_t>(still());
+                graph_.edges.push_back({Rank{peer}, edge.bytes});
+            }
+            graph_.first.push_back(static_cast<std::uint32_t>(graph_.edges.size()));
+        }
+        for (const std::uint32_t p : positions_) add_slot(p, regions, region, slots, near);
+        for (std::uint32_t i = 0; i < outside.size(); ++i) {
+            start_.push_back(places + i);
+            graph_.first.push_back(graph_.first.back());
+            add_slot(outside[i], regions, region, slots, near);
+        }
+    }
+
+    [[nodiscard]] std::uint32_t active() const { return active_; }
+    [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
+    /// The position in the allocation of a slot.
+    [[nodiscard]] std::uint32_t position(std::uint32_t local) const { return positions_[local]; }
+
+   private:
+    using Edge = typename Graph::PackedEdge;
+    struct LocalGraph {
+        std::vector<std::uint32_t> first{0};
+        std::vector<Edge> edges;
+        [[nodiscard]] std::span<const Edge> sends(Rank u) const {
+            return {edges.data() + first[u.value], edges.data() + first[u.value + 1]};
+        }
+    };
+    struct LocalNear {
+        std::vector<std::uint32_t> first{0};
+        std::vector<std::uint32_t> slots;
+        [[nodiscard]] std::span<const std::uint32_t> near(std::uint32_t local) const {
+            return {slots.data() + first[local], slots.data() + first[local + 1]};
+        }
+    };
+
+   public:
+    using Walker = AnnealWalker<Space, LocalNear, LocalGraph>;
+    [[nodiscard]] Walker walker(Rng rng) const {
+        return {typename Walker::State(space_, points_, graph_, start_), graph_, near_, active_, rng};
+    }
+
+   private:
+    template <class Near>
+    void add_slot(std::uint32_t position, const SlotRegions& regions, std::size_t region,
+                  std::span<const typename Space::Point> slots, const Near& near) {
+        points_.push_back(slots[position]);
+        for (const std::uint32_t q : near.near(position)) {
+            if (regions.region_of(q) == region) near_.slots.push_back(regions.local(q));
+        }
+        // Where nothing of the region is near, one slot is as good as another.
+        if (near_.slots.size() == near_.first.back())
+            near_.slots.push_back(static_cast<std::uint32_t>(points_.size() % positions_.size()));
+        near_.first.push_back(static_cast<std::uint32_t>(near_.slots.size()));
+    }
+
+    const Space& space_;
+    std::span<const std::uint32_t> positions_;
+    std::vector<Rank> ranks_;  // those with partners first
+    std::uint32_t active_ = 0;
+    std::vector<std::uint32_t> start_;
+    std::vector<typename Space::Point> points_;
+    LocalGraph graph_;
+    LocalNear near_;
+};
+
+/// Each round divides the ranks anew. The regions of a round are annealed a few at a time, side by side; each sees the
+/// others as they were before those few.
+template <class Space, class Near, class Graph>
+class RegionAnnealing {
+   public:
+    /// Refers to all but the last two. Ranks are those of `graph`; the first `active` have partners.
+    RegionAnnealing(const Space& space, std::span<const typename Space::Point> slots, const Graph& graph,
+                    const Near& near, const Problem& problem, std::uint32_t active,
+                    std::vector<std::uint32_t> position_of_rank, std::uint32_t region_size)
+        : space_(space),
+          slots_(slots),
+          graph_(graph),
+          near_(near),
+          problem_(problem),
+          active_(active),
+          region_size_(region_size),
+          position_(std::move(position_of_rank)),
+          occupant_(slots.size()),
+          local_rank_(position_.size()) {}
+
+    std::vector<std::uint32_t> run(const AnnealOptions& options, Meter& meter) {
+        const bool fit = options.sweeps == 0 && meter.limited();
+        const std::uint32_t sweeps = options.sweeps == 0 ? sweeps_without_budget : options.sweeps;
+        const std::uint32_t rounds = std::max(least_rounds, (sweeps + most_sweeps - 1) / most_sweeps);
+        const double share_at_start = meter.share();
+        Cooling cooling{0, 0};
+        double progress = 0;
+        double before = 0;
+        for (std::uint32_t i = 0; progress < 1 && !meter.exhausted(); ++i) {
+            divide(i);
+            if (i == 0) cooling = calibrate(options.heat, meter);
+            // How fast progress is, a short first round tells.
+            const std::uint32_t now = fit ? (i == 0 ? 1 : most_sweeps / 2)
+                                          : std::max(1U, sweeps * (i + 1) / rounds - sweeps * i / rounds);
+            const double next = fit ? 2 * progress - before : static_cast<double>(i + 1) / rounds;
+            round(i, now, cooling, progress, next, meter);
+            before = progress;
+            progress =
+                fit ? (meter.share() - share_at_start) / (share_for_cooling * (1 - share_at_start)) : next;
+        }
+        return std::move(position_);
+    }
+
+   private:
+    using Region = RegionState<Space, Graph>;
+    static constexpr std::uint32_t most_sweeps = 32;  // before the ranks are divided anew
+    static constexpr std::uint32_t least_rounds = 4;
+    static constexpr std::uint32_t sweeps_without_budget = 100;
+    static constexpr double share_for_cooling = 0.9;  // of a budget; swap comes after
+    static constexpr std::size_t side_by_side = 16;   // regions
+    static constexpr std::uint64_t steps = 8;         // of the temperature, in a region and round
+
+    void divide(std::uint64_t round) {
+        std::ranges::fill(occupant_, Rank{SlotRegions::none});
+        for (std::uint32_t u = 0; u < position_.size(); ++u) occupant_[position_[u]] = Rank{u};
+        regions_.emplace(graph_, active_, near_, position_, occupant_, region_size_,
+                         Rng(problem_.seed(), round << 32));
+    }
+
+    [[nodiscard]] Region region(std::size_t r) {
+        return {*regions_, r, space_, slots_, graph_, near_, active_, position_, occupant_, local_rank_};
+    }
+
+    /// From the losses in a few regions.
+    Cooling calibrate(std::uint32_t heat, Meter& meter) {
+        constexpr std::size_t probes = 8;
+        constexpr std::uint64_t samples = 250;
+        std::vector<std::int64_t> losses;
+        for (std::size_t i = 0; i < probes; ++i) {
+            const Region here = region(i * regions_->size() / probes);
+            if (here.active() == 0) continue;
+            const auto more = here.walker(Rng(problem_.seed(), i)).sample_losses(samples);
+            losses.insert(losses.end(), more.begin(), more.end());
+            meter.spend(samples);
+        }
+        return Cooling::from_losses(losses, heat);
+    }
+
+    void round(std::uint64_t number, std::uint32_t sweeps, const Cooling& cooling, double from, double to,
+               Meter& meter) {
+        for (std::size_t begin = 0; begin < regions_->size() && !meter.exhausted(); begin += side_by_side) {
+            const std::size_t count = std::min(side_by_side, regions_->size() - begin);
+            std::vector<std::vector<std::pair<Rank, std::uint32_t>>> moves(count);
+            std::vector<std::uint64_t> work(count, 0);
+            parallel_for(count, problem_.threads(), [&](std::size_t i, int) {
+                const Region here = region(begin + i);
+                if (here.active() == 0) return;
+                auto walker = here.walker(Rng(problem_.seed(), (number << 32) + begin + i + 1));
+                work[i] = std::uint64_t{sweeps} * here.active();
+                for (std::uint64_t s = 0; s < steps; ++s) {
+                    const double at = from + (to - from) * static_cast<double>(s) / steps;
+                    walker.run(work[i] * (s + 1) / steps - work[i] * s / steps, Acceptance(cooling.at(at)));
+                }
+                for (std::uint32_t r = 0; r < here.ranks().size(); ++r)
+                    moves[i].emplace_back(here.ranks()[r], here.position(walker.positions()[r]));
+            });
+            for (const auto& moved : moves) {
+                for (const auto& [u, position] : moved) position_[u.value] = position;
+            }
+            meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
+        }
+    }
+
+    const Space& space_;
+    std::span<const typename Space::Point> slots_;
+    const Graph& graph_;
+    const Near& near_;
+    const Problem& problem_;
+    std::uint32_t active_;
+    std::uint32_t region_size_;
+    std::vector<std::uint32_t> position_;    // by rank
+    std::vector<Rank> occupant_;             // by position, when the ranks were last divided
+    std::vector<std::uint32_t> local_rank_;  // by rank: its number in its region
+    std::optional<SlotRegions> regions_;
+};
+
+}  // namespace topoloom

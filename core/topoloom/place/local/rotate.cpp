@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/local/rotate.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "topoloom/place/local/ejection_path.hpp"
+#include "topoloom/place/local/rotate_routes.hpp"
+#include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/fast_space.hpp"
+#include "topoloom/place/state/near_slots.hpp"
+#include "topoloom/place/state/wake_queue.hpp"
+
+namespace topoloom {
+
+namespace {
+
+template <class Space, class Near>
+class RotateSearch {
+   public:
+    RotateSearch(const Space& space, std::span<const typename Space::Point> slots, const Near& near,
+                 const Problem& problem, const Placement& start, const RotateOptions& options)
+        : graph_(problem.symmetric()),
+          near_(near),
+          length_(options.length),
+          state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
+          queue_(graph_) {}
+
+    std::vector<std::uint32_t> run(Meter& meter) {
+        queue_.drain(meter, [&](Rank u) { visit(u, meter); });
+        return state_.positions();
+    }
+
+   private:
+    using State = Arrangement<Space>;
+
+    void visit(Rank u, Meter& meter) {
+        for (const Rank partner : graph_.peers(u)) {
+            for (const std::uint32_t to : near_.near(state_.position(partner))) {
+                if (to == state_.position(u)) continue;
+                if (!meter.spend(1)) return;
+                // The rank itself must be better off, or the others have nothing to share.
+                if (state_.move_gain(u, to) <= 0) continue;
+                if (rotate(u, to, meter)) wake();
+                if (meter.exhausted()) return;
+            }
+        }
+    }
+
+    /// Starts a cycle by moving u. True if it was worth it; else all is as it was.
+    bool rotate(Rank u, std::uint32_t to, Meter& meter) {
+        path_.clear();
+        std::int64_t gain = step(u, to);
+        while (gain <= 0 && path_.last_ejected() != State::nobody && path_.length() + 1 < length_) {
+            const Rank v = path_.last_ejected();
+            const std::uint32_t best = best_slot(v, meter);
+            if (best == state_.position(v)) break;
+            gain += step(v, best);
+        }
+        if (gain > 0) return true;
+        while (!path_.empty()) take_back();
+        return false;
+    }
+
+    /// Returns by how much the total fell.
+    std::int64_t step(Rank u, std::uint32_t to) {
+        const Rank v = state_.occupant(to);
+        path_.push({u, v, state_.position(u), to});
+        if (v == State::nobody) {
+            const std::int64_t gain = state_.move_gain(u, to);
+            state_.move(u, to);
+            return gain;
+        }
+        const std::int64_t gain = state_.exchange_gain(u, v);
+        state_.exchange(u, v);
+        return gain;
+    }
+
+    void take_back() {
+        const EjectionPath::Step last = path_.pop();
+        if (last.ejected == State::nobody) {
+            state_.move(last.rank, last.from);
+        } else {
+            state_.exchange(last.rank, last.ejected);
+        }
+    }
+
+    /// Where v should go from here, among the slots near its partners that are not in the cycle yet; its own if there
+    /// is none.
+    std::uint32_t best_slot(Rank v, Meter& meter) {
+        std::uint32_t best = state_.position(v);
+        std::int64_t most = std::numeric_limits<std::int64_t>::min();
+        for (const Rank partner : graph_.peers(v)) {
+            for (const std::uint32_t to : near_.near(state_.position(partner))) {
+                if (to == state_.position(v) || path_.leads_to(to)) continue;
+                meter.spend(1);
+                const Rank x = state_.occupant(to);
+                const std::int64_t gain =
+                    x == State::nobody ? state_.move_gain(v, to) : state_.exchange_gain(v, x);
+                if (gain > most) {
+                    most = gain;
+                    best = to;
+                }
+            }
+        }
+        return best;
+    }
+
+    /// The ranks that moved and their partners have new surroundings: look at them again.
+    void wake() {
+        for (const EjectionPath::Step& step : path_) {
+            queue_.wake(step.rank);
+            if (step.ejected != State::nobody) queue_.wake(step.ejected);
+        }
+    }
+    const CommGraph& graph_;
+    const Near& near_;
+    std::uint32_t length_;
+    State state_;
+    WakeQueue queue_;
+    EjectionPath path_;
+};
+
+}  // namespace
+
+Placement improve_by_rotations(const Problem& problem, Placement start, Meter& meter,
+                               const RotateOptions& options) {
+    const Allocation& allocation = problem.allocation();
+    if (allocation.slot_count() < 2 || meter.exhausted()) return start;
+    if (!problem.is_for_hop_bytes()) return rotate_on_routes(problem, start, meter, options);
+    return with_quick_space(allocation, [&]<class Space, class Quick>(const Space& space, const auto&,
+                                                                      const Quick& quick, const auto& slots) {
+        const NearSlots<Space> near(space, allocation, options.near, problem.threads());
+        RotateSearch<Quick, NearSlots<Space>> search(quick, slots, near, problem, start, options);
+        return placement_at(allocation, search.run(meter));
+    });
+}
+
+}  // namespace topoloom

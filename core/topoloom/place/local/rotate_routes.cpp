@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/local/rotate_routes.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/place/local/ejection_path.hpp"
+#include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/near_lists.hpp"
+#include "topoloom/place/state/no_worse.hpp"
+
+namespace topoloom {
+
+namespace {
+
+template <class Loads>
+class RouteRotations {
+   public:
+    RouteRotations(Loads& loads, const Problem& problem, NearLists& near, std::uint32_t length)
+        : loads_(loads),
+          graph_(problem.symmetric()),
+          slots_(problem.allocation().slots()),
+          near_(near),
+          length_(length),
+          position_(positions_of(problem.allocation(), loads.slots())),
+          occupant_(slots_.size(), nobody) {
+        for (const Rank u : ids<Rank>(position_.size())) occupant_[position_[u.value]] = u;
+    }
+
+    void run(Meter& meter) {
+        constexpr double share = 0.9;  // of the busiest: these links are the busiest next
+        bool improved = true;
+        while (std::exchange(improved, false)) {
+            loads_.set_soft_scale();
+            for (const Rank u : loads_.ends_of_busy(share)) {
+                if (loads_.is_at_maximum(u) && visit(u, meter)) improved = true;
+                if (meter.exhausted()) return;
+            }
+        }
+    }
+
+   private:
+    static constexpr Rank nobody = Loads::nobody;
+
+    bool visit(Rank u, Meter& meter) {
+        bool improved = false;
+        for (const Rank partner : graph_.peers(u)) {
+            for (const std::uint32_t to : near_.of(position_[partner.value])) {
+                if (to == position_[u.value]) continue;
+                if (!meter.spend(1)) return improved;
+                if (!rotate(u, to, meter)) continue;
+                improved = true;
+                if (!loads_.is_at_maximum(u)) return true;
+            }
+        }
+        return improved;
+    }
+
+    /// Starts a cycle by moving u. True if it was worth it; else all is as it was.
+    bool rotate(Rank u, std::uint32_t to, Meter& meter) {
+        const CongestionKey before = loads_.key();
+        path_.clear();
+        step(u, to);
+        while (!(loads_.key() < before) && path_.last_ejected() != nobody && path_.length() + 1 < length_) {
+            const Rank v = path_.last_ejected();
+            const std::uint32_t best = best_position(v, meter);
+            if (best == position_[v.value]) break;
+            step(v, best);
+        }
+        if (loads_.key() < before) return true;
+        while (!path_.empty()) {
+            const EjectionPath::Step last = path_.pop();
+            sit(last.rank, last.from);
+        }
+        return false;
+    }
+
+    void step(Rank u, std::uint32_t to) {
+        path_.push({u, occupant_[to], position_[u.value], to});
+        sit(u, to);
+    }
+    /// The way there and the way back: whoever is there goes where u was.
+    void sit(Rank u, std::uint32_t to) {
+        const Rank v = occupant_[to];
+        const std::uint32_t from = position_[u.value];
+        change(u, v, to);
+        position_[u.value] = to;
+        occupant_[to] = u;
+        occupant_[from] = v;
+        if (v != nobody) position_[v.value] = from;
+    }
+    void change(Rank u, Rank v, std::uint32_t to) {
+        if (v == nobody) {
+            loads_.move(u, slots_[to]);
+        } else {
+            loads_.exchange(u, v);
+        }
+    }
+
+    /// Where v loads links least, among the positions near its partners that are not in the cycle yet; its own if
+    /// there is none.
+    std::uint32_t best_position(Rank v, Meter& meter) {
+        std::uint32_t best = position_[v.value];
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (const Rank partner : graph_.peers(v)) {
+            for (const std::uint32_t to : near_.of(position_[partner.value])) {
+                if (to == position_[v.value] || path_.leads_to(to)) continue;
+                meter.spend(1);
+                change(v, occupant_[to], to);
+                const std::int64_t soft = loads_.soft();
+                loads_.undo();
+                if (soft >= least) continue;
+                least = soft;
+                best = to;
+            }
+        }
+        return best;
+    }
+
+    Loads& loads_;
+    const CommGraph& graph_;
+    std::span<const Slot> slots_;
+    NearLists& near_;
+    std::uint32_t length_;
+    std::vector<std::uint32_t> position_;  // by rank
+    std::vector<Rank> occupant_;           // by position
+    EjectionPath path_;
+};
+
+}  // namespace
+
+Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter& meter,
+                           const RotateOptions& options) {
+    const Goal goal = problem.goal_on_links();
+    return no_worse(problem, start, [&](const Placement& from) {
+        Placement found = from;
+        with_near_lists(problem, options.near, [&](NearLists& near) {
+            found = with_loads(problem.machine(), goal, [&](const auto& make) {
+                auto loads = make(from.slots());
+                RouteRotations(loads, problem, near, options.length).run(meter);
+                return Placement(problem.allocation(), loads.slots());
+            });
+        });
+        return found;
+    });
+}
+
+}  // namespace topoloom

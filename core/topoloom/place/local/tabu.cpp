@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/local/tabu.hpp"
+
+#include <algorithm>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/partition/gain_heap.hpp"
+#include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/dense.hpp"
+#include "topoloom/place/state/fast_space.hpp"
+#include "topoloom/place/state/moving_cost.hpp"
+#include "topoloom/place/state/near_slots.hpp"
+#include "topoloom/place/state/neighborhood.hpp"
+#include "topoloom/qap/qap_solve.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Tabu search with a list of the best exchange of every rank. A rank that has moved stays for a while.
+template <class Space, class Quick>
+class NearTabu {
+   public:
+    NearTabu(const Space& space, std::span<const typename Space::Point> slots, const Quick& quick,
+             std::span<const typename Quick::Point> quick_slots, const Problem& problem,
+             const Placement& start)
+        : graph_(problem.symmetric()),
+          state_(quick, quick_slots, graph_, positions_of(problem.allocation(), start.slots())),
+          slots_(slots),
+          moving_(space, problem, doubled(quick) ? 2 : 1),
+          home_(home_positions(problem)),
+          near_ranks_(graph_, 2, near_in_graph),
+          near_slots_(space, problem.allocation(), near_on_machine, problem.threads()),
+          heap_(graph_.rank_count()),
+          target_(graph_.rank_count()),
+          released_(max_stay),
+          staying_(graph_.rank_count(), false),
+          rng_(problem.seed(), 0x7AB) {}
+
+    std::vector<std::uint32_t> run(std::uint64_t iterations, Meter& meter) {
+        for (const Rank u : ids<Rank>(graph_.rank_count())) {
+            if (meter.exhausted()) break;
+            evaluate(u, meter);
+        }
+        for (std::uint64_t i = 0; i < iterations && !meter.exhausted(); ++i) iterate(meter);
+        for (; !undo_.empty(); undo_.pop_back()) put(undo_.back().rank, undo_.back().position);
+        return state_.positions();
+    }
+
+   private:
+    static constexpr std::uint32_t near_in_graph = 24;
+    static constexpr std::uint32_t near_on_machine = 6;
+    static constexpr std::uint32_t most_partners = 16;
+    static constexpr std::uint32_t max_stay = 64;
+
+    [[nodiscard]] static bool doubled(const Quick& quick) {
+        if constexpr (requires { quick.differ(); }) return quick.differ();
+        return false;
+    }
+
+    struct Step {
+        Rank rank;
+        std::uint32_t position;  // where it was before
+    };
+
+    void iterate(Meter& meter) {
+        ++now_;
+        std::vector<Rank>& released = released_[now_ % max_stay];
+        for (const Rank u : released) {
+            staying_[u.value] = false;
+            evaluate(u, meter);
+        }
+        released.clear();
+        while (!heap_.empty() && !meter.exhausted()) {
+            const Rank u{heap_.top()};
+            const std::int64_t gain = gain_of(u, target_[u.value], meter);
+            // What happened farther away may have changed it.
+            if (gain == heap_.top_gain() && allowed(u, target_[u.value], gain)) {
+                perform(u, target_[u.value], gain, meter);
+                return;
+            }
+            heap_.erase(u.value);
+            evaluate(u, meter);
+        }
+    }
+
+    void perform(Rank u, std::uint32_t to, std::int64_t gain, Meter& meter) {
+        const Rank other = state_.occupant(to);
+        undo_.push_back({u, state_.position(u)});
+        put(u, to);
+        gained_ += gain;
+        if (gained_ > best_gained_) {
+            best_gained_ = gained_;
+            undo_.clear();
+        }
+        stay(u);
+        if (other != state_.nobody) stay(other);
+        for (const Rank v : graph_.peers(u)) evaluate(v, meter);
+        if (other == state_.nobody) return;
+        for (const Rank v : graph_.peers(other)) evaluate(v, meter);
+    }
+
+    void put(Rank u, std::uint32_t to) {
+        const Rank other = state_.occupant(to);
+        if (other == state_.nobody) {
+            state_.move(u, to);
+        } else {
+            state_.exchange(u, other);
+        }
+    }
+
+    void stay(Rank u) {
+        if (heap_.contains(u.value)) heap_.erase(u.value);
+        if (staying_[u.value]) return;  // moved all the same: its stay goes on
+        staying_[u.value] = true;
+        released_[(now_ + 1 + rng_.below(max_stay - 1)) % max_stay].push_back(u);
+    }
+
+    [[nodiscard]] bool allowed(Rank u, std::uint32_t to, std::int64_t gain) const {
+        if (to == state_.position(u)) return false;
+        const Rank other = state_.occupant(to);
+        return other == state_.nobody || !staying_[other.value] || gained_ + gain > best_gained_;
+    }
+
+    [[nodiscard]] std::int64_t gain_of(Rank u, std::uint32_t to, Meter& meter) {
+        meter.spend(1);
+        if (to == state_.position(u)) return 0;
+        const Rank other = state_.occupant(to);
+        const std::uint32_t from = state_.position(u);
+        const std::int64_t moved = moving(u, from) - moving(u, to);
+        if (other == state_.nobody) return moved + state_.move_gain(u, to);
+        return moved + moving(other, to) - moving(other, from) + state_.exchange_gain(u, other);
+    }
+    [[nodiscard]] std::int64_t moving(Rank u, std::uint32_t position) const {
+        return moving_.at(u, slots_[position]);
+    }
+
+    /// Finds the best exchange of a rank that need not stay.
+    void evaluate(Rank u, Meter& meter) {
+        if (staying_[u.value] || (graph_.degree(u) == 0 && home_[u.value] == nowhere)) return;
+        bool found = false;
+        std::int64_t best = 0;
+        const auto offer = [&](std::uint32_t to) {
+            if (meter.exhausted() || to == state_.position(u)) return;
+            const std::int64_t gain = gain_of(u, to, meter);
+            if ((found && gain <= best) || !allowed(u, to, gain)) return;
+            found = true;
+            best = gain;
+            target_[u.value] = to;
+        };
+        if (home_[u.value] != nowhere) offer(home_[u.value]);
+        for (const Rank v : near_ranks_.around(u)) offer(state_.position(v));
+        const auto peers = graph_.peers(u);
+        for (std::size_t i = 0; i < std::min<std::size_t>(peers.size(), most_partners); ++i) {
+            for (const std::uint32_t to : near_slots_.near(state_.position(peers[i]))) offer(to);
+        }
+        if (found) {
+            heap_.set(u.value, best);
+        } else if (heap_.contains(u.value)) {
+            heap_.erase(u.value);
+        }
+    }
+
+    const CommGraph& graph_;
+    Arrangement<Quick> state_;
+    std::span<const typename Space::Point> slots_;
+    MovingCost<Space> moving_;
+    std::vector<std::uint32_t> home_;  // where a rank was
+    Neighborhood near_ranks_;
+    NearSlots<Space> near_slots_;
+    GainHeap heap_;                            // of the ranks that may move, by their best gain
+    std::vector<std::uint32_t> target_;        // where each of them would go
+    std::vector<std::vector<Rank>> released_;  // by iteration, modulo
+    std::vector<char> staying_;
+    std::vector<Step> undo_;  // since the best placement
+    std::int64_t gained_ = 0;
+    std::int64_t best_gained_ = 0;
+    std::uint64_t now_ = 0;
+    Rng rng_;
+};
+
+Placement tabu_on_all(const Problem& problem, const Placement& start, Meter& meter,
+                      std::uint64_t iterations) {
+    QapSolveOptions options;
+    options.seed = problem.seed();
+    options.threads = problem.threads();
+    options.iterations = iterations;
+    const Permutation given = assignment_of(problem, start);
+    require_dense_memory("tabu", given.size(), qap_searches);
+    return placement_of(problem, solve_qap(dense_qap(problem), given, meter, options).assignment);
+}
+
+}  // namespace
+
+Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter, const TabuOptions& options) {
+    if (meter.exhausted() || problem.allocation().slot_count() < 2) return start;
+    if (problem.allocation().slot_count() <= options.dense)
+        return tabu_on_all(problem, start, meter, options.iterations == 0 ? 1000 : options.iterations);
+    return with_quick_space(
+        problem.allocation(), [&]<class Space, class Quick>(const Space& space, const auto& slots,
+                                                            const Quick& quick, const auto& quick_slots) {
+            NearTabu<Space, Quick> search(space, slots, quick, quick_slots, problem, start);
+            const std::uint64_t iterations =
+                options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
+            return placement_at(problem.allocation(), search.run(iterations, meter));
+        });
+}
+
+}  // namespace topoloom

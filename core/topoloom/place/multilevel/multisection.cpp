@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/multilevel/multisection.hpp"
+
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "topoloom/partition/bisection.hpp"
+#include "topoloom/partition/two_way_choices.hpp"
+#include "topoloom/place/most_at_once.hpp"
+#include "topoloom/place/multilevel/machine_part.hpp"
+#include "topoloom/place/multilevel/part_batches.hpp"
+#include "topoloom/place/multilevel/part_preference.hpp"
+#include "topoloom/place/multilevel/piece_shares.hpp"
+#include "topoloom/place/multilevel/turn_choices.hpp"
+#include "topoloom/place/shared/fitting.hpp"
+#include "topoloom/place/shared/group_split.hpp"
+#include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/local_order.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// A part of the machine and the ranks that go there: begin .. end of a list that is shared by all parts.
+struct Part {
+    MachinePart machine;
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::int64_t mass = 0;
+    bool finished = false;
+    [[nodiscard]] std::uint32_t size() const { return end - begin; }
+};
+
+/// Parts of many ranks that have no edges in common are divided side by side.
+bool are_many(const Problem& problem) {
+    return problem.room().one_rank_per_slot() && problem.rank_count() > most_at_once;
+}
+
+template <class Space>
+class Multisection {
+   public:
+    /// Refers to the first two.
+    Multisection(const Space& space, const Problem& problem, const MultisectionOptions& options)
+        : problem_(problem),
+          many_(are_many(problem)),
+          bisection_{.starts = options.starts,
+                     .passes = 2,
+                     .cycles = options.cycles,
+                     .order_limit = many_ ? 2U : 0U,
+                     .window = many_ ? 4096U : 0U},
+          evolution_{.islands = options.islands,
+                     .family = options.family,
+                     .cycles = options.family > 1 ? options.family : 0,
+                     .cuts = options.cuts},
+          machine_(space, problem.allocation(), problem.room().capacities(),
+                   options.rings == 0 ? FullRings::lines : FullRings::rings),
+          ranks_(problem.rank_count()),
+          local_(problem.rank_count()),
+          part_of_(problem.rank_count(), 0),
+          next_part_of_(problem.rank_count(), 0) {
+        std::iota(ranks_.begin(), ranks_.end(), 0U);
+        rank_of_ = ranks_;
+        const std::span<const std::int64_t> masses = problem.room().masses();
+        const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
+        parts_.push_back({machine_.whole(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
+        // Sums of bytes times sampled distances must fit 64 bits; they only guide, so the last bits may go.
+        const std::int64_t most = std::max<std::int64_t>(1, problem.symmetric().total_bytes().value);
+        const std::int64_t farthest = std::max<std::int64_t>(1, problem.machine().max_distance());
+        const std::int64_t greatest = 16 * Parts::distance_scale() * farthest;
+        int shift = 0;
+        while (most >> shift > std::numeric_limits<std::int64_t>::max() / greatest) ++shift;
+        graph_ = weighted(problem.symmetric(), masses, shift, problem.threads());
+        if (!many_) return;
+        const std::vector<Rank> order = local_order(problem.symmetric());
+        for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = order[i].value;
+        if (!order.empty()) renumber();
+    }
+
+    /// The place in the allocation of every rank.
+    std::vector<std::uint32_t> run(Meter& meter) {
+        for (std::uint64_t level = 0; !all_finished(); ++level) {
+            if (many_ && level > 0 && level % levels_a_numbering == 0 && !meter.exhausted()) renumber();
+            step(level, meter);
+        }
+        std::vector<std::uint32_t> place_of(ranks_.size());
+        for (const Part& part : parts_) settle(part, place_of);
+        return place_of;
+    }
+
+   private:
+    using Parts = MachineParts<Space>;
+    static constexpr std::size_t least_batched = 8;  // parts; fewer are all neighbors
+    static constexpr std::uint64_t levels_a_numbering = 3;
+    using Batches = std::vector<std::vector<std::uint32_t>>;
+
+    [[nodiscard]] bool all_finished() const {
+        return std::ranges::all_of(parts_, [](const Part& part) { return part.finished; });
+    }
+
+    /// Numbers the ranks part by part, so that those of a part are near each other in memory.
+    void renumber() {
+        graph_ = renumbered(graph_, ranks_, problem_.threads());
+        std::vector<std::uint32_t> rank_of;
+        rank_of.reserve(ranks_.size());
+        for (const std::uint32_t u : ranks_) rank_of.push_back(rank_of_[u]);
+        rank_of_ = std::move(rank_of);
+        std::iota(ranks_.begin(), ranks_.end(), 0U);
+        for (std::uint32_t p = 0; p < parts_.size(); ++p) {
+            for (const std::uint32_t u : ranks(parts_[p])) part_of_[u] = p;
+        }
+    }
+
+    /// Divides every part that still has somewhere to go.
+    void step(std::uint64_t level, Meter& meter) {
+        std::vector<std::vector<MachinePart>> pieces(parts_.size());
+        parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
+            Part& part = parts_[p];
+            part.finished = part.finished || part.size() == 0 || part.machine.size() == 1 ||
+                            machine_.is_point(part.machine);
+            if (!part.finished) pieces[p] = pieces_of(part.machine);
+        });
+        std::vector<std::uint32_t> first_child(parts_.size());
+        std::uint32_t children = 0;
+        for (std::size_t p = 0; p < parts_.size(); ++p) {
+            first_child[p] = children;
+            children += parts_[p].finished ? 1 : static_cast<std::uint32_t>(pieces[p].size());
+        }
+        const bool late = many_ && meter.exhausted();  // all that is left is to fill pieces in order
+        if (!late) sample_parts();
+        std::vector<Part> next(children);
+        // One by one, each part sees how those before it were divided, and all are cut along the same planes.
+        const bool one_by_one =
+            problem_.room().one_rank_per_slot() && !late && (!many_ || parts_.size() >= least_batched);
+        const auto parts_before = static_cast<std::uint32_t>(parts_.size());
+        samples_.resize(parts_before + children);
+        for (const std::vector<std::uint32_t>& batch : batches_of_parts(late)) {
+            const std::size_t count = batch.size();
+            std::vector<std::uint64_t> work(count, 0);
+            std::vector<std::vector<Part>> divided(count);
+            const bool hurry = !meter.go_on();
+            const Budget rest = meter.rest();
+            const int threads = one_by_one && !many_ ? 1 : problem_.threads();
+            const auto show = [&](std::size_t i) {
+                for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
+                    const std::uint32_t child = parts_before + first_child[batch[i]] + k;
+                    for (const std::uint32_t u : ranks(divided[i][k])) part_of_[u] = child;
+                    samples_[child] = machine_.sample(divided[i][k].machine);
+                }
+            };
+            parallel_for(count, threads, [&](std::size_t i, int) {
+                const std::uint32_t p = batch[i];
+                if (parts_[p].finished) {
+                    next[first_child[p]] = parts_[p];
+                    for (const std::uint32_t u : ranks(parts_[p])) next_part_of_[u] = first_child[p];
+                    return;
+                }
+                const Divider divider{pieces[p],
+                                      piece_capacities(pieces[p], parts_[p].machine.capacity, parts_[p].mass,
+                                                       problem_.room().one_rank_per_slot()),
+                                      level, threads_inside(count)};
+                const Budget share{.work = rest.work / count, .seconds = rest.seconds};
+                Meter own(share);
+                divided[i] = divide(p, divider, hurry, parts_.size() == 1 ? meter : own);
+                work[i] = own.done();
+                for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
+                    next[first_child[p] + k] = divided[i][k];
+                    for (const std::uint32_t u : ranks(divided[i][k])) next_part_of_[u] = first_child[p] + k;
+                }
+                if (one_by_one && !many_) show(i);
+            });
+            // Only now, since those of a batch may be neighbors and do not see each other's halves.
+            if (one_by_one && many_) parallel_for(count, threads, [&](std::size_t i, int) { show(i); });
+            meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
+        }
+        parts_ = std::move(next);
+        std::swap(part_of_, next_part_of_);
+        if (meter.go_on()) settle_halves(first_child, meter);
+    }
+
+    void sample_parts() {
+        samples_.resize(parts_.size());
+        const Chunks chunks(parts_.size(), 1024);
+        parallel_for(chunks.size(), problem_.threads(), [&](std::size_t i, int) {
+            for (std::size_t p = chunks[i].begin; p < chunks[i].end; ++p)
+                samples_[p] = machine_.sample(parts_[p].machine);
+        });
+    }
+
+    /// All parts were halved at once, without knowing how the others would be: halves that had better lie the other way
+    /// round change places; then every cut is refined, one after the other or, on many ranks, those that have nothing to
+    /// do with each other side by side.
+    void settle_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
+        sample_parts();
+        std::vector<std::uint32_t> lefts;
+        for (std::size_t p = 0; p < first_child.size(); ++p) {
+            const std::size_t end = p + 1 < first_child.size() ? first_child[p + 1] : parts_.size();
+            if (end - first_child[p] == 2) lefts.push_back(first_child[p]);
+        }
+        if (lefts.size() < 2) return;
+        turn(lefts, meter);
+        if (meter.exhausted()) return;
+        if (!many_) {
+            std::uint64_t work = 0;
+            for (const std::uint32_t left : lefts) {
+                work += refine(left, 1);
+                show(left);
+            }
+            meter.spend(work);
+            return;
+        }
+        for (const auto& batch : batches_of_halves(lefts)) {
+            if (!meter.go_on()) return;
+            std::vector<std::uint64_t> work(batch.size());
+            const auto each = [&](const auto& body) {
+                parallel_for(batch.size(), problem_.threads(), [&](std::size_t i, int) { body(i); });
+            };
+            each([&](std::size_t i) { work[i] = refine(lefts[batch[i]], threads_inside(batch.size())); });
+            each([&](std::size_t i) { show(lefts[batch[i]]); });
+            meter.spend(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
+        }
+    }
+
+    /// For each of so many items side by side.
+    [[nodiscard]] int threads_inside(std::size_t items) const {
+        const auto threads = static_cast<std::size_t>(thread_count(problem_.threads()));
+        return static_cast<int>(std::max<std::size_t>(1, threads / items));
+    }
+
+    /// The parts in the order in which they are divided. Those of a batch do not see each other's halves;
+    /// even where they have few edges in common, cuts that do not meet cost several percent.
+    Batches batches_of_parts(bool late) {
+        const auto count = static_cast<std::uint32_t>(parts_.size());
+        if (many_ && !late && count >= least_batched) {
+            std::vector<std::uint32_t> item(count);
+            std::iota(item.begin(), item.end(), 0U);
+            return independent_batches(
+                graph_, [&](std::size_t p) { return ranks(parts_[p]); }, part_of_, item, count,
+                problem_.threads(), Beside::any_edge);
+        }
+        // Splits of shared slots may take long: a few at a time, so that time and interruptions are heeded in between.
+        const std::uint32_t most = problem_.room().one_rank_per_slot() ? count : 16;
+        Batches batches;
+        for (std::uint32_t p = 0; p < count; ++p) {
+            if (p % most == 0) batches.emplace_back();
+            batches.back().push_back(p);
+        }
+        return batches;
+    }
+
+    Batches batches_of_halves(std::span<const std::uint32_t> lefts) {
+        const auto count = static_cast<std::uint32_t>(lefts.size());
+        std::vector<std::uint32_t> item(parts_.size(), no_item);
+        for (std::uint32_t i = 0; i < count; ++i) item[lefts[i]] = item[lefts[i] + 1] = i;
+        return independent_batches(
+            graph_, [&](std::size_t p) { return ranks(parts_[p]); }, part_of_, item, count,
+            problem_.threads(), Beside::many_edges);
+    }
+
+    /// Moves ranks between two halves, now that it is known where all others are. Returns the work done.
+    std::uint64_t refine(std::uint32_t left, int threads) {
+        Part& a = parts_[left];
+        Part& b = parts_[left + 1];
+        const std::span<std::uint32_t> mine(ranks_.data() + a.begin, b.end - a.begin);
+        const std::array<MachinePart, 2> pieces{a.machine, b.machine};
+        std::vector<std::int64_t> bias;
+        const WeightedGraph sub = extract(mine, {left, left + 1}, pieces, bias, threads);
+        if (bias.empty()) return 0;
+        std::vector<char> side(mine.size(), 0);
+        std::fill(side.begin() + a.size(), side.end(), char{1});
+        const Bisection refined =
+            refine_bisection(sub, bias, {a.machine.capacity, b.machine.capacity}, side, bisection_.passes);
+        const std::vector<std::uint32_t> before(mine.begin(), mine.end());
+        std::array<std::vector<std::uint32_t>, 2> halves;
+        for (std::size_t i = 0; i < before.size(); ++i)
+            halves[static_cast<std::size_t>(refined.side[i])].push_back(before[i]);
+        std::ranges::copy(halves[1], std::ranges::copy(halves[0], mine.begin()).out);
+        a.end = b.begin = a.begin + static_cast<std::uint32_t>(halves[0].size());
+        return refined.work;
+    }
+
+    /// Makes known to the others what refine() moved.
+    void show(std::uint32_t left) {
+        for (const std::uint32_t p : {left, left + 1}) {
+            parts_[p].mass = 0;
+            for (const std::uint32_t u : ranks(parts_[p])) {
+                part_of_[u] = p;
+                parts_[p].mass += graph_.mass[u];
+            }
+        }
+    }
+
+    /// Exchanges the places of those pairs of halves that should lie the other way round, all things considered.
+    void turn(std::span<const std::uint32_t> lefts, Meter& meter) {
+        const auto ranks_of = [&](std::uint32_t p) { return ranks(parts_[p]); };
+        const auto farther_from = [&](std::uint32_t left) {
+            if constexpr (Parts::has_quick_difference) {
+                return [this, difference = machine_.difference(samples_[left], samples_[left + 1])](
+                           std::uint32_t q) mutable { return difference(samples_[q]); };
+            } else {
+                return [this, left](std::uint32_t q) { return apart(left + 1, q) - apart(left, q); };
+            }
+        };
+        WeightedGraph choices;
+        std::vector<std::int64_t> bias;
+        TurnChoices(graph_, part_of_, parts_.size(), lefts, ranks_of, farther_from)
+            .weigh(choices, bias, problem_.threads());
+        for (const std::uint32_t left : lefts) {
+            const Part& a = parts_[left];
+            const Part& b = parts_[left + 1];
+            choices.mass.push_back(a.mass <= b.machine.capacity && b.mass <= a.machine.capacity ? 1 : 0);
+        }
+        TwoWayChoices search(choices, bias);
+        const std::vector<char>& turned = search.run();
+        meter.spend(search.work());
+        for (std::uint32_t k = 0; k < lefts.size(); ++k) {
+            if (turned[k] == 0) continue;
+            std::swap(parts_[lefts[k]].machine, parts_[lefts[k] + 1].machine);
+            std::swap(samples_[lefts[k]], samples_[lefts[k] + 1]);
+        }
+    }
+
+    /// The same value for both ways.
+    [[nodiscard]] std::int64_t apart(std::uint32_t p, std::uint32_t q) const {
+        return machine_.distance(samples_[std::min(p, q)], samples_[std::max(p, q)]);
+    }
+
+    /// Ranks that have a slot each are balanced to the last one, which bisections do better than groups at once.
+    std::vector<MachinePart> pieces_of(const MachinePart& part) {
+        if (!problem_.room().one_rank_per_slot()) return machine_.divide(part);
+        const auto halves = machine_.halve(part);
+        return {halves.begin(), halves.end()};
+    }
+
+    [[nodiscard]] std::span<std::uint32_t> ranks(const Part& part) {
+        return {ranks_.data() + part.begin, part.size()};
+    }
+
+    /// How a part is to be divided.
+    struct Divider {
+        std::span<const MachinePart> pieces;
+        std::vector<std::int64_t> capacity;
+        std::uint64_t level;
+        int threads;
+    };
+
+    /// Deals the ranks of a part to its pieces; reorders them.
+    std::vector<Part> divide(std::uint32_t p, const Divider& divider, bool hurry, Meter& meter) {
+        const Part part = parts_[p];
+        const std::span<std::uint32_t> mine = ranks(part);
+        const std::vector<std::uint32_t> piece_of =
+            hurry ? fill_in_order(mine, graph_.mass, divider.capacity) : split(p, divider, meter);
+        std::vector<Part> divided;
+        std::vector<std::uint32_t> sorted;
+        for (std::uint32_t i = 0; i < divider.pieces.size(); ++i) {
+            Part piece{divider.pieces[i], part.begin + static_cast<std::uint32_t>(sorted.size())};
+            for (std::size_t k = 0; k < mine.size(); ++k) {
+                if (piece_of[k] != i) continue;
+                sorted.push_back(mine[k]);
+                piece.mass += graph_.mass[mine[k]];
+            }
+            piece.end = part.begin + static_cast<std::uint32_t>(sorted.size());
+            divided.push_back(piece);
+        }
+        std::ranges::copy(sorted, mine.begin());
+        return divided;
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> split(std::uint32_t p, const Divider& divider, Meter& meter) {
+        std::vector<std::int64_t> bias;
+        const WeightedGraph sub = extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
+        const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
+        if (divider.pieces.size() == 2 && (problem_.room().one_rank_per_slot() || !bias.empty())) {
+            const Bisection halves = bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_,
+                                            Rng(seed), &meter, divider.threads);
+            meter.spend(halves.work);
+            return {halves.side.begin(), halves.side.end()};
+        }
+        return split_in_groups(sub, divider.capacity, bisection_, evolution_at(divider.level), seed,
+                               divider.threads, meter);
+    }
+
+    /// Farther down the machine less is at stake in every split, and there are more of them.
+    [[nodiscard]] EvolutionOptions evolution_at(std::uint64_t level) const {
+        EvolutionOptions options = evolution_;
+        const auto less = [&](std::uint32_t count) {
+            return std::max(1U, count >> std::min<std::uint64_t>(level, 31));
+        };
+        options.family = less(options.family);
+        options.islands = less(options.islands);
+        options.cycles = options.family > 1 ? options.family : 0;
+        return options;
+    }
+
+    /// The graph between ranks that are in the parts from the first to the second of two, edges priced by the
+    /// distance between the pieces for them, and, of two pieces, what partners in other parts make the second
+    /// cost more than the first; no bias where that is nothing, or where there are more pieces.
+    WeightedGraph extract(std::span<const std::uint32_t> mine, std::array<std::uint32_t, 2> within,
+                          std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias, int threads) {
+        const std::array<typename Parts::Sample, 2> ends{machine_.sample(pieces[0]),
+                                                         machine_.sample(pieces[1])};
+        // Ranks that stay together are as far apart as their piece is wide.
+        const std::int64_t apart =
+            machine_.distance(ends[0], ends[1]) -
+            (machine_.distance(ends[0], ends[0]) + machine_.distance(ends[1], ends[1])) / 2;
+        const std::int64_t price = std::max<std::int64_t>(1, apart);
+        const auto inside = [&](std::uint32_t q) { return within[0] <= q && q <= within[1]; };
+        const Chunks chunks(mine.size(), 1U << 14);
+        const auto each_chunk = [&](const auto& body) {
+            parallel_for(chunks.size(), threads, [&](std::size_t c, int) { body(chunks[c]); });
+        };
+        WeightedGraph sub;
+        sub.first.assign(mine.size() + 1, 0);
+        sub.mass.resize(mine.size());
+        bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
+        each_chunk([&](const Chunk& chunk) {
+            Farther<Parts> farther(machine_, samples_, ends, 8 * (chunk.end - chunk.begin));
+            for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
+                const std::uint32_t u = mine[i];
+                local_[u] = static_cast<std::uint32_t>(i);
+                sub.mass[i] = graph_.mass[u];
+                const auto peers = graph_.peers(u);
+                std::uint32_t kept = 0;
+                for (std::size_t e = 0; e < peers.size(); ++e) {
+                    const std::uint32_t q = part_of_[peers[e]];
+                    if (inside(q)) {
+                        ++kept;
+                    } else if (!bias.empty()) {
+                        bias[i] += graph_.weights(u)[e] * farther(q);
+                    }
+                }
+                sub.first[i + 1] = kept;
+            }
+        });
+        std::partial_sum(sub.first.begin(), sub.first.end(), sub.first.begin());
+        sub.peer.resize(sub.first.back());
+        sub.weight.resize(sub.first.back());
+        each_chunk([&](const Chunk& chunk) {
+            for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
+                const auto peers = graph_.peers(mine[i]);
+                const auto weights = graph_.weights(mine[i]);
+                std::uint32_t at = sub.first[i];
+                for (std::size_t e = 0; at < sub.first[i + 1]; ++e) {
+                    if (!inside(part_of_[peers[e]])) continue;
+                    sub.peer[at] = local_[peers[e]];
+                    sub.weight[at++] = weights[e] * price;
+                }
+            }
+        });
+        if (std::ranges::all_of(bias, [](std::int64_t b) { return b == 0; })) bias.clear();
+        return sub;
+    }
+
+    /// Puts the ranks of a finished part on its places, where all are equally good.
+    void settle(const Part& part, std::vector<std::uint32_t>& place_of) {
+        const std::span<const std::uint32_t> places = machine_.places(part.machine);
+        std::vector<std::int64_t> room;
+        for (const std::uint32_t place : places) room.push_back(problem_.room().capacities()[place]);
+        std::size_t at = 0;
+        for (const std::uint32_t u : ranks(part)) {
+            while (at + 1 < places.size() && room[at] < graph_.mass[u]) ++at;
+            room[at] -= graph_.mass[u];
+            place_of[rank_of_[u]] = places[at];
+        }
+    }
+
+    const Problem& problem_;
+    bool many_;
+    BisectionOptions bisection_;
+    EvolutionOptions evolution_;
+    WeightedGraph graph_;  // between ranks as they are numbered now
+    Parts machine_;
+    std::vector<std::uint32_t> ranks_;
+    std::vector<std::uint32_t> rank_of_;  // by number
+    std::vector<std::uint32_t> local_;    // number of a rank within its part
+    std::vector<std::uint32_t> part_of_;
+    std::vector<std::uint32_t> next_part_of_;
+    std::vector<Part> parts_;
+    std::vector<typename Parts::Sample> samples_;  // by part
+};
+
+}  // namespace
+
+Placement draft_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
+    const SlotUse use = problem.room().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
+    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
+        return placement_at(problem.allocation(), Multisection(space, problem, options).run(meter), use);
+    });
+}
+
+Placement place_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
+    Placement placement = draft_multisection(problem, meter, options);
+    return problem.room().one_rank_per_slot() ? placement : fitted(problem, std::move(placement));
+}
+
+}  // namespace topoloom

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which items may be worked on side by side.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/partition/weighted_graph.hpp"
+
+namespace topoloom {
+
+/// Batches of item numbers, no two of a batch being neighbors: the smallest color that no earlier neighbor
+/// has. O(neighbors).
+[[nodiscard]] inline std::vector<std::vector<std::uint32_t>> independent_batches(
+    std::span<const std::vector<std::uint32_t>> neighbors) {
+    std::vector<std::vector<std::uint32_t>> batches;
+    std::vector<std::uint32_t> color(neighbors.size());
+    std::vector<char> used;
+    for (std::uint32_t i = 0; i < neighbors.size(); ++i) {
+        used.assign(batches.size() + 1, 0);
+        for (const std::uint32_t j : neighbors[i]) {
+            if (j < i) used[color[j]] = 1;
+        }
+        color[i] = static_cast<std::uint32_t>(std::ranges::find(used, char{0}) - used.begin());
+        if (color[i] == batches.size()) batches.emplace_back();
+        batches[color[i]].push_back(i);
+    }
+    return batches;
+}
+
+constexpr std::uint32_t no_item = std::numeric_limits<std::uint32_t>::max();
+
+/// Which parts of a graph count as neighbors.
+enum class Beside {
+    any_edge,
+    many_edges  // at least an eighth of what one of the two has with the one it has most edges with
+};
+
+/// The same for items made of parts of a graph. `ranks(p)` are those of part p, `item` tells of every part
+/// which of `count` items it belongs to, or no_item. During a batch none may see what becomes of the others,
+/// so that order and threads do not matter. O(edges), on all cores.
+template <class Ranks>
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> independent_batches(
+    const WeightedGraph& graph, const Ranks& ranks, std::span<const std::uint32_t> part_of,
+    std::span<const std::uint32_t> item, std::uint32_t count, int threads, Beside beside_if) {
+    constexpr std::uint32_t least_share = 8;
+    struct Neighbor {
+        std::uint32_t item;
+        std::uint32_t edges;
+    };
+    struct Scratch {
+        std::vector<std::uint32_t> edges;  // with every item
+        std::vector<std::uint32_t> met;    // items that have some
+    };
+    std::vector<std::vector<std::uint32_t>> parts(count);
+    for (std::uint32_t p = 0; p < item.size(); ++p) {
+        if (item[p] != no_item) parts[item[p]].push_back(p);
+    }
+    std::vector<std::vector<Neighbor>> found(count);
+    std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
+    const Chunks chunks(count, std::clamp<std::size_t>(count / 256, 1, 64));
+    parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
+        auto& [edges, met] = scratch[static_cast<std::size_t>(worker)];
+        edges.resize(count, 0);
+        for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+            for (const std::uint32_t p : parts[i]) {
+                for (const std::uint32_t u : ranks(p)) {
+                    for (const std::uint32_t v : graph.peers(u)) {
+                        const std::uint32_t other = item[part_of[v]];
+                        if (other == i || other == no_item) continue;
+                        if (edges[other]++ == 0) met.push_back(other);
+                    }
+                }
+            }
+            for (const std::uint32_t other : met) {
+                found[i].push_back({other, edges[other]});
+                edges[other] = 0;
+            }
+            met.clear();
+        }
+    });
+    std::vector<std::vector<std::uint32_t>> beside(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        std::uint32_t most = 0;
+        for (const Neighbor& other : found[i]) most = std::max(most, other.edges);
+        for (const Neighbor& other : found[i]) {
+            if (beside_if == Beside::many_edges && other.edges < most / least_share) continue;
+            beside[i].push_back(other.item);
+            beside[other.item].push_back(i);  // many for one of the two is many
+        }
+    }
+    return independent_batches(beside);
+}
+
+}  // namespace topoloom

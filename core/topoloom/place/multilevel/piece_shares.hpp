@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much mass each piece of a divided part of the machine takes.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/place/multilevel/machine_part.hpp"
+
+namespace topoloom {
+
+/// The cheapest way to deal ranks to pieces, for when time is up: by piece, in order.
+[[nodiscard]] inline std::vector<std::uint32_t> fill_in_order(std::span<const std::uint32_t> ranks,
+                                                              std::span<const std::int64_t> mass,
+                                                              std::vector<std::int64_t> room) {
+    std::vector<std::uint32_t> piece_of;
+    std::uint32_t at = 0;
+    for (const std::uint32_t u : ranks) {
+        while (at + 1 < room.size() && room[at] < mass[u]) ++at;
+        room[at] -= mass[u];
+        piece_of.push_back(at);
+    }
+    return piece_of;
+}
+
+/// What each piece may take, of a part of this capacity and the mass that goes there. Spare room beyond one rank a slot
+/// is left to the cut. Most of an allowed imbalance goes to the first steps, whose cuts cost most; without any, later
+/// ones would find no good cut, and no cut at all for ranks of different loads.
+[[nodiscard]] inline std::vector<std::int64_t> piece_capacities(std::span<const MachinePart> pieces,
+                                                                std::int64_t part_capacity, std::int64_t mass,
+                                                                bool one_rank_per_slot) {
+    std::vector<std::int64_t> capacity;
+    for (const MachinePart& piece : pieces) capacity.push_back(piece.capacity);
+    if (one_rank_per_slot || mass == 0) return capacity;
+    const double spare = static_cast<double>(part_capacity) / static_cast<double>(mass);
+    const bool last = std::ranges::all_of(pieces, [](const MachinePart& piece) { return piece.size() == 1; });
+    constexpr double first_share = 0.85;
+    const double share = std::pow(spare, last ? 1 : first_share) / spare;
+    for (std::int64_t& c : capacity) {
+        const auto wanted = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(c)));
+        const std::int64_t least = mass - (part_capacity - c);
+        c = std::min(c, std::max(wanted, least));
+    }
+    return capacity;
+}
+
+}  // namespace topoloom

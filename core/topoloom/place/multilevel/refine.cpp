@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/multilevel/refine.hpp"
+
+#include "topoloom/partition/weighted_graph.hpp"
+#include "topoloom/place/multilevel/multisection.hpp"
+#include "topoloom/place/shared/evolution.hpp"
+#include "topoloom/place/shared/fitting.hpp"
+#include "topoloom/place/state/arrangement.hpp"
+
+namespace topoloom {
+
+Placement refine_shared(const Problem& problem, Placement start, Meter& meter, const RefineOptions& options) {
+    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
+        const Allocation& allocation = problem.allocation();
+        const WeightedGraph graph = weighted(problem.symmetric(), problem.room().masses());
+        const std::vector<typename Space::Point> points = slot_points(space, allocation);
+        const EvolutionOptions evolution{.family = 1 + options.family,
+                                         .cycles = options.cycles,
+                                         .cuts = options.cuts,
+                                         .patience = options.patience};
+        const auto make = [&](const WeightedGraph&, std::size_t number, std::uint64_t seed,
+                              std::uint64_t& work) {
+            if (number == 0) return positions_of(allocation, start.slots());
+            const Budget unlimited;
+            Meter own(unlimited);
+            const Placement other = draft_multisection(problem.with_seed(seed), own, {});
+            work += own.done();
+            return positions_of(allocation, other.slots());
+        };
+        const auto best = Evolution<Space>(space, graph, points, problem.room().capacities(), evolution,
+                                           problem.seed(), problem.threads())
+                              .run(make, meter);
+        if (best.places.empty()) fail_to_fit();
+        return placement_at(allocation, best.places, SlotUse::shared);
+    });
+}
+
+}  // namespace topoloom

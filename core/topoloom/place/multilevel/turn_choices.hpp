@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What it costs to exchange the places of both halves of some pairs, all pairs considered.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/partition/weighted_graph.hpp"
+
+namespace topoloom {
+
+/// Parts of a graph, of which lefts[k] and lefts[k] + 1 may turn. `ranks(p)` are those of part p;
+/// farther_from(left)(q) is how much farther part q is from part left + 1 than from part left, by distances
+/// that are the same for both ways.
+template <class Ranks, class FartherFrom>
+class TurnChoices {
+   public:
+    /// Refers to everything.
+    TurnChoices(const WeightedGraph& graph, std::span<const std::uint32_t> part_of, std::size_t part_count,
+                std::span<const std::uint32_t> lefts, const Ranks& ranks, const FartherFrom& farther_from)
+        : graph_(graph),
+          part_of_(part_of),
+          lefts_(lefts),
+          pair_of_(part_count, none),
+          ranks_(ranks),
+          farther_from_(farther_from) {
+        for (std::uint32_t k = 0; k < lefts.size(); ++k) pair_of_[lefts[k]] = pair_of_[lefts[k] + 1] = k;
+    }
+
+    /// For TwoWayChoices: vertex k is the pair lefts[k], an edge what it costs, twice, if one of two turns without the
+    /// other, and the bias what the turn costs by itself. Masses are left to the caller. O(edges), on all cores.
+    void weigh(WeightedGraph& choices, std::vector<std::int64_t>& bias, int threads) const {
+        const Chunks chunks(lefts_.size(), 1024);
+        std::vector<Rows> rows(chunks.size());
+        std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
+        parallel_for(chunks.size(), threads, [&](std::size_t i, int worker) {
+            Scratch& own = scratch[static_cast<std::size_t>(worker)];
+            own.bytes.resize(pair_of_.size(), {0, 0});
+            for (std::size_t k = chunks[i].begin; k < chunks[i].end; ++k)
+                weigh(static_cast<std::uint32_t>(k), own, rows[i]);
+        });
+        for (const Rows& row : rows) {
+            const auto before = static_cast<std::uint32_t>(choices.peer.size());
+            for (const std::uint32_t end : row.end) choices.first.push_back(before + end);
+            choices.peer.insert(choices.peer.end(), row.peer.begin(), row.peer.end());
+            choices.weight.insert(choices.weight.end(), row.weight.begin(), row.weight.end());
+            bias.insert(bias.end(), row.bias.begin(), row.bias.end());
+        }
+    }
+
+   private:
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    struct Rows {
+        std::vector<std::uint32_t> end;
+        std::vector<std::uint32_t> peer;
+        std::vector<std::int64_t> weight;
+        std::vector<std::int64_t> bias;
+    };
+    struct Scratch {
+        std::vector<std::array<std::int64_t, 2>> bytes;  // of both halves of a pair with every part
+        std::vector<std::uint32_t> met;                  // parts that have some
+    };
+
+    void weigh(std::uint32_t k, Scratch& scratch, Rows& rows) const {
+        auto& [bytes, met] = scratch;
+        const std::uint32_t left = lefts_[k];
+        for (const std::uint32_t half : {0U, 1U}) {
+            for (const std::uint32_t u : ranks_(left + half)) {
+                const auto peers = graph_.peers(u);
+                const auto weights = graph_.weights(u);
+                for (std::size_t e = 0; e < peers.size(); ++e) {
+                    const std::uint32_t q = part_of_[peers[e]];
+                    const std::int64_t weight = weights[e];
+                    if (pair_of_[q] == k) continue;
+                    if (bytes[q][0] == 0 && bytes[q][1] == 0) met.push_back(q);
+                    bytes[q][half] += weight;
+                }
+            }
+        }
+        auto farther = farther_from_(left);
+        std::int64_t alone = 0;  // what turning this pair costs if no other turns, twice
+        for (const std::uint32_t q : met) {
+            if (bytes[q][0] == 0 && bytes[q][1] == 0) continue;  // came with its other half
+            const std::uint32_t other = pair_of_[q];
+            if (other == none) {
+                alone += 2 * (bytes[q][0] - bytes[q][1]) * farther(q);
+                bytes[q] = {0, 0};
+                continue;
+            }
+            // Costs by who turns: straight with straight, and so on, above those if all were on the left.
+            const std::array<std::uint32_t, 2> theirs{lefts_[other], lefts_[other] + 1};
+            std::array<std::array<std::int64_t, 2>, 2> cost{};
+            for (const std::uint32_t j : {0U, 1U}) {
+                const std::int64_t far = farther(theirs[j]);
+                for (const std::uint32_t mine : {0U, 1U}) {
+                    for (const std::uint32_t its : {0U, 1U})
+                        cost[mine][its] += far * bytes[theirs[j ^ its]][1 ^ mine];
+                }
+            }
+            bytes[theirs[0]] = bytes[theirs[1]] = {0, 0};
+            const std::int64_t differing = cost[0][1] + cost[1][0] - cost[0][0] - cost[1][1];
+            alone += cost[1][0] + cost[1][1] - cost[0][0] - cost[0][1];
+            if (differing == 0) continue;
+            rows.peer.push_back(other);
+            rows.weight.push_back(differing);
+        }
+        met.clear();
+        rows.bias.push_back(alone);
+        rows.end.push_back(static_cast<std::uint32_t>(rows.peer.size()));
+    }
+
+    const WeightedGraph& graph_;
+    std::span<const std::uint32_t> part_of_;
+    std::span<const std::uint32_t> lefts_;
+    std::vector<std::uint32_t> pair_of_;  // by part
+    const Ranks& ranks_;
+    const FartherFrom& farther_from_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/portfolio/auto.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "topoloom/metric/objective.hpp"
+#include "topoloom/place/grid/fold.hpp"
+#include "topoloom/place/links/congestion.hpp"
+#include "topoloom/place/links/local_opt.hpp"
+#include "topoloom/place/local/anneal.hpp"
+#include "topoloom/place/local/resettle.hpp"
+#include "topoloom/place/local/tabu.hpp"
+#include "topoloom/place/most_at_once.hpp"
+#include "topoloom/place/multilevel/multisection.hpp"
+#include "topoloom/place/multilevel/refine.hpp"
+#include "topoloom/place/side_by_side.hpp"
+#include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/structure/bricks.hpp"
+#include "topoloom/place/structure/structure.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// The best placement met so far.
+class Best {
+   public:
+    explicit Best(const Problem& problem) : problem_(problem) {}
+
+    void offer(std::optional<Placement> placement) {
+        if (!placement) return;
+        const CongestionKey key = problem_.key(placement->slots());
+        if (placement_ && key >= key_) return;
+        placement_ = std::move(placement);
+        key_ = key;
+    }
+    [[nodiscard]] const Placement& placement() const { return *placement_; }
+    /// Hop-bytes, and those of moving the ranks.
+    [[nodiscard]] std::int64_t value() const { return key_.hop_bytes; }
+
+   private:
+    const Problem& problem_;
+    std::optional<Placement> placement_;
+    CongestionKey key_;
+};
+
+/// Up to here time hardly matters.
+constexpr std::size_t few = 300;
+
+/// Runs mappers one after the other or side by side; all work counts.
+void try_all(const Problem& problem, const std::vector<std::string>& chains, Best& best, Meter& meter) {
+    if (problem.rank_count() > most_at_once) {
+        for (const std::string& chain : chains) {
+            if (!meter.exhausted()) best.offer(place(problem, chain, meter));
+        }
+        return;
+    }
+    std::vector<std::optional<Placement>> found(chains.size());
+    search_side_by_side(chains.size(), problem.threads(), meter, [&](std::size_t i, Meter& own) {
+        found[i] = place(problem.with_seed(problem.seed() + i), chains[i], own);
+    });
+    for (std::optional<Placement>& placement : found) best.offer(std::move(*placement));
+}
+
+std::vector<std::string> candidates(const Problem& problem, std::uint32_t effort) {
+    const std::size_t ranks = problem.rank_count();
+    // Annealing, which comes next, mends at less cost what swap or a second start does.
+    if (effort == 0) return {ranks > few ? "multisection(starts=1)" : "multisection,swap"};
+    if (ranks > most_at_once) return {"multisection"};
+    const std::string good = "multisection(starts=8;cycles=2),swap";
+    const std::string on_rings = "multisection(starts=8;cycles=2;rings=rings),swap";
+    std::vector<std::string> chains{good, on_rings};
+    if (ranks > few) {  // greedy mappers are far behind, and take longer
+        chains.insert(chains.end(), {good, on_rings});
+    } else {
+        chains.insert(chains.end(), {"mahd,swap", "gge,swap"});
+    }
+    // Trees and the like are divided in milliseconds, and chance decides how well.
+    const std::size_t edges = std::max<std::size_t>(1, problem.symmetric().edge_count());
+    const std::size_t more = edges <= 4 * ranks ? std::min<std::size_t>(30, 40'000 / edges) : 0;
+    chains.insert(chains.end(), more, "multisection(starts=1),swap");
+    if (effort == 2) {
+        chains.insert(chains.end(), 2, "multisection(starts=16;cycles=4),swap");
+        chains.insert(chains.end(), 2, "multisection(starts=16;cycles=4;rings=rings),swap");
+    }
+    return chains;
+}
+
+/// How long to anneal: proposals for each chain, about 10 million of which are made in a second.
+AnnealOptions annealing(const Problem& problem, const Meter& meter, std::uint32_t effort) {
+    const auto ranks = static_cast<double>(problem.rank_count());
+    const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
+    if (ranks > most_at_once && !meter.limited()) {
+        const std::array<double, 3> by_regions{6e8, 15e8, 240e8};
+        const double sweeps = std::clamp(by_regions[effort] / (9 + degree) / ranks, 16.0, 10000.0);
+        // Too short a search does not mend what heat spoils.
+        return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 30U : 300U};
+    }
+    const double fast = problem.rank_count() > few ? std::min(50 * ranks, 1.5e6) : 300 * ranks;
+    const double standard = 1e8 / (9 + degree) * std::clamp(ranks / 1e3, 1.0, 2.5);
+    const std::array proposals{fast, standard, 12 * standard};
+    const auto sweeps = static_cast<std::uint32_t>(proposals[effort] / ranks);
+    // A budget that the user gave is used up, whatever the effort.
+    if (meter.limited()) return {.sweeps = 0, .heat = 300, .chains = 2};
+    return {.sweeps = sweeps, .heat = sweeps < 1000 ? 60U : 300U, .chains = effort == 0 ? 1U : 2U};
+}
+
+/// Anneals the best placement. Some, hypercubes for instance, are better than what heat leaves: these are only polished.
+/// Where no other mapper came near the structure, it is first tried whether annealing brings anything at all.
+void anneal(const Problem& problem, Best& best, std::int64_t structured_value, Meter& meter,
+            std::uint32_t effort) {
+    const AnnealOptions options = annealing(problem, meter, effort);
+    if (meter.exhausted() || (options.sweeps == 0 && !meter.limited())) return;
+    if (options.sweeps > 0 && effort > 0 && problem.rank_count() <= most_at_once) {
+        const Placement start = best.placement();
+        best.offer(improve_by_annealing(problem, start, meter, {.sweeps = 100, .heat = 10, .chains = 1}));
+        if (best.value() == structured_value) {
+            best.offer(improve_by_annealing(
+                problem, start, meter, {.sweeps = options.sweeps / 10, .heat = options.heat, .chains = 1}));
+            if (best.value() == structured_value) return;
+        }
+    }
+    best.offer(improve_by_annealing(problem, best.placement(), meter, options));
+}
+
+/// On few slots a look at all exchanges at a time finds what is left to gain, most where most ranks talk to most. We
+/// found the limits on dense and sparse random graphs on tori and trees: a few milliseconds, a fifth of a second, two.
+void search_all_exchanges(const Problem& problem, Best& best, Meter& meter, std::uint32_t effort) {
+    constexpr std::array<std::size_t, 3> most_slots{128, 256, 256};
+    constexpr std::array<std::size_t, 3> exchanges{2'000'000, 200'000'000, 2'400'000'000};  // looked at
+    const std::size_t slots = problem.allocation().slot_count();
+    if (slots > most_slots[effort] || slots < 2 || meter.exhausted()) return;
+    const std::size_t iterations = exchanges[effort] / (slots * (slots - 1) / 2);
+    const auto most = std::array<std::size_t, 3>{1000, 100'000, 1'200'000}[effort];
+    best.offer(improve_by_tabu(problem, best.placement(), meter,
+                               {.iterations = static_cast<std::uint32_t>(std::min(iterations, most))}));
+}
+
+/// With an earlier placement: from there, and from the best new one, as far as moving pays.
+void weigh_moves(const Problem& problem, Best& best, Meter& meter) {
+    if (problem.migration() == nullptr) return;
+    Placement renewed = best.placement();
+    best.offer(improve_by_resettling(problem, std::move(renewed), meter));
+    best.offer(improve_by_resettling(problem, place_previous(problem, meter), meter));
+}
+
+Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort) {
+    Best best(problem);
+    best.offer(place_block(problem, meter));
+    const CommGraph& partners = problem.symmetric();  // made once, for all candidates
+    std::int64_t structured_value = std::numeric_limits<std::int64_t>::max();
+    if (auto structured = place_by_structure(problem, meter)) {
+        best.offer(std::move(structured->placement));
+        structured_value = best.value();
+        // On many ranks all that follows would take a minute, in vain.
+        const bool enough =
+            structured->plain && problem.rank_count() > most_at_once && effort < 2 && !meter.limited();
+        if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
+    }
+    if (partners.edge_count() == 0) return best.placement();
+    if (const auto grid = find_rank_grid(problem)) {
+        best.offer(fold_grid(problem, *grid, meter));
+        // Where nodes take no equal boxes, strips of the grid may be better.
+        if (problem.machine().slots_per_node() > 1 && !meter.exhausted())
+            best.offer(tile_grid(problem, *grid, meter));
+        structured_value = best.value();
+    }
+    best.offer(place_recognized_bricks(problem, meter));
+    try_all(problem, candidates(problem, effort), best, meter);
+    const bool limited = meter.limited();  // annealing would use up the budget
+    if (limited) search_all_exchanges(problem, best, meter, effort);
+    anneal(problem, best, structured_value, meter, effort);
+    if (!limited) search_all_exchanges(problem, best, meter, effort);
+    weigh_moves(problem, best, meter);
+    return best.placement();
+}
+
+Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effort) {
+    Best best(problem);
+    // On larger machines the first splits are a smaller part of the work, and may take longer.
+    const std::uint32_t islands = problem.allocation().slot_count() < 64 ? 6 : 14;
+    const std::array<MultisectionOptions, 3> sections{{{.starts = 1, .family = 2, .cuts = 0},
+                                                       {.starts = 2, .family = 8},
+                                                       {.starts = 2, .family = 8, .islands = islands}}};
+    best.offer(place_multisection(problem, meter, sections[effort]));
+    if (auto bricks = place_recognized_bricks(problem, meter)) {
+        best.offer(refine_shared(problem, *std::move(bricks), meter, {.cycles = effort}));
+    }
+    if (problem.migration() != nullptr)
+        best.offer(refine_shared(problem, place_previous(problem, meter), meter, {.cycles = 0}));
+    if (const auto grid = find_rank_grid(problem)) {
+        best.offer(box_grid(problem, *grid, meter));
+        if (auto folded = fold_grid(problem, *grid, meter)) {
+            if (effort > 0) folded = refine_shared(problem, *std::move(folded), meter, {.cycles = 0});
+            best.offer(std::move(folded));
+        }
+    }
+    if (effort == 2) best.offer(refine_shared(problem, best.placement(), meter, {.cycles = 2}));
+    // Ranks of different loads may not fit in their order.
+    if (std::ranges::adjacent_find(problem.room().masses(), std::not_equal_to<>{}) ==
+        problem.room().masses().end()) {
+        best.offer(place_block(problem, meter));
+    }
+    return best.placement();
+}
+
+/// How much longer than usual a message's links take to go through: where a message is split over many ways.
+double route_length(const Allocation& allocation) {
+    constexpr double usual = 12;
+    constexpr std::size_t samples = 64;
+    const std::span<const Node> nodes = allocation.nodes();
+    double visits = 0;
+    with_topology(allocation.machine(), [&](const auto& network) {
+        for (std::size_t i = 0; i < samples; ++i) {
+            const Node from = nodes[i * nodes.size() / samples];
+            const Node to = nodes[(i * 37 + nodes.size() / 2) % nodes.size()];
+            if (from != to) network.route(from, to, [&](Link, double) { visits += 1; });
+        }
+    });
+    return std::max(1.0, visits / samples / usual);
+}
+
+/// Evaluations that local-opt gets after annealing: each takes time by the messages of a rank. Half a second by default.
+std::uint64_t descent_work(const CommGraph& graph, std::uint32_t effort) {
+    constexpr std::array<double, 3> messages{0.25e6, 1e6, 60e6};
+    const double degree = static_cast<double>(graph.edge_count()) / static_cast<double>(graph.rank_count());
+    return static_cast<std::uint64_t>(messages[effort] / (1 + degree));
+}
+
+/// Whether the one takes hardly longer than the other, and has fewer hop-bytes: they are what other jobs feel.
+bool keeps_near(const Problem& problem, const Placement& near, const Placement& other) {
+    constexpr double hardly = 1.01;
+    if (!problem.goal_on_links().objective.is(Aim::time) || problem.migration() != nullptr) return false;
+    const CongestionKey key = problem.key(near.slots());
+    const CongestionKey of_other = problem.key(other.slots());
+    return key.congestion <= hardly * of_other.congestion && key.hop_bytes < of_other.hop_bytes;
+}
+
+/// Under an objective on links: what is near shares few links, so the best by hop-bytes comes first; then the links are
+/// looked at. On few ranks the greedy mappers are offered too, as chance may spread their messages better, and the links
+/// are flattened from several starts.
+Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t effort) {
+    constexpr double share_for_hop_bytes = 0.3;
+    constexpr std::size_t starts_on_links =
+        8;  // of few ranks: chance decides, and all take no longer than one
+    constexpr std::array<std::uint32_t, 3> near_effort{0, 1, 1};  // never worse than under hop-bytes
+    const double length = route_length(problem.allocation());
+    const auto standard =
+        static_cast<std::uint32_t>(std::max(1.0, annealing_sweeps(problem.graph()) / length));
+    const std::array sweeps{std::max(1U, standard / 10), standard, 10 * standard};
+    // A budget that the user gave is used up, whatever the effort.
+    CongestionOptions annealing{.sweeps = meter.limited() ? 1'000'000'000 : sweeps[effort]};
+    Best best(problem);
+    const Placement block = place_block(problem, meter);
+    best.offer(block);
+    const Problem near = problem.for_hop_bytes();
+    if (near.symmetric().edge_count() == 0) return best.placement();
+    const Budget part = meter.part(share_for_hop_bytes);
+    Meter part_meter(part);
+    if (problem.rank_count() <= few && effort > 0) {
+        try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd,swap", "emahd", "multisection,swap"},
+                best, part_meter);
+    }
+    const Placement nearest = place_alone(near, part_meter, near_effort[effort]);
+    best.offer(nearest);
+    meter.spend(part_meter.done());
+    // Block order may keep most messages off the links, as with balanced columns of a triangular grid: better than what
+    // has few hop-bytes, but a trap.
+    const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
+    const bool is_small = problem.rank_count() <= few;
+    const bool in_pairs = !is_small && problem.rank_count() <= most_at_once && !meter.limited();
+    const std::size_t starts = is_small ? starts_on_links : in_pairs ? 2 : 1;
+    if (is_small) annealing.sweeps = std::max(1U, annealing.sweeps / static_cast<std::uint32_t>(starts));
+    // The better of two shorter walks is as good as a long one, and two threads need little more than half the time.
+    if (in_pairs) annealing.sweeps = std::max(1U, annealing.sweeps * 3 / 5);
+    const auto start = [&](std::size_t i, const Problem& seeded, Meter& own) {
+        if (i == 0) return best.placement();
+        if (i == 1 && trapped) return nearest;
+        if (in_pairs) return best.placement();
+        return place(seeded.for_hop_bytes(), "multisection", own);
+    };
+    std::vector<std::optional<Placement>> found(starts);
+    std::vector<CongestionKey> keys(starts);
+    search_side_by_side(starts, problem.threads(), meter, [&](std::size_t i, Meter& own) {
+        const Problem seeded = starts == 1 ? problem : problem.with_seed(problem.seed() + i);
+        found[i] = anneal_links(seeded, start(i, seeded, own), own, annealing);
+        keys[i] = problem.key(found[i]->slots());
+    });
+    std::vector<std::size_t> order(starts);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return keys[i]; });
+    order.resize(is_small ? 3 : 1);  // for the others local-opt would take its time in vain
+    search_side_by_side(order.size(), problem.threads(), meter, [&](std::size_t k, Meter& own) {
+        Placement& placement = *found[order[k]];
+        // From plateau to plateau it would go on for seconds, and gain little.
+        Budget budget = own.part(1);
+        const auto most =
+            static_cast<std::uint64_t>(static_cast<double>(descent_work(problem.graph(), effort)) / length);
+        if (!meter.limited()) budget.work = std::min(budget.work, most);
+        Meter brief(budget);
+        placement = improve_by_local_opt(problem, std::move(placement), brief);
+        own.spend(brief.done());
+    });
+    for (const std::size_t i : order) best.offer(std::move(found[i]));
+    return keeps_near(problem, nearest, best.placement()) ? nearest : best.placement();
+}
+
+/// What has fewer hop-bytes, or flatter links, may yet take longer, as where it loads one node's network card. Then rather
+/// what takes no longer than block order: the best by the objective of what a search for time finds, and block order.
+Placement no_slower_than_block(const Problem& problem, Placement found, Meter& meter, std::uint32_t effort) {
+    if (!problem.machine().has_bandwidths() || problem.migration() != nullptr) return found;
+    constexpr double rounding = 1 + 1e-9;
+    constexpr double sure_gain = 0.03;
+    Placement block = place_block(problem, meter);
+    const double of_block = problem.time(block.slots());
+    const double most = of_block * rounding;
+    const double of_found = problem.time(found.slots());
+    // What the model cannot tell for sure is no reason to change the order of short messages; fewer hop-bytes are.
+    const double gain = of_block > 0 ? 1 - of_found / of_block : 0;
+    const auto hop_bytes = [&](const Placement& p) {
+        return problem.for_hop_bytes().key(p.slots()).hop_bytes;
+    };
+    const bool is_worth_it = gain >= sure_gain || hop_bytes(found) < hop_bytes(block);
+    if (!is_worth_it && problem.goal_on_links().objective.is(Aim::time) && !problem.is_busy(block.slots()))
+        return block;
+    if (of_found <= most) return found;
+    const Goal goal = problem.goal_on_links();
+    const Problem for_time = problem.with_objective(objective_of(Aim::time), goal.phases, goal.background);
+    Best best(problem);
+    best.offer(block);
+    const auto offer = [&](Placement quicker) {
+        if (problem.time(quicker.slots()) <= most) best.offer(std::move(quicker));
+    };
+    for (const Placement& start : {found, block}) offer(anneal_links(for_time, start, meter, {}));
+    if (problem.rank_count() <= most_at_once) offer(place_on_links(for_time, meter, effort));
+    return best.placement();
+}
+
+}  // namespace
+
+Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& options) {
+    if (!problem.room().one_rank_per_slot()) return place_sharing(problem, meter, options.effort);
+    Placement found = problem.is_for_hop_bytes() ? place_alone(problem, meter, options.effort)
+                                                 : place_on_links(problem, meter, options.effort);
+    return no_slower_than_block(problem, std::move(found), meter, options.effort);
+}
+
+}  // namespace topoloom

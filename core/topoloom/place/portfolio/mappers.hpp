@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The mappers that the registry lists; each is defined in the file of its name.
+#pragma once
+
+#include "topoloom/place/dense/exact.hpp"
+#include "topoloom/place/dense/grasp.hpp"
+#include "topoloom/place/dense/hybrid.hpp"
+#include "topoloom/place/grid/box.hpp"
+#include "topoloom/place/grid/fold.hpp"
+#include "topoloom/place/grid/tile.hpp"
+#include "topoloom/place/links/congestion.hpp"
+#include "topoloom/place/links/local_opt.hpp"
+#include "topoloom/place/local/anneal.hpp"
+#include "topoloom/place/local/resettle.hpp"
+#include "topoloom/place/local/rotate.hpp"
+#include "topoloom/place/local/swap.hpp"
+#include "topoloom/place/local/tabu.hpp"
+#include "topoloom/place/multilevel/multisection.hpp"
+#include "topoloom/place/multilevel/refine.hpp"
+#include "topoloom/place/portfolio/auto.hpp"
+#include "topoloom/place/simple/curve.hpp"
+#include "topoloom/place/simple/greedy.hpp"
+#include "topoloom/place/simple/hashed.hpp"
+#include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/structure/bricks.hpp"
+#include "topoloom/place/structure/structure.hpp"

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A family of placements on shared slots, refined across scales and combined.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/partition/coarsening.hpp"
+#include "topoloom/partition/weighted_graph.hpp"
+#include "topoloom/place/shared/pair_flow.hpp"
+#include "topoloom/place/shared/shared_search.hpp"
+
+namespace topoloom {
+
+struct EvolutionOptions {
+    std::uint32_t islands =
+        1;                     // families that evolve apart from the coarsest graph on, until their best meet
+    std::uint32_t family = 1;  // members of each
+    std::uint32_t cycles = 0;  // children made after the members
+    std::uint32_t cuts = 3;    // rounds of minimum cuts between neighboring places after each local search
+    std::uint32_t patience = 20;  // moves without gain before a local search gives up
+};
+
+/// Iterated multilevel refinement (Walshaw, Annals of OR 131 (2004)) and, with several members, the combination of two
+/// of them: what both put together stays together, the better one is the start (Sanders, Schulz, ALENEX 2012).
+template <class Space>
+class Evolution {
+   public:
+    using Places = std::vector<std::uint32_t>;  // by vertex
+    struct Member {
+        Places places;
+        std::int64_t cost = unfit;
+        bool searched = false;  // no single search on the finest graph gains
+    };
+    static constexpr std::int64_t unfit = std::numeric_limits<std::int64_t>::max();
+
+    /// Refers to all but the options. Points and capacities are those of the places.
+    Evolution(const Space& space, const WeightedGraph& graph, std::span<const typename Space::Point> points,
+              std::span<const std::int64_t> capacity, const EvolutionOptions& options, std::uint64_t seed,
+              int threads)
+        : space_(space),
+          graph_(graph),
+          points_(points),
+          capacity_(capacity),
+          options_(options),
+          seed_(seed),
+          threads_(threads) {
+        const std::int64_t mass = std::accumulate(graph_.mass.begin(), graph_.mass.end(), std::int64_t{0});
+        // About ten vertices a place on the coarsest graph leave room to move them.
+        max_mass_ = std::max<std::int64_t>(1, mass / static_cast<std::int64_t>(10 * points_.size()));
+    }
+
+    /// make(graph, number, seed, work) gives the places that member `number` starts from. Returns the best member; its
+    /// cost is `unfit` if none could be made to fit.
+    template <class Make>
+    Member run(const Make& make, Meter& meter) {
+        std::vector<Member> family =
+            breed(graph_, std::max(1U, options_.family), Rng(seed_, 0).next(), make, meter);
+        evolve(graph_, family, options_.cycles, Rng(seed_, 1).next(), meter);
+        return std::move(*std::ranges::min_element(family, {}, &Member::cost));
+    }
+
+    /// The same from the coarsest graph on, where members and children cost little. At every finer level the best go on,
+    /// as many as cost about the same there. Several islands, which see other coarse graphs, find better answers than
+    /// one large family, whose members soon are all alike.
+    template <class Make>
+    Member run_multilevel(const Make& make, Meter& meter) {
+        std::vector<Member> best;
+        for (std::uint32_t i = 0; i < std::max(1U, options_.islands); ++i) {
+            if (i > 0 && meter.exhausted()) break;
+            best.push_back(run_island(i, make, meter));
+        }
+        if (best.size() > 1) evolve(graph_, best, options_.islands, Rng(seed_, 2).next(), meter);
+        return std::move(*std::ranges::min_element(best, {}, &Member::cost));
+    }
+
+   private:
+    static constexpr std::size_t brood = 2;  // made side by side, whatever the number of threads
+    static constexpr int rounds = 3;         // of local search on one level, at the most
+    static constexpr std::size_t vertices_per_place = 200;  // of the coarsest graph of an island
+
+    template <class Make>
+    Member run_island(std::uint32_t island, const Make& make, Meter& meter) {
+        Rng rng(seed_, 10 + island);
+        std::deque<Coarsening> steps;
+        const WeightedGraph* coarsest = &graph_;
+        while (coarsest->size() > vertices_per_place * points_.size()) {
+            Coarsening step = coarsen(*coarsest, max_mass_, Rng(rng.next(), rng.next()));
+            if (step.graph.size() >= coarsest->size() - coarsest->size() / 20) break;
+            steps.push_back(std::move(step));
+            coarsest = &steps.back().graph;
+        }
+        const auto share = [&](const WeightedGraph& graph, std::uint32_t count) {
+            return static_cast<std::uint32_t>(std::uint64_t{count} * coarsest->size() / graph.size());
+        };
+        const std::uint32_t members = std::max(1U, options_.family);
+        std::vector<Member> family = breed(*coarsest, members, rng.next(), make, meter);
+        evolve(*coarsest, family, options_.cycles, rng.next(), meter);
+        for (std::size_t i = steps.size(); i-- > 0;) {
+            const WeightedGraph& graph = i == 0 ? graph_ : steps[i - 1].graph;
+            std::ranges::sort(family, {}, &Member::cost);
+            family.resize(std::min<std::size_t>(family.size(), std::max(1U, share(graph, members))));
+            descend(graph, steps[i].coarse_of, family, rng.next(), meter);
+            evolve(graph, family, share(graph, options_.cycles), rng.next(), meter);
+        }
+        return std::move(*std::ranges::min_element(family, {}, &Member::cost));
+    }
+
+    template <class Make>
+    std::vector<Member> breed(const WeightedGraph& graph, std::uint32_t count, std::uint64_t seed,
+                              const Make& make, Meter& meter) {
+        std::vector<Member> family;
+        while (family.size() < count && (family.empty() || !meter.exhausted())) {
+            const std::size_t first = family.size();
+            family.resize(std::min<std::size_t>(first + brood, count));
+            std::array<std::uint64_t, brood> work{};
+            parallel_for(family.size() - first, threads_, [&](std::size_t i, int) {
+                const std::size_t m = first + i;
+                Rng rng(seed, m);
+                SharedSearch<Space> search(space_, graph, points_, capacity_,
+                                           make(graph, m, rng.next(), work[i]));
+                if (!search.fits()) search.repair();
+                if (!search.fits()) return;
+                family[m] = {search.places(), search.cost()};
+                family[m] = cycle(graph, family[m], rng, family[m].places, work[i]);
+            });
+            for (const std::uint64_t w : work) meter.spend(w);
+        }
+        return family;
+    }
+
+    /// Carries a family over to a finer graph.
+    void descend(const WeightedGraph& graph, std::span<const std::uint32_t> coarse_of,
+                 std::vector<Member>& family, std::uint64_t seed, Meter& meter) {
+        std::vector<std::uint64_t> work(family.size());
+        parallel_for(family.size(), threads_, [&](std::size_t m, int) {
+            if (family[m].cost == unfit) return;
+            Rng rng(seed, m);
+            family[m] = refine(graph, unfold(family[m].places, coarse_of), nullptr, rng, work[m]);
+        });
+        for (const std::uint64_t w : work) meter.spend(w);
+    }
+
+    void evolve(const WeightedGraph& graph, std::vector<Member>& family, std::uint32_t cycles,
+                std::uint64_t seed, Meter& meter) {
+        for (std::uint32_t done = 0; done < cycles && !meter.exhausted(); done += brood)
+            generation(graph, family, Rng(seed, done).next(), meter);
+    }
+
+    /// Local search and minimum cuts on one graph. Where no single search gained from `searched`, only what differs
+    /// from that is looked at.
+    Member refine(const WeightedGraph& graph, Places start, const Places* searched, Rng& rng,
+                  std::uint64_t& work) const {
+        SharedSearch<Space> search(space_, graph, points_, capacity_, std::move(start));
+        if (searched) search.wake_only_changes(*searched);
+        for (int round = 0; round < rounds; ++round) {
+            if (search.round(rng, options_.patience) == 0) break;
+        }
+        work += search.work();
+        if (options_.cuts == 0) return {search.places(), search.cost(), true};
+        Places places = search.places();
+        PairFlow<Space> flow(space_, graph, points_, capacity_, places);
+        std::int64_t gained = 0;
+        for (std::uint32_t round = 0; round < options_.cuts; ++round) {
+            const std::int64_t gain = flow.round(rng);
+            gained += gain;
+            if (gain == 0) break;
+        }
+        work += flow.work();
+        if (gained == 0) return {search.places(), search.cost(), true};
+        SharedSearch<Space> last(space_, graph, points_, capacity_, std::move(places));
+        last.wake_only_changes(search.places());
+        last.round(rng, options_.patience);
+        work += last.work();
+        return {last.places(), last.cost(), true};
+    }
+
+    /// The places of the vertices of a finer graph.
+    [[nodiscard]] static Places unfold(const Places& coarse, std::span<const std::uint32_t> coarse_of) {
+        Places finer;
+        finer.reserve(coarse_of.size());
+        for (const std::uint32_t c : coarse_of) finer.push_back(coarse[c]);
+        return finer;
+    }
+
+    /// Coarsens within the labels, then refines from the coarsest graph to the finest.
+    Member cycle(const WeightedGraph& finest, const Member& start, Rng rng, std::vector<std::uint32_t> label,
+                 std::uint64_t& work) const {
+        std::deque<Coarsening> steps;
+        Places places = start.places;
+        const WeightedGraph* coarsest = &finest;
+        while (coarsest->size() > 8 * points_.size()) {
+            Coarsening step = coarsen(*coarsest, max_mass_, Rng(rng.next(), rng.next()), label);
+            if (step.graph.size() >= coarsest->size() - coarsest->size() / 20) break;
+            Places coarse(step.graph.size());
+            std::vector<std::uint32_t> coarse_label(step.graph.size());
+            for (std::uint32_t v = 0; v < coarsest->size(); ++v) {
+                coarse[step.coarse_of[v]] = places[v];
+                coarse_label[step.coarse_of[v]] = label[v];
+            }
+            label = std::move(coarse_label);
+            places = std::move(coarse);
+            steps.push_back(std::move(step));
+            coarsest = &steps.back().graph;
+        }
+        for (std::size_t i = steps.size(); i > 0; --i) {
+            const Member member = refine(steps[i - 1].graph, std::move(places), nullptr, rng, work);
+            places = unfold(member.places, steps[i - 1].coarse_of);
+        }
+        return refine(finest, std::move(places), start.searched ? &start.places : nullptr, rng, work);
+    }
+
+    /// Children of random parents; each takes the place of the parent that is worse if it is better than that.
+    void generation(const WeightedGraph& graph, std::vector<Member>& family, std::uint64_t seed,
+                    Meter& meter) {
+        struct Child {
+            std::size_t mother = 0;  // the better parent
+            std::size_t father = 0;
+            Member member;
+            std::uint64_t work = 0;
+        };
+        std::array<Child, brood> children{};
+        parallel_for(brood, threads_, [&](std::size_t i, int) {
+            Child& child = children[i];
+            Rng rng(seed, i);
+            const auto size = static_cast<std::uint32_t>(family.size());
+            child.mother = rng.below(size);
+            child.father = size == 1 ? 0 : (child.mother + 1 + rng.below(size - 1)) % size;
+            if (family[child.father].cost < family[child.mother].cost) std::swap(child.mother, child.father);
+            if (family[child.father].cost == unfit) return;
+            child.member =
+                cycle(graph, family[child.mother], rng,
+                      common_labels(family[child.mother].places, family[child.father].places), child.work);
+        });
+        for (Child& child : children) {
+            meter.spend(child.work);
+            Member& better = family[child.mother];
+            Member& worse = family[child.father];
+            // A child that is like its mother takes her place, or it would drive out the variety.
+            Member& parent = child.member.cost <= better.cost ? better : worse;
+            if (child.member.cost <= parent.cost) parent = std::move(child.member);
+        }
+    }
+
+    /// Vertices have the same label where both placements put them together.
+    [[nodiscard]] static std::vector<std::uint32_t> common_labels(const Places& a, const Places& b) {
+        std::unordered_map<std::uint64_t, std::uint32_t> label_of;
+        std::vector<std::uint32_t> labels;
+        labels.reserve(a.size());
+        for (std::size_t v = 0; v < a.size(); ++v) {
+            const std::uint64_t both = std::uint64_t{a[v]} << 32 | b[v];
+            labels.push_back(
+                label_of.emplace(both, static_cast<std::uint32_t>(label_of.size())).first->second);
+        }
+        return labels;
+    }
+
+    const Space& space_;
+    const WeightedGraph& graph_;
+    std::span<const typename Space::Point> points_;
+    std::span<const std::int64_t> capacity_;
+    EvolutionOptions options_;
+    std::uint64_t seed_;
+    int threads_;
+    std::int64_t max_mass_ = 1;
+};
+
+}  // namespace topoloom

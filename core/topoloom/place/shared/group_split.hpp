@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Splitting a weighted graph in several groups that are all equally far from each other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/partition/bisection.hpp"
+#include "topoloom/partition/weighted_graph.hpp"
+#include "topoloom/place/shared/evolution.hpp"
+
+namespace topoloom {
+
+/// The group of every vertex: multilevel recursive bisections, then evolution of the whole split, on the weight of the
+/// edges between groups. Groups stay within their capacities, which must hold all mass, wherever the masses allow it.
+[[nodiscard]] std::vector<std::uint32_t> split_in_groups(const WeightedGraph& graph,
+                                                         std::span<const std::int64_t> capacity,
+                                                         const BisectionOptions& bisection,
+                                                         const EvolutionOptions& evolution,
+                                                         std::uint64_t seed, int threads, Meter& meter);
+
+/// The part of a graph whose vertices are listed; `local` is scratch for all vertices of the graph.
+[[nodiscard]] WeightedGraph subgraph(const WeightedGraph& graph, std::span<const std::uint32_t> vertices,
+                                     std::vector<std::uint32_t>& local);
+
+}  // namespace topoloom

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Moves the border between two places that ranks share to where it costs least: minimum cuts.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/partition/max_flow.hpp"
+#include "topoloom/partition/weighted_graph.hpp"
+
+namespace topoloom {
+
+/// Takes the vertices near the border of two places and deals them anew to the two, at the least hop-bytes of all ways
+/// to do so; what lies outside pulls by its distance (Sanders, Schulz, ESA 2011, section 4: corridor, adaptive size,
+/// most balanced of the minimum cuts; here on hop-bytes).
+template <class Space>
+class PairFlow {
+   public:
+    using Point = typename Space::Point;
+
+    /// Refers to everything; changes `place_of`, which must fit the capacities.
+    PairFlow(const Space& space, const WeightedGraph& graph, std::span<const Point> points,
+             std::span<const std::int64_t> capacity, std::vector<std::uint32_t>& place_of)
+        : space_(space),
+          graph_(graph),
+          points_(points),
+          capacity_(capacity),
+          place_(place_of),
+          load_(points.size(), 0),
+          local_(graph.size(), outside),
+          active_(points.size(), 1) {
+        for (std::uint32_t v = 0; v < graph.size(); ++v) load_[place_[v]] += graph.mass[v];
+        const std::int64_t spare = std::accumulate(capacity.begin(), capacity.end(), std::int64_t{0}) -
+                                   std::accumulate(load_.begin(), load_.end(), std::int64_t{0});
+        mean_spare_ = std::max<std::int64_t>(1, spare / static_cast<std::int64_t>(points.size()));
+    }
+
+    [[nodiscard]] std::uint64_t work() const { return network_.work() + work_; }
+
+    /// All pairs of places with a common border, of which at least one changed since it was last tried. Returns by how
+    /// much hop-bytes fell.
+    std::int64_t round(Rng& rng) {
+        std::vector<Border> borders = find_borders();
+        std::vector<std::uint32_t> pairs{0};  // where a pair begins
+        for (std::uint32_t i = 1; i <= borders.size(); ++i) {
+            if (i == borders.size() || borders[i].pair != borders[i - 1].pair) pairs.push_back(i);
+        }
+        std::vector<std::uint32_t> order(pairs.size() - 1);
+        std::iota(order.begin(), order.end(), 0U);
+        rng.shuffle(std::span<std::uint32_t>(order));
+        next_active_.assign(points_.size(), 0);
+        std::int64_t gained = 0;
+        const std::uint64_t last = examined_ + 4096 * std::uint64_t{graph_.size()} + 2 * graph_.peer.size();
+        for (const std::uint32_t i : order) {
+            if (pairs[i] == pairs[i + 1]) continue;
+            if (examined_ > last) break;  // only dense graphs get there
+            border_ = std::span(borders).subspan(pairs[i], pairs[i + 1] - pairs[i]);
+            gained += improve(static_cast<std::uint32_t>(border_.front().pair >> 32),
+                              static_cast<std::uint32_t>(border_.front().pair));
+        }
+        std::swap(active_, next_active_);
+        return gained;
+    }
+
+   private:
+    struct Border {
+        std::uint64_t pair;  // the lower place << 32 | the higher
+        std::uint32_t vertex;
+        friend auto operator<=>(const Border& a, const Border& b) = default;
+    };
+    static constexpr std::uint32_t outside = static_cast<std::uint32_t>(-1);
+    static constexpr std::int64_t widest = 8;  // corridor, in shares of the room that moves need
+    static constexpr int most_tries = 8;
+
+    [[nodiscard]] std::int64_t distance(std::uint32_t a, std::uint32_t b) const {
+        return space_.distance(points_[a], points_[b]);
+    }
+
+    [[nodiscard]] std::vector<Border> find_borders() const {
+        std::vector<Border> borders;
+        std::vector<std::uint32_t> met_by(points_.size(), outside);  // the vertex that last met a place
+        for (std::uint32_t v = 0; v < graph_.size(); ++v) {
+            const std::uint64_t mine = place_[v];
+            for (const std::uint32_t u : graph_.peers(v)) {
+                const std::uint64_t other = place_[u];
+                if (other == mine || met_by[other] == v) continue;
+                met_by[other] = v;
+                if (active_[mine] == 0 && active_[other] == 0) continue;
+                borders.push_back({std::min(mine, other) << 32 | std::max(mine, other), v});
+            }
+        }
+        std::ranges::sort(borders);
+        return borders;
+    }
+
+    enum class Outcome { better, even, unfit };
+
+    std::int64_t improve(std::uint32_t a, std::uint32_t b) {
+        if (distance(a, b) == 0 && space_.port_cost(points_[a]) == space_.port_cost(points_[b])) return 0;
+        std::int64_t gained = 0;
+        std::int64_t width = widest / 2;
+        for (int tries = 0; tries < most_tries && width > 0; ++tries) {
+            std::int64_t gain = 0;
+            const Outcome outcome = cut(a, b, width, gain);
+            gained += gain;
+            if (outcome == Outcome::even) break;
+            width = outcome == Outcome::better ? std::min(widest, 2 * width) : width / 2;
+        }
+        if (gained > 0) next_active_[a] = next_active_[b] = 1;
+        return gained;
+    }
+
+    Outcome cut(std::uint32_t a, std::uint32_t b, std::int64_t width, std::int64_t& gain) {
+        corridor_.clear();
+        grow(a, std::max<std::int64_t>(0, capacity_[b] - load_[b]) + (width - 1) * mean_spare_);
+        grow(b, std::max<std::int64_t>(0, capacity_[a] - load_[a]) + (width - 1) * mean_spare_);
+        const std::int64_t before = build(a, b);
+        const std::int64_t after = network_.solve();
+        Outcome outcome = Outcome::even;
+        if (after < before) {
+            choose(a, b);
+            std::array<std::int64_t, 2> load{load_[a], load_[b]};
+            for (std::size_t i = 0; i < corridor_.size(); ++i) {
+                const std::uint32_t v = corridor_[i];
+                if (place_[v] == (side_[i] > 0 ? a : b)) continue;
+                load[side_[i] > 0 ? 0 : 1] += graph_.mass[v];
+                load[side_[i] > 0 ? 1 : 0] -= graph_.mass[v];
+            }
+            if (load[0] <= capacity_[a] && load[1] <= capacity_[b]) {
+                for (std::size_t i = 0; i < corridor_.size(); ++i)
+                    place_[corridor_[i]] = side_[i] > 0 ? a : b;
+                load_[a] = load[0];
+                load_[b] = load[1];
+                gain = before - after;
+                outcome = Outcome::better;
+            } else {
+                outcome = Outcome::unfit;
+            }
+        }
+        for (const std::uint32_t v : corridor_) local_[v] = outside;
+        return outcome;
+    }
+
+    /// Adds the vertices of one place to the corridor, those near the border first, up to a mass.
+    void grow(std::uint32_t from, std::int64_t mass) {
+        const std::size_t begin = corridor_.size();
+        const auto take = [&](std::uint32_t v) {
+            if (place_[v] != from || local_[v] != outside || graph_.mass[v] > mass) return;
+            mass -= graph_.mass[v];
+            local_[v] = static_cast<std::uint32_t>(corridor_.size());
+            corridor_.push_back(v);
+        };
+        for (const Border& border : border_) take(border.vertex);
+        for (std::size_t i = begin; i < corridor_.size() && mass > 0; ++i) {
+            for (const std::uint32_t u : graph_.peers(corridor_[i])) take(u);
+            examined_ += graph_.degree(corridor_[i]);
+        }
+    }
+
+    /// Makes the network of the corridor; returns what the placement costs now, in the terms of FlowNetwork::solve.
+    std::int64_t build(std::uint32_t a, std::uint32_t b) {
+        network_.reset(static_cast<std::uint32_t>(corridor_.size()));
+        const std::int64_t apart = distance(a, b);
+        std::int64_t cost = 0;
+        for (std::uint32_t i = 0; i < corridor_.size(); ++i) {
+            const std::uint32_t v = corridor_[i];
+            const auto peers = graph_.peers(v);
+            const auto weights = graph_.weights(v);
+            std::int64_t terminal = 0;
+            for (std::size_t e = 0; e < peers.size(); ++e) {
+                const std::uint32_t u = peers[e];
+                if (local_[u] == outside) {
+                    terminal += weights[e] * (distance(b, place_[u]) - distance(a, place_[u]));
+                } else if (local_[u] > i && weights[e] > 0) {
+                    network_.add_edge(i, local_[u], weights[e] * apart);
+                    if (place_[u] != place_[v]) cost += weights[e] * apart;
+                }
+            }
+            work_ += peers.size();
+            examined_ += peers.size();
+            network_.add_terminal(i, terminal);
+            if (place_[v] == b) cost += terminal;
+        }
+        return cost;
+    }
+
+    /// Of the minimum cuts one that balances the two places well, in side_.
+    void choose(std::uint32_t a, std::uint32_t b) {
+        side_ = network_.sides();
+        std::int64_t room = capacity_[a] - load_[a];  // with all that may choose on b
+        std::int64_t other = capacity_[b] - load_[b];
+        for (std::size_t i = 0; i < corridor_.size(); ++i) {
+            const std::uint32_t v = corridor_[i];
+            if (side_[i] > 0 && place_[v] == b) room -= graph_.mass[v], other += graph_.mass[v];
+            if (side_[i] <= 0 && place_[v] == a) room += graph_.mass[v], other -= graph_.mass[v];
+        }
+        std::vector<std::uint32_t> closure;
+        std::uint64_t effort = 0;
+        for (std::uint32_t i = 0; i < corridor_.size() && room > other && effort < 4 * corridor_.size();
+             ++i) {
+            if (side_[i] != 0) continue;
+            closure.assign(1, i);
+            side_[i] = 1;
+            std::int64_t mass = 0;
+            for (std::size_t k = 0; k < closure.size(); ++k) {
+                mass += graph_.mass[corridor_[closure[k]]];
+                network_.follow(closure[k], [&](std::uint32_t u) {
+                    if (side_[u] != 0) return;
+                    side_[u] = 1;
+                    closure.push_back(u);
+                });
+            }
+            effort += closure.size();
+            if (std::min(room - mass, other + mass) >= std::min(room, other)) {
+                room -= mass;
+                other += mass;
+            } else {
+                for (const std::uint32_t u : closure) side_[u] = 0;
+            }
+        }
+    }
+
+    const Space& space_;
+    const WeightedGraph& graph_;
+    std::span<const Point> points_;
+    std::span<const std::int64_t> capacity_;
+    std::vector<std::uint32_t>& place_;
+    std::vector<std::int64_t> load_;
+    std::int64_t mean_spare_ = 1;
+    std::vector<std::uint32_t> local_;     // number in the corridor
+    std::vector<std::uint32_t> corridor_;  // vertices
+    std::span<const Border> border_;       // of the pair at hand
+    std::vector<signed char> side_;        // of the corridor: 1 to the lower place
+    std::vector<char> active_;
+    std::vector<char> next_active_;
+    FlowNetwork network_;
+    std::uint64_t work_ = 0;
+    std::uint64_t examined_ = 0;  // edges
+};
+
+}  // namespace topoloom

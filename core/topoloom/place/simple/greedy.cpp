@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/simple/greedy.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+#include <tuple>
+
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/state/free_slots.hpp"
+#include "topoloom/place/state/space_pull.hpp"
+
+namespace topoloom {
+
+namespace {
+
+enum class Beside { all_partners, all_partners_by_bytes, latest_partner };
+
+/// Positions of the allocation, the most central first: least total distance to all allocated slots.
+template <class Space>
+std::vector<std::uint32_t> by_centrality(const Space& space, const Allocation& allocation) {
+    std::vector<typename Space::Network::Point> points;
+    for (const Node node : allocation.nodes()) points.push_back(space.network().point(node));
+    const std::vector<std::uint64_t> totals = space.network().total_distances(points);
+    std::vector<std::uint32_t> order(allocation.slot_count());
+    std::iota(order.begin(), order.end(), 0U);
+    const auto total = [&](std::uint32_t position) {
+        const std::uint64_t port = space.port_cost(space.point(allocation.slots()[position]));
+        return space.hop_weight() * totals[allocation.node_of_slot()[position]] + (points.size() - 1) * port;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return total(a) < total(b); });
+    return order;
+}
+
+/// What all runs on one problem share: made once, copied where a run changes it.
+template <class Space>
+struct Ground {
+    const Space& space;
+    const Allocation& allocation;
+    const CommGraph& graph;  // symmetric
+    FreeSlots<Space> free;
+    std::vector<std::uint32_t> central;
+    std::vector<Rank> by_degree;  // most partners first
+
+    Ground(const Space& s, const Problem& problem)
+        : space(s),
+          allocation(problem.allocation()),
+          graph(problem.symmetric()),
+          free(s, problem.allocation()),
+          central(by_centrality(s, problem.allocation())) {
+        for (const Rank u : ids<Rank>(graph.rank_count())) by_degree.push_back(u);
+        std::stable_sort(by_degree.begin(), by_degree.end(),
+                         [&](Rank a, Rank b) { return graph.degree(a) > graph.degree(b); });
+    }
+};
+
+/// One growth of a placement from a first rank.
+template <class Space>
+class Growth {
+   public:
+    Growth(const Ground<Space>& ground, Beside beside)
+        : ground_(ground),
+          beside_(beside),
+          free_(ground.free),
+          position_(ground.graph.rank_count(), unplaced),
+          queued_(ground.graph.rank_count(), false),
+          latest_(beside == Beside::latest_partner ? ground.graph.rank_count() : 0),
+          points_(ground.graph.rank_count()) {}
+
+    /// Spends one unit per slot looked at; once `spend` says stop, the rest goes to free slots in order.
+    template <class Spend>
+    std::vector<Slot> run(Rank first, const Spend& spend) {
+        start(first);
+        std::size_t next = 0;
+        for (bool go_on = true; go_on;) {
+            while (!queue_.empty() && go_on) {
+                const Rank s = queue_.top().rank;
+                queue_.pop();
+                const auto found = best_slot(s);
+                put(s, found.position);
+                go_on = spend(found.evaluated);
+            }
+            while (next < ground_.by_degree.size() && placed(ground_.by_degree[next])) ++next;
+            if (next == ground_.by_degree.size()) break;
+            if (go_on) start(ground_.by_degree[next]);
+        }
+        return finish();
+    }
+
+   private:
+    static constexpr std::uint32_t unplaced = std::numeric_limits<std::uint32_t>::max();
+
+    struct Waiting {
+        std::size_t degree;
+        Rank rank;
+        friend bool operator<(const Waiting& a, const Waiting& b) {
+            return std::tie(a.degree, b.rank) < std::tie(b.degree, a.rank);
+        }
+    };
+
+    [[nodiscard]] bool placed(Rank u) const { return position_[u.value] != unplaced; }
+
+    /// A new component: its first rank goes to the most central free slot.
+    void start(Rank first) {
+        while (!free_.is_free(ground_.central[next_central_])) ++next_central_;
+        queued_[first.value] = true;
+        put(first, ground_.central[next_central_]);
+    }
+
+    void put(Rank u, std::uint32_t position) {
+        free_.take(position);
+        position_[u.value] = position;
+        points_[u.value] = ground_.space.point(ground_.allocation.slots()[position]);
+        for (const Rank v : ground_.graph.peers(u)) {
+            if (beside_ == Beside::latest_partner) latest_[v.value] = u;
+            if (queued_[v.value]) continue;
+            queued_[v.value] = true;
+            queue_.push({ground_.graph.degree(v), v});
+        }
+    }
+
+    typename FreeSlots<Space>::Found best_slot(Rank s) {
+        near_.clear();
+        weights_.clear();
+        if (beside_ == Beside::latest_partner) {
+            near_.push_back(points_[latest_[s.value].value]);
+            weights_.push_back(1);
+        } else {
+            const auto peers = ground_.graph.peers(s);
+            const auto bytes = ground_.graph.bytes(s);
+            for (std::size_t i = 0; i < peers.size(); ++i) {
+                if (!placed(peers[i])) continue;
+                near_.push_back(points_[peers[i].value]);
+                weights_.push_back(
+                    beside_ == Beside::all_partners ? 1 : static_cast<std::uint64_t>(bytes[i].value));
+            }
+        }
+        return free_.nearest(
+            make_pull(ground_.space, std::span<const typename Space::Point>(near_), weights_));
+    }
+
+    std::vector<Slot> finish() {
+        std::vector<Slot> slots;
+        std::uint32_t next = 0;
+        for (std::uint32_t& position : position_) {
+            if (position == unplaced) {
+                while (!free_.is_free(next)) ++next;
+                position = next;
+                free_.take(next);
+            }
+            slots.push_back(ground_.allocation.slots()[position]);
+        }
+        return slots;
+    }
+
+    const Ground<Space>& ground_;
+    Beside beside_;
+    FreeSlots<Space> free_;
+    std::vector<std::uint32_t> position_;
+    std::vector<char> queued_;
+    std::vector<Rank> latest_;
+    std::vector<typename Space::Point> points_;
+    std::priority_queue<Waiting> queue_;
+    std::size_t next_central_ = 0;
+    std::vector<typename Space::Point> near_;  // kept to save allocations
+    std::vector<std::uint64_t> weights_;
+};
+
+Placement grow(const Problem& problem, Meter& meter, Beside beside) {
+    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
+        const Ground<Space> ground(space, problem);
+        Growth<Space> growth(ground, beside);
+        return Placement(problem.allocation(), growth.run(ground.by_degree.front(), [&](std::uint64_t work) {
+            return meter.spend(work);
+        }));
+    });
+}
+
+Beside by(std::uint32_t weighted) {
+    return weighted != 0 ? Beside::all_partners_by_bytes : Beside::all_partners;
+}
+
+/// The i-th of `count` first ranks, spread evenly over all of them.
+Rank start_rank(const std::vector<Rank>& by_degree, std::size_t i, std::size_t count) {
+    return by_degree[i * by_degree.size() / count];
+}
+
+}  // namespace
+
+Placement place_gge(const Problem& problem, Meter& meter) {
+    return grow(problem, meter, Beside::latest_partner);
+}
+
+Placement place_mahd(const Problem& problem, Meter& meter, const MahdOptions& options) {
+    return grow(problem, meter, by(options.weighted));
+}
+
+Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& options) {
+    struct Run {
+        std::vector<Slot> slots;
+        std::int64_t value = std::numeric_limits<std::int64_t>::max();
+        std::uint64_t work = 0;
+    };
+    // Rounds of a fixed size, so that a work budget ends the search at the same place for any number of threads.
+    constexpr std::size_t round_size = 32;
+    const std::size_t starts = options.starts == 0
+                                   ? problem.rank_count()
+                                   : std::min<std::size_t>(options.starts, problem.rank_count());
+    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
+        const Ground<Space> ground(space, problem);
+        Run best;
+        for (std::size_t begin = 0; begin < starts && !meter.exhausted(); begin += round_size) {
+            std::vector<Run> round(std::min(round_size, starts - begin));
+            parallel_for(round.size(), problem.threads(), [&](std::size_t i, int) {
+                Growth<Space> growth(ground, by(options.weighted));
+                Run& run = round[i];
+                run.slots =
+                    growth.run(start_rank(ground.by_degree, begin + i, starts), [&](std::uint64_t work) {
+                        run.work += work;
+                        return true;
+                    });
+                run.value = hop_bytes(problem.graph(), problem.machine(), run.slots, 1);
+            });
+            for (Run& run : round) {
+                meter.spend(run.work);
+                if (run.value < best.value) best = std::move(run);
+            }
+        }
+        return Placement(problem.allocation(), std::move(best.slots));
+    });
+}
+
+}  // namespace topoloom

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/simple/simple.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/place/shared/fitting.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// The first rank_count slots of a list.
+Placement take_first(const Problem& problem, std::vector<Slot> slots) {
+    slots.resize(problem.rank_count());
+    return {problem.allocation(), std::move(slots)};
+}
+
+/// Ranks in order on slots in order, each slot filled to the same part of its capacity; what that leaves over goes to
+/// the first slot with room.
+Placement share_in_order(const Problem& problem, std::span<const std::uint32_t> ranks,
+                         std::span<const std::uint32_t> positions) {
+    const auto mass = problem.room().masses();
+    std::vector<std::int64_t> room;  // in the order of the positions
+    for (const std::uint32_t position : positions) room.push_back(problem.room().capacities()[position]);
+    const auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
+    const auto all_room = static_cast<double>(std::accumulate(room.begin(), room.end(), std::int64_t{0}));
+    std::vector<std::uint32_t> place(mass.size());
+    std::vector<std::uint32_t> left_over;
+    std::uint32_t at = 0;
+    auto passed = static_cast<double>(room[0]);  // capacity of the slots up to this one
+    double placed = 0;
+    for (const std::uint32_t u : ranks) {
+        placed += static_cast<double>(mass[u]);
+        while (at + 1 < room.size() && placed * all_room > passed * all_mass * (1 + 1e-12))
+            passed += static_cast<double>(room[++at]);
+        if (room[at] >= mass[u]) {
+            room[at] -= mass[u];
+            place[u] = at;
+        } else {
+            left_over.push_back(u);
+        }
+    }
+    std::ranges::stable_sort(left_over, [&](auto a, auto b) { return mass[a] > mass[b]; });
+    for (const std::uint32_t u : left_over) {
+        const auto fits = std::ranges::find_if(room, [&](std::int64_t r) { return r >= mass[u]; });
+        if (fits == room.end()) {
+            fail("rank ", u, " of load ", problem.graph().load(Rank{u}),
+                 " fits on no slot any more; allow more imbalance or larger capacities");
+        }
+        *fits -= mass[u];
+        place[u] = static_cast<std::uint32_t>(fits - room.begin());
+    }
+    std::vector<Slot> slots;
+    for (const std::uint32_t p : place) slots.push_back(problem.allocation().slots()[positions[p]]);
+    return {problem.allocation(), std::move(slots), SlotUse::shared};
+}
+
+std::vector<std::uint32_t> numbers(std::size_t count) {
+    std::vector<std::uint32_t> all(count);
+    std::iota(all.begin(), all.end(), 0U);
+    return all;
+}
+
+/// Ranks dealt to the slots in turn, as far as they have room.
+Placement share_in_turn(const Problem& problem, std::span<const std::uint32_t> ranks) {
+    const auto all = problem.allocation().slots();
+    std::vector<Slot> slots(ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) slots[ranks[i]] = all[i % all.size()];
+    return fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
+}
+
+Placement deal_to_nodes(const Problem& problem, bool fold) {
+    const Allocation& allocation = problem.allocation();
+    std::vector<std::vector<Slot>> of_node(allocation.nodes().size());
+    for (std::size_t i = 0; i < allocation.slot_count(); ++i) {
+        of_node[allocation.node_of_slot()[i]].push_back(allocation.slots()[i]);
+    }
+    std::vector<Slot> slots;
+    for (std::size_t round = 0; slots.size() < problem.rank_count(); ++round) {
+        for (const auto& node : of_node) {
+            if (round < node.size()) slots.push_back(node[round]);
+        }
+        if (fold) std::reverse(of_node.begin(), of_node.end());
+    }
+    return take_first(problem, std::move(slots));
+}
+
+}  // namespace
+
+Placement place_block(const Problem& problem, Meter&) {
+    return place_in_order(problem, numbers(problem.rank_count()), numbers(problem.allocation().slot_count()));
+}
+
+Placement place_round_robin(const Problem& problem, Meter&) {
+    if (problem.room().one_rank_per_slot()) return deal_to_nodes(problem, false);
+    return share_in_turn(problem, numbers(problem.rank_count()));
+}
+
+Placement place_folded(const Problem& problem, Meter&) { return deal_to_nodes(problem, true); }
+
+Placement place_random(const Problem& problem, Meter&) {
+    if (!problem.room().one_rank_per_slot()) {
+        std::vector<std::uint32_t> ranks = numbers(problem.rank_count());
+        Rng(problem.seed()).shuffle(std::span<std::uint32_t>(ranks));
+        return share_in_turn(problem, ranks);
+    }
+    const auto all = problem.allocation().slots();
+    std::vector<Slot> slots(all.begin(), all.end());
+    Rng(problem.seed()).shuffle(std::span<Slot>(slots));
+    return take_first(problem, std::move(slots));
+}
+
+Placement place_in_order(const Problem& problem, std::span<const std::uint32_t> ranks,
+                         std::span<const std::uint32_t> positions) {
+    if (!problem.room().one_rank_per_slot()) return share_in_order(problem, ranks, positions);
+    std::vector<Slot> slots(ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        slots[ranks[i]] = problem.allocation().slots()[positions[i]];
+    return {problem.allocation(), std::move(slots)};
+}
+
+}  // namespace topoloom

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A placement problem as a dense QAP: ranks and slots with all their distances in one matrix.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "topoloom/place/problem.hpp"
+#include "topoloom/qap/qap.hpp"
+
+namespace topoloom {
+
+/// Throws Error, naming the mapper, when so many searches on matrices of this order would not fit in memory.
+void require_dense_memory(std::string_view mapper, std::size_t order, std::size_t searches);
+
+/// Items are the ranks, then as many that send nothing as there are free slots; locations are the positions in the
+/// allocation. Distances need not be symmetric. The value is that of the problem: hop-bytes, with those of moving.
+[[nodiscard]] Qap dense_qap(const Problem& problem);
+
+[[nodiscard]] Permutation assignment_of(const Problem& problem, const Placement& placement);
+[[nodiscard]] Placement placement_of(const Problem& problem, std::span<const std::uint32_t> assignment);
+
+}  // namespace topoloom

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The slots of an allocation and the room that is left on each: which of those with enough room is best for a rank.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "topoloom/place/state/slot_tree.hpp"
+
+namespace topoloom {
+
+/// Slots are named by their position in the allocation. Take O(log slots).
+template <class Space>
+class RoomySlots {
+   public:
+    struct Found {
+        std::uint32_t position;
+        std::uint64_t cost;
+        std::int64_t room;
+    };
+
+    /// `room` has one entry for each slot of the allocation.
+    RoomySlots(const Space& space, const Allocation& allocation, std::span<const std::int64_t> room)
+        : tree_(space, allocation, [&](std::uint32_t position) { return room[position]; }) {}
+
+    void take(std::uint32_t position, std::int64_t mass) {
+        tree_.set(position, tree_.value(position) - mass);
+    }
+
+    /// The slot of least pull.cost(point) that has room for the mass; among equals the one with the most room, then the
+    /// one that the search meets first. None where there is no room. Adds the slots and parts looked at to `evaluated`.
+    template <class Pull>
+    [[nodiscard]] std::optional<Found> nearest(const Pull& pull, std::int64_t mass,
+                                               std::uint64_t& evaluated) const {
+        Best best{mass, {none, std::numeric_limits<std::uint64_t>::max(), 0}};
+        evaluated += tree_.search(pull, best);
+        if (best.found.position == none) return std::nullopt;
+        return best.found;
+    }
+
+   private:
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+    /// Of a part, the most of a slot.
+    struct Most {
+        std::int64_t operator()(std::int64_t a, std::int64_t b) const { return std::max(a, b); }
+    };
+    struct Best {
+        std::int64_t mass;
+        Found found;
+
+        [[nodiscard]] bool admits(std::int64_t room) const { return room >= mass; }
+        [[nodiscard]] bool hopes(std::int64_t room, std::uint64_t bound) const {
+            return admits(room) && (bound < found.cost || (bound == found.cost && room > found.room));
+        }
+        void offer(std::uint32_t position, std::int64_t room, std::uint64_t cost) {
+            if (hopes(room, cost)) found = {position, cost, room};
+        }
+    };
+
+    SlotTree<Space, std::int64_t, Most> tree_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Distances there and back together, where those of the two ways differ.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "topoloom/machine/geometry/hop_table.hpp"
+
+namespace topoloom {
+
+/// A search that adds up gains rank by rank needs the same distance either way: then every move that it accepts lowers
+/// the sum over all pairs of ranks, and it comes to an end. Only given links and routes may lack that; there the sum of
+/// the two ways stands for both. Refers to the space.
+template <class Space>
+class BothWays {
+   public:
+    using Point = typename Space::Point;
+    static constexpr bool may_differ = std::is_same_v<typename Space::Network, HopTable>;
+
+    explicit BothWays(const Space& space) : space_(space) {
+        if constexpr (may_differ) differ_ = !space.network().symmetric();
+    }
+    [[nodiscard]] bool differ() const { return differ_; }
+    [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
+        if constexpr (may_differ) {
+            if (differ_) return space_.distance(a, b) + space_.distance(b, a);
+        }
+        return space_.distance(a, b);
+    }
+
+   private:
+    const Space& space_;
+    bool differ_ = false;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/structure/binomial_tree.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <span>
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+/// The ranks from the root on, each with who comes before it. Fewer than all where the graph is no tree.
+struct Walk {
+    std::vector<Rank> order;
+    std::vector<std::uint32_t> parent;
+    std::vector<Bytes> bytes;  // to the parent
+
+    Walk(const CommGraph& tree, Rank root) : parent(tree.rank_count(), none), bytes(tree.rank_count()) {
+        order.push_back(root);
+        parent[root.value] = root.value;
+        for (std::size_t at = 0; at < order.size(); ++at) {
+            const Rank u = order[at];
+            for (const Edge edge : tree.sends(u)) {
+                if (parent[edge.peer.value] != none) continue;
+                parent[edge.peer.value] = u.value;
+                bytes[edge.peer.value] = edge.bytes;
+                order.push_back(edge.peer);
+            }
+        }
+    }
+};
+
+/// Cheapest placements of a binomial tree in boxes of 2^e[0] x 2^e[1] x ... routers, by where the root is. A cell of a
+/// box is its row-major number: the bits of its coordinates, one axis after the other. Halving an axis takes one out.
+class Halving {
+   public:
+    Halving(const BinomialTree& tree, const SlotGrid& grid, std::uint32_t levels_inside)
+        : tree_(tree), grid_(grid), levels_inside_(levels_inside) {
+        std::size_t shapes = 1;
+        for (const std::uint32_t extent : grid.extent) {
+            whole_.push_back(static_cast<std::uint32_t>(std::countr_zero(extent)));
+            shapes *= whole_.back() + 1;
+        }
+        boxes_.resize(shapes);
+    }
+
+    std::vector<Slot> best() {
+        const Box& all = box(whole_);
+        const auto root = std::ranges::min_element(all, {}, &Root::cost) - all.begin();
+        slots_.resize(tree_.rank_of_number.size());
+        Exponents exponents = whole_;
+        place(exponents, static_cast<std::uint32_t>(root), 0, 0);
+        return std::move(slots_);
+    }
+
+   private:
+    using Exponents = std::vector<std::uint32_t>;  // by axis
+
+    struct Root {
+        double cost = std::numeric_limits<double>::infinity();
+        std::uint32_t axis = 0;     // that is halved
+        std::uint32_t partner = 0;  // cell of the other half's root
+    };
+    using Box = std::vector<Root>;  // by cell; empty: not yet known
+    /// What the nearest root of the other half costs together with the way there.
+    struct Reach {
+        double cost = std::numeric_limits<double>::infinity();
+        std::uint32_t from = 0;
+    };
+
+    /// Bits of a cell from this axis on.
+    [[nodiscard]] static std::uint32_t bits(const Exponents& exponents, std::size_t axis) {
+        return std::accumulate(exponents.begin() + static_cast<std::ptrdiff_t>(axis), exponents.end(), 0U);
+    }
+    /// The cell of a box that is this cell of one of its halves, which differ in one bit.
+    [[nodiscard]] static std::uint32_t in_whole(std::uint32_t cell, std::uint32_t half, std::uint32_t bit) {
+        return (cell >> bit << (bit + 1)) | half << bit | (cell & ((1U << bit) - 1));
+    }
+    [[nodiscard]] static std::uint32_t in_half(std::uint32_t cell, std::uint32_t bit) {
+        return (cell >> (bit + 1) << bit) | (cell & ((1U << bit) - 1));
+    }
+
+    const Box& box(const Exponents& exponents) {
+        std::size_t shape = 0;
+        for (std::size_t d = 0; d < exponents.size(); ++d) shape = shape * (whole_[d] + 1) + exponents[d];
+        Box& found = boxes_[shape];
+        if (!found.empty()) return found;
+        Box roots(std::size_t{1} << bits(exponents, 0));
+        if (roots.size() == 1) roots[0].cost = 0;
+        for (std::size_t axis = 0; axis < exponents.size(); ++axis) {
+            if (exponents[axis] > 0) halve(exponents, axis, roots);
+        }
+        return found = std::move(roots);
+    }
+
+    /// Puts the two halves together, with every cell of either as the root.
+    void halve(const Exponents& exponents, std::size_t axis, Box& roots) {
+        Exponents smaller = exponents;
+        --smaller[axis];
+        const Box& half = box(smaller);
+        const std::uint32_t bit = bits(exponents, axis) - 1;
+        for (const std::uint32_t side : {0U, 1U}) {
+            std::vector<Reach> reach(roots.size());
+            for (std::uint32_t h = 0; h < half.size(); ++h) {
+                const std::uint32_t cell = in_whole(h, 1 - side, bit);
+                reach[cell] = {half[h].cost, cell};
+            }
+            spread(exponents, reach);
+            for (std::uint32_t h = 0; h < half.size(); ++h) {
+                const std::uint32_t cell = in_whole(h, side, bit);
+                const double cost = half[h].cost + reach[cell].cost;
+                if (cost < roots[cell].cost)
+                    roots[cell] = {cost, static_cast<std::uint32_t>(axis), reach[cell].from};
+            }
+        }
+    }
+
+    /// Distances are sums over axes, so the nearest is found axis by axis, in one sweep each way.
+    void spread(const Exponents& exponents, std::vector<Reach>& reach) const {
+        const double step = tree_.bytes[bits(exponents, 0) - 1 + levels_inside_];
+        for (std::size_t d = 0; d < exponents.size(); ++d) {
+            const std::uint32_t extent = 1U << exponents[d];
+            const std::uint32_t stride = 1U << bits(exponents, d + 1);
+            const std::uint32_t rounds = grid_.wraps[d] && exponents[d] == whole_[d] ? 2 : 1;
+            for (std::uint32_t begin = 0; begin < reach.size(); ++begin) {
+                if ((begin / stride) % extent != 0) continue;
+                const auto at = [&](std::uint32_t i) -> Reach& { return reach[begin + i % extent * stride]; };
+                const auto relax = [&](Reach& to, const Reach& from) {
+                    if (from.cost + step < to.cost) to = {from.cost + step, from.from};
+                };
+                for (std::uint32_t i = 1; i < rounds * extent; ++i) relax(at(i), at(i - 1));
+                for (std::uint32_t i = rounds * extent - 1; i > 0; --i) relax(at(i - 1), at(i));
+            }
+        }
+    }
+
+    /// Places the B_j that begins with `number` into the box that begins at this router.
+    void place(Exponents& exponents, std::uint32_t root, std::size_t router, std::uint32_t number) {
+        const std::uint32_t level = bits(exponents, 0);
+        if (level == 0) {
+            for (std::size_t k = 0; k < grid_.slots_per_router; ++k) {
+                const Rank rank = tree_.rank_of_number[number + k];
+                slots_[rank.value] = grid_.slots[router * grid_.slots_per_router + k];
+            }
+            return;
+        }
+        const auto [cost, axis, partner] = box(exponents)[root];
+        const std::uint32_t bit = bits(exponents, axis) - 1;
+        --exponents[axis];
+        const std::size_t across = std::size_t{1} << (exponents[axis] + bits(whole_, axis + 1));
+        for (const std::uint32_t cell : {root, partner}) {
+            place(exponents, in_half(cell, bit), router + (cell >> bit & 1U) * across, number);
+            number += 1U << (level - 1 + levels_inside_);
+        }
+        ++exponents[axis];
+    }
+
+    const BinomialTree& tree_;
+    const SlotGrid& grid_;
+    std::uint32_t levels_inside_;  // of the tree, below the routers
+    Exponents whole_;
+    std::vector<Box> boxes_;  // by exponents
+    std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+std::optional<BinomialTree> find_binomial_tree(const CommGraph& symmetric) {
+    const std::size_t n = symmetric.rank_count();
+    if (n < 8 || !std::has_single_bit(n) || symmetric.edge_count() != 2 * (n - 1)) return std::nullopt;
+    const auto levels = static_cast<std::size_t>(std::countr_zero(n));
+    Rank root{0};
+    while (root.value < n && symmetric.degree(root) != levels) ++root.value;
+    if (root.value == n) return std::nullopt;
+    const Walk walk(symmetric, root);
+    if (walk.order.size() != n) return std::nullopt;
+    std::vector<std::uint32_t> size(n, 1);  // of the subtree from a rank on
+    for (std::size_t i = n - 1; i > 0; --i) {
+        const Rank u = walk.order[i];
+        if (!std::has_single_bit(size[u.value])) return std::nullopt;
+        size[walk.parent[u.value]] += size[u.value];
+    }
+    // Different powers of two that make a power of two together with the parent are all the smaller ones.
+    BinomialTree tree{std::vector<Rank>(n, root), std::vector<double>(levels, 0)};
+    std::vector<std::uint32_t> number(n, 0);
+    std::vector<std::uint32_t> sizes_seen(n, 0);
+    for (const Rank u : std::span(walk.order).subspan(1)) {
+        const std::uint32_t parent = walk.parent[u.value];
+        if ((sizes_seen[parent] & size[u.value]) != 0) return std::nullopt;
+        sizes_seen[parent] |= size[u.value];
+        number[u.value] = number[parent] + size[u.value];
+        tree.rank_of_number[number[u.value]] = u;
+        const auto edges_like_this = static_cast<double>(n / 2 / size[u.value]);
+        tree.bytes[static_cast<std::size_t>(std::countr_zero(size[u.value]))] +=
+            static_cast<double>(walk.bytes[u.value].value) / edges_like_this;
+    }
+    return tree;
+}
+
+std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree, const SlotGrid& grid) {
+    if (!std::has_single_bit(grid.slots_per_router) ||
+        !std::ranges::all_of(grid.extent, [](std::uint32_t extent) { return std::has_single_bit(extent); }))
+        return std::nullopt;
+    return Halving(tree, grid, static_cast<std::uint32_t>(std::countr_zero(grid.slots_per_router))).best();
+}
+
+}  // namespace topoloom

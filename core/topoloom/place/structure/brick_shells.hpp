@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The brick that two points span on a torus or mesh, and the shells around it: where there is room nearest to both.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/place/state/roomy_slots.hpp"
+
+namespace topoloom {
+
+/// Tells nothing where the network is no torus.
+template <class Space>
+class BrickShells {
+   public:
+    BrickShells(const Space&, const Allocation&, std::span<const std::int64_t>) {}
+    void update(std::uint32_t) {}
+    [[nodiscard]] std::optional<std::uint32_t> nearest(const auto&, const auto&, std::int64_t,
+                                                       std::uint64_t&) const {
+        return std::nullopt;
+    }
+};
+
+/// Slots are named by their position in the allocation. O(routers) memory; update O(slots of a router).
+template <std::size_t Width>
+class BrickShells<FlatSpace<BasicTorus<Width>>> {
+   public:
+    using Torus = BasicTorus<Width>;
+    using Point = typename Torus::Point;
+
+    /// `room` has one entry for each slot of the allocation, and must live longer.
+    BrickShells(const FlatSpace<Torus>& space, const Allocation& allocation,
+                std::span<const std::int64_t> room)
+        : axes_(space.network().axis_count()), room_(room) {
+        const Torus& torus = space.network();
+        const std::size_t routers = torus.vertex_count();
+        first_.assign(routers + 1, 0);
+        for (std::uint32_t i = 0; i < room_.size(); ++i) {
+            router_.push_back(torus.vertex(allocation.machine().node(allocation.slots()[i])));
+            ++first_[router_.back() + 1];
+        }
+        for (std::size_t r = 0; r < routers; ++r) first_[r + 1] += first_[r];
+        std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+        position_.resize(room_.size());
+        for (std::uint32_t i = 0; i < room_.size(); ++i) position_[next[router_[i]]++] = i;
+        most_.resize(routers);
+        for (std::uint32_t r = 0; r < routers; ++r) most_[r] = most_room(r);
+        std::uint32_t stride = 1;
+        for (std::uint32_t axis = axes_; axis-- > 0; stride *= torus.grid()[axis])
+            axis_[axis] = {static_cast<std::int32_t>(torus.grid()[axis]), torus.wraps(axis), stride};
+    }
+
+    /// To be called when the room of a slot changes.
+    void update(std::uint32_t position) { most_[router_[position]] = most_room(router_[position]); }
+
+    /// The slot of least distances to both points that has room for the mass; among equals the one with the most room.
+    /// None where that is not near the brick. Adds the routers looked at to `evaluated`.
+    [[nodiscard]] std::optional<std::uint32_t> nearest(const Point& a, const Point& b, std::int64_t mass,
+                                                       std::uint64_t& evaluated) const {
+        const Brick brick = span(a, b);
+        Best best{none, mass - 1, 0};
+        for (std::int32_t out = 0; out < brick.shells && best.router == none && best.looked < far; ++out)
+            look(brick, 0, out, 0, best);
+        evaluated += best.looked;
+        if (best.router == none) return std::nullopt;
+        for (std::uint32_t i = first_[best.router];; ++i) {
+            if (room_[position_[i]] == best.room) return position_[i];
+        }
+    }
+
+   private:
+    static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
+    static constexpr std::uint64_t far = 256;  // routers: from there on a search by halves is quicker
+
+    struct Axis {
+        std::int32_t extent;
+        bool wraps;
+        std::uint32_t stride;  // in routers' numbers
+    };
+    struct Brick {
+        std::array<std::int32_t, Width> low;  // on a ring the brick may go on round its end
+        std::array<std::int32_t, Width> length;
+        std::int32_t shells;  // so many hold all that is as near
+    };
+    struct Best {
+        std::uint32_t router;
+        std::int64_t room;
+        std::uint64_t looked;
+    };
+
+    [[nodiscard]] std::int64_t most_room(std::uint32_t router) const {
+        std::int64_t most = -1;
+        for (std::uint32_t i = first_[router]; i < first_[router + 1]; ++i)
+            most = std::max(most, room_[position_[i]]);
+        return most;
+    }
+
+    [[nodiscard]] Brick span(const Point& a, const Point& b) const {
+        Brick brick{};
+        brick.shells = 16;
+        std::uint64_t routers = 1;
+        for (std::uint32_t axis = 0; axis < axes_; ++axis) {
+            const auto [extent, wraps, stride] = axis_[axis];
+            const auto [low, high] = std::minmax<std::int32_t>({a.at[axis], b.at[axis]});
+            brick.low[axis] = low;
+            const std::int32_t apart = high - low;
+            brick.length[axis] = apart + 1;
+            if (wraps && 2 * apart == extent) {  // both ways round are short
+                brick.length[axis] = extent;
+            } else if (wraps && extent > 1) {
+                if (2 * apart > extent) {
+                    brick.low[axis] = high;
+                    brick.length[axis] = extent - apart + 1;
+                }
+                // The far side of a ring costs no more than the way round it.
+                const std::int32_t saved = extent - 2 * (brick.length[axis] - 1);
+                brick.shells = std::min(brick.shells, (saved + 1) / 2);
+            }
+            routers *= static_cast<std::uint64_t>(brick.length[axis]);
+        }
+        if (routers > 16 * far) brick.shells = 0;
+        return brick;
+    }
+
+    /// Looks at the routers that are `out` steps outside the brick along this and later axes together.
+    void look(const Brick& brick, std::uint32_t axis, std::int32_t out, std::uint32_t router,
+              Best& best) const {
+        if (axis == axes_) {
+            ++best.looked;
+            if (most_[router] > best.room) best = {router, most_[router], best.looked};
+            return;
+        }
+        const Axis& along = axis_[axis];
+        const auto go_to = [&](std::int32_t at, std::int32_t left) {
+            if (at < 0 || at >= along.extent) {
+                if (!along.wraps) return;
+                at += at < 0 ? along.extent : -along.extent;
+            }
+            look(brick, axis + 1, left, router + static_cast<std::uint32_t>(at) * along.stride, best);
+        };
+        const std::int32_t low = brick.low[axis];
+        const std::int32_t length = brick.length[axis];
+        const bool last = axis + 1 == axes_;
+        if (!last || out == 0) {
+            for (std::int32_t i = 0; i < length; ++i) go_to(low + i, out);
+        }
+        if (length == along.extent) return;
+        for (std::int32_t step = last ? std::max(out, 1) : 1; step <= out; ++step) {
+            go_to(low - step, out - step);
+            go_to(low + length - 1 + step, out - step);
+        }
+    }
+
+    std::uint32_t axes_;
+    std::array<Axis, Width> axis_{};
+    std::span<const std::int64_t> room_;   // by position
+    std::vector<std::uint32_t> router_;    // by position
+    std::vector<std::uint32_t> first_;     // of a router's slots in position_
+    std::vector<std::uint32_t> position_;  // router by router
+    std::vector<std::int64_t> most_;       // room on a slot of a router; -1 where none is allocated
+};
+
+}  // namespace topoloom

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/structure/bricks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/pattern/recognize/recognize.hpp"
+#include "topoloom/place/state/rank_grid.hpp"
+#include "topoloom/place/state/roomy_slots.hpp"
+#include "topoloom/place/state/space_pull.hpp"
+#include "topoloom/place/structure/brick_shells.hpp"
+#include "topoloom/place/structure/patch_halving.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// The first rank that is neither one of the patches, which talk to computes only, nor a compute of one or two; none
+/// where all are.
+std::optional<Rank> odd_rank(const CommGraph& symmetric, std::size_t patches) {
+    for (const Rank u : ids<Rank>(symmetric.rank_count())) {
+        const auto peers = symmetric.peers(u);
+        const bool fits = u.value < patches
+                              ? peers.empty() || peers.front().value >= patches
+                              : !peers.empty() && peers.size() <= 2 && peers.back().value < patches;
+        if (!fits) return u;
+    }
+    return std::nullopt;
+}
+
+/// Who shares a compute with whom.
+CommGraph patch_graph(const CommGraph& symmetric, std::size_t patches) {
+    return CommGraph::from_rows(patches, [&](Rank u, const auto& add) {
+        for (const Rank compute : symmetric.peers(u)) {
+            for (const Rank v : symmetric.peers(compute)) {
+                if (v != u) add(Edge{v, Bytes{1}});
+            }
+        }
+    });
+}
+
+std::optional<Patches> recognize_patches(const Problem& problem) {
+    const CommGraph& graph = problem.symmetric();
+    const auto peers = graph.peers(Rank{0});
+    if (peers.empty() || odd_rank(graph, peers.front().value)) return std::nullopt;
+    std::optional<GridPattern> pattern =
+        recognize(patch_graph(graph, peers.front().value), problem.threads());
+    if (!pattern) return std::nullopt;
+    return Patches{extents_of(pattern->axes), std::move(pattern->rank_of_cell)};
+}
+
+Patches patches_in(const Problem& problem, const Extents& cells) {
+    const std::size_t count = cell_count(cells);
+    if (count >= problem.rank_count()) {
+        fail("bricks: cells of ", extents_text(cells), " leave none of the ", problem.rank_count(),
+             " ranks for computes; patches come first, computes follow");
+    }
+    if (const auto odd = odd_rank(problem.symmetric(), count)) {
+        fail("bricks: rank ", odd->value, " is no ", odd->value < count ? "patch" : "compute",
+             ": with cells of ", extents_text(cells), " the first ", count,
+             " ranks talk to none of each other, and every further one to one or two of these");
+    }
+    Patches patches{cells, {}};
+    for (const Rank patch : ids<Rank>(count)) patches.patch_of_cell.push_back(patch);
+    return patches;
+}
+
+/// Where nothing but room counts.
+struct Anywhere {
+    [[nodiscard]] std::uint64_t cost(const auto&) const { return 0; }
+    [[nodiscard]] std::uint64_t bound(const auto&) const { return 0; }
+};
+
+/// A placement, or the rank that found no room.
+template <class Space>
+std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, const Patches& patches,
+                                   Meter& meter) {
+    using Point = typename Space::Point;
+    const Allocation& allocation = problem.allocation();
+    const auto mass = problem.room().masses();
+    std::vector<std::int64_t> room(problem.room().capacities().begin(), problem.room().capacities().end());
+    BrickShells<Space> shells(space, allocation, room);
+    std::optional<RoomySlots<Space>> everywhere;  // made when first needed
+    const auto find = [&](std::span<const Point> near, std::int64_t wanted,
+                          std::uint64_t& evaluated) -> std::optional<std::uint32_t> {
+        if (!meter.exhausted()) {
+            if (const auto found = shells.nearest(near.front(), near.back(), wanted, evaluated)) return found;
+        }
+        if (!everywhere) everywhere.emplace(space, allocation, room);
+        const std::array<std::uint64_t, 2> weights{1, 1};
+        const auto found =
+            meter.exhausted()
+                ? everywhere->nearest(Anywhere{}, wanted, evaluated)
+                : everywhere->nearest(make_pull(space, near, std::span(weights).first(near.size())), wanted,
+                                      evaluated);
+        return found ? std::optional(found->position) : std::nullopt;
+    };
+    std::vector<Slot> slot_of_rank(problem.rank_count());
+    const auto settle = [&](Rank u, std::span<const Point> near) {
+        std::uint64_t evaluated = 0;
+        const auto found = find(near, mass[u.value], evaluated);
+        meter.spend(evaluated);
+        if (!found) return false;
+        room[*found] -= mass[u.value];
+        shells.update(*found);
+        if (everywhere) everywhere->take(*found, mass[u.value]);
+        slot_of_rank[u.value] = allocation.slots()[*found];
+        return true;
+    };
+    const std::vector<std::uint32_t> position_of_cell = halve_together(problem, patches);
+    for (std::size_t cell = 0; cell < patches.count(); ++cell) {
+        const std::array wanted{space.point(allocation.slots()[position_of_cell[cell]])};
+        if (!settle(patches.patch_of_cell[cell], wanted)) return patches.patch_of_cell[cell];
+    }
+    std::vector<std::pair<std::int64_t, Rank>> computes;  // by mass, negated, so that the heaviest come first
+    for (const Rank u : ids<Rank>(problem.rank_count())) {
+        if (u.value >= patches.count()) computes.emplace_back(-mass[u.value], u);
+    }
+    std::ranges::sort(computes);
+    std::vector<Point> near;
+    for (const auto& [_, u] : computes) {
+        near.clear();
+        for (const Rank patch : problem.symmetric().peers(u))
+            near.push_back(space.point(slot_of_rank[patch.value]));
+        if (!settle(u, near)) return u;
+    }
+    const SlotUse use = problem.room().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
+    return Placement(allocation, std::move(slot_of_rank), use);
+}
+
+std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patches, Meter& meter) {
+    return with_space(problem.machine(),
+                      [&](const auto& space) { return fill(space, problem, patches, meter); });
+}
+
+}  // namespace
+
+Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions& options) {
+    std::optional<Patches> patches =
+        options.cells.empty() ? recognize_patches(problem) : patches_in(problem, options.cells);
+    if (!patches)
+        fail(
+            "bricks: no patches and computes are recognized; say which ranks are patches, as in "
+            "bricks(cells=6x6x4)");
+    auto placed = fill(problem, *patches, meter);
+    if (const Rank* rank = std::get_if<Rank>(&placed)) {
+        fail("rank ", rank->value, " of load ", problem.graph().load(*rank),
+             " fits on no slot any more; allow more imbalance or larger capacities");
+    }
+    return std::get<Placement>(std::move(placed));
+}
+
+std::optional<Placement> place_recognized_bricks(const Problem& problem, Meter& meter) {
+    const std::optional<Patches> patches = recognize_patches(problem);
+    if (!patches) return std::nullopt;
+    auto placed = fill(problem, *patches, meter);
+    if (std::holds_alternative<Rank>(placed)) return std::nullopt;
+    return std::get<Placement>(std::move(placed));
+}
+
+}  // namespace topoloom

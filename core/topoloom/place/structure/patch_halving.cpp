@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/structure/patch_halving.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <utility>
+
+namespace topoloom {
+
+namespace {
+
+/// After so many layers of cells, or slots, comes a cut; they sum up to this.
+struct Cut {
+    std::size_t after;
+    double sum;
+};
+
+/// The first cut that is as near to the wanted sum as any, up to less than half a layer: where two are about as near, in
+/// the middle of three layers for instance, chance in the loads would set neighboring parts askew.
+Cut nearest_cut(std::span<const Cut> cuts, double wanted, double all) {
+    const auto off = [&](const Cut& cut) { return std::abs(cut.sum - wanted); };
+    const double tolerance = 0.4 * all / static_cast<double>(cuts.size() + 1);
+    const double least = off(*std::ranges::min_element(cuts, {}, off));
+    return *std::ranges::find_if(cuts, [&](const Cut& cut) { return off(cut) <= least + tolerance; });
+}
+
+class Halving {
+   public:
+    Halving(const Problem& problem, const Patches& patches)
+        : is_grid_(problem.machine().has_grid()),
+          masses_(problem.room().masses()),
+          capacities_(problem.room().capacities()),
+          patches_(patches),
+          dimensions_(problem.machine().grid().size()),
+          position_of_cell_(patches.count()) {
+        const Allocation& allocation = problem.allocation();
+        std::vector<std::vector<std::uint32_t>> of_node;
+        for (const Node node : allocation.nodes()) of_node.push_back(problem.machine().coordinates(node));
+        for (const std::uint32_t node : allocation.node_of_slot())
+            at_.insert(at_.end(), of_node[node].begin(), of_node[node].end());
+        std::vector<std::uint32_t> slots(allocation.slot_count());
+        std::iota(slots.begin(), slots.end(), 0U);
+        partner_.resize(dimensions_);
+        if (is_grid_) pair_axes(slots);
+        halve(Extents(patches.cells.size(), 0), patches.cells, slots);
+    }
+    [[nodiscard]] std::vector<std::uint32_t> take() { return std::move(position_of_cell_); }
+
+   private:
+    [[nodiscard]] std::uint32_t at(std::uint32_t slot, std::size_t axis) const {
+        return at_[slot * dimensions_ + axis];
+    }
+
+    /// The longest axis of the cells goes along the longest of the slots, and so on.
+    void pair_axes(std::span<const std::uint32_t> slots) {
+        const auto by_length = [](const Extents& lengths) {
+            std::vector<std::size_t> axes(lengths.size());
+            std::iota(axes.begin(), axes.end(), std::size_t{0});
+            std::ranges::stable_sort(axes, std::greater<>{}, [&](std::size_t axis) { return lengths[axis]; });
+            return axes;
+        };
+        const std::vector<std::size_t> theirs = by_length(lengths_of(slots));
+        const std::vector<std::size_t> ours = by_length(patches_.cells);
+        for (std::size_t i = 0; i < std::min(theirs.size(), ours.size()); ++i) partner_[theirs[i]] = ours[i];
+    }
+
+    /// How many planes the slots span along every axis.
+    [[nodiscard]] Extents lengths_of(std::span<const std::uint32_t> slots) const {
+        Extents lengths;
+        for (std::size_t axis = 0; axis < dimensions_; ++axis) {
+            std::uint32_t least = at(slots.front(), axis);
+            std::uint32_t most = least;
+            for (const std::uint32_t slot : slots) {
+                least = std::min(least, at(slot, axis));
+                most = std::max(most, at(slot, axis));
+            }
+            lengths.push_back(most - least + 1);
+        }
+        return lengths;
+    }
+
+    struct Axes {
+        std::size_t slots;
+        std::size_t cells;
+    };
+    /// Along which axes to cut: the longest of the slots whose partner is not yet one cell thick, and that. Where all
+    /// are, a cut across another sets the cells askew to their neighbors, which pays only if the slots reach farther than
+    /// the cells. None where it is better not to cut.
+    [[nodiscard]] std::optional<Axes> axes_to_cut(const Extents& lengths, const Extents& extent) const {
+        std::optional<Axes> best;
+        for (std::size_t axis = 0; axis < dimensions_; ++axis) {
+            if (!partner_[axis] || extent[*partner_[axis]] == 1 || lengths[axis] == 1) continue;
+            if (!best || lengths[axis] > lengths[best->slots]) best = Axes{axis, *partner_[axis]};
+        }
+        if (best) return best;
+        const Axes longest{index_of_max(lengths), index_of_max(extent)};
+        const bool inside_node = lengths[longest.slots] == 1;
+        if (!is_grid_ || inside_node || lengths[longest.slots] > extent[longest.cells]) return longest;
+        return std::nullopt;
+    }
+    [[nodiscard]] static std::size_t index_of_max(const Extents& extents) {
+        return static_cast<std::size_t>(std::ranges::max_element(extents) - extents.begin());
+    }
+
+    void halve(const Extents& low, const Extents& extent, std::span<std::uint32_t> slots) {
+        const bool divisible = std::ranges::max(extent) > 1 && slots.size() > 1;
+        const auto axes = divisible ? axes_to_cut(lengths_of(slots), extent) : std::nullopt;
+        if (!axes) {
+            const std::uint32_t middle = middle_of(slots);
+            each_cell(low, extent, 0,
+                      [&](std::uint32_t cell, std::uint32_t) { position_of_cell_[cell] = middle; });
+            return;
+        }
+        std::vector<double> layer(extent[axes->cells], 0);  // what the cells across the axis weigh
+        each_cell(low, extent, axes->cells, [&](std::uint32_t cell, std::uint32_t along) {
+            const std::int64_t mass = masses_[patches_.patch_of_cell[cell].value];
+            layer[along] += static_cast<double>(std::max<std::int64_t>(1, mass));
+        });
+        const double all = std::accumulate(layer.begin(), layer.end(), 0.0);
+        std::vector<Cut> cuts;
+        double sum = 0;
+        for (std::size_t i = 1; i < layer.size(); ++i) cuts.push_back({i, sum += layer[i - 1]});
+        const Cut cut = nearest_cut(cuts, all / 2, all);
+        const std::size_t split = split_slots(slots, axes->slots, cut.sum / all);
+        Extents part = extent;
+        part[axes->cells] = static_cast<std::uint32_t>(cut.after);
+        halve(low, part, slots.first(split));
+        Extents start = low;
+        start[axes->cells] += part[axes->cells];
+        part[axes->cells] = extent[axes->cells] - part[axes->cells];
+        halve(start, part, slots.subspan(split));
+    }
+
+    /// Calls use(cell, its place along the axis in the box).
+    template <class Use>
+    void each_cell(const Extents& low, const Extents& extent, std::size_t axis, const Use& use) const {
+        Extents step(extent.size(), 0);
+        for (std::size_t moved = 0; moved < extent.size();) {
+            std::uint32_t cell = 0;
+            for (std::size_t i = 0; i < extent.size(); ++i)
+                cell = cell * patches_.cells[i] + low[i] + step[i];
+            use(cell, step[axis]);
+            for (moved = 0; moved < extent.size() && ++step[moved] == extent[moved]; ++moved) step[moved] = 0;
+        }
+    }
+
+    /// Brings that share of the room to the front, as near as planes across the axis allow, and returns how many slots
+    /// these are. Between planes: what is cut inside one is no box, and its patches lie askew to their neighbors.
+    std::size_t split_slots(std::span<std::uint32_t> slots, std::size_t axis, double share) const {
+        const auto along = [&](std::uint32_t slot) { return at(slot, axis); };
+        const auto [least, most] = std::ranges::minmax(slots | std::views::transform(along));
+        struct Plane {
+            std::size_t slots = 0;
+            double room = 0;
+        };
+        // Where there is one plane only, inside a node, every slot stands for one.
+        std::vector<Plane> planes(least == most ? slots.size() : most - least + 1);
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            Plane& plane = planes[least == most ? i : along(slots[i]) - least];
+            ++plane.slots;
+            plane.room += static_cast<double>(capacities_[slots[i]]);
+        }
+        std::vector<Cut> cuts;
+        std::size_t after = 0;
+        double sum = 0;
+        for (const Plane& plane : planes) {
+            if (plane.slots > 0 && after > 0) cuts.push_back({after, sum});
+            after += plane.slots;
+            sum += plane.room;
+        }
+        const std::size_t split = nearest_cut(cuts, share * sum, sum).after;
+        if (least != most) {
+            std::size_t below = 0;
+            std::uint32_t plane = 0;
+            while (below < split) below += planes[plane++].slots;
+            std::ranges::stable_partition(slots,
+                                          [&](std::uint32_t slot) { return along(slot) < least + plane; });
+        }
+        return split;
+    }
+
+    /// The slot nearest to the mean of the coordinates.
+    [[nodiscard]] std::uint32_t middle_of(std::span<const std::uint32_t> slots) const {
+        std::vector<double> mean(dimensions_, 0);
+        for (const std::uint32_t slot : slots) {
+            for (std::size_t axis = 0; axis < dimensions_; ++axis)
+                mean[axis] += static_cast<double>(at(slot, axis)) / static_cast<double>(slots.size());
+        }
+        return *std::ranges::min_element(slots, {}, [&](std::uint32_t slot) {
+            double off = 0;
+            for (std::size_t axis = 0; axis < dimensions_; ++axis)
+                off += std::abs(at(slot, axis) - mean[axis]);
+            return std::pair(off, slot);
+        });
+    }
+
+    bool is_grid_;
+    std::span<const std::int64_t> masses_;
+    std::span<const std::int64_t> capacities_;
+    const Patches& patches_;
+    std::size_t dimensions_;                           // of the machine
+    std::vector<std::uint32_t> at_;                    // coordinates, slot by slot
+    std::vector<std::optional<std::size_t>> partner_;  // of an axis of the slots
+    std::vector<std::uint32_t> position_of_cell_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> halve_together(const Problem& problem, const Patches& patches) {
+    return Halving(problem, patches).take();
+}
+
+}  // namespace topoloom

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/structure/place_hub.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+namespace topoloom {
+
+std::optional<Rank> find_hub(const CommGraph& symmetric) {
+    const std::size_t n = symmetric.rank_count();
+    if (n < 3 || symmetric.edge_count() != 2 * (n - 1)) return std::nullopt;
+    for (const Rank u : ids<Rank>(n)) {
+        if (symmetric.degree(u) == n - 1) return u;
+    }
+    return std::nullopt;
+}
+
+HubPlacement place_hub(const Problem& problem, Rank hub) {
+    const CommGraph& graph = problem.symmetric();
+    std::vector<Edge> workers;
+    for (const Edge edge : graph.sends(hub)) workers.push_back(edge);
+    std::stable_sort(workers.begin(), workers.end(),
+                     [](const Edge& a, const Edge& b) { return a.bytes.value > b.bytes.value; });
+    const auto slots = problem.allocation().slots();
+    constexpr std::size_t most_distances = 4'000'000;
+    const std::size_t tries = std::min(slots.size(), std::max<std::size_t>(1, most_distances / slots.size()));
+    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
+        std::vector<typename Space::Point> points;
+        for (const Slot slot : slots) points.push_back(space.point(slot));
+        struct Near {
+            std::uint32_t distance;
+            std::uint32_t position;
+            auto operator<=>(const Near&) const = default;
+        };
+        std::vector<Near> near(slots.size());
+        const auto sort_around = [&](std::size_t center) {
+            for (std::uint32_t i = 0; i < slots.size(); ++i)
+                near[i] = {space.distance(points[center], points[i]), i};
+            std::swap(near[0], near[center]);  // the hub's own place comes first, whatever is as near
+            std::sort(near.begin() + 1, near.end());
+        };
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        std::size_t best = 0;
+        for (std::size_t t = 0; t < tries; ++t) {
+            const std::size_t center = t * slots.size() / tries;
+            sort_around(center);
+            std::int64_t cost = 0;
+            for (std::size_t k = 0; k < workers.size(); ++k) {
+                cost += workers[k].bytes.value * std::int64_t{near[k + 1].distance};
+            }
+            if (cost >= least) continue;
+            least = cost;
+            best = center;
+        }
+        sort_around(best);
+        // Where routes are given, the way back may have another length.
+        constexpr bool both_ways_equal = !std::is_same_v<typename Space::Network, HopTable>;
+        HubPlacement result{std::vector<Slot>(graph.rank_count()), tries == slots.size() && both_ways_equal};
+        result.slots[hub.value] = slots[best];
+        for (std::size_t k = 0; k < workers.size(); ++k) {
+            result.slots[workers[k].peer.value] = slots[near[k + 1].position];
+        }
+        return result;
+    });
+}
+
+}  // namespace topoloom

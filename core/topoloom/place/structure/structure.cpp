@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/place/structure/structure.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/grid/grid_folding.hpp"
+#include "topoloom/place/grid/grid_orders.hpp"
+#include "topoloom/place/grid/paired_halving.hpp"
+#include "topoloom/place/grid/slot_grid.hpp"
+#include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/structure/binomial_tree.hpp"
+#include "topoloom/place/structure/place_hub.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Attempts at each kind of placement, however large the pattern.
+constexpr std::size_t fewest_tries = 2;
+
+/// Keeps the best of the placements that are tried.
+class Best {
+   public:
+    Best(const Problem& problem, Meter& meter)
+        : problem_(problem),
+          meter_(meter),
+          bound_(problem.graph().total_bytes().value * std::int64_t{least_distance(problem.machine())}) {}
+
+    void try_slots(std::vector<Slot> slots) {
+        // Threads cost more than they bring where little is to be added up.
+        const int threads = problem_.graph().edge_count() < 100'000 ? 1 : problem_.threads();
+        const std::int64_t value = hop_bytes(problem_.graph(), problem_.machine(), slots, threads);
+        meter_.spend(slots.size());
+        if (value >= value_) return;
+        value_ = value;
+        slots_ = std::move(slots);
+    }
+    /// Whether more attempts make no sense.
+    [[nodiscard]] bool done() const { return value_ <= bound_ || meter_.exhausted(); }
+    [[nodiscard]] bool optimal() const { return value_ <= bound_; }
+    /// Gives the best placement away.
+    [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
+
+   private:
+    const Problem& problem_;
+    Meter& meter_;
+    std::int64_t bound_;  // every message over the shortest distance that there is
+    std::int64_t value_ = std::numeric_limits<std::int64_t>::max();
+    std::vector<Slot> slots_;
+};
+
+/// A pattern in equal blocks, one for each router, and the routers folded upon.
+class BlocksOnRouters {
+   public:
+    BlocksOnRouters(const GridPattern& pattern, const SlotGrid& grid)
+        : pattern_(pattern),
+          grid_(grid),
+          blocking_(pattern, grid.inside),
+          stride_(strides_of(pattern.axes)) {}
+
+    /// Tries up to `tries` ways, those of the best estimate first. True if one is so plain that nothing else needs to
+    /// be tried.
+    bool try_all(std::size_t tries, Best& best) {
+        std::vector<std::uint32_t> block;
+        list_blocks(block, grid_.slots_per_router, tries);
+        std::stable_sort(ways_.begin(), ways_.end(),
+                         [](const Way& a, const Way& b) { return a.estimate < b.estimate; });
+        if (ways_.size() > tries) ways_.resize(tries);
+        for (const Way& way : ways_) {
+            if (best.done()) return false;
+            best.try_slots(slots_of(way, Reflection::rows));
+            if (way.folding.is_plain() && estimates_are_exact()) return plain_ = true;
+            if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, Reflection::nested));
+        }
+        // Where every attempt takes long, any folding will do: what else there is seldom beats it.
+        return tries == fewest_tries && !ways_.empty();
+    }
+
+    /// Whether that was so.
+    [[nodiscard]] bool plain() const { return plain_; }
+
+   private:
+    struct Way {
+        std::vector<std::uint32_t> block;
+        Folding folding;
+        double estimate;
+    };
+
+    /// All blocks with so many ranks whose extents divide those of the pattern.
+    void list_blocks(std::vector<std::uint32_t>& block, std::uint64_t ranks, std::size_t tries) {
+        const std::size_t i = block.size();
+        if (i == pattern_.axes.size()) {
+            if (ranks == 1) add_ways(block, tries);
+            return;
+        }
+        const std::uint32_t extent = pattern_.axes[i].extent;
+        for (std::uint32_t size = 1; size <= std::min<std::uint64_t>(extent, ranks); ++size) {
+            if (extent % size != 0 || ranks % size != 0) continue;
+            block.push_back(size);
+            list_blocks(block, ranks / size, tries);
+            block.pop_back();
+        }
+    }
+
+    void add_ways(const std::vector<std::uint32_t>& block, std::size_t tries) {
+        if (++blocks_seen_ > most_blocks) return;
+        const std::optional<double> inside = blocking_.cost(block);
+        if (!inside) return;
+        std::vector<FoldedAxis> axes;
+        double blocks = 1;
+        for (std::size_t i = 0; i < block.size(); ++i) {
+            const auto [extent, kind] = pattern_.axes[i];
+            const std::uint32_t count = extent / block[i];
+            blocks *= count;
+            const AxisKind folded = kind == AxisKind::ring && count == 2 ? AxisKind::path : kind;
+            axes.push_back({count, folded, bytes_leaving(i, block[i])});
+        }
+        const std::size_t most = std::clamp<std::size_t>(pattern_.rank_of_cell.size(), 600, 4'000);
+        for (Folding& folding : list_foldings(axes, grid_.extent, grid_.wraps, tries, most)) {
+            const double estimate = folding.score + *inside * blocks;
+            ways_.push_back({block, std::move(folding), estimate});
+        }
+    }
+
+    /// Bytes of all messages along an axis between blocks of this extent.
+    [[nodiscard]] double bytes_leaving(std::size_t axis, std::uint32_t block) const {
+        const PatternAxis& own = pattern_.axes[axis];
+        double bytes = 0;
+        for (std::size_t c = 0; c < pattern_.weight.size(); ++c) {
+            const auto moves = [&](std::size_t i) {
+                return pattern_.shape == StencilShape::star ? c == i : (c >> i & 1U) != 0;
+            };
+            if (!moves(axis)) continue;
+            double pairs = pattern_.weight[c];
+            for (std::size_t i = 0; i < pattern_.axes.size(); ++i) {
+                const auto [extent, kind] = pattern_.axes[i];
+                if (i != axis) pairs *= moves(i) ? partner_pairs(kind, extent, true) : extent;
+            }
+            bytes += pairs;
+        }
+        const double all = partner_pairs(own.kind, own.extent, true);
+        const double inside = partner_pairs(own.kind, block, block == own.extent);
+        return bytes * (all - inside * own.extent / block);
+    }
+
+    [[nodiscard]] std::vector<Slot> slots_of(const Way& way, Reflection reflection) const {
+        std::vector<std::uint32_t> inside;  // cells of the first block in the order of its slots
+        blocking_.list_cells(way.block, 0, inside);
+        std::vector<Slot> slots(pattern_.rank_of_cell.size());
+        std::vector<std::uint32_t> at(way.block.size(), 0);
+        std::vector<std::uint32_t> position(grid_.extent.size(), 0);
+        for (std::size_t blocks = slots.size() / inside.size(); blocks > 0; --blocks) {
+            way.folding.place(at, reflection, position);
+            std::uint64_t router = 0;
+            for (std::size_t d = 0; d < position.size(); ++d) router = router * grid_.extent[d] + position[d];
+            std::uint32_t origin = 0;
+            for (std::size_t i = 0; i < at.size(); ++i) origin += at[i] * way.block[i] * stride_[i];
+            for (std::size_t k = 0; k < inside.size(); ++k) {
+                const Rank rank = pattern_.rank_of_cell[origin + inside[k]];
+                slots[rank.value] = grid_.slots[router * grid_.slots_per_router + k];
+            }
+            for (std::size_t i = at.size(); i-- > 0;) {
+                if (++at[i] < pattern_.axes[i].extent / way.block[i]) break;
+                at[i] = 0;
+            }
+        }
+        return slots;
+    }
+
+    /// One rank a router, or one router for all: plain foldings and boxes cost what was computed.
+    [[nodiscard]] bool estimates_are_exact() const {
+        return pattern_.uniform && !grid_.has_ports &&
+               (grid_.slots_per_router == 1 || grid_.slots_per_router == pattern_.rank_of_cell.size());
+    }
+
+    static constexpr std::size_t most_blocks = 200;
+
+    const GridPattern& pattern_;
+    const SlotGrid& grid_;
+    BoxBlocking blocking_;
+    std::vector<std::uint32_t> stride_;
+    std::vector<Way> ways_;
+    std::size_t blocks_seen_ = 0;
+    bool plain_ = false;
+};
+
+GridPoints cells_of(const GridPattern& pattern) {
+    GridPoints cells;
+    const std::vector<std::uint32_t> stride = strides_of(pattern.axes);
+    for (const PatternAxis& axis : pattern.axes) cells.extent.push_back(axis.extent);
+    cells.at.reserve(pattern.rank_of_cell.size() * stride.size());
+    for (std::uint32_t cell = 0; cell < pattern.rank_of_cell.size(); ++cell) {
+        for (std::size_t i = 0; i < stride.size(); ++i)
+            cells.at.push_back(cell / stride[i] % cells.extent[i]);
+    }
+    return cells;
+}
+
+/// Slots by the coordinates of their nodes; slots of one node keep their order.
+GridPoints points_of_slots(const Machine& machine, const std::vector<Slot>& slots) {
+    GridPoints points{machine.grid(), {}};
+    for (const Slot slot : slots) {
+        const auto at = machine.coordinates(machine.node(slot));
+        points.at.insert(points.at.end(), at.begin(), at.end());
+    }
+    return points;
+}
+
+/// Halves both sides, by all choices where there is time for them.
+void try_halving(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
+    const bool spare = problem.rank_count() < problem.allocation().slot_count();
+    for (const CutChoice cuts : {CutChoice::by_shape, CutChoice::by_cost}) {
+        for (const SlotChoice choice : {SlotChoice::by_number, SlotChoice::hilbert}) {
+            if (best.done() || (choice == SlotChoice::hilbert && !spare)) continue;
+            if (cuts == CutChoice::by_cost && pattern.axes.size() * 4 > tries) continue;
+            best.try_slots(
+                place_by_halving(pattern, problem.symmetric(), problem.allocation(), choice, cuts));
+        }
+    }
+}
+
+/// Lines through the grid of ranks along lines through the slots: good where both almost have one shape.
+void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t tries, Best& best) {
+    std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
+    std::sort(slots.begin(), slots.end());
+    const GridPoints cells = cells_of(pattern);
+    const GridPoints places = points_of_slots(problem.machine(), slots);
+    std::vector<std::vector<std::uint32_t>> cell_lines;
+    for (std::size_t c = 0; c < line_count(cells) && c < tries; ++c)
+        cell_lines.push_back(line_through(cells, c));
+    for (std::size_t s = 0; s < line_count(places); ++s) {
+        const std::vector<std::uint32_t> slot_line = line_through(places, s);
+        for (const auto& cell_line : cell_lines) {
+            if (tries-- == 0 || best.done()) return;
+            std::vector<Slot> placed(cell_line.size());
+            for (std::size_t k = 0; k < placed.size(); ++k) {
+                placed[pattern.rank_of_cell[cell_line[k]].value] = slots[slot_line[k]];
+            }
+            best.try_slots(std::move(placed));
+        }
+    }
+}
+
+/// All-to-all with the same bytes everywhere and no slot to spare: every placement is as good.
+bool nothing_to_gain(const Problem& problem, const GridPattern& pattern) {
+    return pattern.axes.size() == 1 && pattern.axes[0].kind == AxisKind::clique && pattern.uniform &&
+           problem.rank_count() == problem.allocation().slot_count();
+}
+
+}  // namespace
+
+std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Meter& meter) {
+    Best best(problem, meter);
+    if (const auto hub = find_hub(problem.symmetric())) {
+        HubPlacement found = place_hub(problem, *hub);
+        best.try_slots(std::move(found.slots));
+        return StructuredPlacement{best.placement(), "one rank with all others", found.optimal};
+    }
+    const auto block = problem.allocation().slots().first(problem.rank_count());
+    if (const auto tree = find_binomial_tree(problem.symmetric())) {
+        const auto grid = slot_grid(problem.allocation(), problem.rank_count());
+        auto slots = grid ? place_binomial_tree(*tree, *grid) : std::nullopt;
+        if (!slots) return std::nullopt;
+        best.try_slots({block.begin(), block.end()});
+        best.try_slots(*std::move(slots));
+        const std::string text = "binomial tree of " + std::to_string(problem.rank_count());
+        return StructuredPlacement{best.placement(), text, best.optimal()};
+    }
+    const std::optional<GridPattern>& pattern = problem.pattern();
+    if (!pattern) return std::nullopt;
+    best.try_slots({block.begin(), block.end()});
+    if (nothing_to_gain(problem, *pattern))
+        return StructuredPlacement{best.placement(), pattern->text(), true};
+    const std::size_t tries =
+        std::clamp<std::size_t>(2'000'000 / problem.graph().edge_count(), fewest_tries, 64);
+    bool plain = false;
+    bool enough = best.done();
+    const auto grid = slot_grid(problem.allocation(), problem.rank_count());
+    if (grid && !enough) {
+        BlocksOnRouters blocks(*pattern, *grid);
+        enough = blocks.try_all(tries, best);
+        plain = blocks.plain();
+    }
+    if (!enough) {
+        try_halving(problem, *pattern, tries, best);
+        try_lines(problem, *pattern, 2 * tries, best);
+    }
+    return StructuredPlacement{best.placement(), pattern->text(), best.optimal(), plain};
+}
+
+Placement place_structure(const Problem& problem, Meter& meter) {
+    std::optional<StructuredPlacement> found = place_by_structure(problem, meter);
+    return found ? std::move(found->placement) : place_block(problem, meter);
+}
+
+}  // namespace topoloom

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/qap/qap.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr double most = 0x1.0p61;
+
+double largest(std::span<const std::int64_t> matrix) {
+    double found = 0;
+    for (const std::int64_t v : matrix) found = std::max(found, std::abs(static_cast<double>(v)));
+    return found;
+}
+
+double sum_of_sizes(std::span<const std::int64_t> matrix) {
+    double sum = 0;
+    for (const std::int64_t v : matrix) sum += std::abs(static_cast<double>(v));
+    return sum;
+}
+
+bool is_symmetric(std::size_t order, std::span<const std::int64_t> m) {
+    for (std::size_t i = 0; i < order; ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (m[i * order + j] != m[j * order + i]) return false;
+        }
+    }
+    return true;
+}
+
+std::vector<std::int64_t> take_diagonal(std::size_t order, std::vector<std::int64_t>& m) {
+    std::vector<std::int64_t> diagonal;
+    for (std::size_t i = 0; i < order; ++i) {
+        diagonal.push_back(m[i * order + i]);
+        m[i * order + i] = 0;
+    }
+    return diagonal;
+}
+
+void add_transpose(std::size_t order, std::vector<std::int64_t>& m) {
+    for (std::size_t i = 0; i < order; ++i) {
+        for (std::size_t j = 0; j < i; ++j) m[i * order + j] = m[j * order + i] += m[i * order + j];
+    }
+}
+
+std::int64_t common_factor(std::span<const std::int64_t> m) {
+    std::int64_t factor = 0;
+    for (const std::int64_t v : m) factor = std::gcd(factor, v);
+    return factor;
+}
+
+void divide(std::vector<std::int64_t>& m, std::int64_t factor) {
+    for (std::int64_t& v : m) v /= factor;
+}
+
+std::vector<std::int64_t> with_diagonals(std::vector<std::int64_t> alone, const std::vector<std::int64_t>& aa,
+                                         const std::vector<std::int64_t>& bb) {
+    const std::size_t n = aa.size();
+    if (alone.empty()) alone.resize(n * n);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t x = 0; x < n; ++x) alone[i * n + x] += aa[i] * bb[x];
+    }
+    if (std::ranges::all_of(alone, [](std::int64_t v) { return v == 0; })) alone.clear();
+    return alone;
+}
+
+double largest_row_or_column(std::size_t order, std::span<const std::int64_t> m) {
+    double found = 0;
+    for (std::size_t i = 0; i < order; ++i) {
+        double row = 0;
+        double column = 0;
+        for (std::size_t j = 0; j < order; ++j) {
+            row += std::abs(static_cast<double>(m[i * order + j]));
+            column += std::abs(static_cast<double>(m[j * order + i]));
+        }
+        found = std::max({found, row, column});
+    }
+    return found;
+}
+
+}  // namespace
+
+Qap::Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_t> b,
+         std::vector<std::int64_t> alone)
+    : order_(order), a_(std::move(a)), b_(std::move(b)), alone_(std::move(alone)) {
+    if (order == 0) fail("a quadratic assignment problem needs at least one item");
+    if (a_.size() != order * order || b_.size() != order * order) {
+        fail("matrices of order ", order, " have ", order * order, " entries; these have ", a_.size(),
+             " and ", b_.size());
+    }
+    if (!alone_.empty() && alone_.size() != order * order)
+        fail("costs of items alone of order ", order, " have ", order * order, " entries, not ",
+             alone_.size());
+    const double together = std::min(sum_of_sizes(a_) * largest(b_), sum_of_sizes(b_) * largest(a_));
+    if (together + static_cast<double>(order) * largest(alone_) > most)
+        fail("the value of the assignment could exceed 2^61; scale one of the matrices down");
+}
+
+std::int64_t Qap::value(std::span<const std::uint32_t> p) const {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < order_; ++i) {
+        sum += alone(i, p[i]);
+        for (std::size_t j = 0; j < order_; ++j) sum += a(i, j) * b(p[i], p[j]);
+    }
+    return sum;
+}
+
+std::int64_t Qap::exchange_delta(std::span<const std::uint32_t> p, std::size_t i, std::size_t j) const {
+    if (i == j) return 0;
+    const std::size_t x = p[i];
+    const std::size_t y = p[j];
+    std::int64_t delta =
+        (a(i, i) - a(j, j)) * (b(y, y) - b(x, x)) + (a(i, j) - a(j, i)) * (b(y, x) - b(x, y));
+    delta += alone(i, y) - alone(i, x) + alone(j, x) - alone(j, y);
+    for (std::size_t k = 0; k < order_; ++k) {
+        if (k == i || k == j) continue;
+        const std::size_t z = p[k];
+        delta += (a(i, k) - a(j, k)) * (b(y, z) - b(x, z)) + (a(k, i) - a(k, j)) * (b(z, y) - b(z, x));
+    }
+    return delta;
+}
+
+void require_permutation(std::span<const std::uint32_t> p, std::size_t order) {
+    std::vector<char> seen(order, false);
+    if (p.size() != order) fail("the assignment has ", p.size(), " items, but the problem has ", order);
+    for (const std::uint32_t x : p) {
+        if (x >= order) fail("the assignment uses location ", x, " of ", order);
+        if (seen[x]) fail("the assignment uses location ", x, " twice");
+        seen[x] = true;
+    }
+}
+
+QapForm::QapForm(const Qap& qap)
+    : order(qap.order()),
+      a(qap.a().begin(), qap.a().end()),
+      b(qap.b().begin(), qap.b().end()),
+      alone(qap.alone().begin(), qap.alone().end()) {
+    const std::vector<std::int64_t> aa = take_diagonal(order, a);
+    alone = with_diagonals(std::move(alone), aa, take_diagonal(order, b));
+    const bool a_symmetric = is_symmetric(order, a);
+    symmetric = a_symmetric || is_symmetric(order, b);
+    if (symmetric) add_transpose(order, a_symmetric ? b : a);
+    const std::int64_t of_a = std::max<std::int64_t>(1, common_factor(a));
+    const std::int64_t of_b = std::max<std::int64_t>(1, common_factor(b));
+    factor = std::gcd(of_a * of_b, common_factor(alone));
+    divide(a, std::gcd(of_a, factor));
+    divide(b, factor / std::gcd(of_a, factor));
+    divide(alone, factor);
+    const double both = (symmetric ? 1 : 2) * std::min(largest_row_or_column(order, a) * largest(b),
+                                                       largest_row_or_column(order, b) * largest(a));
+    const double bound = 24 * std::max(both, largest(a) * largest(b)) + 8 * largest(alone);
+    magnitude = bound < most ? static_cast<std::int64_t>(bound) : static_cast<std::int64_t>(most);
+}
+
+std::vector<std::uint32_t> twin_classes(std::size_t order, std::span<const std::int64_t> m,
+                                        std::span<const std::int64_t> alone) {
+    const auto at = [&](std::size_t i, std::size_t j) { return m[i * order + j]; };
+    // Checksums of rows and columns rule nearly all pairs out in O(1). Any odd weights would do.
+    const auto weight = [](std::size_t k) {
+        return (2 * static_cast<std::uint64_t>(k) + 1) * 0x9E3779B97F4A7C15U;
+    };
+    const auto term = [&](std::size_t i, std::size_t k) {
+        return static_cast<std::uint64_t>(at(i, k)) * (weight(k) ^ weight(k) >> 29) +
+               static_cast<std::uint64_t>(at(k, i)) * (weight(k) ^ weight(k) >> 31);
+    };
+    const auto row = [&](std::size_t i) { return alone.empty() ? alone : alone.subspan(i * order, order); };
+    std::vector<std::uint64_t> checksum(order, 0);
+    for (std::size_t i = 0; i < order; ++i) {
+        for (std::size_t k = 0; k < order; ++k) checksum[i] += k == i ? 0 : term(i, k);
+        for (std::size_t k = 0; k < row(i).size(); ++k)
+            checksum[i] += static_cast<std::uint64_t>(row(i)[k]) * weight(k);
+    }
+    const auto twins = [&](std::size_t i, std::size_t j) {
+        if (at(i, j) != at(j, i) || at(i, i) != at(j, j)) return false;
+        if (checksum[i] - term(i, j) != checksum[j] - term(j, i)) return false;
+        for (std::size_t k = 0; k < order; ++k) {
+            if (k != i && k != j && (at(i, k) != at(j, k) || at(k, i) != at(k, j))) return false;
+        }
+        return std::ranges::equal(row(i), row(j));
+    };
+    std::vector<std::uint32_t> classes;
+    std::vector<std::uint32_t> firsts;
+    for (std::uint32_t i = 0; i < order; ++i) {
+        const auto found =
+            std::find_if(firsts.begin(), firsts.end(), [&](std::uint32_t first) { return twins(first, i); });
+        classes.push_back(found == firsts.end() ? i : *found);
+        if (found == firsts.end()) firsts.push_back(i);
+    }
+    return classes;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/qap/qap_moves.hpp"
+
+#include <algorithm>
+
+#include "topoloom/qap/qap_kernel.hpp"
+
+namespace topoloom {
+
+namespace {
+
+template <class T>
+std::vector<T> padded_rows(std::span<const std::int64_t> m, std::size_t n, std::size_t stride,
+                           bool transpose) {
+    std::vector<T> rows(n * stride);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n; ++j)
+            rows[i * stride + j] = static_cast<T>(transpose ? m[j * n + i] : m[i * n + j]);
+    }
+    return rows;
+}
+
+std::vector<std::int64_t> transposed(std::span<const std::int64_t> m, std::size_t n) {
+    std::vector<std::int64_t> t(m.size());
+    for (std::size_t k = 0; k < m.size(); ++k) t[k % n * n + k / n] = m[k];
+    return t;
+}
+
+}  // namespace
+
+template <class T>
+QapTables<T>::QapTables(const QapForm& form)
+    : order(form.order),
+      stride(padded(form.order)),
+      symmetric(form.symmetric),
+      has_alone(!form.alone.empty()),
+      item_class(twin_classes(form.order, form.a, form.alone)),
+      location_class(twin_classes(form.order, form.b, transposed(form.alone, form.order))),
+      a_(padded_rows<T>(form.a, order, stride, false)),
+      b_(padded_rows<T>(form.b, order, stride, false)),
+      alone_(form.alone.begin(), form.alone.end()) {
+    if (!symmetric) {
+        at_ = padded_rows<T>(form.a, order, stride, true);
+        bt_ = padded_rows<T>(form.b, order, stride, true);
+    }
+}
+
+template <class T>
+QapMoves<T>::QapMoves(const QapTables<T>& tables)
+    : tables_(tables),
+      order_(tables.order),
+      until_by_item_(order_ * order_),
+      until_by_location_(order_ * order_) {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < order_; ++i) {
+        offset_.push_back(size);
+        size += QapTables<T>::padded(i);
+    }
+    offset_.push_back(size);
+    delta_.resize(size);
+    sign_.resize(size);
+    for (std::vector<T>* v :
+         {&x_, &y_, &x_at_, &sum_a_, &sum_b_, &near_r_, &near_s_, &with_r_, &with_s_, &here_})
+        v->resize(tables.stride);
+    if (!tables.symmetric) {
+        xt_.resize(tables.stride);
+        yt_.resize(tables.stride);
+    }
+}
+
+template <class T>
+void QapMoves<T>::start(std::span<const std::uint32_t> p) {
+    p_.assign(p.begin(), p.end());
+    place_class_.clear();
+    for (const std::uint32_t x : p) place_class_.push_back(tables_.location_class[x]);
+    std::fill(sign_.begin(), sign_.end(), never);
+    std::fill(until_by_item_.begin(), until_by_item_.end(), T{0});
+    std::fill(until_by_location_.begin(), until_by_location_.end(), T{0});
+    for (std::size_t i = 0; i < order_; ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            const bool twins =
+                tables_.item_class[i] == tables_.item_class[j] || place_class_[i] == place_class_[j];
+            sign(i)[j] = twins ? never : T{0};
+        }
+    }
+    // cost[i * stride + x]: what item i would cost at location x (rows of a by columns of b, then the reverse).
+    const std::size_t stride = tables_.stride;
+    std::vector<T> cost(order_ * stride);
+    std::vector<T> factor(stride);
+    const auto add_costs = [&](const auto& a_row, const T* b_rows) {
+        for (std::size_t i = 0; i < order_; ++i) {
+            for (std::size_t k = 0; k < order_; ++k) factor[p_[k]] = a_row(i)[k];
+            qap::weighted_row_sum(b_rows, order_, stride, factor.data(), sum_a_.data());
+            for (std::size_t x = 0; x < order_; ++x) cost[i * stride + x] += sum_a_[x];
+        }
+    };
+    add_costs([&](std::size_t i) { return tables_.a(i); }, tables_.b_column(0));
+    if (!tables_.symmetric) add_costs([&](std::size_t i) { return tables_.a_column(i); }, tables_.b(0));
+    for (std::size_t i = 0; i < order_; ++i) {
+        here_[i] = cost[i * stride + p_[i]];
+        for (std::size_t j = 0; j < i; ++j) {
+            const T there = cost[i * stride + p_[j]] + cost[j * stride + p_[i]];
+            row(i)[j] = there - here_[i] - here_[j] + between(i, j) + alone_change(i, j);
+        }
+    }
+    for (std::vector<T>* v : {&x_, &y_, &xt_, &yt_, &x_at_}) std::fill(v->begin(), v->end(), T{0});
+    look(0);
+}
+
+/// Exchanges that share an item with r, s, computed beforehand less what the update of all will add to them.
+template <class T>
+void QapMoves<T>::rows_symmetric(std::uint32_t r, std::uint32_t s) {
+    const std::uint32_t pr = p_[r];
+    const std::uint32_t ps = p_[s];
+    const T *ar = tables_.a(r), *as = tables_.a(s), *br = tables_.b(pr), *bs = tables_.b(ps);
+    for (std::size_t k = 0; k < order_; ++k) {
+        near_r_[k] = br[p_[k]];
+        near_s_[k] = bs[p_[k]];
+    }
+    T both = 0;
+    for (std::size_t k = 0; k < order_; ++k) {
+        x_[k] = ar[k] - as[k];
+        y_[k] = near_r_[k] - near_s_[k];
+        both += ar[k] * near_s_[k] - as[k] * near_r_[k];  // 0 for r and s together
+    }
+    x_[r] = x_[s] = y_[r] = y_[s] = 0;
+    for (std::size_t k = 0; k < order_; ++k) x_at_[p_[k]] = x_[k];
+    qap::weighted_row_sum(tables_.a(0), order_, tables_.stride, y_.data(), sum_a_.data());
+    qap::weighted_row_sum(tables_.b(0), order_, tables_.stride, x_at_.data(), sum_b_.data());
+
+    const T of_move = delta(r, s);
+    copy_exchanges(r, with_r_);
+    copy_exchanges(s, with_s_);
+    // The difference of the two cyclic shifts of u, r, s: one moves u to pr, r to ps, s to pu.
+    const T fixed = both + tables_.alone(r, ps) - tables_.alone(s, pr);
+    const T ars = ar[s];
+    const T brs = br[ps];
+    for (std::size_t u = 0; u < order_; ++u) sum_a_[u] -= sum_b_[p_[u]];
+    if (tables_.has_alone) {
+        for (std::size_t u = 0; u < order_; ++u) {
+            sum_a_[u] += tables_.alone(u, pr) - tables_.alone(u, ps) + tables_.alone(s, p_[u]) -
+                         tables_.alone(r, p_[u]);
+        }
+    }
+    for (std::size_t u = 0; u < order_; ++u) {
+        const T bur = near_r_[u];
+        const T bus = near_s_[u];
+        const T difference =
+            sum_a_[u] + fixed + ar[u] * (brs - bus - bus) + as[u] * (bur + bur - brs) + ars * (bus - bur);
+        const T sum = with_r_[u] + with_s_[u] + of_move;
+        const T less = of_move + x_[u] * y_[u];
+        with_s_[u] = (sum + difference) / 2 - less;
+        with_r_[u] = (sum - difference) / 2 - less;
+    }
+    with_r_[s] = with_s_[r] = -of_move;
+    store_exchanges(r, with_r_);
+    store_exchanges(s, with_s_);
+}
+
+template <class T>
+void QapMoves<T>::copy_exchanges(std::uint32_t r, std::vector<T>& with) const {
+    std::copy_n(row(r), r, with.data());
+    with[r] = 0;
+    for (std::size_t u = r + 1; u < order_; ++u) with[u] = delta_[offset_[u] + r];
+}
+
+template <class T>
+void QapMoves<T>::store_exchanges(std::uint32_t r, const std::vector<T>& with) {
+    std::copy_n(with.data(), r, row(r));
+    for (std::size_t u = r + 1; u < order_; ++u) delta_[offset_[u] + r] = with[u];
+}
+
+/// The same in general: from the costs of r and s anywhere, and of any item where r and s will be.
+template <class T>
+void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
+    const T of_move = delta(r, s);
+    for (std::size_t k = 0; k < order_; ++k) {
+        const std::uint32_t z = p_[k];
+        const bool other = k != r && k != s;
+        x_[k] = other ? tables_.a(r)[k] - tables_.a(s)[k] : T{0};
+        y_[k] = other ? tables_.b(p_[r])[z] - tables_.b(p_[s])[z] : T{0};
+        xt_[k] = other ? tables_.a_column(r)[k] - tables_.a_column(s)[k] : T{0};
+        yt_[k] = other ? tables_.b_column(p_[r])[z] - tables_.b_column(p_[s])[z] : T{0};
+        here_[k] -= x_[k] * y_[k] + xt_[k] * yt_[k];
+    }
+    std::swap(p_[r], p_[s]);
+    exchanges_after(r, with_r_);
+    exchanges_after(s, with_s_);
+    for (std::size_t u = 0; u < order_; ++u) {
+        const T update = x_[u] * y_[u] + xt_[u] * yt_[u];
+        with_r_[u] -= update;
+        with_s_[u] -= update;
+    }
+    with_r_[s] = with_s_[r] = -of_move;
+    store_exchanges(r, with_r_);
+    store_exchanges(s, with_s_);
+    std::swap(p_[r], p_[s]);
+}
+
+/// All exchanges with v of the assignment as it stands; here_ is right but for v.
+template <class T>
+void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
+    const std::size_t stride = tables_.stride;
+    const std::uint32_t x = p_[v];
+    const auto add_up = [&](const T* matrix, const auto& factor, std::vector<T>& sum) {
+        for (std::uint32_t k = 0; k < order_; ++k) factor(k);
+        qap::weighted_row_sum(matrix, order_, stride, x_at_.data(), near_r_.data());
+        for (std::size_t k = 0; k < order_; ++k) sum[k] += near_r_[k];
+    };
+    std::fill(sum_a_.begin(), sum_a_.end(), T{0});  // of every item at x
+    std::fill(sum_b_.begin(), sum_b_.end(), T{0});  // of v at every location
+    add_up(tables_.a_column(0), [&](std::uint32_t k) { x_at_[k] = tables_.b(x)[p_[k]]; }, sum_a_);
+    add_up(tables_.a(0), [&](std::uint32_t k) { x_at_[k] = tables_.b_column(x)[p_[k]]; }, sum_a_);
+    add_up(tables_.b_column(0), [&](std::uint32_t k) { x_at_[p_[k]] = tables_.a(v)[k]; }, sum_b_);
+    add_up(tables_.b(0), [&](std::uint32_t k) { x_at_[p_[k]] = tables_.a_column(v)[k]; }, sum_b_);
+    here_[v] = sum_b_[x];
+    for (std::size_t u = 0; u < order_; ++u) {
+        const std::uint32_t y = p_[u];
+        with[u] = sum_a_[u] + sum_b_[y] - here_[u] - here_[v] + between(u, v) + alone_change(u, v);
+    }
+}
+
+/// The costs of two items where the other one is meet it at its old location, that is at distance 0, and those where
+/// they are count the pair twice: what is missing.
+template <class T>
+T QapMoves<T>::between(std::size_t i, std::size_t j) const {
+    const T there = tables_.b(p_[i])[p_[j]];
+    if (tables_.symmetric) return 2 * tables_.a(i)[j] * there;
+    return (tables_.a(i)[j] + tables_.a(j)[i]) * (there + tables_.b(p_[j])[p_[i]]);
+}
+
+template <class T>
+T QapMoves<T>::alone_change(std::size_t i, std::size_t j) const {
+    if (!tables_.has_alone) return 0;
+    return tables_.alone(i, p_[j]) - tables_.alone(i, p_[i]) + tables_.alone(j, p_[i]) -
+           tables_.alone(j, p_[j]);
+}
+
+template <class T>
+void QapMoves<T>::refresh_signs(std::uint32_t r) {
+    const std::uint32_t item = tables_.item_class[r];
+    const std::uint32_t place = place_class_[r];
+    const T* by_item = until_by_item_.data() + item * order_;
+    const T* by_location = until_by_location_.data() + place * order_;
+    const std::uint32_t* items = tables_.item_class.data();
+    const auto until = [&](std::size_t u) {
+        const std::uint32_t there = place_class_[u];
+        return items[u] == item || there == place ? never : std::min(by_item[there], by_location[items[u]]);
+    };
+    T* of_r = sign(r);
+    for (std::size_t u = 0; u < r; ++u) of_r[u] = until(u);
+    for (std::size_t u = r + 1; u < order_; ++u) sign_[offset_[u] + r] = until(u);
+}
+
+template <class T>
+void QapMoves<T>::forbid(std::uint32_t i, std::uint32_t x, T until) {
+    const std::uint32_t item = tables_.item_class[i];
+    const std::uint32_t location = tables_.location_class[x];
+    until_by_item_[item * order_ + location] = until;
+    until_by_location_[location * order_ + item] = until;
+}
+
+template <class T>
+void QapMoves<T>::exchange(std::uint32_t i, std::uint32_t j, T now) {
+    if (tables_.symmetric) {
+        rows_symmetric(i, j);
+    } else {
+        rows_asymmetric(i, j);
+    }
+    std::swap(p_[i], p_[j]);
+    std::swap(place_class_[i], place_class_[j]);
+    refresh_signs(i);
+    refresh_signs(j);
+    look(now);
+    std::fill(x_.begin(), x_.end(), T{0});
+}
+
+template <class T>
+void QapMoves<T>::look(T now) {
+    const bool two = !tables_.symmetric;
+    const qap::Least<T> least = qap::update_and_find<T>(
+        triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr, two ? yt_.data() : nullptr, now);
+    least_free_ = least.free;
+    least_ = least.any;
+}
+
+template <class T>
+typename QapMoves<T>::Move QapMoves<T>::find(std::uint32_t from, T value, T now) {
+    std::size_t i = from;
+    const std::size_t at = qap::find_value<T>(triangle(), i, value, now);
+    return {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(at - offset_[i]), value};
+}
+
+template class QapTables<std::int32_t>;
+template class QapTables<std::int64_t>;
+template class QapTables<double>;
+template class QapMoves<std::int32_t>;
+template class QapMoves<std::int64_t>;
+template class QapMoves<double>;
+
+}  // namespace topoloom

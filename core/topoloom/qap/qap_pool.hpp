@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Good assignments that differ, and how two of them make a new one.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/qap/qap.hpp"
+
+namespace topoloom {
+
+class QapPool {
+   public:
+    struct Member {
+        Permutation assignment;
+        std::int64_t value;
+    };
+
+    /// Refers to the classes of twins, by item and by location. Members differ in at least `apart` items.
+    QapPool(std::span<const std::uint32_t> item_class, std::span<const std::uint32_t> location_class,
+            std::size_t size, std::size_t apart)
+        : item_class_(item_class), location_class_(location_class), size_(size), apart_(apart) {}
+
+    [[nodiscard]] bool full() const { return members_.size() == size_; }
+    [[nodiscard]] std::span<const Member> members() const { return members_; }  // best first
+    void clear() { members_.clear(); }
+
+    /// Takes a member in if it is better than the worst, or than those that it hardly differs from, which it replaces.
+    /// O(size * order).
+    bool offer(Member member);
+
+    /// A child of two members, drawn with a preference for good ones.
+    [[nodiscard]] Permutation child(Rng& rng) const;
+
+    /// `q` with twins renamed so as to agree with `p` in as many items as possible.
+    [[nodiscard]] Permutation aligned(const Permutation& p, Permutation q) const;
+
+   private:
+    [[nodiscard]] std::size_t distance(const Permutation& p, const Permutation& q) const;
+    [[nodiscard]] std::size_t draw(Rng& rng) const;
+
+    std::span<const std::uint32_t> item_class_;
+    std::span<const std::uint32_t> location_class_;
+    std::size_t size_;
+    std::size_t apart_;
+    std::vector<Member> members_;
+};
+
+/// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps what the parents share, takes the
+/// rest from either where it is free, and draws what remains.
+[[nodiscard]] Permutation cross(const Permutation& p, const Permutation& q, Rng& rng);
+
+[[nodiscard]] Permutation random_assignment(std::size_t order, Rng& rng);
+
+/// Moves `items` random items round in a cycle.
+[[nodiscard]] Permutation shaken(Permutation p, std::size_t items, Rng& rng);
+
+}  // namespace topoloom

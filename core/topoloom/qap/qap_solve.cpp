@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/qap/qap_solve.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/qap/qap_pool.hpp"
+#include "topoloom/qap/qap_tabu.hpp"
+
+namespace topoloom {
+
+namespace {
+constexpr std::size_t pool_size = 15;
+constexpr std::size_t failures_a_member = 3;  // offers in a row that a full pool refuses before it makes room
+/// Iterations without success, by search, as multiples of the order. Where few entries of a matrix matter, children of
+/// good parents are soon as good as they get; in nearly random matrices only long searches get anywhere. We found
+/// these on QAPLIB.
+constexpr std::array<std::uint64_t, qap_searches> patience{10, 20, 20, 30, 30, 50, 100, 200};
+constexpr std::array<std::uint64_t, qap_searches> patience_if_dominated{2, 2, 3, 3, 3, 4, 4, 5};
+constexpr double dominated = 2;  // flow dominance from which the latter hold
+/// Pools given up, the best members of which make the next one.
+constexpr std::size_t champions_of_a_pool = 5;
+/// Of each search; the first rounds are short, so that small budgets are kept to.
+constexpr std::uint64_t least_work_per_round = std::uint64_t{1} << 12;
+constexpr std::uint64_t most_work_per_round = std::uint64_t{1} << 21;
+
+/// Standard deviation of the entries over their mean (Vollmann, Buffa, Management Science 12, 1966).
+double flow_dominance(std::span<const std::int64_t> matrix) {
+    double sum = 0;
+    double squares = 0;
+    for (const std::int64_t entry : matrix) {
+        const auto v = static_cast<double>(entry);
+        sum += v;
+        squares += v * v;
+    }
+    const auto count = static_cast<double>(matrix.size());
+    const double mean = sum / count;
+    return mean > 0 ? std::sqrt(std::max(0.0, squares / count - mean * mean)) / mean : 0;
+}
+
+class Memetic {
+   public:
+    Memetic(const Qap& qap, std::span<const std::uint32_t> start, const QapSolveOptions& options)
+        : qap_(qap),
+          options_(options),
+          ground_(qap),
+          rng_(options.seed, 1),
+          pool_(ground_.item_class(), ground_.location_class(), pool_size,
+                std::max<std::size_t>(1, qap.order() / 50)) {
+        best_.assignment =
+            start.empty() ? random_assignment(qap.order(), rng_) : Permutation(start.begin(), start.end());
+        best_.value = qap.value(best_.assignment);
+        home_ = start.empty() ? Permutation{} : best_.assignment;
+        const bool short_ones = std::max(flow_dominance(qap.a()), flow_dominance(qap.b())) >= dominated;
+        for (std::size_t k = 0; k < qap_searches; ++k) {
+            Search& search = searches_[k];
+            search.tabu = ground_.search();
+            search.patience = (short_ones ? patience_if_dominated : patience)[k] * qap.order();
+            search.next = k == 0 ? best_.assignment : fresh();
+        }
+    }
+
+    QapResult run(Meter& meter) {
+        const std::uint64_t pairs = qap_.order() * (qap_.order() - 1) / 2;
+        const std::uint64_t cost =
+            pairs + 16 * qap_.order();  // of an iteration, with what is not a loop over pairs
+        std::uint64_t left = options_.iterations;
+        std::uint64_t work = least_work_per_round;
+        meter.spend(0);
+        while (!meter.exhausted() && left > 0 && best_.value > options_.target) {
+            const std::uint64_t iterations = std::min(work / cost, left / qap_searches) + 1;
+            work = std::min(2 * work, most_work_per_round);
+            for (Search& search : searches_) search.stream = ++streams_;
+            parallel_for(qap_searches, options_.threads,
+                         [&](std::size_t k, int) { searches_[k].go(options_.seed, iterations); });
+            for (Search& search : searches_) harvest(search);
+            if (failures_ > failures_a_member * pool_size) renew();
+            left -= std::min(left, iterations * qap_searches);
+            meter.spend(iterations * qap_searches * pairs);
+        }
+        return best_;
+    }
+
+   private:
+    struct Search {
+        std::unique_ptr<QapTabu> tabu;
+        std::uint64_t patience;  // iterations without success after which it ends
+        Permutation next;        // where it begins anew; empty: it goes on
+        std::uint64_t stream = 0;
+
+        void go(std::uint64_t seed, std::uint64_t iterations) {
+            if (!next.empty()) tabu->start(std::move(next), Rng(seed, stream));
+            next.clear();
+            tabu->run(iterations);
+        }
+    };
+
+    /// Where a search begins that has no parents.
+    [[nodiscard]] Permutation fresh() {
+        return home_.empty() ? random_assignment(qap_.order(), rng_)
+                             : shaken(home_, 2 + qap_.order() / 4, rng_);
+    }
+
+    void harvest(Search& search) {
+        const QapTabu& tabu = *search.tabu;
+        const std::int64_t value = tabu.best_value() * ground_.form().factor;
+        if (value < best_.value) {
+            best_ = {tabu.best(), value};
+            if (!home_.empty()) home_ = tabu.best();
+        }
+        if (tabu.since_best() < search.patience) return;
+        const bool taken = pool_.offer({tabu.best(), tabu.best_value()});
+        if (pool_.full()) failures_ = taken ? 0 : failures_ + 1;
+        search.next = pool_.full() ? pool_.child(rng_) : fresh();
+    }
+
+    /// Gives up a pool that no longer improves, with all searches that stem from it: or they would bring it back.
+    void renew() {
+        champions_.push_back(pool_.members().front());
+        pool_.clear();
+        failures_ = 0;
+        for (Search& search : searches_) search.next = fresh();
+        if (champions_.size() < champions_of_a_pool) return;
+        for (QapPool::Member& champion : champions_) pool_.offer(std::move(champion));
+        champions_.clear();
+    }
+
+    const Qap& qap_;
+    const QapSolveOptions& options_;
+    QapGround ground_;
+    Rng rng_;
+    QapPool pool_;
+    std::array<Search, qap_searches> searches_;
+    QapResult best_;
+    Permutation home_;  // the best near the start, where there is one
+    std::uint64_t streams_ = 1;
+    std::vector<QapPool::Member> champions_;  // of the pools given up
+    std::size_t failures_ = 0;
+};
+
+}  // namespace
+
+QapResult solve_qap(const Qap& qap, std::span<const std::uint32_t> start, Meter& meter,
+                    const QapSolveOptions& options) {
+    if (!start.empty()) require_permutation(start, qap.order());
+    if (qap.order() == 1) return {{0}, qap.value(Permutation{0})};
+    return Memetic(qap, start, options).run(meter);
+}
+
+}  // namespace topoloom

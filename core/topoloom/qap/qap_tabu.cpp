@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/qap/qap_tabu.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "topoloom/qap/qap_moves.hpp"
+
+namespace topoloom {
+
+namespace {
+
+std::int64_t value_in(const QapForm& form, std::span<const std::uint32_t> p) {
+    const std::size_t n = form.order;
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (!form.alone.empty()) sum += form.alone[i * n + p[i]];
+        for (std::size_t j = 0; j < (form.symmetric ? i : n); ++j)
+            sum += form.a[i * n + j] * form.b[p[i] * n + p[j]];
+    }
+    return sum;
+}
+
+template <class T>
+class RobustTabu final : public QapTabu {
+   public:
+    RobustTabu(const QapForm& form, const QapTables<T>& tables)
+        : form_(form), moves_(tables), longest_stay_(8 * kinds(tables)) {}
+
+    void start(Permutation p, Rng rng) override {
+        moves_.start(p);
+        value_ = best_value_ = value_in(form_, p);
+        best_ = std::move(p);
+        rng_ = rng;
+        now_ = best_at_ = 0;
+    }
+
+    void run(std::uint64_t iterations) override {
+        if (moves_.least() == QapMoves<T>::nothing) {  // every exchange is one of twins
+            now_ += iterations;
+            return;
+        }
+        for (std::uint64_t i = 0; i < iterations; ++i) step();
+    }
+
+    bool descend(std::uint64_t exchanges) override {
+        for (std::uint64_t i = 0; i < exchanges; ++i) {
+            if (moves_.least() >= 0) return true;
+            perform(moves_.find_any(rng_.below(static_cast<std::uint32_t>(form_.order))));
+        }
+        return moves_.least() >= 0;
+    }
+
+   private:
+    void step() {
+        const std::uint32_t from = rng_.below(static_cast<std::uint32_t>(form_.order));
+        const auto least = static_cast<std::int64_t>(moves_.least());
+        const bool aspired = value_ + least < best_value_;
+        const bool any = aspired || moves_.least_free() == QapMoves<T>::nothing;
+        perform(any ? moves_.find_any(from) : moves_.find_free(from, static_cast<T>(now_)));
+    }
+
+    void perform(const typename QapMoves<T>::Move& move) {
+        const Permutation& p = moves_.assignment();
+        ++now_;
+        moves_.forbid(move.i, p[move.i], until());
+        moves_.forbid(move.j, p[move.j], until());
+        moves_.exchange(move.i, move.j, static_cast<T>(now_));
+        value_ += static_cast<std::int64_t>(move.delta);
+        if (value_ >= best_value_) return;
+        best_value_ = value_;
+        best_ = p;
+        best_at_ = now_;
+    }
+
+    /// The order; less where twins leave fewer kinds of items or locations, and so fewer exchanges that differ.
+    [[nodiscard]] static double kinds(const QapTables<T>& tables) {
+        const auto count = [](std::span<const std::uint32_t> classes) {
+            std::size_t firsts = 0;
+            for (std::uint32_t i = 0; i < classes.size(); ++i) firsts += classes[i] == i ? 1 : 0;
+            return static_cast<double>(firsts);
+        };
+        const double least = std::min(count(tables.item_class), count(tables.location_class));
+        return std::sqrt(least * static_cast<double>(tables.order));
+    }
+
+    T until() {
+        const double u = rng_.uniform();
+        return static_cast<T>(static_cast<double>(now_) + longest_stay_ * u * u * u);
+    }
+
+    const QapForm& form_;
+    QapMoves<T> moves_;
+    double longest_stay_;
+    std::int64_t value_ = 0;
+    Rng rng_{0};
+};
+
+}  // namespace
+
+struct QapGround::Tables {
+    std::variant<QapTables<std::int32_t>, QapTables<double>, QapTables<std::int64_t>> of;
+};
+
+QapGround::QapGround(const Qap& qap)
+    : form_(qap), tables_(with_qap_type(form_, [&]<class T>(T) {
+          return std::make_unique<const Tables>(Tables{QapTables<T>(form_)});
+      })) {}
+
+QapGround::~QapGround() = default;
+
+std::span<const std::uint32_t> QapGround::item_class() const {
+    return std::visit([](const auto& t) { return std::span<const std::uint32_t>(t.item_class); },
+                      tables_->of);
+}
+
+std::span<const std::uint32_t> QapGround::location_class() const {
+    return std::visit([](const auto& t) { return std::span<const std::uint32_t>(t.location_class); },
+                      tables_->of);
+}
+
+std::unique_ptr<QapTabu> QapGround::search() const {
+    return std::visit(
+        [&]<class T>(const QapTables<T>& tables) -> std::unique_ptr<QapTabu> {
+            return std::make_unique<RobustTabu<T>>(form_, tables);
+        },
+        tables_->of);
+}
+
+}  // namespace topoloom

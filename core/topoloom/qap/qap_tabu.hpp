@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Robust tabu search on a dense QAP, in pieces: it can be stopped and taken up again at any iteration.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "topoloom/base/rng.hpp"
+#include "topoloom/qap/qap.hpp"
+
+namespace topoloom {
+
+/// Always performs the best exchange that is not tabu; an exchange is tabu while both items return to locations that
+/// they left lately, unless it leads to the best value so far (Taillard, Parallel Computing 17, 1991). How long an item
+/// may not return is drawn anew each time, mostly short and seldom long: 8 * order * u^3 iterations for u drawn from
+/// [0, 1), as in Taillard's later version; shorter where there are many twins, whose exchanges are left out. One iteration looks at all order^2 / 2 exchanges.
+class QapTabu {
+   public:
+    virtual ~QapTabu() = default;
+
+    /// Begins anew at an assignment. Costs about as much as order / 4 iterations.
+    virtual void start(Permutation p, Rng rng) = 0;
+    /// Goes on for so many iterations.
+    virtual void run(std::uint64_t iterations) = 0;
+    /// Performs the best exchange while that improves, at most so many; true when none improves any more.
+    virtual bool descend(std::uint64_t exchanges) = 0;
+
+    /// The best assignment since start(), and its value in the form.
+    [[nodiscard]] const Permutation& best() const { return best_; }
+    [[nodiscard]] std::int64_t best_value() const { return best_value_; }
+    /// Iterations since start(), and since best() was found.
+    [[nodiscard]] std::uint64_t iterations() const { return now_; }
+    [[nodiscard]] std::uint64_t since_best() const { return now_ - best_at_; }
+
+   protected:
+    Permutation best_;
+    std::int64_t best_value_ = 0;
+    std::uint64_t now_ = 0;
+    std::uint64_t best_at_ = 0;
+};
+
+/// What several searches on one problem share.
+class QapGround {
+   public:
+    explicit QapGround(const Qap& qap);
+    ~QapGround();
+
+    [[nodiscard]] const QapForm& form() const { return form_; }
+    [[nodiscard]] std::span<const std::uint32_t> item_class() const;
+    [[nodiscard]] std::span<const std::uint32_t> location_class() const;
+    [[nodiscard]] std::unique_ptr<QapTabu> search() const;
+    /// Bytes that each search needs, and this ground.
+    [[nodiscard]] static double bytes(std::size_t order) { return 40.0 * static_cast<double>(order * order); }
+
+   private:
+    struct Tables;
+    QapForm form_;
+    std::unique_ptr<const Tables> tables_;
+};
+
+}  // namespace topoloom

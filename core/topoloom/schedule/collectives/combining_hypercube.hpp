@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All-to-all and many-to-many, personalised or multicast, by exchange along the dimensions of a virtual hypercube.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "topoloom/schedule/collectives/combined.hpp"
+#include "topoloom/schedule/schedule.hpp"
+
+namespace topoloom {
+
+/// In the round of dimension j every rank exchanges with rank ^ 2^j all that it has for the other side. Ranks from the
+/// largest power of two C on hand their data to rank - C before, and get theirs from it after all. The last `direct`
+/// dimensions are one round, in which 2^direct - 1 ranks are sent to. A rank sends one message in all other rounds, and so
+/// can't copy into it what it combines while another is under way: hence copied(), at gamma a byte. From memory of the
+/// NIC, with P' = P / 2^direct, a multicast takes                                                           [3.16]
+///   (log P - direct) alpha + (P' - 1) m (beta + gamma) + (2^direct - 1)(alpha + P' m beta_em) + P' m delta
+/// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
+class CombiningHypercube {
+   public:
+    explicit CombiningHypercube(Collective collective, std::uint32_t direct = 0)
+        : collective_(std::move(collective)),
+          dimensions_(static_cast<std::uint32_t>(std::bit_width(collective_.ranks())) - 1),
+          direct_(std::min(direct, dimensions_)) {}
+
+    [[nodiscard]] const Collective& collective() const { return collective_; }
+    [[nodiscard]] std::uint64_t rounds() const {
+        return exchanges() + (direct_ > 0 ? 1 : 0) + (outside() > 0 ? 2 : 0);
+    }
+    [[nodiscard]] Transfer transfer(std::uint64_t) const {
+        return collective_.personalised() ? Transfer::move : Transfer::copy;
+    }
+    template <class Visit>
+    void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
+        each_peer(rank, round, true, [&](Rank to) { visit(to, bytes(rank, to, round)); });
+    }
+    template <class Visit>
+    void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
+        each_peer(rank, round, false, [&](Rank from) { visit(from, bytes(from, rank, round)); });
+    }
+    template <class Visit>
+    void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
+        combined_blocks(
+            collective_, [&](const auto& carry) { each_origin(from, round, carry); }, targets(to, round),
+            visit);
+    }
+    /// Those with the most ranks outside on their side, or on the other.
+    template <class Visit>
+    void busiest(std::uint64_t round, const Visit& visit) const {
+        if (collective_.demand() != nullptr || (collective_.personalised() && is_direct(round))) {
+            each_candidate(collective_.ranks(), visit);
+        } else if (is_first(round)) {
+            visit(Rank{inside()});
+        } else {
+            visit(Rank{0});
+            if (is_exchange(round)) visit(Rank{std::size_t{1} << dimension(round)});
+        }
+    }
+    /// What a rank copies into the one message that it sends in a round.
+    [[nodiscard]] Bytes copied(Rank rank, std::uint64_t round) const {
+        Bytes sum;
+        if (!is_direct(round)) sends(rank, round, [&](Rank, Bytes bytes) { sum += bytes; });
+        return sum;
+    }
+
+   private:
+    [[nodiscard]] std::size_t inside() const { return std::size_t{1} << dimensions_; }
+    [[nodiscard]] std::size_t outside() const { return collective_.ranks() - inside(); }
+    [[nodiscard]] std::uint32_t exchanges() const { return dimensions_ - direct_; }
+    /// Dimensions that have been exchanged before a round.
+    [[nodiscard]] std::uint64_t dimension(std::uint64_t round) const {
+        return round - (outside() > 0 ? 1 : 0);
+    }
+    [[nodiscard]] bool is_first(std::uint64_t round) const { return outside() > 0 && round == 0; }
+    [[nodiscard]] bool is_last(std::uint64_t round) const { return outside() > 0 && round + 1 == rounds(); }
+    [[nodiscard]] bool is_exchange(std::uint64_t round) const {
+        return !is_first(round) && dimension(round) < exchanges();
+    }
+    [[nodiscard]] bool is_direct(std::uint64_t round) const {
+        return !is_first(round) && !is_exchange(round) && !is_last(round);
+    }
+
+    template <class Visit>
+    void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
+        const std::size_t at = rank.value;
+        if (is_first(round) || is_last(round)) {
+            const bool out = is_last(round) == sending;  // over to the ranks outside
+            if (out && at < outside()) visit(Rank{at + inside()});
+            if (!out && at >= inside()) visit(Rank{at - inside()});
+        } else if (at < inside()) {
+            const std::size_t step = std::size_t{1} << dimension(round);
+            const std::size_t count = is_direct(round) ? inside() / step : 2;
+            for (std::size_t i = 1; i < count; ++i) visit(Rank{at ^ (i * step)});
+        }
+    }
+
+    /// Inside, a rank has after `dimension(round)` exchanges what it and those before that differ in these dimensions had ...
+    [[nodiscard]] std::size_t first_origin(Rank from, std::uint64_t round) const {
+        return from.value >> dimension(round) << dimension(round);
+    }
+    template <class Visit>
+    void each_origin(Rank from, std::uint64_t round, const Visit& visit) const {
+        if (is_first(round)) return visit(from);
+        const std::size_t begin = is_last(round) ? 0 : first_origin(from, round);
+        const std::size_t count = is_last(round) ? inside() : std::size_t{1} << dimension(round);
+        for (std::size_t at = begin; at < begin + count; ++at) {
+            visit(Rank{at});
+            if (at < outside()) visit(Rank{at + inside()});
+        }
+    }
+    /// ... for those that agree with it in these, and sends on what is for those that agree with the receiver in one more.
+    [[nodiscard]] std::uint64_t agreeing(std::uint64_t round) const {
+        return is_direct(round) ? dimensions_ : dimension(round) + 1;
+    }
+    [[nodiscard]] EveryNth targets(Rank to, std::uint64_t round) const {
+        if (is_first(round)) return {0, 1};
+        if (is_last(round)) return {to.value, collective_.ranks()};
+        const std::size_t step = std::size_t{1} << agreeing(round);
+        return {to.value & (step - 1), step};
+    }
+    [[nodiscard]] Bytes bytes(Rank from, Rank to, std::uint64_t round) const {
+        std::uint64_t origin_count = 1;
+        std::uint64_t target_count = 1;
+        if (is_first(round)) {
+            target_count = collective_.ranks() - 1;
+        } else if (is_last(round)) {
+            origin_count = collective_.ranks() - 1;
+        } else {
+            const std::size_t count = std::size_t{1} << dimension(round);
+            origin_count =
+                count + std::min(count, outside() - std::min(outside(), first_origin(from, round)));
+            target_count = ((collective_.ranks() - 1 - targets(to, round).first) >> agreeing(round)) + 1;
+        }
+        return combined_bytes(
+            collective_, origin_count, target_count,
+            [&](const auto& carry) { each_origin(from, round, carry); }, targets(to, round));
+    }
+
+    Collective collective_;
+    std::uint32_t dimensions_;
+    std::uint32_t direct_;
+};
+
+}  // namespace topoloom

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Schedules by name.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topoloom/base/option.hpp"
+#include "topoloom/schedule/collectives/schedules.hpp"
+
+namespace topoloom {
+
+/// What is asked of a collective.
+struct Call {
+    Operation operation;
+    std::size_t ranks;
+    Bytes bytes;  // as in Collective
+    Rank root{0};
+    std::shared_ptr<const Demand> demand = nullptr;  // of a many-to-many, whose bytes it gives
+};
+
+/// One line of the registry.
+struct ScheduleEntry {
+    std::string_view name;
+    std::vector<Operation> operations;
+    std::string_view summary;
+    std::string_view source;  // paper and section; empty for folklore
+    std::string_view cost;    // for P ranks and m bytes: alpha, beta and gamma as in the docs
+    AnySchedule (*make)(const Call& call, std::string_view name, const OptionValues&);
+    std::string_view ranks = "";                   // which numbers of them; empty: any
+    bool (*applies)(std::size_t ranks) = nullptr;  // as that says
+    std::vector<OptionInfo> (*options)() = list_options<NoOptions>;
+
+    [[nodiscard]] bool does(Operation operation) const;
+    [[nodiscard]] bool is_for(std::size_t count) const { return applies == nullptr || applies(count); }
+};
+
+/// All schedules, in the order in which they are shown.
+[[nodiscard]] const std::vector<ScheduleEntry>& schedules();
+
+/// Makes a schedule from text such as ring or chain(segment=8192). Throws Error for an unknown name, one that does
+/// another operation or not so many ranks, and options out of range.
+[[nodiscard]] AnySchedule make_schedule(const Call& call, std::string_view text);
+
+}  // namespace topoloom

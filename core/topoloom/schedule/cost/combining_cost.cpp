@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/schedule/cost/combining_cost.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Ranks as the equations see them.
+struct Shape {
+    double ranks;
+    double side;    // of the smallest square or cube that takes them
+    bool holes;     // it has more cells
+    double rounds;  // floor(log2 ranks)
+};
+
+Shape shape_of(Combining strategy, std::size_t ranks) {
+    if (ranks == 0) fail("combining: no ranks; there must be 1 or more");
+    std::size_t side = 1;
+    const auto cells = [&] { return strategy == Combining::grid ? side * side * side : side * side; };
+    while (cells() < ranks) ++side;
+    const bool full = strategy == Combining::hypercube ? std::has_single_bit(ranks) : cells() == ranks;
+    return {static_cast<double>(ranks), static_cast<double>(side), !full,
+            static_cast<double>(std::bit_width(ranks) - 1)};
+}
+
+}  // namespace
+
+double all_to_all_time(Combining strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
+                       Reading reading) {
+    const auto [p, side, holes, rounds] = shape_of(strategy, ranks);
+    const double byte = bytes * costs.beta;
+    const double copied = bytes * (costs.beta + costs.gamma);
+    switch (strategy) {
+        case Combining::mesh:
+            return 2 * (side - 1) * costs.alpha + (holes ? 2 * p : 2 * (side - 1) * side) * byte;
+        case Combining::grid:
+            if (!holes) return 3 * (side - 1) * (costs.alpha + side * side * byte);
+            return 3 * side * costs.alpha + (3 * p + side * side) * byte;
+        case Combining::hypercube:
+            if (!holes) return rounds * (costs.alpha + p / 2 * copied);
+            if (reading == Reading::printed) return std::log2(p) * (2 * costs.alpha + p * copied);
+            return (rounds + 2) * costs.alpha + (rounds * p + 2 * (p - 1)) * copied;
+        default:
+            return (p - 1) * (costs.alpha + byte);
+    }
+}
+
+double all_gather_time(Combining strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
+                       Reading reading) {
+    const auto [p, side, holes, rounds] = shape_of(strategy, ranks);
+    const double byte = bytes * costs.beta;
+    const double copied = bytes * (costs.beta + costs.gamma);
+    switch (strategy) {
+        case Combining::mesh:
+            return 2 * (side - 1) * costs.alpha + (holes ? p + 1 : p - 1) * byte;
+        case Combining::grid:
+            if (!holes) return 3 * (side - 1) * costs.alpha + (p - 1) * byte;
+            return 3 * side * costs.alpha + (p + 2 * side) * byte;
+        case Combining::hypercube:
+            if (!holes) return rounds * costs.alpha + (p - 1) * copied;
+            if (reading == Reading::printed) return (std::log2(p) + 1) * costs.alpha + 2 * (p - 1) * copied;
+            return (rounds + 2) * costs.alpha + (p + 2 * (std::exp2(rounds) - 1)) * copied;
+        default:
+            return (p - 1) * (costs.alpha + byte);
+    }
+}
+
+double nic_all_gather_time(Combining strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
+                           unsigned direct) {
+    const double p = shape_of(strategy, ranks).ranks;
+    const double from_nic = bytes * costs.beta_em;
+    const double staged = bytes * costs.delta;
+    if (strategy == Combining::mesh)
+        return 2 * std::sqrt(p) * costs.alpha + p * from_nic + std::sqrt(p) * staged;
+    if (strategy == Combining::grid)
+        return 3 * std::cbrt(p) * costs.alpha + p * from_nic + std::cbrt(p * p) * staged;
+    if (strategy != Combining::hypercube)
+        fail("combining: nothing is staged in memory of the NIC by direct messages");
+    const double others = std::exp2(direct) - 1;
+    const double gathered = p / std::exp2(direct);
+    return (std::log2(p) - direct) * costs.alpha + (gathered - 1) * bytes * (costs.beta + costs.gamma) +
+           others * (costs.alpha + gathered * from_nic) + gathered * staged;
+}
+
+double many_to_many_time(Combining strategy, std::size_t ranks, double degree, double bytes,
+                         const CombiningCosts& costs, Reading reading) {
+    const double p = shape_of(strategy, ranks).ranks;
+    const double byte = degree * bytes * costs.beta;
+    const double moved = reading == Reading::printed ? 1 : 0.5;
+    switch (strategy) {
+        case Combining::mesh:
+            return 2 * std::sqrt(p) * costs.alpha + 2 * byte;
+        case Combining::grid:
+            return 3 * std::cbrt(p) * costs.alpha + 3 * byte;
+        case Combining::hypercube:
+            return std::log2(p) * (costs.alpha + moved * byte);
+        default:
+            return degree * costs.alpha + byte;
+    }
+}
+
+double many_to_many_multicast_time(Combining strategy, std::size_t ranks, double degree, double bytes,
+                                   const CombiningCosts& costs) {
+    const double p = shape_of(strategy, ranks).ranks;
+    const double messages = strategy == Combining::mesh        ? 2 * std::sqrt(p)
+                            : strategy == Combining::grid      ? 3 * std::cbrt(p)
+                            : strategy == Combining::hypercube ? std::log2(p)
+                                                               : degree;
+    return messages * costs.alpha + degree * bytes * costs.beta;
+}
+
+}  // namespace topoloom

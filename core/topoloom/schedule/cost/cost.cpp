@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/schedule/cost/cost.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/schedule/cost/messages.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Of one rank in one round.
+struct Share {
+    double time = 0;
+    double cpu = 0;
+    std::uint64_t messages = 0;
+    Bytes bytes;
+};
+
+template <Schedule S>
+Share share_of(const S& schedule, const NetworkModel& model, Rank rank, std::uint64_t round) {
+    Share share;
+    schedule.sends(rank, round, [&](Rank, Bytes bytes) {
+        share.time += model.time(bytes);
+        share.cpu += model.send_cpu(bytes);
+        share.bytes += bytes;
+        ++share.messages;
+    });
+    schedule.receives(rank, round, [&](Rank, Bytes bytes) { share.cpu += model.receive_cpu(bytes); });
+    if constexpr (requires { schedule.copied(rank, round); }) {
+        const double copying = model.copy(schedule.copied(rank, round));
+        share.time += copying;
+        share.cpu += copying;
+    }
+    if (share.messages > 0 && !pipelined(schedule, round)) share.time += model.costs().latency;
+    return share;
+}
+
+/// The largest of each over the ranks that the schedule names.
+template <Schedule S>
+Share busiest_share(const S& schedule, const NetworkModel& model, std::uint64_t round) {
+    Share most;
+    schedule.busiest(round, [&](Rank rank) {
+        const Share share = share_of(schedule, model, rank, round);
+        most.time = std::max(most.time, share.time);
+        most.cpu = std::max(most.cpu, share.cpu);
+        most.messages = std::max(most.messages, share.messages);
+        most.bytes = std::max(most.bytes, share.bytes);
+    });
+    return most;
+}
+
+struct Sum {
+    double time = 0, congestion = 0;
+    Sum& operator+=(const Sum& other) {
+        time += other.time;
+        congestion += other.congestion;
+        return *this;
+    }
+};
+
+/// Largest entry, and the entries that are not 0, of an array that is emptied again and again.
+class Loads {
+   public:
+    explicit Loads(std::size_t count) : load_(count) {}
+    void add(std::size_t index, double amount) {
+        if (load_[index] == 0) touched_.push_back(static_cast<std::uint32_t>(index));
+        load_[index] += amount;
+    }
+    /// The largest of measure(index, load); all are 0 then.
+    template <class Measure>
+    double empty(const Measure& measure) {
+        double most = 0;
+        for (const std::uint32_t index : touched_) {
+            most = std::max(most, measure(index, load_[index]));
+            load_[index] = 0;
+        }
+        touched_.clear();
+        return most;
+    }
+
+   private:
+    std::vector<double> load_;
+    std::vector<std::uint32_t> touched_;
+};
+
+/// Whether threads are to go on: the one that asked is asked, the others follow.
+class Stop {
+   public:
+    explicit Stop(const Budget& budget) : meter_(budget) {}
+    bool go_on(std::uint64_t messages) {
+        if (std::this_thread::get_id() == asking_ && !meter_.spend(messages)) stopped_ = true;
+        return !stopped_.load(std::memory_order_relaxed);
+    }
+
+   private:
+    std::thread::id asking_ = std::this_thread::get_id();
+    Meter meter_;
+    std::atomic<bool> stopped_ = false;
+};
+
+/// Times rounds, one after the other, with memory of its own.
+template <class T>
+class RoundTimer {
+   public:
+    RoundTimer(const T& network, const NetworkModel& model, const Machine& machine,
+               std::span<const Node> node, std::span<const std::uint32_t> ranks_on, Stop& stop)
+        : network_(network),
+          model_(model),
+          port_(machine.inside().port_bandwidth.value),
+          node_(node),
+          ranks_on_(ranks_on),
+          stop_(stop),
+          links_(machine.link_count()),
+          out_(machine.node_count()),
+          in_(machine.node_count()) {}
+
+    Sum time(const AnySchedule& schedule, std::uint64_t round) {
+        double longest_way = 0, most_to_send = 0;
+        bool silent = true;
+        list_senders(schedule, round, senders_);
+        for (const Rank from : senders_) {
+            const Node here = node_[from.value];
+            double own = 0;
+            list_messages(schedule, round, from, messages_);
+            if (!stop_.go_on(messages_.size())) break;
+            for (const SentMessage& message : messages_) {
+                const Node there = node_[message.to.value];
+                if (here == there) continue;
+                silent = false;
+                own += model_.time(message.bytes, ranks_on_[here.value]);
+                longest_way =
+                    std::max(longest_way, send(here, there, static_cast<double>(message.bytes.value)));
+            }
+            if (own > 0)
+                most_to_send = std::max(most_to_send, own + model_.copy(copied(schedule, from, round)));
+        }
+        const double link = links_.empty(
+            [&](std::size_t index, double bytes) { return bytes / network_.bandwidth(Link{index}).value; });
+        const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
+        const double port = std::max(out_.empty(through_port), in_.empty(through_port));
+        if (silent) return {};
+        const double passing = model_.time(Bytes{0}) + std::max(link, port);
+        const bool flows = with_schedule(schedule, [&](const auto& s) { return pipelined(s, round); });
+        const double arrival = flows ? 0 : model_.costs().latency + longest_way;
+        return {arrival + std::max(most_to_send, passing), link};
+    }
+
+   private:
+    /// Loads the route; the latency of the way.
+    double send(Node from, Node to, double bytes) {
+        double latency = 0;
+        network_.route(from, to, [&](Link link, double part) {
+            links_.add(link.value, part * bytes);
+            latency += part * network_.latency(link).value;
+        });
+        out_.add(from.value, bytes);
+        in_.add(to.value, bytes);
+        return latency;
+    }
+
+    const T& network_;
+    const NetworkModel& model_;
+    double port_;
+    std::span<const Node> node_;               // by rank
+    std::span<const std::uint32_t> ranks_on_;  // by node
+    Stop& stop_;
+    Loads links_, out_, in_;
+    std::vector<Rank> senders_;
+    std::vector<SentMessage> messages_;
+};
+
+void check_message_count(const ScheduleCost& alone, std::size_t ranks) {
+    constexpr double most = 4294967296.0;
+    const double messages = static_cast<double>(alone.messages) * static_cast<double>(ranks);
+    if (messages > most) {
+        fail("this schedule has about ", std::llround(messages),
+             " messages; at most 2^32 are routed. Take fewer ranks, or "
+             "no machine");
+    }
+}
+
+}  // namespace
+
+ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model) {
+    return with_schedule(schedule, [&](const auto& s) {
+        ScheduleCost sum;
+        sum.rounds = s.rounds();
+        for (std::uint64_t round = 0; round < sum.rounds; ++round) {
+            const Share share = busiest_share(s, model, round);
+            sum.time += share.time;
+            sum.cpu += share.cpu;
+            sum.messages += share.messages;
+            sum.bytes += share.bytes;
+        }
+        return sum;
+    });
+}
+
+NetworkModel model_of(const Machine& machine) {
+    return NetworkModel::regimes(
+        {CostLine{machine.speeds().startup.value, 1 / machine.inside().port_bandwidth.value}},
+        {.latency = machine.speeds().latency.value});
+}
+
+ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
+                  std::span<const Slot> slots, int threads, const Budget& budget) {
+    ScheduleCost all = cost(schedule, model);
+    std::vector<Node> node;
+    std::vector<std::uint32_t> ranks_on(machine.node_count(), 0);
+    for (const Slot slot : slots) {
+        node.push_back(machine.node(slot));
+        ++ranks_on[node.back().value];
+    }
+    const std::size_t ranks = with_schedule(schedule, [](const auto& s) { return s.collective().ranks(); });
+    if (slots.size() != ranks) fail("there are ", slots.size(), " slots for a schedule of ", ranks, " ranks");
+    check_message_count(all, ranks);
+    Stop stop(budget);
+    const Sum sum = with_topology(machine, [&](const auto& network) {
+        const Chunks chunks(all.rounds, 16);
+        return parallel_sum<Sum>(chunks, threads, [&](const Chunk& chunk) {
+            RoundTimer timer(network, model, machine, node, ranks_on, stop);
+            Sum part;
+            for (std::uint64_t round = chunk.begin; round < chunk.end && stop.go_on(0); ++round)
+                part += timer.time(schedule, round);
+            return part;
+        });
+    });
+    all.time = sum.time;
+    all.congestion = sum.congestion;
+    return all;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a schedule costs: by its messages alone, and on the links of a machine under a placement.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/schedule/collectives/schedules.hpp"
+#include "topoloom/schedule/cost/network_model.hpp"
+
+namespace topoloom {
+
+struct ScheduleCost {
+    double time = 0;  // s: the sum over the rounds
+    double cpu =
+        0;  // s that a rank spends on sending, receiving and copying, if it is the busiest of every round
+    double congestion = 0;  // s that the busiest link of every round needs; 0 without a machine
+    std::uint64_t rounds = 0;
+    std::uint64_t messages = 0;  // of a rank that sends the most in every round
+    Bytes bytes;                 // the same
+};
+
+/// A round takes as long as the rank with the most to send: the sum of model.time() over its messages, what it copies, and
+/// once the latency, as the next round waits for the last of them; a pipelined round takes none. O(rounds + messages of one
+/// rank).
+[[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model);
+
+/// What a machine says of itself: messages take their startup time, and pass the port of their node.
+[[nodiscard]] NetworkModel model_of(const Machine& machine);
+
+/// Rank r sits on slots[r]. Messages within a node cost nothing. A round takes the longest of
+///   - what the rank with the most to send needs, as above, the ranks of its node sending with it,
+///   - the start of a message and what then has to pass the busiest link, or the busiest port of a node,
+/// and, unless it is pipelined, the latency of the longest way. Throws Error where slots are not the ranks, and for more
+/// than 2^32 messages, which would take minutes. O(messages * hops), rounds in parallel. When the budget ends, so does the
+/// count, and nothing is known.
+[[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model,
+                                const Machine& machine, std::span<const Slot> slots, int threads = 0,
+                                const Budget& budget = {});
+
+}  // namespace topoloom

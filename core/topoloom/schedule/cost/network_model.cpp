@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/schedule/cost/network_model.hpp"
+
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+void check(double value, std::string_view name) {
+    if (!std::isfinite(value) || value < 0) fail(name, " must be finite and not negative, not ", value);
+}
+
+}  // namespace
+
+NetworkModel::NetworkModel(std::vector<CostLine> lines, const MessageCosts& costs, bool largest)
+    : lines_(std::move(lines)), costs_(costs), largest_(largest) {
+    if (lines_.empty()) fail("a network model needs a line, alpha + bytes * beta");
+    for (const CostLine& line : lines_) {
+        check(line.alpha, "alpha");
+        check(line.beta, "beta");
+    }
+    check(costs.latency, "latency");
+    check(costs.send_cpu, "send cpu");
+    check(costs.send_cpu_per_byte, "send cpu per byte");
+    check(costs.receive_cpu, "receive cpu");
+    check(costs.receive_cpu_per_byte, "receive cpu per byte");
+    check(costs.combine, "combine");
+    check(costs.gamma, "gamma");
+    check(costs.delta, "delta");
+    check(costs.beta_em, "beta_em");
+    check(costs.node_beta, "node beta");
+}
+
+NetworkModel NetworkModel::regimes(std::vector<CostLine> lines, const MessageCosts& costs) {
+    std::int64_t below = -1;
+    for (const CostLine& line : lines) {
+        if (line.most <= below)
+            fail("regimes must ascend, but one up to ", line.most, " bytes follows one up to ", below);
+        below = line.most;
+    }
+    if (!lines.empty() && below != no_limit)
+        fail("the last regime must have no limit, but goes up to ", below, " bytes");
+    return {std::move(lines), costs, false};
+}
+
+NetworkModel NetworkModel::largest(std::vector<CostLine> lines, const MessageCosts& costs) {
+    for (const CostLine& line : lines) {
+        if (line.most != no_limit)
+            fail("where the largest line counts, none has a limit, but one goes up to ", line.most, " bytes");
+    }
+    return {std::move(lines), costs, true};
+}
+
+NetworkModel NetworkModel::loggp(double L, double o, double g, double G, MessageCosts costs) {
+    for (const auto& [value, name] : {std::pair{L, "L"}, {o, "o"}, {g, "g"}, {G, "G"}}) check(value, name);
+    const double gap = std::max(g, o);
+    if (G > gap) fail("a byte takes longer than a message: G = ", G, " s exceeds g = ", gap, " s");
+    const double latency = L + 2 * o - gap;
+    if (latency < 0) fail("g = ", g, " s exceeds what a message alone takes, L + 2 o = ", L + 2 * o, " s");
+    costs.latency = latency;
+    costs.send_cpu = costs.receive_cpu = o;
+    return regimes({{gap - G, G}}, costs);
+}
+
+double NetworkModel::nic_time(Bytes size) const {
+    if (!sends_from_nic())
+        fail("this model has no beta_em, the time of a byte sent from the network card's memory");
+    return seconds(size, [this](const CostLine&) { return costs_.beta_em; });
+}
+
+}  // namespace topoloom

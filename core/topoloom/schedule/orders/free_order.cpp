@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/schedule/orders/free_order.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <compare>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
+
+namespace topoloom {
+
+namespace {
+
+using Order = std::vector<Node>;
+
+/// Rounds in which messages may meet, and as what improves while these stay equal, subtrees above which they may.
+struct Score {
+    std::uint64_t rounds = 0;
+    std::uint64_t places = 0;
+    friend auto operator<=>(const Score&, const Score&) = default;
+};
+
+class Scorer {
+   public:
+    Scorer(const Machine& machine, std::span<const RepeatedStep> steps, Meeting meeting)
+        : machine_(machine), steps_(steps) {
+        if (meeting == Meeting::any_ascent) ascent_.emplace(fat_tree_of(machine));
+    }
+
+    [[nodiscard]] Score score(std::span<const Node> order) {
+        Score all;
+        for (const auto& [step, rounds] : steps_) {
+            const auto messages = between_nodes(step, order);
+            const std::size_t places =
+                (ascent_ ? ascent_->meetings(messages) : meetings_on_routes(machine_, messages)).places;
+            all.rounds += places > 0 ? rounds : 0;
+            all.places += places;
+            work_ += step.size() + (ascent_ ? 0 : machine_.link_count());
+        }
+        return all;
+    }
+    [[nodiscard]] std::uint64_t work() const { return work_; }
+
+   private:
+    const Machine& machine_;
+    std::span<const RepeatedStep> steps_;
+    std::optional<AnyAscent> ascent_;
+    std::uint64_t work_ = 0;
+};
+
+/// The tree above some nodes: which of its subtrees look alike.
+class Shapes {
+   public:
+    Shapes(const FatTree& tree, std::span<const Node> nodes) {
+        std::uint32_t below = 1;
+        spans_.push_back(below);
+        for (const std::uint32_t arity : tree.spec().arity) spans_.push_back(below *= arity);
+        levels_.resize(spans_.size());
+        for (const Node node : nodes) levels_[0][node.value] = 0;
+        for (std::size_t j = 1; j < spans_.size(); ++j) {
+            std::map<std::uint32_t, std::vector<std::uint32_t>> children;
+            for (const auto& [subtree, shape] : levels_[j - 1])
+                children[subtree * spans_[j - 1] / spans_[j]].push_back(shape);
+            std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+            for (auto& [subtree, shapes] : children) {
+                std::ranges::sort(shapes);
+                levels_[j][subtree] = known.emplace(shapes, known.size()).first->second;
+            }
+        }
+    }
+    [[nodiscard]] std::size_t levels() const { return spans_.size(); }
+    [[nodiscard]] std::uint32_t subtree(std::size_t level, Node node) const {
+        return node.value / spans_[level];
+    }
+    [[nodiscard]] std::uint32_t shape(std::size_t level, Node node) const {
+        return levels_[level].at(subtree(level, node));
+    }
+    /// How many children of the same switch come before the subtree of this node.
+    [[nodiscard]] std::size_t place_among_siblings(std::size_t level, Node node) const {
+        const auto& subtrees = levels_[level];
+        const std::uint32_t first = subtree(level + 1, node) * (spans_[level + 1] / spans_[level]);
+        return static_cast<std::size_t>(
+            std::distance(subtrees.lower_bound(first), subtrees.find(subtree(level, node))));
+    }
+
+   private:
+    std::vector<std::uint32_t> spans_;                            // nodes of a subtree
+    std::vector<std::map<std::uint32_t, std::uint32_t>> levels_;  // subtree -> number of its shape
+};
+
+/// The order of the tree, but with the fullest subtrees first, or last, of every switch.
+Order by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
+    std::ranges::sort(order);
+    std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> nodes;
+    for (const Node node : order) {
+        for (std::size_t j = 0; j < shapes.levels(); ++j) ++nodes[{j, shapes.subtree(j, node)}];
+    }
+    const auto key = [&](Node node) {
+        std::vector<std::int64_t> path;
+        for (std::size_t j = shapes.levels(); j-- > 0;) {
+            const std::int64_t count = nodes.at({j, shapes.subtree(j, node)});
+            path.push_back(fullest_first ? -count : count);
+            path.push_back(shapes.subtree(j, node));
+        }
+        return path;
+    };
+    std::ranges::sort(order, {}, key);
+    return order;
+}
+
+/// Swaps two nodes, or moves a run of them; keeps what is no worse. Gives up after so many moves that were not better.
+void improve(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng& rng) {
+    const auto ranks = static_cast<std::uint32_t>(order.size());
+    if (ranks < 3) return;
+    const std::uint64_t patience = std::uint64_t{10} * ranks * ranks;
+    for (std::uint64_t idle = 0; score.rounds > 0 && idle < patience && scorer.work() < work; ++idle) {
+        Order moved = order;
+        const auto at = [&](std::uint32_t i) { return moved.begin() + static_cast<std::ptrdiff_t>(i); };
+        if (rng.below(2) == 0) {
+            std::swap(*at(rng.below(ranks)), *at(rng.below(ranks)));
+        } else {
+            std::array<std::uint32_t, 3> cut{rng.below(ranks + 1), rng.below(ranks + 1),
+                                             rng.below(ranks + 1)};
+            std::ranges::sort(cut);
+            std::rotate(at(cut[0]), at(cut[1]), at(cut[2]));
+        }
+        const Score found = scorer.score(moved);
+        if (found > score) continue;
+        if (found < score) idle = 0;
+        score = found;
+        order = std::move(moved);
+    }
+}
+
+/// Tries all orders, rank by rank: a step in which messages of the first ranks meet is lost.
+class AllOrders {
+   public:
+    /// Without shapes no two nodes are alike.
+    AllOrders(const Shapes* shapes, Scorer& scorer, Order nodes, FreeOrder& best, std::uint64_t work)
+        : shapes_(shapes), scorer_(scorer), nodes_(std::move(nodes)), best_(best), work_(work) {
+        std::ranges::sort(nodes_);
+        used_.resize(nodes_.size());
+    }
+
+    /// Whether it came to its end.
+    bool run() {
+        if (best_.rounds == 0) return true;
+        const std::uint64_t rounds = scorer_.score(order_).rounds;
+        if (rounds >= best_.rounds) return true;
+        if (order_.size() == nodes_.size()) {
+            best_ = {order_, rounds, false};
+            return true;
+        }
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            if (used_[i] || (shapes_ != nullptr && repeats(i))) continue;
+            if (scorer_.work() > work_) return false;
+            used_[i] = true;
+            order_.push_back(nodes_[i]);
+            const bool complete = run();
+            order_.pop_back();
+            used_[i] = false;
+            if (!complete) return false;
+        }
+        return true;
+    }
+
+   private:
+    /// Whether a node before it is as good: on the same switch, or in a subtree of the same shape beside its own, both
+    /// without a rank.
+    [[nodiscard]] bool repeats(std::size_t i) const {
+        for (std::size_t other = 0; other < i; ++other) {
+            if (used_[other]) continue;
+            std::size_t level = 0;
+            while (shapes_->subtree(level + 1, nodes_[i]) != shapes_->subtree(level + 1, nodes_[other]))
+                ++level;
+            if (shapes_->shape(level, nodes_[i]) == shapes_->shape(level, nodes_[other]) &&
+                unused(level, nodes_[i]) && unused(level, nodes_[other]))
+                return true;
+        }
+        return false;
+    }
+    [[nodiscard]] bool unused(std::size_t level, Node node) const {
+        return std::ranges::none_of(order_, [&](Node taken) {
+            return shapes_->subtree(level, taken) == shapes_->subtree(level, node);
+        });
+    }
+
+    const Shapes* shapes_;
+    Scorer& scorer_;
+    Order nodes_;
+    FreeOrder& best_;
+    std::uint64_t work_;
+    Order order_;
+    std::vector<bool> used_;
+};
+
+void require_order(const Machine& machine, std::span<const Node> nodes) {
+    Order sorted(nodes.begin(), nodes.end());
+    std::ranges::sort(sorted);
+    if (sorted.empty()) fail("there are no nodes to order");
+    if (sorted.back().value >= machine.node_count())
+        fail("node ", sorted.back().value, " does not exist: the machine has ", machine.node_count());
+    const auto twice = std::ranges::adjacent_find(sorted);
+    if (twice != sorted.end()) fail("node ", twice->value, " stands twice among those to order");
+}
+
+}  // namespace
+
+std::uint64_t meeting_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
+                             std::span<const Node> node_of_rank, Meeting meeting) {
+    return Scorer(machine, steps, meeting).score(node_of_rank).rounds;
+}
+
+FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
+                          std::span<const RepeatedStep> steps, Meeting meeting, std::uint64_t work,
+                          std::uint64_t seed) {
+    require_order(machine, nodes);
+    Scorer scorer(machine, steps, meeting);
+    const Order given(nodes.begin(), nodes.end());
+    std::vector<Order> starts(1, given);
+    std::ranges::sort(starts.front());
+    std::optional<Shapes> shapes;
+    if (const auto* const tree = std::get_if<FatTree>(&machine.topology())) {
+        shapes.emplace(*tree, nodes);
+        starts.push_back(by_fullness(*shapes, given, true));
+        starts.push_back(by_fullness(*shapes, given, false));
+    }
+    Order best = given;
+    Score least = scorer.score(given);
+    for (const Order& order : starts) {
+        if (const Score score = scorer.score(order); score < least) {
+            least = score;
+            best = order;
+        }
+    }
+    Rng rng(seed);
+    improve(scorer, best, least, work / 2, rng);
+    FreeOrder found{best, least.rounds, false};
+    const Shapes* const alike = meeting == Meeting::any_ascent ? &*shapes : nullptr;
+    found.proven = AllOrders(alike, scorer, given, found, std::max(work, scorer.work() + work / 2)).run();
+    return found;
+}
+
+std::vector<Node> with_gaps(const Machine& machine, std::span<const Node> nodes) {
+    require_order(machine, nodes);
+    const Shapes shapes(fat_tree_of(machine), nodes);
+    std::vector<std::size_t> room(shapes.levels() - 1, 1);  // for the children of a switch, by level
+    for (std::size_t j = 0; j < room.size(); ++j) {
+        for (const Node node : nodes)
+            room[j] = std::max(room[j], std::bit_ceil(shapes.place_among_siblings(j, node) + 1));
+    }
+    std::vector<Node> positions;
+    Order sorted(nodes.begin(), nodes.end());
+    std::ranges::sort(sorted);
+    for (const Node node : sorted) {
+        std::size_t position = 0;
+        std::size_t stride = 1;
+        for (std::size_t j = 0; j < room.size(); ++j) {
+            position += shapes.place_among_siblings(j, node) * stride;
+            stride *= room[j];
+        }
+        positions.resize(position + 1, no_node);
+        positions[position] = node;
+    }
+    return positions;
+}
+
+}  // namespace topoloom

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Trees of links along which switches multicast, or, the other way, reduce.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/machine/topologies/fat_tree.hpp"
+#include "topoloom/machine/topologies/torus.hpp"
+
+namespace topoloom {
+
+/// Links that lead away from the root, each behind the one to its beginning. Every vertex is led to once; where the tree
+/// ends, there are members.
+struct SpanningTree {
+    Node root;
+    std::vector<Link> links;
+};
+
+/// Who talks to whom: a root, which may be a member itself.
+struct Multicast {
+    Node root;
+    std::vector<Node> members;
+};
+
+/// Trees through every link, and every switch, router or node, by number.
+struct TreeLoads {
+    std::vector<std::uint32_t> on_link;
+    std::vector<std::uint32_t> on_vertex;
+};
+[[nodiscard]] TreeLoads tree_loads(const Machine& machine, std::span<const SpanningTree> trees);
+
+/// Up by the parent, and there by the cable, through which the fewest trees go; or always by the last.
+enum class ParentChoice { least_loaded, last };
+
+/// Trees of a fat tree, each built with regard to those before: from the root up until a switch is above all members,
+/// then down to them. A tree serves its switches whoever of the members sends. O(links of the tree * ports of a switch)
+/// each. Source: Kumar 2005, 8.4; in its listing the port up is not recorded, and the descent does not end at nodes.
+/// Throws Error for nodes that do not exist and multicasts without members.
+[[nodiscard]] std::vector<SpanningTree> switch_trees(const FatTree& tree,
+                                                     std::span<const Multicast> multicasts,
+                                                     ParentChoice choice = ParentChoice::least_loaded);
+
+/// The routes from the root to all members: on a torus the dimension-ordered tree. Where two of them lead to a vertex,
+/// the first one stays. Throws Error likewise.
+[[nodiscard]] SpanningTree route_tree(const Machine& machine, const Multicast& multicast);
+
+/// Trees no two of which have a link in common: on a torus two for every axis, as many as links lead into a router, so
+/// that there can't be more (Edmonds 1973); where an axis does not close, one for every axis. Axes of one router do not
+/// count.
+///
+/// Let the root be 0. The tree of axis i and direction s goes along the axes i, i + 1, ... round to i - 1 in turn, always
+/// in direction s, to all routers with x_i != 0; those with x_i = 0 it comes to by one more step along i. Hence into a
+/// router x it comes along i, if x_i = 0, and else along the last axis before i, round the end, on which x is not 0:
+/// another one for every i. Throws Error likewise.
+template <std::size_t Width>
+[[nodiscard]] std::vector<SpanningTree> disjoint_trees(const BasicTorus<Width>& torus,
+                                                       const Multicast& multicast);
+
+}  // namespace topoloom

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Meshes on machines: orders are measured as any placement is, and the best of all is found where all can be tried.
+#include <doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/choose/axis_order.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/place/grid/slot_lines.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+using Extents = std::vector<std::uint32_t>;
+
+std::vector<Slot> slots_of(const std::vector<std::uint32_t>& numbers) {
+    return {numbers.begin(), numbers.end()};
+}
+
+/// The definition: seconds of all phases of all traffic.
+double measured(const Machine& machine, const Extents& extents, const std::vector<MeshTraffic>& traffic,
+                const std::vector<Slot>& slots) {
+    double sum = 0;
+    for (const MeshTraffic& one : traffic) {
+        for (const CommGraph& phase : mesh_phases(extents, one))
+            sum += objective_measures(machine, {parse_objective("time"), {&phase}}, slots)[3];
+    }
+    return sum;
+}
+
+/// Every order of the prime factors `axes` (by axis, all of size 2), on slots 0, 1, 2, ...
+double best_of_all(const Machine& machine, const Extents& extents, const std::vector<MeshTraffic>& traffic,
+                   std::vector<std::uint32_t> axes) {
+    double best = std::numeric_limits<double>::infinity();
+    std::ranges::sort(axes);
+    do {
+        std::vector<Slot> slots;
+        std::vector<std::uint32_t> at(extents.size(), 0);
+        for (std::size_t rank = 0; rank < std::size_t{1} << axes.size(); ++rank) {
+            std::vector<std::uint32_t> digits = at;
+            std::uint32_t place = 0;
+            for (std::size_t j = 0; j < axes.size(); ++j) {
+                place += (digits[axes[j]] % 2) << j;
+                digits[axes[j]] /= 2;
+            }
+            slots.emplace_back(place);
+            for (std::size_t axis = 0; axis < extents.size() && ++at[axis] == extents[axis]; ++axis)
+                at[axis] = 0;
+        }
+        best = std::min(best, measured(machine, extents, traffic, slots));
+    } while (std::ranges::next_permutation(axes).found);
+    return best;
+}
+
+std::string text_of(const AxisOrder& order) {
+    std::string text;
+    for (const auto& [axis, size] : order.pieces)
+        text += std::string(text.empty() ? "" : " ") + static_cast<char>('a' + axis) + std::to_string(size);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("orders never get worse, keep ranks apart and are worth what their placements are") {
+    const Extents extents{4, 2, 3, 2};
+    const std::vector<MeshTraffic> traffic{{{0}, Collective::halving, Bytes{60'000}},
+                                           {{1, 3}, Collective::ring, Bytes{20'000}},
+                                           {{2}, Collective::all_to_all, Bytes{50'000}},
+                                           {{3}, Collective::chain, Bytes{10'000}}};
+    for (const char* text :
+         {"torus:4x4x4", "mesh:8x6", "twisted:4x4x8,twist.x=0:0:4,twist.y=0:0:4", "rails:8:3:2",
+          "rails:18:4:1,rails=6,bandwidth=1GB/s,bandwidth.nvlink=9GB/s,latency=1us", "tree:4:4:3",
+          "fattree:4:4:4", "dragonfly:5x4,nodes=3", "rails:8:8:1+down:3", "torus:4x4+node:2:2"}) {
+        CAPTURE(text);
+        const Machine machine = make_machine(text);
+        const Allocation allocation = Allocation::whole(machine);
+        const AxisOrders orders = order_axes(allocation, extents, traffic);
+        for (const AxisOrder& order : {orders.given, orders.nested, orders.best}) {
+            const Placement placement(allocation, order.slot_of_rank);
+            CHECK(order.total() ==
+                  doctest::Approx(measured(machine, extents, traffic, order.slot_of_rank)).epsilon(1e-9));
+            std::size_t ranks = 1;
+            for (const AxisPiece& piece : order.pieces) ranks *= piece.size;
+            CHECK(ranks == 48);
+        }
+        CHECK(orders.nested.total() <= orders.given.total());
+        CHECK(orders.best.total() <= orders.nested.total());
+        CHECK(text_of(orders.given) == "a4 b2 c3 d2");
+    }
+}
+
+TEST_CASE("the best order is as good as the best of all orders of prime factors") {
+    const Machine torus = make_machine("torus:4x8");
+    const Machine rails = make_machine("rails:4:4:2,bandwidth=1GB/s,bandwidth.nvlink=5GB/s");
+    const std::vector<std::vector<MeshTraffic>> mixes{
+        {{{0}, Collective::all_to_all, Bytes{9000}}, {{1}, Collective::ring, Bytes{7000}}},
+        {{{0}, Collective::ring, Bytes{3000}}, {{1, 2}, Collective::ring, Bytes{7000}}},
+        {{{0}, Collective::halving, Bytes{5000}},
+         {{1}, Collective::all_to_all, Bytes{3000}},
+         {{2}, Collective::chain, Bytes{9000}}},
+    };
+    const Extents extents{2, 8, 2};
+    for (const Machine* machine : {&torus, &rails}) {
+        const Allocation allocation = Allocation::whole(*machine);
+        for (const auto& traffic : mixes) {
+            const double best = best_of_all(*machine, extents, traffic, {0, 1, 1, 1, 2});
+            CHECK(order_axes(allocation, extents, traffic).best.total() <= best * (1 + 1e-9));
+        }
+    }
+}
+
+TEST_CASE("a ring over two axes of an open mesh runs back and forth, so that each step is one link") {
+    const Machine machine = make_machine("mesh:2x8");
+    const Allocation allocation = Allocation::whole(machine);
+    const std::vector<MeshTraffic> ring{{{0}, Collective::ring, Bytes{1000}}};
+    const AxisOrders orders = order_axes(allocation, Extents{16}, ring);
+    CHECK(orders.best.total() == 500);
+    CHECK(orders.best.back_and_forth[0]);
+    CHECK(orders.given.total() > 500);
+}
+
+TEST_CASE("groups that do not divide a domain leave its rest empty rather than cross its border") {
+    // Two groups of 4 in a domain of 10 leave 2 GPUs; in order the third group would cross.
+    const Machine machine = make_machine("rails:10:4:1,bandwidth=1GB/s,bandwidth.nvlink=10GB/s");
+    const Allocation allocation = Allocation::whole(machine);
+    const std::vector<MeshTraffic> traffic{{{0}, Collective::ring, Bytes{1'000'000'000}}};
+    const AxisOrders orders = order_axes(allocation, Extents{4, 8}, traffic);
+    CHECK(orders.given.total() == doctest::Approx(0.5));
+    CHECK(orders.best.total() == doctest::Approx(0.1));
+}
+
+TEST_CASE("what is left of domains is filled with whole blocks") {
+    const Machine machine = make_machine("rails:4:3:1");
+    // GPU 1 of the first domain is missing, and 4 of the second.
+    const Allocation allocation = Allocation::of_slots(machine, slots_of({0, 2, 3, 5, 6, 7, 8, 9, 10, 11}));
+    const std::vector<SlotLine> lines = slot_lines(allocation, 8, 9);
+    CHECK(lines.front().slots == slots_of({0, 2, 3, 5, 6, 7, 8, 9}));
+    const std::vector<Slot> pairs = slots_of({0, 2, 5, 6, 8, 9, 10, 11});
+    CHECK(std::ranges::count(lines, pairs, &SlotLine::slots) == 1);
+    for (const SlotLine& line : lines) CHECK(line.slots.size() == 8);
+}
+
+TEST_CASE("what is left of a torus is filled with whole boxes, which stay where they are") {
+    const Machine machine = make_machine("torus:4x4");
+    const Allocation allocation = Allocation::of_slots(machine, slots_of({0, 1, 4, 5, 7, 10, 11, 14, 15}));
+    const std::vector<Slot> boxes = slots_of({0, 1, 4, 5, 10, 11, 14, 15});
+    const std::vector<SlotLine> lines = slot_lines(allocation, 8, 9);
+    CHECK(std::ranges::count(lines, boxes, &SlotLine::slots) == 1);
+}
+
+TEST_CASE("a line turns where rows of the machine end") {
+    const Machine machine = make_machine("torus:2x4x8");
+    const Allocation whole = Allocation::whole(machine);
+    const std::vector<SlotLine> lines = slot_lines(whole, 64, 9);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines.front().turns == std::vector<std::size_t>{8, 32});
+}
+
+TEST_CASE("a search that is stopped has measured the default order and returns the best so far") {
+    const Machine machine = make_machine("rails:8:4:4,bandwidth=1GB/s,bandwidth.nvlink=9GB/s");
+    const Allocation allocation = Allocation::whole(machine);
+    const Extents extents{4, 8, 2, 2};
+    const std::vector<MeshTraffic> traffic{{{0}, Collective::ring, Bytes{1'000'000}},
+                                           {{1}, Collective::all_to_all, Bytes{4'000'000}},
+                                           {{2, 3}, Collective::ring, Bytes{500'000}}};
+    double before = order_axes(allocation, extents, traffic, {.work = 1}).best.total();
+    CHECK(before > order_axes(allocation, extents, traffic).best.total());
+    for (const std::uint64_t work : {1U, 1000U, 10'000U, 100'000U}) {
+        const AxisOrders orders = order_axes(allocation, extents, traffic, {.work = work});
+        CHECK(orders.nested.total() <= orders.given.total());
+        CHECK(orders.best.total() <= orders.nested.total());
+        CHECK(orders.best.total() <= before);
+        before = orders.best.total();
+    }
+}
+
+TEST_CASE("meshes that do not fit are refused") {
+    const Machine machine = make_machine("torus:4x4");
+    const Allocation allocation = Allocation::whole(machine);
+    const std::vector<MeshTraffic> none;
+    CHECK_THROWS_WITH_AS((void)order_axes(allocation, Extents{}, none),
+                         "a mesh without axes; name at least one", Error);
+    CHECK_THROWS_WITH_AS((void)order_axes(allocation, Extents{17}, none), "17 ranks do not fit on 16 slots",
+                         Error);
+    CHECK_THROWS_WITH_AS((void)order_axes(allocation, Extents(9, 1), none),
+                         "a mesh of 9 axes; there may be at most 8", Error);
+    CHECK(order_axes(allocation, Extents{1, 1}, none).best.slot_of_rank == slots_of({0}));
+}

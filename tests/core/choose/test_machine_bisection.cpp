@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/choose/machine_bisection.hpp"
+
+#include <doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "../machine/machines.hpp"
+#include "topoloom/metric/bisection_bound.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+constexpr std::size_t few = 16;  // vertices; 2^16 ways to halve them
+
+/// The definition: of all ways to give every vertex a side, with halved nodes, the one that cuts the least bandwidth.
+template <class T>
+double worst_of_all(const Machine& machine, const T& network, const Halves& halves) {
+    std::vector<LinkEnds> ends;
+    std::vector<double> bandwidth;
+    for (const Link link : ids<Link>(network.link_count())) {
+        if constexpr (requires { network.is_up(link); }) {
+            if (!network.is_up(link)) continue;
+        }
+        ends.push_back(network.ends(link));
+        bandwidth.push_back(network.bandwidth(link).value);
+    }
+    std::vector<std::uint32_t> vertex;
+    for (const Node node : machine.usable_nodes()) vertex.push_back(network.vertex(node));
+    double worst = std::numeric_limits<double>::infinity();
+    for (std::uint32_t sides = 0; sides < 1U << network.vertex_count(); ++sides) {
+        const auto first =
+            static_cast<std::uint64_t>(std::ranges::count_if(vertex, [&](auto v) { return sides >> v & 1; }));
+        if (std::max(first, vertex.size() - first) > halves.larger) continue;
+        double cut = 0;
+        for (std::size_t link = 0; link < ends.size(); ++link) {
+            if ((sides >> ends[link].from & 1) != (sides >> ends[link].to & 1)) cut += bandwidth[link];
+        }
+        worst = std::min(worst, cut);
+    }
+    return worst;
+}
+
+MachineBisection bisection_of(const std::string& text) { return bisect_machine(make_machine(text), 1); }
+
+}  // namespace
+
+TEST_CASE("the bisection of a small machine is the worst of all its halvings, and no bound is above it") {
+    int exact = 0;
+    for_each_topology([&](const Machine& machine, const auto& network) {
+        const Halves halves = halves_of(machine);
+        const auto& routers = between_routers(network);  // which their nodes go with
+        if (routers.vertex_count() > few || halves.smaller == 0) return;
+        const double worst = worst_of_all(machine, routers, halves);
+        const MachineBisection found = bisect_machine(machine, 1);
+        CHECK(found.at_most.value == doctest::Approx(worst));
+        CHECK(found.at_least.value <= worst * (1 + 1e-9));
+        exact += found.exact() ? 1 : 0;
+    });
+    CHECK(exact > 10);
+}
+
+TEST_CASE("the bisections of tori and meshes are those of the textbook, and proven") {
+    for (const auto& [text, links] : std::vector<std::pair<std::string, std::size_t>>{
+             {"torus:8x8x8", 256},  // 2 cables, 2 directions, 64 rings
+             {"mesh:8x8x8", 128},
+             {"torus:16x8x4", 128},
+             {"torus:25x32x24", 2400},
+             {"torus:24x23x24x2x3x2,wrap=111010", 26496},
+             {"torus:8x12x16x16x2", 12288},
+             {"torus:2x2x2x2x2x2x2", 256},  // rings of 2 have two cables
+             {"mesh:2x2x2x2x2x2x2", 128},
+             {"torus:12", 4}}) {
+        CAPTURE(text);
+        const MachineBisection found = bisection_of(text);
+        CHECK(found.link_count == links);
+        CHECK(found.at_most.value == static_cast<double>(links));
+        CHECK(found.exact());
+    }
+}
+
+TEST_CASE("an axis of odd extent leaves a gap between what is found and what is proven") {
+    const MachineBisection found = bisection_of("torus:25x16x24");
+    CHECK(found.link_count == 1600);
+    CHECK_FALSE(found.exact());
+    CHECK(found.at_least.value > 0.96 * 1600);
+}
+
+TEST_CASE("where the bandwidths of axes differ, the narrow one is cut") {
+    const MachineBisection found = bisection_of("torus:23x24x24,nodes=2,bandwidth=9.4GB/s,bandwidth.y=half");
+    CHECK(found.link_count == 4 * 23 * 24);
+    CHECK(found.at_most.value == doctest::Approx(4 * 23 * 24 * 4.7e9));
+    CHECK(found.exact());
+}
+
+TEST_CASE("trees are cut where the links above are the least for the nodes below") {
+    const MachineBisection top = bisection_of("tree:4:8:2");
+    CHECK(top.at_most.value == 2);  // one group's link, both ways
+    CHECK(top.exact());
+    const MachineBisection bottom = bisection_of("tree:4:8:2,bandwidth=1:8:64");
+    CHECK(bottom.at_most.value == 64);  // 32 nodes' own links
+    CHECK(bottom.exact());
+}
+
+TEST_CASE(
+    "fat trees, dragonflies, HyperX and rails of any size have the bisections of their cables, proven") {
+    for (const auto& [text, links] : std::vector<std::pair<std::string, std::size_t>>{
+             {"fattree:16:16:16", 4096},  // full: every node sends and receives
+             {"fattree:44:182,up=1:6,parallel=1:3", 2 * 91 * 18},
+             {"fattree:8:8:4,up=1:2:2", 2 * 2 * 4},      // 4 cables above each of 4 subtrees
+             {"hyperx:8x8x4,nodes=16", 2 * 64 * 2 * 2},  // across z
+             {"hypercube:14", 16384},
+             {"dragonfly:74x32,nodes=4,global=10", 2 * 37 * 37 * 4},
+             {"rails:8:32:4", 1024},
+             {"rails:8:32:4,spines=8", 2 * 2 * 8 * 8}}) {  // 8 of 32 uplinks
+        CAPTURE(text);
+        const bool rails = text.starts_with("rails");
+        const MachineBisection found = bisection_of(rails ? text + ",bandwidth.nvlink=9" : text);
+        CHECK(found.link_count == links);
+        CHECK(found.at_most.value == static_cast<double>(links));
+        CHECK(found.exact());
+    }
+}
+
+TEST_CASE("a single node has no halves") {
+    const MachineBisection found = bisection_of("torus:1");
+    CHECK(found.at_most.value == 0);
+    CHECK(found.link_count == 0);
+    CHECK(found.exact());
+}
+
+TEST_CASE("odd numbers of routers are halved but for one") {
+    CHECK(halves_of(make_machine("torus:3x3,nodes=2")).larger == 10);
+    CHECK(halves_of(make_machine("torus:3x3,nodes=2")).smaller == 8);
+    CHECK(halves_of(make_machine("tree:5")).larger == 3);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Coarsening: nothing is lost, labels stay apart, and every kind of graph shrinks.
+#include "topoloom/partition/coarsening.hpp"
+
+#include <doctest.h>
+
+#include <numeric>
+
+#include "weighted_graphs.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+/// The coarse graph from the definition.
+WeightedGraph twin(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse_of,
+                   std::uint32_t clusters) {
+    std::vector<std::int64_t> mass(clusters, 0);
+    EdgeWeights edges;
+    for (std::uint32_t v = 0; v < fine.size(); ++v) {
+        mass[coarse_of[v]] += fine.mass[v];
+        for (std::uint32_t i = 0; i < fine.degree(v); ++i) {
+            const std::uint32_t a = coarse_of[v];
+            const std::uint32_t b = coarse_of[fine.peers(v)[i]];
+            if (a < b) edges[{a, b}] += fine.weights(v)[i];
+        }
+    }
+    return weighted_graph(mass, edges);
+}
+
+std::map<std::uint32_t, std::int64_t> row(const WeightedGraph& graph, std::uint32_t v) {
+    std::map<std::uint32_t, std::int64_t> row;
+    for (std::uint32_t i = 0; i < graph.degree(v); ++i) row[graph.peers(v)[i]] += graph.weights(v)[i];
+    return row;
+}
+
+}  // namespace
+
+TEST_CASE("the coarse graph has the masses and edges of its clusters") {
+    Rng rng(1, 0);
+    for (std::uint32_t round = 0; round < 30; ++round) {
+        const WeightedGraph fine = random_graph(1 + rng.below(200), round % 6, 9, 4, rng);
+        const std::int64_t max_mass = 4 + rng.below(20);
+        const Coarsening step = coarsen(fine, max_mass, rng);
+        const WeightedGraph wanted = twin(fine, step.coarse_of, step.graph.size());
+        REQUIRE(step.graph.size() == wanted.size());
+        for (std::uint32_t c = 0; c < wanted.size(); ++c) {
+            CHECK(step.graph.mass[c] == wanted.mass[c]);
+            CHECK(step.graph.mass[c] <= max_mass);
+            CHECK(row(step.graph, c) == row(wanted, c));
+        }
+    }
+}
+
+TEST_CASE("vertices of different labels are never joined") {
+    Rng rng(2, 0);
+    for (std::uint32_t round = 0; round < 30; ++round) {
+        const WeightedGraph fine = random_graph(200, 4, 9, 1, rng);
+        std::vector<std::uint32_t> label;
+        for (std::uint32_t v = 0; v < fine.size(); ++v) label.push_back(rng.below(5));
+        const Coarsening step = coarsen(fine, 50, rng, label);
+        std::vector<std::uint32_t> label_of(step.graph.size(), 99);
+        for (std::uint32_t v = 0; v < fine.size(); ++v) {
+            std::uint32_t& mine = label_of[step.coarse_of[v]];
+            if (mine == 99) mine = label[v];
+            CHECK(mine == label[v]);
+        }
+    }
+}
+
+TEST_CASE("grids, stars, cliques and isolated vertices shrink by a third at the least") {
+    for (const WeightedGraph& fine :
+         {grid_graph(20, 20), star_graph(1000), clique_graph(200), random_graph(400, 0, 1, 1, Rng(1))}) {
+        CHECK(3 * coarsen(fine, 10, Rng(4)).graph.size() <= 2 * fine.size());
+    }
+}
+
+TEST_CASE("a graph coarsened in windows is the same for any number of threads, and its edges add up") {
+    const WeightedGraph graph = random_graph(60'000, 6, 9, 3, Rng(3));
+    const Coarsening one = coarsen(graph, 12, Rng(4), {}, 512, 1);
+    const Coarsening three = coarsen(graph, 12, Rng(4), {}, 512, 3);
+    CHECK(one.coarse_of == three.coarse_of);
+    CHECK(one.graph.first == three.graph.first);
+    CHECK(one.graph.peer == three.graph.peer);
+    CHECK(one.graph.weight == three.graph.weight);
+    REQUIRE(one.graph.size() > 1U << 14);  // made in several pieces
+    std::int64_t between = 0;
+    for (std::uint32_t v = 0; v < graph.size(); ++v) {
+        for (std::size_t e = 0; e < graph.degree(v); ++e)
+            between += one.coarse_of[v] != one.coarse_of[graph.peers(v)[e]] ? graph.weights(v)[e] : 0;
+    }
+    CHECK(std::accumulate(one.graph.weight.begin(), one.graph.weight.end(), std::int64_t{0}) == between);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How much fits on slots, and what is said when it does not.
+#include <doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/place/capacity.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+CommGraph with_loads(std::vector<double> loads) {
+    const std::size_t ranks = loads.size();
+    return CommGraph::from_rows(ranks, [](Rank, const auto&) {}, std::move(loads));
+}
+
+std::vector<std::int64_t> list(std::span<const std::int64_t> values) {
+    return {values.begin(), values.end()};
+}
+
+/// The message with which a room on so many slots is refused; empty if it is not.
+std::string refusal(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
+    const Machine machine = make_machine("torus:" + std::to_string(slots));
+    const Allocation allocation = Allocation::whole(machine);
+    try {
+        const Room room(graph, allocation, sharing);
+        return "";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+Room room_of(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
+    const Machine machine = make_machine("torus:" + std::to_string(slots));
+    return {graph, Allocation::whole(machine), sharing};
+}
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+TEST_CASE("ranks that are not more than the slots get one each, whatever their load and the imbalance") {
+    for (const Sharing& sharing : {Sharing{}, Sharing{.imbalance = 0.5}}) {
+        const Room room = room_of(with_loads({0.5, 7, 0}), 5, sharing);
+        CHECK(room.one_rank_per_slot());
+        CHECK(list(room.masses()) == std::vector<std::int64_t>{1, 1, 1});
+        CHECK(list(room.capacities()) == std::vector<std::int64_t>{1, 1, 1, 1, 1});
+    }
+}
+
+TEST_CASE("capacities mean that slots are shared, even where ranks are fewer") {
+    const Room room = room_of(with_loads({2, 1}), 3, {.capacity = {0, 3.5, 0}});
+    CHECK_FALSE(room.one_rank_per_slot());
+    CHECK(list(room.masses()) == std::vector<std::int64_t>{2, 1});
+    CHECK(room.capacities()[1] == 3);
+}
+
+TEST_CASE("no ranks, and too many for slots that must not be shared, are refused") {
+    CHECK(refusal(with_loads({}), 4, {}) == "there are no ranks to place");
+    CHECK(
+        refusal(ring(9, Bytes{1}), 4, {}) ==
+        "9 ranks do not fit on the 4 slots of 4 nodes; allocate more nodes, start fewer ranks, or let ranks "
+        "share slots with --imbalance 0");
+    CHECK(refusal(ring(9, Bytes{1}), 4, {.imbalance = 0}).empty());
+}
+
+TEST_CASE("an imbalance that is negative or no number is refused, even where it would not be needed") {
+    for (const std::size_t ranks : {2U, 9U}) {
+        const CommGraph graph = ring(ranks, Bytes{1});
+        CHECK(refusal(graph, 4, {.imbalance = -0.01}) ==
+              "the imbalance is -0.01; it must be 0 or more, as in 0.03 for 3 %");
+        CHECK(refusal(graph, 4, {.imbalance = std::nan("")}).starts_with("the imbalance is nan; it must be"));
+        CHECK(refusal(graph, 4, {.imbalance = infinite}).starts_with("the imbalance is inf; it must be"));
+    }
+}
+
+TEST_CASE("capacities must be one a slot, finite, not negative, and enough") {
+    const CommGraph graph = with_loads({1, 2, 3});
+    CHECK(refusal(graph, 2, {.capacity = {3, 3, 3}}) ==
+          "there are 3 capacities for 2 slots; give one a slot");
+    CHECK(refusal(graph, 2, {.capacity = {3}}) == "there are 1 capacities for 2 slots; give one a slot");
+    CHECK(refusal(graph, 2, {.capacity = {7, -1}}) ==
+          "capacity 1 is -1; capacities must be finite and not negative");
+    CHECK(refusal(graph, 2, {.capacity = {infinite, 1}}).starts_with("capacity 0 is inf"));
+    CHECK(refusal(graph, 2, {.capacity = {1, std::nan("")}}).starts_with("capacity 1 is nan"));
+    CHECK(refusal(graph, 2, {.capacity = {3, 2}}) ==
+          "the ranks have a load of 6 in all, but the capacities add up to 5, rounded down as all loads are "
+          "whole");
+    CHECK(refusal(graph, 3, {.capacity = {2, 2, 2}}) == "a rank has load 3, but the largest capacity is 2");
+    CHECK(refusal(graph, 2, {.capacity = {3, 3}}).empty());
+    // Whole loads do not share what two slots have left over.
+    CHECK(refusal(graph, 2, {.capacity = {3.5, 2.5}}).find("add up to 5, rounded down") != std::string::npos);
+    CHECK(refusal(with_loads({1.5, 2}), 2, {.capacity = {2, 1}}) ==
+          "the ranks have a load of 3.5 in all, but the capacities add up to 3");
+}
+
+TEST_CASE("a rank that is heavier than any slot is refused with the imbalance that would do, which does") {
+    CHECK(refusal(with_loads({6, 1, 1}), 2, {.imbalance = 0}) ==
+          "a rank has load 6, but with 2 slots each may hold only 4; give --imbalance 0.5 or more");
+    Rng rng(4);
+    for (int i = 0; i < 200; ++i) {
+        const std::uint32_t slots = 2 + rng.below(4);
+        std::vector<double> loads;
+        for (std::uint32_t u = 0; u < 8; ++u)
+            loads.push_back(i % 2 == 0 ? rng.below(5) : static_cast<double>(rng.below(1000)) / 128.3);
+        loads[rng.below(8)] += 1000;
+        const CommGraph graph = with_loads(loads);
+        const std::string text = refusal(graph, slots, {.imbalance = 0});
+        CAPTURE(text);
+        const std::size_t at = text.find("give --imbalance ");
+        REQUIRE(at != std::string::npos);
+        const double advice = std::stod(text.substr(at + 17));
+        CHECK(refusal(graph, slots, {.imbalance = advice}).empty());
+        CHECK_FALSE(refusal(graph, slots, {.imbalance = advice - 0.02}).empty());
+    }
+}
+
+TEST_CASE("whole loads stay as they are, and equal shares are those of perfect balance") {
+    const Room even = room_of(ring(10, Bytes{1}), 4, {.imbalance = 0});
+    CHECK(list(even.masses()) == std::vector<std::int64_t>(10, 1));
+    CHECK(list(even.capacities()) == std::vector<std::int64_t>(4, 3));
+    const Room loose = room_of(ring(1000, Bytes{1}), 10, {.imbalance = 0.03});
+    CHECK(list(loose.capacities()) == std::vector<std::int64_t>(10, 103));
+    const Room heavy = room_of(with_loads({5, 0, 3, 1e12, 2}), 4, {.imbalance = 4});
+    CHECK(list(heavy.masses()) == std::vector<std::int64_t>{5, 0, 3, 1000000000000, 2});
+    const Room nothing = room_of(with_loads({0, 0, 0}), 2, {.imbalance = 0});
+    CHECK(list(nothing.masses()) == std::vector<std::int64_t>{0, 0, 0});
+}
+
+TEST_CASE("what fits by masses does not overfill a slot in truth, fractional loads or not") {
+    Rng rng(8);
+    for (int i = 0; i < 500; ++i) {
+        const std::uint32_t slots = 1 + rng.below(5);
+        std::vector<double> loads;
+        for (std::uint32_t u = 0; u < 3 + rng.below(40); ++u)
+            loads.push_back(static_cast<double>(rng.below(1000)) / (i % 3 == 0 ? 1.0 : 7.0) * (i % 5 + 1e-3));
+        const double total = std::accumulate(loads.begin(), loads.end(), 0.0);
+        std::vector<double> capacity;
+        for (std::uint32_t s = 0; s < slots; ++s) capacity.push_back(total * (rng.below(100) + 1) / 50.0);
+        const CommGraph graph = with_loads(loads);
+        const Sharing sharing{.capacity = capacity};
+        if (!refusal(graph, slots, sharing).empty()) continue;
+        const Room room = room_of(graph, slots, sharing);
+        for (std::uint32_t s = 0; s < slots; ++s) {  // fill every slot in an order of its own
+            std::vector<std::size_t> order(loads.size());
+            std::iota(order.begin(), order.end(), std::size_t{0});
+            rng.shuffle(std::span(order));
+            std::int64_t mass = 0;
+            double load = 0;
+            for (const std::size_t u : order) {
+                if (mass + room.masses()[u] > room.capacities()[s]) continue;
+                mass += room.masses()[u];
+                load += loads[u];
+            }
+            CHECK(load <= capacity[s] * (1 + 1e-9));
+        }
+    }
+}
+
+TEST_CASE("fractional loads may fill a capacity to the brim") {
+    const Room room = room_of(with_loads({0.3, 0.3, 0.1, 0.2}), 3, {.capacity = {0.3, 0.3, 0.3}});
+    CHECK(room.masses()[0] <= room.capacities()[0]);
+    CHECK(room.masses()[2] + room.masses()[3] <= room.capacities()[2]);
+}
+
+TEST_CASE("room without end is room for all") {
+    const CommGraph graph = ring(5000, Bytes{1});
+    for (const Sharing& sharing :
+         {Sharing{.imbalance = 1e300}, Sharing{.capacity = std::vector(4096, 1e300)}}) {
+        CHECK(refusal(graph, 4096, sharing).empty());
+        const Room room = room_of(graph, 4096, sharing);
+        const auto all = std::accumulate(room.capacities().begin(), room.capacities().end(), 0.0L,
+                                         [](long double sum, std::int64_t c) { return sum + c; });
+        CHECK(room.capacities().front() >= 5000);
+        CHECK(all < 0x1.0p62L);  // sums of capacities stay within 64 bits
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exact search against all placements, and on problems whose optimum is known.
+
+#include "bound/bound_cases.hpp"
+#include "topoloom/base/error.hpp"
+#include "topoloom/bound/dense_bounds.hpp"
+#include "topoloom/qap/branch_and_bound.hpp"
+#include "topoloom/qap/place_symmetry.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+ExactResult solve(const QuadraticAssignment& problem, int threads = 1) {
+    const Budget budget;
+    Meter meter(budget);
+    return branch_and_bound(problem, in_order(problem.ranks), meter, threads);
+}
+
+/// Nugent, Vollmann and Ruml's: facilities on a 3 x 4 grid.
+QuadraticAssignment nugent_12() {
+    const std::vector<std::vector<std::int64_t>> upper{{5, 2, 4, 1, 0, 0, 6, 2, 1, 1, 1},
+                                                       {3, 0, 2, 2, 2, 0, 4, 5, 0, 0},
+                                                       {0, 0, 0, 0, 5, 5, 2, 2, 2},
+                                                       {5, 2, 2, 10, 0, 0, 5, 5},
+                                                       {10, 0, 0, 0, 5, 1, 1},
+                                                       {5, 1, 1, 5, 4, 0},
+                                                       {10, 5, 2, 3, 3},
+                                                       {0, 0, 5, 0},
+                                                       {0, 10, 10},
+                                                       {5, 0},
+                                                       {2}};
+    std::vector<std::int64_t> flow(144, 0);
+    std::vector<std::int64_t> distance;
+    for (std::size_t i = 0; i < upper.size(); ++i) {
+        for (std::size_t k = 0; k < upper[i].size(); ++k)
+            flow[i * 12 + i + 1 + k] = flow[(i + 1 + k) * 12 + i] = upper[i][k];
+    }
+    for (int a = 0; a < 12; ++a) {
+        for (int b = 0; b < 12; ++b) distance.push_back(std::abs(a / 4 - b / 4) + std::abs(a % 4 - b % 4));
+    }
+    return {12, 12, flow, distance};
+}
+
+}  // namespace
+
+TEST_CASE("the exact search finds what trying all placements finds, on any machine") {
+    for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
+        const QuadraticAssignment problem = quadratic_assignment(BoundProblem(graph, allocation));
+        const ExactResult found = solve(problem);
+        CHECK(found.value == least_hop_bytes_of_all(graph, allocation));
+        CHECK(found.lower_bound == found.value);
+        std::vector<Slot> slots;
+        for (const std::uint32_t place : found.place_of_rank) slots.push_back(allocation.slots()[place]);
+        const Placement placement(allocation, slots);
+        CHECK(hop_bytes(graph, allocation.machine(), placement.slots()) == found.value);
+    });
+}
+
+TEST_CASE("the optimum does not depend on the number of threads nor on the numbering") {
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        Rng rng(seed);
+        const Machine machine = make_machine(seed % 2 == 0 ? "torus:3x3" : "tree:3:3");
+        const Allocation whole = Allocation::whole(machine);
+        const CommGraph graph = random_pattern(9, 20, rng);
+        const ExactResult one = solve(quadratic_assignment(BoundProblem(graph, whole)), 1);
+        std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
+        rng.shuffle(std::span(slots));
+        const auto shuffled = Allocation::of_slots(machine, slots);
+        CHECK(solve(quadratic_assignment(BoundProblem(graph, shuffled)), 3).value == one.value);
+    }
+}
+
+TEST_CASE("threads change nothing, whatever the budget, from the worst start") {
+    QuadraticAssignment problem = nugent_12();
+    for (std::size_t k = 0; k < 144; ++k) problem.alone.push_back(static_cast<std::int64_t>(k * 7 % 31));
+    for (const std::uint64_t work : {1U, 10'000U, 100'000U, 1'000'000U, 1'000'000'000U}) {
+        const Budget budget{.work = work};
+        std::vector<ExactResult> found;
+        std::vector<std::uint64_t> done;
+        for (const int threads : {1, 2, 5}) {
+            Meter meter(budget);
+            found.push_back(branch_and_bound(problem, in_order(12), meter, threads));
+            done.push_back(meter.done());
+            CHECK(found.back().place_of_rank == found.front().place_of_rank);
+            CHECK(found.back().value == problem.value(found.back().place_of_rank));
+            CHECK(found.back().lower_bound == found.front().lower_bound);
+            CHECK(found.back().nodes == found.front().nodes);
+            CHECK(done.back() == done.front());
+        }
+    }
+}
+
+TEST_CASE("nug12 is 578, and proven") {
+    const ExactResult found = solve(nugent_12(), 2);
+    CHECK(found.value == 578);
+    CHECK(found.lower_bound == 578);
+    CHECK(nugent_12().value(found.place_of_rank) == 578);
+}
+
+TEST_CASE("an interrupted search says what it has proven so far") {
+    const QuadraticAssignment problem = nugent_12();
+    std::int64_t before = 0;
+    for (const std::uint64_t work : {1, 1'000, 10'000, 100'000}) {
+        const Budget budget{.work = work};
+        Meter meter(budget);
+        const ExactResult found = branch_and_bound(problem, in_order(12), meter, 1);
+        CHECK(found.value == problem.value(found.place_of_rank));
+        CHECK(found.lower_bound <= 578);
+        CHECK(found.lower_bound >= before);
+        CHECK(found.value >= 578);
+        before = found.lower_bound;
+    }
+    CHECK(before >= 493);
+}
+
+TEST_CASE("shared slots hold as many ranks as they have room for") {
+    const Machine machine = make_machine("mesh:3");
+    const Allocation allocation = Allocation::whole(machine);
+    Rng rng(3);
+    const CommGraph graph = random_pattern(6, 20, rng);
+    const ExactResult found = solve(quadratic_assignment(BoundProblem(graph, allocation, {2, 2, 2})));
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    std::vector<Slot> slots{Slot{0}, Slot{0}, Slot{1}, Slot{1}, Slot{2}, Slot{2}};
+    do {
+        least = std::min(least, hop_bytes(graph, machine, slots, 1));
+    } while (std::ranges::next_permutation(slots).found);
+    CHECK(found.value == least);
+}
+
+TEST_CASE("places that distances cannot tell apart are one orbit") {
+    const auto orbits = [](const std::string& text, const std::vector<std::uint32_t>& fixed) {
+        const Machine machine = make_machine(text);
+        std::vector<std::int64_t> distances;
+        for (const Slot a : ids<Slot>(machine.slot_count())) {
+            for (const Slot b : ids<Slot>(machine.slot_count())) distances.push_back(machine.distance(a, b));
+        }
+        return PlaceSymmetry(machine.slot_count(), distances).orbits(fixed);
+    };
+    using Orbits = std::vector<std::uint32_t>;
+    CHECK(orbits("torus:6", {}) == Orbits(6, 0));
+    CHECK(orbits("torus:6", {0}) == Orbits{0, 1, 2, 3, 2, 1});
+    CHECK(orbits("torus:6", {0, 1}) == Orbits{0, 1, 2, 3, 4, 5});
+    CHECK(orbits("mesh:2x3", {}) == Orbits{0, 1, 0, 0, 1, 0});
+    CHECK(orbits("tree:2:2", {0}) == Orbits{0, 1, 2, 2});
+    CHECK(orbits("torus:4x4x4", {}) == Orbits(64, 0));
+}
+
+TEST_CASE("what an exact search cannot start from is refused") {
+    const QuadraticAssignment problem = nugent_12();
+    const Budget budget;
+    Meter meter(budget);
+    CHECK_THROWS_AS((void)branch_and_bound(problem, in_order(11), meter), Error);
+    CHECK_THROWS_AS((void)branch_and_bound(problem, std::vector<std::uint32_t>(12, 3), meter), Error);
+    CHECK_THROWS_AS(QuadraticAssignment(3, 2, std::vector<std::int64_t>(9), std::vector<std::int64_t>(4)),
+                    Error);
+    CHECK_THROWS_AS(QuadraticAssignment(1, 2, {0}, std::vector<std::int64_t>(4), {1}), Error);
+    CHECK_THROWS_AS(QuadraticAssignment(2, 2, {0, -1, 0, 0}, std::vector<std::int64_t>(4)), Error);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The linear assignment against all permutations, and its prices, which prove it.
+#include <doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/qap/linear_assignment.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+template <class Cost>
+std::vector<Cost> random_costs(std::size_t count, std::uint32_t most, Rng& rng) {
+    std::vector<Cost> costs(count);
+    for (Cost& cost : costs) cost = static_cast<Cost>(rng.below(most)) - static_cast<Cost>(most / 4);
+    return costs;
+}
+
+/// Tries every choice of columns for the rows.
+template <class Cost>
+Cost least_of_all(const std::vector<Cost>& costs, std::size_t rows, std::size_t columns) {
+    std::vector<std::size_t> order(columns);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    Cost least = std::numeric_limits<Cost>::max();
+    do {
+        Cost sum = 0;
+        for (std::size_t i = 0; i < rows; ++i) sum += costs[i * columns + order[i]];
+        least = std::min(least, sum);
+    } while (std::ranges::next_permutation(order).found);
+    return least;
+}
+
+template <class Cost>
+void check_proof(const LinearAssignment<Cost>& solved, const std::vector<Cost>& costs, std::size_t columns,
+                 Cost value) {
+    Cost sum = 0;
+    std::vector<char> taken(columns, 0);
+    for (std::size_t i = 0; i < solved.row_prices().size(); ++i) {
+        for (std::size_t j = 0; j < columns; ++j)
+            REQUIRE(solved.row_prices()[i] + solved.column_prices()[j] <= costs[i * columns + j]);
+        REQUIRE(!std::exchange(taken[solved.column_of_row()[i]], 1));
+        sum += solved.row_prices()[i];
+    }
+    for (std::size_t j = 0; j < columns; ++j) {
+        REQUIRE(solved.column_prices()[j] <= 0);
+        if (!taken[j]) REQUIRE(solved.column_prices()[j] == 0);
+        sum += solved.column_prices()[j];
+    }
+    CHECK(sum == value);
+}
+
+template <class Cost>
+void check_random(std::size_t rows, std::size_t columns, std::uint32_t most, std::uint64_t seed) {
+    Rng rng(seed);
+    LinearAssignment<Cost> assignment;
+    const auto costs = random_costs<Cost>(rows * columns, most, rng);
+    const Cost value = assignment.solve(costs, columns);
+    if (columns <= 7) CHECK(value == least_of_all(costs, rows, columns));
+    check_proof(assignment, costs, columns, value);
+}
+
+}  // namespace
+
+TEST_CASE("an assignment is the cheapest of all, and its prices prove it") {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        for (std::size_t columns = 1; columns <= 6; ++columns) {
+            const std::size_t rows = 1 + seed % columns;
+            check_random<std::int64_t>(rows, columns, seed % 2 == 0 ? 4 : 1000, seed);
+            check_random<std::int32_t>(columns, columns, seed % 2 == 0 ? 4 : 1000, seed);
+        }
+    }
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        check_random<std::int64_t>(60, 60, seed % 2 == 0 ? 8 : 1U << 30, seed);
+        check_random<std::int32_t>(30, 70, seed % 2 == 0 ? 8 : 1U << 20, seed);
+    }
+}
+
+TEST_CASE("rows without a column of their own are refused") {
+    LinearAssignment<std::int64_t> assignment;
+    CHECK_THROWS_WITH_AS(assignment.solve(std::vector<std::int64_t>(6), 2),
+                         "an assignment of 3 rows needs as many columns, not 2", Error);
+    CHECK(assignment.solve(std::vector<std::int64_t>{}, 3) == 0);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The QAP solver and GRASP: optimal on what can be enumerated, the same for any number of threads, never worse.
+#include <doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/rng.hpp"
+#include "topoloom/place/dense/grasp.hpp"
+#include "topoloom/qap/qap_pool.hpp"
+#include "topoloom/qap/qap_solve.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+Qap random_qap(std::size_t n, std::uint64_t seed, bool symmetric) {
+    Rng rng(seed);
+    const auto matrix = [&] {
+        std::vector<std::int64_t> m(n * n);
+        for (auto& v : m) v = rng.below(20);
+        for (std::size_t i = 0; symmetric && i < n; ++i) {
+            for (std::size_t j = 0; j < i; ++j) m[i * n + j] = m[j * n + i];
+        }
+        return m;
+    };
+    auto a = matrix();
+    return {n, std::move(a), matrix()};
+}
+
+std::int64_t least_value(const Qap& qap) {
+    Permutation p(qap.order());
+    std::iota(p.begin(), p.end(), 0U);
+    std::int64_t least = qap.value(p);
+    while (std::next_permutation(p.begin(), p.end())) least = std::min(least, qap.value(p));
+    return least;
+}
+
+/// Nugent, Vollmann, Ruml 1968: twelve facilities on a grid of 3 x 4; the optimum is 578.
+Qap nugent12() {
+    const std::array<std::array<std::int64_t, 12>, 12> flow{{{0},
+                                                             {5},
+                                                             {2, 3},
+                                                             {4, 0, 0},
+                                                             {1, 2, 0, 5},
+                                                             {0, 2, 0, 2, 10},
+                                                             {0, 2, 0, 2, 0, 5},
+                                                             {6, 0, 5, 10, 0, 1, 10},
+                                                             {2, 4, 5, 0, 0, 1, 5, 0},
+                                                             {1, 5, 2, 0, 5, 5, 2, 0, 0},
+                                                             {1, 0, 2, 5, 1, 4, 3, 5, 10, 5},
+                                                             {1, 0, 2, 5, 1, 0, 3, 0, 10, 0, 2}}};
+    std::vector<std::int64_t> distance, flows;
+    for (int i = 0; i < 12; ++i) {
+        for (int j = 0; j < 12; ++j) {
+            distance.push_back(std::abs(i / 4 - j / 4) + std::abs(i % 4 - j % 4));
+            flows.push_back(i == j ? 0
+                                   : flow[static_cast<std::size_t>(std::max(i, j))]
+                                         [static_cast<std::size_t>(std::min(i, j))]);
+        }
+    }
+    return {12, std::move(distance), std::move(flows)};
+}
+
+QapResult solve(const Qap& qap, std::uint64_t work, std::uint64_t seed = 1, int threads = 1,
+                std::span<const std::uint32_t> start = {}) {
+    Budget budget;
+    budget.work = work;
+    Meter meter(budget);
+    QapSolveOptions options;
+    options.seed = seed;
+    options.threads = threads;
+    return solve_qap(qap, start, meter, options);
+}
+
+}  // namespace
+
+TEST_CASE("small problems are solved to the optimum of all permutations") {
+    for (std::size_t n = 1; n <= 7; ++n) {
+        for (const bool symmetric : {true, false}) {
+            const Qap qap = random_qap(n, n, symmetric);
+            const QapResult result = solve(qap, 100'000);
+            CHECK_NOTHROW(require_permutation(result.assignment, n));
+            CHECK(qap.value(result.assignment) == result.value);
+            CHECK(result.value == least_value(qap));
+        }
+    }
+}
+
+TEST_CASE("the optimum of Nugent's twelve facilities is found, and a target ends the search") {
+    const Qap qap = nugent12();
+    Budget budget;
+    budget.work = std::uint64_t{1} << 40;  // would take minutes
+    Meter meter(budget);
+    QapSolveOptions options;
+    options.target = 578;
+    const QapResult result = solve_qap(qap, {}, meter, options);
+    CHECK(result.value == 578);
+    CHECK(qap.value(result.assignment) == 578);
+    CHECK(!meter.exhausted());
+}
+
+TEST_CASE("a work budget gives the same assignment for any number of threads, and more work none worse") {
+    for (const bool symmetric : {true, false}) {
+        const Qap qap = random_qap(30, 3, symmetric);
+        std::int64_t before = std::numeric_limits<std::int64_t>::max();
+        for (const std::uint64_t work :
+             {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20, std::uint64_t{1} << 23}) {
+            const QapResult one = solve(qap, work, 5, 1);
+            const QapResult three = solve(qap, work, 5, 3);
+            CHECK(one.assignment == three.assignment);
+            CHECK(one.value == three.value);
+            CHECK(one.value <= before);
+            before = one.value;
+        }
+    }
+}
+
+TEST_CASE("a search from a given assignment is never worse") {
+    Rng rng(9);
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const Qap qap = random_qap(3 + seed * 2, seed, true);
+        const Permutation start = random_assignment(qap.order(), rng);
+        const std::int64_t given = qap.value(start);
+        CHECK(solve(qap, 0, seed, 1, start).value == given);
+        CHECK(solve(qap, 1, seed, 1, start).value <= given);
+    }
+    CHECK_THROWS_AS((void)solve(random_qap(3, 1, true), 1, 1, 1, Permutation{0, 0, 1}), Error);
+}
+
+TEST_CASE("problems in which every exchange is one of twins end at once with what there is") {
+    const Qap qap(5, std::vector<std::int64_t>(25, 3), std::vector<std::int64_t>(25, 2));
+    CHECK(solve(qap, 1000).value == 25 * 6);
+}
+
+TEST_CASE("children keep what their parents share, twins renamed first") {
+    Rng rng(4);
+    for (int trial = 0; trial < 50; ++trial) {
+        const Permutation p = random_assignment(12, rng);
+        const Permutation q = shaken(p, 5, rng);
+        const Permutation child = cross(p, q, rng);
+        CHECK_NOTHROW(require_permutation(child, 12));
+        for (std::size_t i = 0; i < 12; ++i) {
+            if (p[i] == q[i]) CHECK(child[i] == p[i]);
+        }
+    }
+    const std::vector<std::uint32_t> twins{0, 0, 2, 3};
+    const std::vector<std::uint32_t> all_different{0, 1, 2, 3};
+    QapPool pool(twins, all_different, 4, 1);
+    CHECK(pool.aligned({0, 1, 2, 3}, {1, 0, 3, 2}) == Permutation{0, 1, 3, 2});
+    CHECK(pool.offer({{0, 1, 2, 3}, 10}));
+    CHECK(!pool.offer({{1, 0, 2, 3}, 10}));  // the same but for twins
+    CHECK(pool.offer({{1, 0, 3, 2}, 9}));
+    CHECK(pool.members().front().value == 9);
+}
+
+TEST_CASE(
+    "GRASP ends in a local optimum, is the same for any number of threads, and keeps a better warm start") {
+    for (std::uint64_t seed = 1; seed < 6; ++seed) {
+        const Qap qap = random_qap(4 + 5 * seed, seed, seed % 2 == 0);
+        const auto run = [&](int threads, std::span<const Permutation> warm, std::uint64_t work) {
+            Budget budget;
+            budget.work = work;
+            Meter meter(budget);
+            GraspOptions options;
+            options.restarts = 5;
+            return grasp(qap, warm, seed, threads, meter, options);
+        };
+        const std::uint64_t plenty = std::uint64_t{1} << 40;
+        const Permutation p = run(1, {}, plenty);
+        CHECK(p == run(3, {}, plenty));
+        for (std::size_t i = 0; i < qap.order(); ++i) {
+            for (std::size_t j = 0; j < i; ++j) CHECK(qap.exchange_delta(p, i, j) >= 0);
+        }
+        const Permutation best = solve(qap, 1 << 22).assignment;
+        CHECK(qap.value(run(2, std::span(&best, 1), plenty)) <= qap.value(best));
+        CHECK_NOTHROW(require_permutation(run(1, {}, 0), qap.order()));
+        CHECK_NOTHROW(require_permutation(run(1, {}, 1), qap.order()));
+    }
+}

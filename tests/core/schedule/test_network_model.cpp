@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/schedule/cost/network_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "doctest.h"
+#include "topoloom/base/error.hpp"
+
+using namespace topoloom;
+
+namespace {
+
+NetworkModel qsnet() {
+    return NetworkModel::regimes({{11e-6, 8e-9, 288}, {16e-6, 5e-9, 2048}, {11e-6, 8e-9}});
+}
+NetworkModel myrinet(const MessageCosts& costs = {}) {
+    return NetworkModel::largest({{9.2e-6, 2.6e-9}, {5.7e-6, 4e-9}}, costs);
+}
+
+template <class Make>
+std::string refused(Make make) {
+    try {
+        make();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("a size takes the line of its regime, whose last size belongs to it") {
+    CHECK(qsnet().time(Bytes{0}) == doctest::Approx(11e-6));
+    CHECK(qsnet().time(Bytes{288}) == doctest::Approx(11e-6 + 288 * 8e-9));
+    CHECK(qsnet().time(Bytes{289}) == doctest::Approx(16e-6 + 289 * 5e-9));
+    CHECK(qsnet().time(Bytes{2048}) == doctest::Approx(16e-6 + 2048 * 5e-9));
+    CHECK(qsnet().time(Bytes{2049}) == doctest::Approx(11e-6 + 2049 * 8e-9));
+    CHECK(qsnet().time(Bytes{std::numeric_limits<std::int64_t>::max()}) > 1e9);
+}
+
+TEST_CASE("the largest of lines bends where they cross") {
+    for (const std::int64_t bytes : {0, 1, 2499, 2500, 2501, 1 << 20}) {
+        const auto m = static_cast<double>(bytes);
+        CHECK(myrinet().time(Bytes{bytes}) ==
+              doctest::Approx(std::max(9.2e-6 + m * 2.6e-9, 5.7e-6 + m * 4e-9)));
+    }
+}
+
+TEST_CASE("LogGP gives the times of its authors for a message alone and for many") {
+    const double latency = 5e-6, overhead = 2e-6, gap = 3e-6, byte_gap = 1e-9;
+    const NetworkModel model = NetworkModel::loggp(latency, overhead, gap, byte_gap);
+    for (const std::int64_t bytes : {1, 100, 1 << 20}) {
+        const double rest = static_cast<double>(bytes - 1) * byte_gap;
+        CHECK(model.arrival(Bytes{bytes}) == doctest::Approx(latency + 2 * overhead + rest));
+        CHECK(model.time(Bytes{bytes}) == doctest::Approx(gap + rest));
+        CHECK(model.cpu(Bytes{bytes}) == doctest::Approx(2 * overhead));
+    }
+    const NetworkModel busy = NetworkModel::loggp(latency, 4e-6, gap, byte_gap);
+    CHECK(busy.time(Bytes{1}) == doctest::Approx(4e-6));  // the CPU holds it up
+}
+
+TEST_CASE("processes of a node share what it injects, and do not where nothing is said of it") {
+    MessageCosts costs;
+    costs.node_beta = 1e-9;
+    const NetworkModel shared = myrinet(costs);
+    const Bytes size{1 << 16};
+    for (const std::uint32_t processes : {1U, 2U, 4U, 8U, 64U}) {
+        CHECK(myrinet().time(size, processes) == myrinet().time(size));
+        // W. Gropp et al.: alpha + k m / min(node's rate, k * a process's rate), for each line.
+        const double m = static_cast<double>(size.value), k = processes;
+        const double first = 9.2e-6 + k * m / std::min(1e9, k / 2.6e-9);
+        const double second = 5.7e-6 + k * m / std::min(1e9, k / 4e-9);
+        CHECK(shared.time(size, processes) == doctest::Approx(std::max(first, second)));
+    }
+    costs.node_beta = 1e-6;  // less than a process sends by its lines
+    CHECK(myrinet(costs).time(size, 1) == myrinet().time(size));
+}
+
+TEST_CASE("CPU, copies, staging and the card's memory cost what they are said to cost") {
+    MessageCosts costs;
+    costs.latency = 1;
+    costs.send_cpu = 2, costs.send_cpu_per_byte = 3, costs.receive_cpu = 4, costs.receive_cpu_per_byte = 5;
+    costs.combine = 6, costs.gamma = 7, costs.delta = 8, costs.beta_em = 9;
+    const NetworkModel model = NetworkModel::regimes({{10, 11}}, costs);
+    CHECK(model.arrival(Bytes{2}) == 1 + 10 + 2 * 11);
+    CHECK(model.send_cpu(Bytes{2}) == 2 + 2 * 3);
+    CHECK(model.receive_cpu(Bytes{2}) == 4 + 2 * 5);
+    CHECK(model.cpu(Bytes{2}) == 2 + 2 * 3 + 4 + 2 * 5);
+    CHECK(model.copy(Bytes{2}, 3) == 3 * 6 + 2 * 7);
+    CHECK(model.stage(Bytes{2}) == 2 * 8);
+    CHECK(model.nic_time(Bytes{2}) == 10 + 2 * 9);
+}
+
+TEST_CASE("a model that cannot be is refused, and said why") {
+    CHECK(refused([] { (void)NetworkModel::regimes({}); }).find("needs a line") != std::string::npos);
+    CHECK(refused([] { (void)NetworkModel::regimes({{-1, 0}}); }) ==
+          "alpha must be finite and not negative, not -1");
+    CHECK(
+        refused([] { (void)NetworkModel::regimes({{0, std::nan("")}}); }).starts_with("beta must be finite"));
+    CHECK(refused([] { (void)NetworkModel::regimes({{1, 0, 10}, {1, 0, 10}, {1, 0}}); }) ==
+          "regimes must ascend, but one up to 10 bytes follows one up to 10");
+    CHECK(refused([] { (void)NetworkModel::regimes({{1, 0, 10}}); }) ==
+          "the last regime must have no limit, but goes up to 10 bytes");
+    CHECK(refused([] { (void)NetworkModel::largest({{1, 0, 10}}); }).find("none has a limit") !=
+          std::string::npos);
+    CHECK(refused([] { (void)NetworkModel::loggp(1, 1, 4, 0); }).find("L + 2 o = 3") != std::string::npos);
+    CHECK(refused([] { (void)NetworkModel::loggp(9, 1, 1, 2); }).find("longer than a message") !=
+          std::string::npos);
+    CHECK(refused([] { (void)qsnet().nic_time(Bytes{1}); }).find("beta_em") != std::string::npos);
+}
