@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from published.molecular import CELLS, TORI
-from topoloom import Allocation, Machine, Placement, judge, molecular_dynamics, place
+from topoloom import (
+    Allocation,
+    Machine,
+    Placement,
+    judge,
+    molecular_dynamics,
+    place,
+)
 
 PROCESSORS = (512, 1024, 2048, 4096)
 IMBALANCE = 0.5

@@ -25,7 +25,7 @@ from topoloom import (
     triangular_grid,
     triangular_messages,
 )
-from topoloom.phases import add_phases
+from topoloom.graphs.phases import add_phases
 
 ORDERS = ("dm", "bdm", "cm", "bcm")
 GROUPS = ("column", "row", "orthogonalization")

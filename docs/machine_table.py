@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from topoloom.formats.node_toml import write_node
-from topoloom.formats.topology_keys import write_topology
-from topoloom.machine_facts import machine_facts
-from topoloom.machine_file import load_machine, zoo
-from topoloom.node_parts import NO_PARTS
-from topoloom.units import format_bandwidth
+from topoloom.machines.machine_facts import machine_facts
+from topoloom.machines.machine_file import load_machine, zoo
+from topoloom.machines.node_toml import write_node
+from topoloom.machines.topology_keys import write_topology
+from topoloom.nodes.node_parts import NO_PARTS
+from topoloom.support.units import format_bandwidth
 
 HEAD = """# Machines
 

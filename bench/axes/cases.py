@@ -8,7 +8,7 @@ from time import perf_counter
 
 import topoloom
 from axes.mixes import MODELS, step
-from topoloom.axes import MeshOrders, mesh_pattern, order_axes, parse_mesh
+from topoloom.graphs.axes import MeshOrders, mesh_pattern, order_axes, parse_mesh
 
 
 @dataclass(frozen=True)

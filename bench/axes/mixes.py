@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from topoloom.axes import Traffic
+from topoloom.graphs.axes import Traffic
 
 ELEMENT = 2  # bytes
 

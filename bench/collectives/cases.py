@@ -7,14 +7,9 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from topoloom import Allocation, NetworkModel, fragmented_allocation
-from topoloom.machine_file import load_machine
+from topoloom.machines.machine_file import load_machine
 from topoloom.model.named import load_model
-from topoloom.schedules.choose import (
-    Call,
-    Sites,
-    rank_schedules,
-    usual_schedule,
-)
+from topoloom.schedules.choose import Call, Sites, rank_schedules, usual_schedule
 from topoloom.schedules.together import block_order, optimize_together
 
 RANKS = 1024
@@ -109,7 +104,7 @@ def network_model(machine: str) -> NetworkModel:
 
 def load_bandwidth(machine: str) -> float:
     """Bytes a second of most links."""
-    from topoloom.machine_facts import machine_facts
+    from topoloom.machines.machine_facts import machine_facts
 
     facts = machine_facts(load_machine(machine))
     return float(facts["bandwidths"][0]["bytes_per_second"])

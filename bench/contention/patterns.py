@@ -17,7 +17,7 @@ import topoloom
 from peers import graphs
 from peers.graphs import Graph
 from topoloom import CommGraph
-from topoloom.patterns import Request, make_phases
+from topoloom.graphs.patterns import Request, make_phases
 
 #: Bytes of a block that an all-gather starts from, and of an entry between two parts.
 UNIT = 1024

@@ -22,7 +22,7 @@ from topoloom import (
     random_geometric,
     stencil,
 )
-from topoloom.phases import add_phases
+from topoloom.graphs.phases import add_phases
 
 TRACE = ROOT.parent / "shared" / "data" / "traces" / "lammps-lj-125.txt"
 FAT_TREE = "fattree:18:36:12,bandwidth=12.5GB/s+node:2:4:8,distance=1:2:4"

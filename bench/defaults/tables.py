@@ -11,7 +11,7 @@ from typing import NamedTuple
 from defaults.cases import JOBS, TORI
 from defaults.measure import BLOCK, HOP_BYTES, OURS, SCOTCH, Run
 from defaults.rows import Row
-from topoloom.units import format_count, format_seconds
+from topoloom.support.units import format_count, format_seconds
 
 CLOSE = 0.1  # of a predicted time to the simulated one
 

@@ -18,9 +18,9 @@ import tempfile
 from pathlib import Path
 
 from timings import timings
-from topoloom.record.build import build_recorder
-from topoloom.shim import find_compiler, find_launcher, preloaded_command
-from topoloom.world import build_world
+from topoloom.preload.record.build import build_recorder
+from topoloom.preload.shim import find_compiler, find_launcher, preloaded_command
+from topoloom.preload.world import build_world
 
 HERE = Path(__file__).parent
 REPETITIONS = 9

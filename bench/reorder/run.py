@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from timings import timings
 from topoloom import CommGraph, _core, random_geometric, stencil
-from topoloom.reorder import build_reorderer
-from topoloom.shim import find_compiler, find_launcher, preloaded_command
+from topoloom.preload.reorder import build_reorderer
+from topoloom.preload.shim import find_compiler, find_launcher, preloaded_command
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -17,8 +17,8 @@ from topoloom import (
     random_geometric,
     stencil,
 )
-from topoloom.patterns import Request, make_phases
-from topoloom.phases import add_phases
+from topoloom.graphs.patterns import Request, make_phases
+from topoloom.graphs.phases import add_phases
 
 RANKS = 64
 BYTES = 10**6  # of a message: latencies are a thousandth of its time

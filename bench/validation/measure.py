@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from correlation import rank_correlation
 from topoloom import Allocation, CommGraph, Machine, judge, objective_value
-from topoloom.phases import add_phases
+from topoloom.graphs.phases import add_phases
 from topoloom.simulate.simgrid import SETTINGS, simulate
 from validation.cases import MACHINES, PATTERNS, Placed, placements
 

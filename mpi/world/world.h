@@ -2,7 +2,7 @@
 // Another numbering of MPI_COMM_WORLD inside an unmodified program.
 //
 // A communicator with the same processes in the planned order takes the place of MPI_COMM_WORLD: each MPI call that
-// takes a communicator has a wrapper (written by python/topoloom/world/wrappers.py from the user's mpi.h) that
+// takes a communicator has a wrapper (written by python/topoloom/preload/world/wrappers.py from the user's mpi.h) that
 // hands on world_seen() of it. The PMPI names have wrappers, too: Fortran's bindings and tools call these.
 #ifndef TOPOLOOM_WORLD_H
 #define TOPOLOOM_WORLD_H

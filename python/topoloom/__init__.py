@@ -75,20 +75,20 @@ if TYPE_CHECKING:
         virtual_mesh_receivers,
         with_gaps,
     )
-    from topoloom.allocation_file import AllocatedHosts, load_allocation
-    from topoloom.formats.graph import load_graph, save_graph
-    from topoloom.formats.placement import (
-        PlacementFile,
-        load_placement,
-        save_placement,
-    )
-    from topoloom.machine_file import (
+    from topoloom.allocations.allocation_file import AllocatedHosts, load_allocation
+    from topoloom.graphs.graph_file import load_graph, save_graph
+    from topoloom.graphs.phases import load_phases
+    from topoloom.machines.machine_file import (
         describe_machine,
         load_machine,
         load_machine_and_allocation,
     )
     from topoloom.model.named import load_model
-    from topoloom.phases import load_phases
+    from topoloom.placements.placement_file import (
+        PlacementFile,
+        load_placement,
+        save_placement,
+    )
 
 _HOME = {
     **dict.fromkeys(
@@ -155,19 +155,19 @@ _HOME = {
         ),
         "topoloom._core",
     ),
-    "AllocatedHosts": "topoloom.allocation_file",
-    "load_allocation": "topoloom.allocation_file",
-    "load_graph": "topoloom.formats.graph",
-    "save_graph": "topoloom.formats.graph",
-    "PlacementFile": "topoloom.formats.placement",
-    "load_placement": "topoloom.formats.placement",
-    "save_placement": "topoloom.formats.placement",
-    "describe_machine": "topoloom.machine_file",
-    "load_machine": "topoloom.machine_file",
-    "load_machine_and_allocation": "topoloom.machine_file",
+    "AllocatedHosts": "topoloom.allocations.allocation_file",
+    "load_allocation": "topoloom.allocations.allocation_file",
+    "load_graph": "topoloom.graphs.graph_file",
+    "save_graph": "topoloom.graphs.graph_file",
+    "PlacementFile": "topoloom.placements.placement_file",
+    "load_placement": "topoloom.placements.placement_file",
+    "save_placement": "topoloom.placements.placement_file",
+    "describe_machine": "topoloom.machines.machine_file",
+    "load_machine": "topoloom.machines.machine_file",
+    "load_machine_and_allocation": "topoloom.machines.machine_file",
     "load_model": "topoloom.model.named",
-    "load_phases": "topoloom.phases",
-    "__version__": "topoloom.version",
+    "load_phases": "topoloom.graphs.phases",
+    "__version__": "topoloom.support.version",
 }
 
 __all__ = [

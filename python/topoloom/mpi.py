@@ -115,7 +115,7 @@ def _loaded(comm: Any, mpicc: str | None, version: str) -> ctypes.CDLL:
 def _build(mpicc: str | None) -> Path:
     import mpi4py
 
-    from topoloom.reorder import build_reorderer
+    from topoloom.preload.reorder import build_reorderer
 
     name = mpicc or mpi4py.get_config().get("mpicc") or "mpicc"
     found = shutil.which(name)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Feed every reader of machines texts that coverage, or chance, leads to: `make fuzz`.
 
-Every target of `tests/package/fuzz_targets.py` gets the same share of the time, in a
-process of its own with bounded memory. With atheris it follows the coverage of the
-Python code; compiled readers, and all where there is no atheris, get seeds mutated at
-random. What crashes, takes over 2 s or too much memory stays in
+Every target of `tests/package/importers/fuzz_targets.py` gets the same share of the
+time, in a process of its own with bounded memory. With atheris it follows the coverage
+of the Python code; compiled readers, and all where there is no atheris, get seeds
+mutated at random. What crashes, takes over 2 s or too much memory stays in
 ``build/fuzz/TARGET``; the status is then 1.
 """
 
@@ -29,7 +29,7 @@ _MOST_BYTES = 32_768
 #: libFuzzer's own watch, over that of `fuzz_targets.feed`; for what never returns
 _HANGS = 60
 
-sys.path.insert(0, str(ROOT / "tests" / "package"))
+sys.path.insert(0, str(ROOT / "tests" / "package" / "importers"))
 
 
 def main() -> int:

@@ -16,8 +16,8 @@ import typer
 
 import topoloom
 from topoloom.cli.app import VERBS, app
-from topoloom.launch.formats import FORMATS as LAUNCH_FORMATS
-from topoloom.machine_file import TOPOLOGIES, load_machine, zoo_names
+from topoloom.launch.exports.registry import FORMATS as LAUNCH_FORMATS
+from topoloom.machines.machine_file import TOPOLOGIES, load_machine, zoo_names
 
 if TYPE_CHECKING:
     from tests.conftest import Command

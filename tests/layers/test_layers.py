@@ -11,9 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core" / "topoloom"
-PACKAGE = ROOT / "python" / "topoloom"
 LINE_LIMIT = 500
-FILE_LIMIT = 30  # per folder
 
 SOURCES = (".cpp", ".hpp", ".c", ".h", ".py", ".f90", ".sh", ".toml", ".txt", ".yml")
 FOREIGN = re.compile(r"#\s*include\s*[<\"](mpi\.h|Python\.h|nanobind/|numpy/)")

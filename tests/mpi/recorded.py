@@ -9,8 +9,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from topoloom.collectives import OPERATIONS, Messages
-from topoloom.record import KINDS, Profile, record
+from topoloom.graphs.collectives import OPERATIONS, Messages
+from topoloom.graphs.profile import KINDS, Profile
+from topoloom.preload.record import record
 
 PROGRAMS = Path(__file__).parent / "programs"
 HALO3D = Path(__file__).parents[2] / "apps" / "halo3d" / "halo3d.cpp"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from recorded import MPICH, PROGRAMS, need
 
-from topoloom.launch.dry_run import _same_host
+from topoloom.launch.apply.dry_run import _same_host
 
 ROOT = Path(__file__).parents[2]
 

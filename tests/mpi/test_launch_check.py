@@ -12,10 +12,10 @@ import pytest
 from several_hosts import SeveralHosts
 
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
-from topoloom.launch.dry_run import dry_run
-from topoloom.launch.formats import find_format
+from topoloom.launch.apply.dry_run import dry_run
+from topoloom.launch.exports.registry import find_format
 from topoloom.launch.host_placement import host_placement
-from topoloom.node_parts import NodeParts
+from topoloom.nodes.node_parts import NodeParts
 
 HOSTS = ("beta", "alpha", "delta-2")
 SLOTS = [5, 0, 2, 4, 1]

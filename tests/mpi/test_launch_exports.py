@@ -10,13 +10,7 @@ import numpy as np
 import pytest
 from several_hosts import Seat, SeveralHosts
 
-from topoloom import (
-    Allocation,
-    Machine,
-    Placement,
-    PlacementFile,
-    save_placement,
-)
+from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
 
 MACHINE = "mesh:4+node:2"
 NODES = [3, 0, 2]

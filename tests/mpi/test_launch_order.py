@@ -9,7 +9,7 @@ import pytest
 from several_hosts import SeveralHosts
 
 from topoloom import Allocation, Machine
-from topoloom.launch_order import LaunchOrder
+from topoloom.allocations.launch_order import LaunchOrder
 
 HOSTS = ("alpha", "beta", "gamma")
 

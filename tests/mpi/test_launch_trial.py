@@ -15,8 +15,8 @@ from own_process import TOPOLOOM, wait_for_end
 from recorded import MPICH, MPIS, Mpi
 
 from topoloom import Error, ring, save_graph
-from topoloom.launch import trial
-from topoloom.launch.launch import Launch
+from topoloom.launch.apply import trial
+from topoloom.launch.launcher import Launch
 
 LAUNCHER = """\
 #!/bin/sh

@@ -10,10 +10,13 @@ import pytest
 from recorded import MPIS, PROGRAMS, Mpi, built
 
 from topoloom import Error
-from topoloom.launch import hydra, openmpi, srun
-from topoloom.launch.launchers import Recognized
-from topoloom.record import record
-from topoloom.shim.launcher import Starter, find_compiler, preloaded_command
+from topoloom.launch.launchers.registry import Recognized, hydra, openmpi, srun
+from topoloom.preload.record import record
+from topoloom.preload.shim.launcher import (
+    Starter,
+    find_compiler,
+    preloaded_command,
+)
 
 OF_OPEN_MPI = Recognized(openmpi, (4, 1, 4))
 OF_MPICH = Recognized(hydra, (4, 0))

@@ -21,8 +21,8 @@ from recorded import (
     recorded,
 )
 
-from topoloom.record import Profile
-from topoloom.record.wrappers import wrappers
+from topoloom.graphs.profile import Profile
+from topoloom.preload.record.wrappers import wrappers
 
 RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
 WORLD = (0, 1, 2, 3)

@@ -16,9 +16,10 @@ from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, pairs
 from several_hosts import SeveralHosts
 
 from topoloom import Error
-from topoloom.record import NothingRecorded, load_profile, read_recording, record
-from topoloom.record.build import build_recorder
-from topoloom.shim import find_compiler, find_launcher, preloaded_command
+from topoloom.graphs.profile import load_profile
+from topoloom.preload.record import NothingRecorded, read_recording, record
+from topoloom.preload.record.build import build_recorder
+from topoloom.preload.shim import find_compiler, find_launcher, preloaded_command
 
 RING = {(rank, (rank + 1) % 4): (10, 1) for rank in range(4)}
 

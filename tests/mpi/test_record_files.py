@@ -10,8 +10,9 @@ import pytest
 from recorded import pairs
 
 from topoloom import Error
-from topoloom.collectives import OPERATIONS
-from topoloom.record import KINDS, Profile, load_profile, read_recording
+from topoloom.graphs.collectives import OPERATIONS
+from topoloom.graphs.profile import KINDS, Profile, load_profile
+from topoloom.preload.record import read_recording
 
 HEAD = b"topoloom-recording 1\n".ljust(32, b"\0")
 MARK = 0x746F706F6C6F6F6D

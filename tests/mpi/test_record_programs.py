@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 from recorded import HALO3D, MPIS, OPEN_MPI_4, Mpi, built, need, pairs, recorded
 
-from topoloom.record import load_profile
+from topoloom.graphs.profile import load_profile
 
 MELT = """\
 units lj

@@ -25,8 +25,8 @@ from topoloom import (
     random_geometric,
     stencil,
 )
-from topoloom.discover.simgrid import write_simgrid_platform
-from topoloom.phases import edge_rows
+from topoloom.graphs.phases import edge_rows
+from topoloom.importers.simgrid.clusters import write_simgrid_platform
 from topoloom.simulate import SIMULATORS, load_simulator
 from topoloom.simulate import simgrid as smpi
 from topoloom.simulate.simgrid import simulate

@@ -16,7 +16,7 @@ from recorded import MPICH, OPEN_MPI_4, PROGRAMS, built
 from several_hosts import SECONDS, SeveralHosts
 
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
-from topoloom.node_parts import NodeParts
+from topoloom.nodes.node_parts import NodeParts
 
 ROOT = Path(__file__).parents[2]
 HERE = socket.gethostname()

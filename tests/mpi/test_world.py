@@ -18,10 +18,10 @@ from test_record_programs import MELT
 
 from topoloom import Machine, load_placement, ring, save_graph
 from topoloom.launch.host_placement import HostPlacement, host_placement
-from topoloom.launch.launch import Launch
-from topoloom.node_parts import NodeParts
-from topoloom.verify import Witness
-from topoloom.world.wrappers import wrappers
+from topoloom.launch.launcher import Launch
+from topoloom.nodes.node_parts import NodeParts
+from topoloom.preload.verify import Witness
+from topoloom.preload.world.wrappers import wrappers
 
 HERE = socket.gethostname()
 #: makes the launcher say which of its ranks prints

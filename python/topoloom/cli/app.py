@@ -86,7 +86,7 @@ class VerbGroup(TyperGroup):
         if cmd_name not in VERBS:
             return None
         if cmd_name not in self.commands:
-            module = importlib.import_module(f"topoloom.cli.{cmd_name}")
+            module = importlib.import_module(f"topoloom.cli.verbs.{cmd_name}")
             shell = typer.Typer(add_completion=False, rich_markup_mode=None)
             settings = {"allow_interspersed_args": not VERBS[cmd_name].runs_a_program}
             shell.command(
@@ -101,7 +101,7 @@ class VerbGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Refuse an unknown verb and name the nearest one."""
         if args and args[0] not in VERBS and not ctx.resilient_parsing:
-            from topoloom.nearest import unknown_name
+            from topoloom.support.nearest import unknown_name
 
             raise Failure(unknown_name("verb", args[0], VERBS), 2)
         return super().resolve_command(ctx, args)
@@ -146,7 +146,7 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from topoloom.version import __version__
+        from topoloom.support.version import __version__
 
         print(f"topoloom {__version__}")
         raise typer.Exit

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topoloom import (
-    AllocatedHosts,
+from topoloom._core import (
     Allocation,
     ChosenNodes,
     CommGraph,
     Error,
     compact_nodes,
 )
+from topoloom.allocations.allocation_file import AllocatedHosts
 
 if TYPE_CHECKING:
     from topoloom.cli.search import Search
@@ -48,8 +48,8 @@ class Choice:
     def print(self) -> None:
         """Say what was found, for people."""
         from topoloom.cli.console import print_table
-        from topoloom.gain import gain, percent
-        from topoloom.units import format_count
+        from topoloom.support.gain import gain, percent
+        from topoloom.support.units import format_count
 
         base = self.values["first"]
         names = {
@@ -66,9 +66,10 @@ class Choice:
 
     def save_placement(self, path: Path) -> None:
         """Write where the ranks go."""
-        from topoloom import PlacementFile, judge, save_placement
+        from topoloom._core import judge
         from topoloom.cli.problem import measures
         from topoloom.cli.typed import typed
+        from topoloom.placements.placement_file import PlacementFile, save_placement
 
         assert self.found is not None
         assert self.graph is not None
@@ -141,8 +142,9 @@ def _for_pattern(
     effort: str | None,
     search: Search,
 ) -> Choice:
-    from topoloom import choose_nodes, load_graph
+    from topoloom._core import choose_nodes
     from topoloom.cli.console import watching
+    from topoloom.graphs.graph_file import load_graph
 
     free = listed.allocation
     graph = load_graph(pattern)

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 def write_pattern(path: Path, call: Call, name: str) -> None:
     """Write the rounds of a schedule as a pattern with phases."""
-    from topoloom import Error, save_graph
-    from topoloom.phases import phase_array
+    from topoloom._core import Error
+    from topoloom.graphs.graph_file import save_graph
+    from topoloom.graphs.phases import phase_array
 
     schedule = call.schedule(name)
     if call.ranks * schedule.rounds > 1 << 25:
@@ -31,9 +32,10 @@ def write_placement(
     path: Path, call: Call, setting: Setting, together: Together
 ) -> None:
     """Write the order that was found as a placement."""
-    from topoloom import PlacementFile, judge, save_placement
+    from topoloom._core import judge
     from topoloom.cli.problem import measures
     from topoloom.cli.typed import typed
+    from topoloom.placements.placement_file import PlacementFile, save_placement
 
     graph = call.schedule(together.best.name).pattern()
     on = (graph, setting.sites.allocation, together.placement)
@@ -57,8 +59,8 @@ def write_decisions(
     """Write the decision table, of all powers of two up to the ranks if it can."""
     import json
 
-    from topoloom.files import replacing
     from topoloom.schedules.decisions import decide, decision_table
+    from topoloom.support.files import replacing
 
     calls = [call]
     if setting.sites is None:
@@ -118,7 +120,12 @@ def print_ranked(
 ) -> None:
     """Print the table, the fastest first, and what ordering brought."""
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.units import counted, format_bytes, format_count, format_seconds
+    from topoloom.support.units import (
+        counted,
+        format_bytes,
+        format_count,
+        format_seconds,
+    )
 
     on = f" on {setting.place}" if setting.place else ""
     size = "" if call.operation == "barrier" else f" of {format_bytes(call.bytes)}"

@@ -27,7 +27,7 @@ def read_setting(
     call: Call, model: str | None, machine: str | None, where: Any, placement: Any
 ) -> Setting:
     """Read what messages cost and where the ranks are; refuse what tells too little."""
-    from topoloom import Error
+    from topoloom._core import Error
     from topoloom.cli.problem import Where
     from topoloom.model.named import load_model
 
@@ -57,8 +57,8 @@ def read_setting(
 
 def _check_speeds(setting: Setting) -> None:
     """Refuse a machine whose links or ports would count as 1 B/s or as no time."""
-    from topoloom import Error
-    from topoloom.formats.node_toml import write_port
+    from topoloom._core import Error
+    from topoloom.machines.node_toml import write_port
 
     machine = setting.sites.allocation.machine
     if machine.link_count and not machine.has_bandwidths:
@@ -74,7 +74,8 @@ def _check_speeds(setting: Setting) -> None:
 
 
 def _placed(call: Call, model: Any, name: str, placement: Path) -> Setting:
-    from topoloom import Error, load_placement
+    from topoloom._core import Error
+    from topoloom.placements.placement_file import load_placement
     from topoloom.schedules.choose import Sites
 
     file = load_placement(placement)
@@ -89,14 +90,14 @@ def _placed(call: Call, model: Any, name: str, placement: Path) -> Setting:
 
 
 def _on_machine(call: Call, model: Any, name: str, machine: str, where: Any) -> Setting:
-    from topoloom import CommGraph
+    from topoloom._core import CommGraph
     from topoloom.cli.problem import (
         check_fit,
         choose_allocation,
         launched,
         launcher_default,
     )
-    from topoloom.machine_file import load_described
+    from topoloom.machines.machine_file import load_described
     from topoloom.schedules.choose import Sites
 
     the_machine, described = load_described(machine)

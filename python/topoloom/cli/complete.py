@@ -10,7 +10,7 @@ def machines(incomplete: str) -> list[str]:
     """Names of the zoo, detect, kinds of topologies, and files here that may be one."""
     from pathlib import Path
 
-    from topoloom.machine_file import DETECT, TOPOLOGIES, zoo_names
+    from topoloom.machines.machine_file import DETECT, TOPOLOGIES, zoo_names
 
     ends = (".toml", ".graph", ".metis", ".tgt", ".xml", ".conf", ".yaml")
     files = [str(path) for path in Path().glob("*") if path.suffix in ends]
@@ -20,7 +20,7 @@ def machines(incomplete: str) -> list[str]:
 
 def mapper(incomplete: str) -> list[str]:
     """Names of mappers, also behind a comma or a plus."""
-    from topoloom import mappers
+    from topoloom._core import mappers
 
     cut = max(incomplete.rfind(","), incomplete.rfind("+")) + 1
     names = [str(entry["name"]) for entry in mappers()]
@@ -29,7 +29,7 @@ def mapper(incomplete: str) -> list[str]:
 
 def patterns(incomplete: str) -> list[str]:
     """Names of patterns."""
-    from topoloom.patterns import PATTERNS
+    from topoloom.graphs.patterns import PATTERNS
 
     return _starting(incomplete, [*PATTERNS, "import"])
 
@@ -45,7 +45,7 @@ def model_words(incomplete: str) -> list[str]:
     """Complete verbs of `topoloom model`, network models, and files here."""
     from pathlib import Path
 
-    from topoloom.cli.model import OPTIONS
+    from topoloom.cli.model_facts import OPTIONS
     from topoloom.model.named import model_names
 
     files = [str(path) for path in Path().glob("*") if path.suffix in (".toml", ".csv")]
@@ -54,23 +54,23 @@ def model_words(incomplete: str) -> list[str]:
 
 def exports(incomplete: str) -> list[str]:
     """Names of launcher formats."""
-    from topoloom.launch.formats import FORMATS
+    from topoloom.launch.exports.registry import FORMATS
 
     return _starting(incomplete, [entry.NAME for entry in FORMATS])
 
 
 def launchers(incomplete: str) -> list[str]:
     """Names of launchers, by what they do with an allocation."""
-    from topoloom.launch_order import LAUNCHERS
+    from topoloom.allocations.launch_order import LAUNCHERS
 
     return _starting(incomplete, LAUNCHERS)
 
 
 def kinds(incomplete: str) -> list[str]:
     """Kinds of things that `topoloom list` lists."""
-    from topoloom.cli.list import KINDS
+    from topoloom.tasks.catalog import CATALOG
 
-    return _starting(incomplete, KINDS)
+    return _starting(incomplete, CATALOG)
 
 
 def _starting(incomplete: str, words: Iterable[str]) -> list[str]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from topoloom import Allocation, Error, PlacementFile
-from topoloom.units import counted
+from topoloom._core import Allocation, Error
+from topoloom.placements.placement_file import PlacementFile
+from topoloom.support.units import counted
 
 
 def earlier_slots(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from topoloom import Allocation, Bounds, CommGraph, Error, find_bounds
+from topoloom._core import Allocation, Bounds, CommGraph, Error, find_bounds
 
 #: Up to so many slots, proofs that search are quick, too: with so much work.
 FEW_SLOTS = 64

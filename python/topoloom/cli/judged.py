@@ -5,17 +5,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from topoloom import (
-    Allocation,
-    CommGraph,
-    Error,
-    PlacementFile,
-    load_graph,
-    load_placement,
-)
+from topoloom._core import Allocation, CommGraph, Error
+from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.cli.problem import Where, load_problem
-from topoloom.launch_order import LaunchOrder
-from topoloom.units import counted
+from topoloom.graphs.graph_file import load_graph
+from topoloom.placements.placement_file import PlacementFile, load_placement
+from topoloom.support.units import counted
 
 
 class Judged(NamedTuple):

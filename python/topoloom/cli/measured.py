@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
-from topoloom import Machine
-from topoloom.gain import gain, percent
-from topoloom.units import counted, format_bytes, format_count, format_seconds
+from topoloom._core import Machine
+from topoloom.support.gain import gain, percent
+from topoloom.support.units import (
+    counted,
+    format_bytes,
+    format_count,
+    format_seconds,
+)
 
 _NAMES = {
     "predicted_seconds": "predicted time",

@@ -6,13 +6,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from topoloom import NetworkModel
-    from topoloom.formats.model_toml import ModelFile
+    from topoloom._core import NetworkModel
+    from topoloom.model.model_toml import ModelFile
+
+#: verb of `topoloom model` -> the options that it takes
+OPTIONS = {
+    "list": (),
+    "show": ("--figure",),
+    "predict": ("--bytes", "--processes-per-node"),
+    "fit": ("--output", "--round-trip", "--split", "--figure"),
+    "channels": ("--bytes", "--round-trip"),
+}
 
 
 def document(file: ModelFile) -> dict[str, Any]:
     """Return all of a model, in seconds and bytes."""
-    from topoloom.formats.model_toml import COSTS
+    from topoloom.model.model_toml import COSTS
 
     costs = file.model.costs
     return {
@@ -30,8 +39,8 @@ def document(file: ModelFile) -> dict[str, Any]:
 def print_lines(model: NetworkModel) -> None:
     """Print the lines, each with the bandwidth that it comes to."""
     from topoloom.cli.console import print_table
-    from topoloom.formats.model_toml import time_text
-    from topoloom.units import format_bandwidth
+    from topoloom.model.model_toml import time_text
+    from topoloom.support.units import format_bandwidth
 
     rows = []
     below = 0

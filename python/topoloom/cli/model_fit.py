@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from topoloom.cli.model_facts import document, print_lines
 
 if TYPE_CHECKING:
-    from topoloom.formats.model_toml import ModelFile
     from topoloom.model.fit import Fit
+    from topoloom.model.model_toml import ModelFile
 
 
 def fit(
@@ -25,11 +25,11 @@ def fit(
     import numpy as np
 
     from topoloom.cli.console import print_json
-    from topoloom.files import named
-    from topoloom.formats.model_toml import ModelFile, write_model_toml
     from topoloom.model.fit import fit_model, fit_split
+    from topoloom.model.model_toml import ModelFile, write_model_toml
     from topoloom.model.samples import read_pings
-    from topoloom.units import parse_bytes
+    from topoloom.support.files import named
+    from topoloom.support.units import parse_bytes
 
     sizes, times = read_pings(pings)
     one_way = times / 2 if round_trip else times
@@ -71,7 +71,7 @@ def _print_fit(fit: Fit, file: ModelFile, written: list[Path]) -> None:
     import numpy as np
 
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.formats.model_toml import time_text
+    from topoloom.model.model_toml import time_text
 
     rows = [
         (
@@ -100,13 +100,13 @@ def _print_fit(fit: Fit, file: ModelFile, written: list[Path]) -> None:
 
 def channels(pairs: Path, amounts: str | None, round_trip: bool, as_json: bool) -> None:
     """Print what pairs exchange at once, and how many channels that shows."""
-    from topoloom import Error
+    from topoloom._core import Error
     from topoloom.cli.console import print_facts, print_json, print_table
     from topoloom.cli.problem import at_least
-    from topoloom.files import named
     from topoloom.model.channels import pair_curve
     from topoloom.model.samples import read_pairs
-    from topoloom.units import format_bandwidth, parse_bytes
+    from topoloom.support.files import named
+    from topoloom.support.units import format_bandwidth, parse_bytes
 
     if amounts is None:
         raise Error("how long were the messages? Tell it, as in --bytes 8MiB")

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from topoloom import Machine
-    from topoloom.node_parts import Device, NodeParts
+    from topoloom._core import Machine
+    from topoloom.nodes.node_parts import Device, NodeParts
 
 #: What messages of a node take, by the names that TOML has for it.
 _SPEEDS = {
@@ -25,8 +25,8 @@ _SPEEDS = {
 
 def node_facts(machine: Machine, node: NodeParts) -> dict[str, Any]:
     """Collect what is known, for JSON, in the words of TOML."""
-    from topoloom.formats.node_parts_table import write_parts
-    from topoloom.formats.node_toml import level_costs, write_port
+    from topoloom.machines.node_toml import level_costs, write_port
+    from topoloom.nodes.node_parts_table import write_parts
 
     costs = {"costs": level_costs(machine, node.names)} if node.names else {}
     remarks = {"remarks": machine.remarks} if machine.remarks else {}
@@ -35,8 +35,8 @@ def node_facts(machine: Machine, node: NodeParts) -> dict[str, Any]:
 
 def node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
     """Write the costs of levels, the port, and a line for each device."""
-    from topoloom.formats.node_toml import level_costs, write_port
-    from topoloom.units import format_bytes
+    from topoloom.machines.node_toml import level_costs, write_port
+    from topoloom.support.units import format_bytes
 
     rows = []
     if node.names:
@@ -64,7 +64,7 @@ def _run(number: int, slots: int) -> str:
 
 
 def _where(device: Device) -> str:
-    from topoloom.number_ranges import compress_ranges
+    from topoloom.support.number_ranges import compress_ranges
 
     words = [f"slots {compress_ranges(device.slots)}"]
     if device.numa is not None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from topoloom import (
+from topoloom._core import (
     Allocation,
     CommGraph,
     Error,
@@ -15,7 +15,6 @@ from topoloom import (
     Placement,
     choose_objective,
     judge,
-    load_phases,
     objective_value,
     place,
     predicted_time,
@@ -24,9 +23,10 @@ from topoloom import (
 from topoloom.cli.complete import OBJECTIVES
 from topoloom.cli.judged import load_judged
 from topoloom.cli.problem import Where, measures
-from topoloom.files import exists, named
-from topoloom.formats.loads import Loads, check_machine, load_loads
-from topoloom.nearest import unknown_name
+from topoloom.graphs.phases import load_phases
+from topoloom.machines.loads import Loads, check_machine, load_loads
+from topoloom.support.files import exists, named
+from topoloom.support.nearest import unknown_name
 
 AUTO, HOP_BYTES = "auto", "hop-bytes"
 PROVEN = "the mapper exact proves these"

@@ -13,7 +13,7 @@ from topoloom.cli import complete
 
 def _writable(path: Path | None) -> Path | None:
     """Refuse a file that cannot be written before a long search, not after it."""
-    from topoloom.files import check_writable
+    from topoloom.support.files import check_writable
 
     if path is not None:
         check_writable(path)

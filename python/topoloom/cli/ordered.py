@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from topoloom import Error
+from topoloom._core import Error
+from topoloom.allocations.launch_order import LAUNCHERS, SLURM, LaunchOrder
 from topoloom.cli.problem import at_least
-from topoloom.launch_order import LAUNCHERS, SLURM, LaunchOrder
-from topoloom.nearest import unknown_name
-from topoloom.units import parse_bytes
+from topoloom.support.nearest import unknown_name
+from topoloom.support.units import parse_bytes
 
 
 def read_order(

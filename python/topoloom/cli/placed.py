@@ -14,9 +14,10 @@ def load_placed(
     placement: Path, hosts: str | None, cores_per_slot: int, bind: str | None
 ) -> HostPlacement:
     """Read a placement; hosts are those named, else those of its allocation."""
-    from topoloom import Error, load_placement
-    from topoloom.hostlist import expand_hostlist
+    from topoloom._core import Error
     from topoloom.launch.host_placement import host_placement
+    from topoloom.placements.placement_file import load_placement
+    from topoloom.support.hostlist import expand_hostlist
 
     given = load_placement(placement)
     if given.placement.shared:

@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topoloom.launch.repeated_input import RepeatedInput
+from topoloom.launch.apply.repeated_input import RepeatedInput
 
 if TYPE_CHECKING:
-    from topoloom import CommGraph, PlacementFile
+    from topoloom._core import CommGraph
     from topoloom.cli.objective import Objective
     from topoloom.cli.seats import Seats
     from topoloom.cli.witnessed import Account
-    from topoloom.launch.as_it_is import AsItIs
-    from topoloom.launch.launch import Launch
-    from topoloom.launch.launchers import ReadCommand
-    from topoloom.record import Profile
+    from topoloom.graphs.profile import Profile
+    from topoloom.launch.launcher import Launch
+    from topoloom.launch.launchers.as_it_is import AsItIs
+    from topoloom.launch.launchers.registry import ReadCommand
+    from topoloom.placements.placement_file import PlacementFile
 
 
 class Job:
@@ -61,7 +62,7 @@ def record_job(job: Job) -> Profile | int:
     """Record the program; where it fails, answer its exit status."""
     from topoloom.cli.console import note
     from topoloom.cli.outcome import Failure
-    from topoloom.record import NothingRecorded, record
+    from topoloom.preload.record import NothingRecorded, record
 
     try:
         with job.run("recorded"):
@@ -80,8 +81,8 @@ def record_job(job: Job) -> Profile | int:
 def start(job: Job, seats: Seats, placed: Placed) -> tuple[Launch, Account]:
     """Let the launcher try the placement; if it can, run the program."""
     from topoloom.cli.witnessed import find_witness, run_witnessed
-    from topoloom.launch.as_it_is import AsItIs
-    from topoloom.launch.trial import check_hosts, check_launch, looking_for
+    from topoloom.launch.apply.trial import check_hosts, check_launch, looking_for
+    from topoloom.launch.launchers.as_it_is import AsItIs
 
     read, slots = job.read, placed.result.placement.slots
     world = isinstance(read, AsItIs)
@@ -107,7 +108,7 @@ def start(job: Job, seats: Seats, placed: Placed) -> tuple[Launch, Account]:
 def _announce(placed: Placed, launch: Launch) -> None:
     from topoloom.cli.console import note
     from topoloom.cli.measured import gain_text, objective_text
-    from topoloom.units import counted, format_bytes
+    from topoloom.support.units import counted, format_bytes
 
     result, block, aim = placed
 
@@ -185,7 +186,7 @@ def write_page(
     page: Path, placed: Placed, graph: CommGraph, name: str, file: str, account: Account
 ) -> Shown:
     """Write the report; the program has run, so trouble is only told."""
-    from topoloom import Error
+    from topoloom._core import Error
     from topoloom.cli.reported import Made, report_of
     from topoloom.report.page import save_report
 

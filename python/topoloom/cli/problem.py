@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from topoloom import (
-    AllocatedHosts,
+from topoloom._core import (
     Allocation,
     CommGraph,
     Error,
@@ -17,17 +16,17 @@ from topoloom import (
     Machine,
     Placement,
     fragmented_allocation,
-    load_allocation,
-    load_graph,
     place,
 )
-from topoloom.described_allocation import described_allocation
-from topoloom.discover.described import Described
-from topoloom.discover.torus_places import vacant_nodes
-from topoloom.launch_order import LaunchOrder
-from topoloom.machine_file import load_described
-from topoloom.node_parts import NodeParts
-from topoloom.units import counted
+from topoloom.allocations.allocation_file import AllocatedHosts, load_allocation
+from topoloom.allocations.described_allocation import described_allocation
+from topoloom.allocations.launch_order import LaunchOrder
+from topoloom.graphs.graph_file import load_graph
+from topoloom.importers.described import Described
+from topoloom.importers.torus_places import vacant_nodes
+from topoloom.machines.machine_file import load_described
+from topoloom.nodes.node_parts import NodeParts
+from topoloom.support.units import counted
 
 #: The numbers of a judgement that files and ``--json`` carry, in this order.
 MEASURES = (

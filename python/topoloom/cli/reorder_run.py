@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from topoloom.cli.objective import AUTO, HOP_BYTES
 
 if TYPE_CHECKING:
-    from topoloom import AllocatedHosts
+    from topoloom.allocations.allocation_file import AllocatedHosts
     from topoloom.cli.search import Search
-    from topoloom.shim.launcher import Starter
+    from topoloom.preload.shim.launcher import Starter
 
 
 #: The library's limits.
@@ -56,12 +56,12 @@ def run_reordered(
     """Run the command with its topologies reordered; return its exit status."""
     import os
 
-    from topoloom import Error
-    from topoloom.files import shared_directory
-    from topoloom.launch.launch import Launch
-    from topoloom.launch.program import run_program
-    from topoloom.reorder import machine_file
-    from topoloom.shim import find_launcher, preloaded_command
+    from topoloom._core import Error
+    from topoloom.launch.apply.program import run_program
+    from topoloom.launch.launcher import Launch
+    from topoloom.preload.reorder import machine_file
+    from topoloom.preload.shim import find_launcher, preloaded_command
+    from topoloom.support.files import shared_directory
 
     if machine is None and (allocation is not None or hosts is not None):
         raise Error("--allocation and --hosts are of a machine; add --machine")
@@ -111,11 +111,11 @@ def _library(program: list[str], launcher: Starter, mpicc: str | None) -> Path:
     """Compile what is preloaded; refuse where it could do harm."""
     import os
 
-    from topoloom.launch.launchers import programs
-    from topoloom.launch.trial import check_hosts
-    from topoloom.reorder import build_reorderer
-    from topoloom.resources import core_library
-    from topoloom.shim import check_programs, find_compiler, preloaded_command
+    from topoloom.launch.apply.trial import check_hosts
+    from topoloom.launch.launchers.registry import programs
+    from topoloom.preload.reorder import build_reorderer
+    from topoloom.preload.shim import check_programs, find_compiler, preloaded_command
+    from topoloom.support.resources import core_library
 
     compiler = find_compiler(launcher, mpicc)
     library = build_reorderer(compiler)
@@ -141,7 +141,7 @@ def _tell(said: list[str], command: list[str], wish: Wish) -> None:
 
 def _check_mapper(mapper: str) -> None:
     """Refuse here what the job would only refuse once it runs."""
-    from topoloom import Allocation, Machine, place, ring
+    from topoloom._core import Allocation, Machine, place, ring
 
     place(ring(2, 1), Allocation.whole(Machine("torus:2")), mapper)
 
@@ -149,8 +149,8 @@ def _check_mapper(mapper: str) -> None:
 def _where(machine: str, allocation: str | None, hosts: str | None) -> AllocatedHosts:
     from topoloom.cli.problem import Where, choose_allocation
     from topoloom.cli.seats import with_names
-    from topoloom.hostlist import expand_hostlist
-    from topoloom.machine_file import load_described
+    from topoloom.machines.machine_file import load_described
+    from topoloom.support.hostlist import expand_hostlist
 
     the_machine, described = load_described(machine)
     given = choose_allocation(the_machine, described, Where(allocation))

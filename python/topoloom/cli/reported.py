@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from topoloom import Allocation, Bounds, CommGraph, Placement, PlacementFile
+    from topoloom._core import Allocation, Bounds, CommGraph, Placement
+    from topoloom.placements.placement_file import PlacementFile
     from topoloom.report.data import Report, View
 
 LAUNCHER = "the launcher's order"
@@ -98,7 +99,7 @@ def _names(made: list[Made]) -> list[str]:
 def _view(
     problem: _Problem, name: str, placement: Placement, made: Made | None = None
 ) -> View:
-    from topoloom import judge
+    from topoloom._core import judge
     from topoloom.cli.gaps import gaps
     from topoloom.cli.objective import predicted
     from topoloom.cli.problem import measures

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from topoloom.cli.problem import at_least
-from topoloom.units import parse_duration
+from topoloom.support.units import parse_duration
 
 
 class Search(NamedTuple):

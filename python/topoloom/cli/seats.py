@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from topoloom.units import counted
+from topoloom.support.units import counted
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from topoloom import AllocatedHosts
+    from topoloom.allocations.allocation_file import AllocatedHosts
     from topoloom.cli.problem import Where
-    from topoloom.discover.described import Described
-    from topoloom.launch.as_it_is import AsItIs
+    from topoloom.importers.described import Described
     from topoloom.launch.host_placement import HostPlacement
-    from topoloom.launch.launch import Launch
-    from topoloom.launch.launchers import ReadCommand
-    from topoloom.node_parts import NodeParts
+    from topoloom.launch.launcher import Launch
+    from topoloom.launch.launchers.as_it_is import AsItIs
+    from topoloom.launch.launchers.registry import ReadCommand
+    from topoloom.nodes.node_parts import NodeParts
 
 
 class Seats(NamedTuple):
@@ -68,8 +68,8 @@ def named_hosts(
     given: AllocatedHosts, hosts: str | None, read: ReadCommand | AsItIs
 ) -> AllocatedHosts:
     """Find the name of each host of the allocation."""
-    from topoloom import Error
-    from topoloom.hostlist import expand_hostlist
+    from topoloom._core import Error
+    from topoloom.support.hostlist import expand_hostlist
 
     names = expand_hostlist(hosts) if hosts is not None else given.hosts
     if names is None:
@@ -84,7 +84,8 @@ def named_hosts(
 
 def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
     """Name the hosts of an allocation; refuse another number of them."""
-    from topoloom import AllocatedHosts, Error
+    from topoloom._core import Error
+    from topoloom.allocations.allocation_file import AllocatedHosts
 
     nodes = len(given.allocation.nodes)
     if len(names) != nodes:
@@ -98,7 +99,7 @@ def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
 
 def check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
     """Refuse a command that is known to start another number of ranks."""
-    from topoloom import Error
+    from topoloom._core import Error
 
     asked = read.rank_count()
     if asked is not None and asked != ranks:
@@ -109,9 +110,9 @@ def check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
 
 def launcher_name(read: ReadCommand | AsItIs) -> str:
     """Name what the command's launcher does with an allocation: all but srun fill."""
-    from topoloom.launch import srun
-    from topoloom.launch.as_it_is import AsItIs
-    from topoloom.launch_order import OPEN_MPI, SLURM
+    from topoloom.allocations.launch_order import OPEN_MPI, SLURM
+    from topoloom.launch.launchers import srun
+    from topoloom.launch.launchers.as_it_is import AsItIs
 
     known = read.read if isinstance(read, AsItIs) else read
     return SLURM if known and known.launcher is srun else OPEN_MPI
@@ -121,7 +122,7 @@ def refuse_early(
     read: ReadCommand | AsItIs, seats: Seats, described: Described, wanted: Where
 ) -> None:
     """Refuse what no placement could be applied to, before the program runs."""
-    from topoloom import Error
+    from topoloom._core import Error
 
     ranks = read.rank_count()
     if ranks is None:

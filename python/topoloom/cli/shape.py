@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from topoloom import Allocation, allocation_shape, compact_nodes
+from topoloom._core import Allocation, allocation_shape, compact_nodes
 
 #: Jobs that are named, those that share most first.
 MOST_JOBS = 10

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from topoloom import Allocation, CommGraph, Error
-from topoloom.files import read_text
+from topoloom._core import Allocation, CommGraph, Error
+from topoloom.support.files import read_text
 
 
 class Sharing(NamedTuple):

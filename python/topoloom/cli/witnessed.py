@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from topoloom.launch.host_placement import HostPlacement
-    from topoloom.launch.launch import Launch
-    from topoloom.verify import Proof, Witness
+    from topoloom.launch.launcher import Launch
+    from topoloom.preload.verify import Proof, Witness
 
 
 class Account(NamedTuple):
@@ -54,8 +54,8 @@ def find_witness(
     placed: HostPlacement, command: list[str], mpicc: str | None, renumber: bool
 ) -> Iterator[Witness | str]:
     """Prepare to see where the ranks are; else say why they cannot be seen."""
-    from topoloom import Error
-    from topoloom.verify import Witness
+    from topoloom._core import Error
+    from topoloom.preload.verify import Witness
 
     try:
         witness = Witness(placed, command, mpicc, renumber)
@@ -70,10 +70,10 @@ def find_witness(
 
 def run_witnessed(launch: Launch, witness: Witness | str, quiet: bool) -> Account:
     """Run to the end; unless `quiet`, tell of the ranks as soon as they are seen."""
-    from topoloom import Error
+    from topoloom._core import Error
     from topoloom.cli.console import note
-    from topoloom.launch.program import run_program
-    from topoloom.verify.witness import why_no_proof
+    from topoloom.launch.apply.program import run_program
+    from topoloom.preload.verify.witness import why_no_proof
 
     def tell(proof: Proof) -> None:
         if not quiet:

@@ -17,13 +17,13 @@ import numpy as np
 from topoloom.figure.page import page
 from topoloom.figure.style import QUIET
 from topoloom.figure.torus import corners, draw_outline, projection
-from topoloom.units import counted
+from topoloom.support.units import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from topoloom import Allocation, Machine
+    from topoloom._core import Allocation, Machine
 
     Ints = NDArray[np.int64]
 

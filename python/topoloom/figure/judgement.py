@@ -21,14 +21,14 @@ from topoloom.figure.links import (
 from topoloom.figure.matrix import draw_matrix, ordered_matrix
 from topoloom.figure.page import page
 from topoloom.figure.torus import draw_torus
-from topoloom.gain import gain
+from topoloom.support.gain import gain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.figure import Figure
 
-    from topoloom import Allocation, CommGraph, Judgement, Placement
+    from topoloom._core import Allocation, CommGraph, Judgement, Placement
 
 # Beyond this many links a drawn torus is a gray block.
 MOST_LINKS = 600_000
@@ -58,7 +58,7 @@ def draw_judgement(
     OSError
         If the file cannot be written.
     """
-    from topoloom import Error, judge, predicted_time
+    from topoloom._core import Error, judge, predicted_time
 
     if not placements:
         raise Error("there is no placement to draw")

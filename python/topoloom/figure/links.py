@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from topoloom import Judgement, Machine
+    from topoloom._core import Judgement, Machine
 
 Array = npt.NDArray[Any]
 

@@ -19,8 +19,8 @@ from topoloom.figure.network import Network, folded, network_of, within
 from topoloom.figure.page import page
 from topoloom.figure.parts import GRIDS, Parts, parts_of
 from topoloom.figure.style import TEXT
-from topoloom.formats.topology_keys import write_topology
-from topoloom.units import format_bandwidth
+from topoloom.machines.topology_keys import write_topology
+from topoloom.support.units import format_bandwidth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-    from topoloom import Allocation, CommGraph, Placement
+    from topoloom._core import Allocation, CommGraph, Placement
 
 # A picture has few enough pixels that more cells would flicker.
 MOST_CELLS = 256

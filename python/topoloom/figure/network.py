@@ -12,7 +12,7 @@ from topoloom._core import Wiring
 from topoloom.figure.links import Array
 
 if TYPE_CHECKING:
-    from topoloom import Machine
+    from topoloom._core import Machine
 
 
 @dataclass(frozen=True)

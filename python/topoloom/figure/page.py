@@ -37,7 +37,7 @@ def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
     OSError
         If the file cannot be written.
     """
-    from topoloom.files import replacing
+    from topoloom.support.files import replacing
 
     ending = check_figure(path)
     import matplotlib
@@ -56,8 +56,8 @@ def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
 
 def check_figure(path: str | Path) -> str:
     """Refuse a file to which no figure can be written; give its ending."""
-    from topoloom import Error
-    from topoloom.files import check_writable
+    from topoloom._core import Error
+    from topoloom.support.files import check_writable
 
     ending = Path(path).suffix.lower()
     if ending not in FORMATS:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from topoloom._core import Error
 from topoloom.figure.page import page
 from topoloom.figure.style import AFTER, BEFORE, QUIET, heat
-from topoloom.number_ranges import compress_ranges
-from topoloom.units import format_bytes
+from topoloom.support.number_ranges import compress_ranges
+from topoloom.support.units import format_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
 
-    from topoloom import Allocation
+    from topoloom._core import Allocation
 
 PANEL = 3.6  # inches on the page
 APART = 0.09  # between the two directions of a link, in steps of the grid

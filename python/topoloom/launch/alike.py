@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.nearest_devices import nearest_gpu_numbers
-from topoloom.number_ranges import compress_ranges
+from topoloom.support.number_ranges import compress_ranges
 
 T = TypeVar("T")
 

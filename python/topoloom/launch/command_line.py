@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from topoloom import Error
-from topoloom.nearest import unknown_name
+from topoloom._core import Error
+from topoloom.support.nearest import unknown_name
 
 
 class NoProgram(Error):

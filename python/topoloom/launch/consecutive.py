@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from topoloom import Error
+from topoloom._core import Error
 from topoloom.launch.host_placement import HostPlacement
 
 

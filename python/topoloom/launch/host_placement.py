@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from topoloom import Error
-from topoloom.nearest import unknown_name
-from topoloom.node_parts import NO_PARTS, NodeParts
-from topoloom.units import counted
+from topoloom._core import Error
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
+from topoloom.support.nearest import unknown_name
+from topoloom.support.units import counted
 
 if TYPE_CHECKING:
-    from topoloom import Machine
+    from topoloom._core import Machine
 
 #: What ranks may be bound to: all CPUs of the slot, or one hardware thread (PU).
 CORE, PU = BINDS = ("core", "pu")

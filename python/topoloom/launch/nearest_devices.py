@@ -8,9 +8,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from topoloom import Machine
+    from topoloom._core import Machine
     from topoloom.launch.host_placement import HostPlacement
-    from topoloom.node_parts import Device
+    from topoloom.nodes.node_parts import Device
 
 
 def nearest_devices(placed: HostPlacement, kind: str) -> list[str | None]:

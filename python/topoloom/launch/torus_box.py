@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topoloom import Error
+from topoloom._core import Error
 from topoloom.launch.host_placement import HostPlacement, Ids
 
 if TYPE_CHECKING:
-    from topoloom import Machine
+    from topoloom._core import Machine
 
 
 def has_places(machine: Machine) -> bool:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from topoloom._core import Error
-from topoloom.files import exists
-from topoloom.formats.model_toml import ModelFile, read_model_toml
-from topoloom.nearest import nearest
-from topoloom.resources import shipped
+from topoloom.model.model_toml import ModelFile, read_model_toml
+from topoloom.support.files import exists
+from topoloom.support.nearest import nearest
+from topoloom.support.resources import shipped
 
 
 def load_model(text: str | Path) -> ModelFile:

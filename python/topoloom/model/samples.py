@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.files import MOST_BYTES, named, read_text
-from topoloom.units import parse_bytes, parse_latency
+from topoloom.support.files import MOST_BYTES, named, read_text
+from topoloom.support.units import parse_bytes, parse_latency
 
 Values = NDArray[np.float64]
 

@@ -14,22 +14,22 @@ import numpy as np
 
 from topoloom._core import Error, Wiring
 from topoloom.figure.links import busyness
-from topoloom.formats.topology_options import split_numbers
+from topoloom.machines.topology_options import split_numbers
 from topoloom.report.matrix import Level, finest_level, positions
 from topoloom.report.pack import Pack
 from topoloom.report.scene import leaving, scene_of, stored
 
 if TYPE_CHECKING:
-    from topoloom import (
+    from topoloom._core import (
         Allocation,
         Bounds,
         CommGraph,
         Judgement,
         Machine,
         Placement,
-        PlacementFile,
     )
     from topoloom.figure.links import Array
+    from topoloom.placements.placement_file import PlacementFile
 
 MOST_RANKS = 100_000  # and nodes: what one page can hold
 MOST_LINKS = 240_000  # by the number of views; the busiest are shown

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom.figure.links import Array, Busyness
-from topoloom.units import counted, format_bytes
+from topoloom.support.units import counted, format_bytes
 
 BINS = 24
 WIDTH, HEIGHT = 720.0, 190.0  # of the picture's inside

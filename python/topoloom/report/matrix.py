@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from topoloom import Allocation, CommGraph, Placement
+    from topoloom._core import Allocation, CommGraph, Placement
     from topoloom.figure.links import Array
 
 MOST_CELLS = 2_000_000  # beyond, no page would hold a level

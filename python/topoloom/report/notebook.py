@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topoloom.outline import outline
+from topoloom.machines.outline import outline
 from topoloom.report.histogram import HEIGHT, WIDTH, histogram
 from topoloom.report.matrix import finest_level
 from topoloom.report.scene import leaving, scene_of
 from topoloom.report.text import MEASURES
-from topoloom.units import format_bytes, format_count, format_seconds
+from topoloom.support.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
-    from topoloom import CommGraph, Judgement, Machine, PlacementFile
+    from topoloom._core import CommGraph, Judgement, Machine
     from topoloom.figure.links import Array
+    from topoloom.placements.placement_file import PlacementFile
 
 MOST_DRAWN = 4_000  # links of a machine, beyond which a small picture is a blot
 CELLS = 64  # of the matrix, at most, across

@@ -16,9 +16,9 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from topoloom.files import write_text
 from topoloom.report.data import Report, page_data
 from topoloom.report.text import facts
+from topoloom.support.files import write_text
 
 #: modules of the page, each after those that it imports from
 SCRIPTS = (

@@ -17,10 +17,10 @@ import numpy as np
 from topoloom.figure.layout import circle, layout
 from topoloom.figure.network import Network, network_of
 from topoloom.figure.parts import GRIDS
-from topoloom.formats.topology_keys import write_topology
+from topoloom.machines.topology_keys import write_topology
 
 if TYPE_CHECKING:
-    from topoloom import Machine
+    from topoloom._core import Machine
     from topoloom.figure.links import Array
 
 STORED = 65_535  # the largest coordinate of a stored place

@@ -11,10 +11,15 @@ import numpy as np
 
 from topoloom.figure.judgement import headline
 from topoloom.figure.links import Busyness, busyness
-from topoloom.gain import gain
 from topoloom.report.histogram import Histogram, busy_text, histogram
-from topoloom.units import counted, format_bytes, format_count, format_seconds
-from topoloom.version import __version__
+from topoloom.support.gain import gain
+from topoloom.support.units import (
+    counted,
+    format_bytes,
+    format_count,
+    format_seconds,
+)
+from topoloom.support.version import __version__
 
 if TYPE_CHECKING:
     from topoloom.report.data import Report, View
@@ -46,7 +51,7 @@ class Number(NamedTuple):
     title: str
     before: str
     after: str
-    gain: float | None  # as `topoloom.gain` has it
+    gain: float | None  # as `topoloom.support.gain` has it
     gap: float | None
 
 

@@ -16,8 +16,8 @@ from topoloom._core import (
     ScheduleCost,
     schedules,
 )
-from topoloom.collectives import OPERATIONS, rule_for
-from topoloom.nearest import unknown_name
+from topoloom.graphs.collectives import OPERATIONS, rule_for
+from topoloom.support.nearest import unknown_name
 
 #: MPI's names of collectives, where they are not ours without hyphens.
 _OTHER_NAMES = {"bcast": "broadcast"}

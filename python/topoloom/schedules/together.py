@@ -17,7 +17,7 @@ from topoloom._core import (
     Schedule,
     place,
 )
-from topoloom.phases import add_phases
+from topoloom.graphs.phases import add_phases
 from topoloom.schedules.choose import Call, Ranked, Sites, cost_of, rank_schedules
 
 Ranks = NDArray[np.uint32]

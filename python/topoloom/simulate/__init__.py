@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from topoloom._core import CommGraph, Error, Machine
-from topoloom.nearest import unknown_name
+from topoloom.support.nearest import unknown_name
 
 #: name -> what it is
 SIMULATORS = {"simgrid": "SMPI of SimGrid: messages are flows that share links fairly"}

@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error, Machine
-from topoloom.children import run_child
-from topoloom.discover.simgrid_platform import write_routes
-from topoloom.phases import Ints, edge_rows
+from topoloom.graphs.phases import Ints, edge_rows
+from topoloom.importers.simgrid.platform import write_routes
 from topoloom.simulate.ways import Pair, one_way_each
+from topoloom.support.children import run_child
 
 Floats = NDArray[np.float64]
 

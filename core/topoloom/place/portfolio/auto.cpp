@@ -9,7 +9,9 @@
 #include <optional>
 
 #include "topoloom/metric/objective.hpp"
+#include "topoloom/place/grid/box.hpp"
 #include "topoloom/place/grid/fold.hpp"
+#include "topoloom/place/grid/tile.hpp"
 #include "topoloom/place/links/congestion.hpp"
 #include "topoloom/place/links/local_opt.hpp"
 #include "topoloom/place/local/anneal.hpp"

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Allocations from text: host lists, one host a line, node ids, or coordinates.
+
+A line of an allocation file is one of
+
+- ``n012`` or ``n[001-064,070]``: hosts, by the names that the machine's nodes have.
+  Where they have none, the digits at the end of the name (before the first dot) are
+  the node id: ``n012.cluster`` is node 12;
+- ``17``: a node id;
+- ``3 4 5`` or ``3,4,5``: the coordinates of a node of a torus or mesh;
+- ``(3,4,5)``, as in the vcoordfile and rank-map-hostfile of Fujitsu's PJM: the same,
+  but a line for each rank: a node is taken where it is first named;
+- ``login1 17`` or ``login1 3 4 5``: a host and where it is, for names whose digits
+  mean something else.
+
+``#`` starts a comment. The order of the lines is the order in which the launcher
+fills the nodes. A node named twice, or one the machine does not have, is an error.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from topoloom._core import Allocation, Error, Machine
+from topoloom.importers.torus_places import drop_vacant, is_vacant
+from topoloom.support.files import exists, named, read_text, write_text
+from topoloom.support.hostlist import compress_hostlist, expand_hostlist
+from topoloom.support.units import counted
+
+_NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")
+_HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+([0-9]+(?:[\s,]+[0-9]+)*)")
+_LETTER = re.compile(r"[A-Za-z]")
+#: Fujitsu's coordinates, and the core that the line may go on to name.
+_VCOORD = re.compile(r"\(\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\)(?:\s+core=[0-9]+)?")
+#: Comparing names takes time, and is worth it only among so many.
+_MOST_COMPARED = 2_000
+_TRAILING_DIGITS = re.compile(r"[0-9]{1,18}$")
+_MOST_DIGITS = 20
+
+
+@dataclass(frozen=True)
+class AllocatedHosts:
+    """An allocation and, where its file names hosts, their names.
+
+    Attributes
+    ----------
+    allocation
+        The allocated slots in the launcher's order.
+    hosts
+        ``hosts[i]`` is the name of ``allocation.nodes[i]``; None if no host is named.
+    """
+
+    allocation: Allocation
+    hosts: tuple[str, ...] | None = None
+
+
+class _Entry(NamedTuple):
+    line: int
+    node: int
+    host: str | None
+    by_rank: bool  # the line is one rank's, and others of the node may follow
+
+
+class _Nodes:
+    """The nodes of a machine, by id, coordinates or host name."""
+
+    def __init__(self, machine: Machine, hosts: Sequence[str]) -> None:
+        if hosts and len(hosts) != machine.node_count:
+            raise Error(
+                f"{counted(len(hosts), 'host name')} for "
+                f"{counted(machine.node_count, 'node')}"
+            )
+        self.machine = machine
+        self.hosts = hosts
+        self._by_name = {host: node for node, host in enumerate(hosts)}
+        self._by_short_name: dict[str, int | None] = {}
+        for node, host in enumerate(hosts):
+            short = host.partition(".")[0]
+            # A name that several nodes share, or a number of an address, names none.
+            unclear = short in self._by_short_name or short.isdigit()
+            self._by_short_name[short] = None if unclear else node
+
+    def find(self, host: str) -> int | None:
+        """Find a node by its name; one of both may lack its domain."""
+        if host in self._by_name:
+            return self._by_name[host]
+        short, dot, _ = host.partition(".")
+        if not dot:
+            return self._by_short_name.get(host)
+        return None if short.isdigit() else self._by_name.get(short)
+
+
+def load_allocation(
+    machine: Machine, source: str | Path, hosts: Sequence[str] = ()
+) -> AllocatedHosts:
+    """Read an allocation from a file, or from an inline host list.
+
+    Parameters
+    ----------
+    machine
+        The machine whose nodes are allocated.
+    source
+        A file (see the head of this module), or a text such as ``n[001-064,070]``.
+    hosts
+        ``hosts[i]`` is the name of the machine's node i; empty if they have none.
+
+    Raises
+    ------
+    topoloom.Error
+        If a line cannot be read, a node is unknown or is named twice.
+    OSError
+        If the file cannot be read.
+    """
+    nodes = _Nodes(machine, hosts)
+    inline = str(source)
+    if not inline.strip():  # an unset variable of a batch job
+        raise Error("the allocation is empty; name a file, or hosts such as n[12]")
+    listed = "[" in inline or "," in inline or nodes.find(inline) is not None
+    if listed and not exists(source):
+        with named("allocation"):
+            return _read(nodes, inline.replace(";", "\n"))
+    try:
+        text = read_text(source)
+    except FileNotFoundError as error:
+        error.strerror = f"{error.strerror} (one host is written as n[12])"
+        raise
+    with named(source):
+        return _read(nodes, text)
+
+
+def read_allocation(
+    machine: Machine, text: str, hosts: Sequence[str] = ()
+) -> AllocatedHosts:
+    """Read an allocation from the text of a file; see the head of this module."""
+    return _read(_Nodes(machine, hosts), text)
+
+
+def save_allocation(
+    path: str | Path,
+    allocation: Allocation,
+    title: str,
+    hosts: Sequence[str] | None = None,
+) -> None:
+    """Write the nodes of an allocation, as coordinates where the machine has them.
+
+    With `hosts`, the name of ``allocation.nodes[i]`` stands before its place.
+    """
+    machine = allocation.machine
+    lines = [f"# {title}", f"# machine {machine.text}"]
+    if hosts is None or any(not _LETTER.search(host) for host in hosts):
+        hosts = ()  # an address and a place would be read as numbers
+    for i, node in enumerate(allocation.nodes.tolist()):
+        name = [hosts[i]] if hosts else []
+        lines.append(" ".join([*name, *map(str, _place_of(machine, node))]))
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _place_of(machine: Machine, node: int) -> list[int]:
+    coordinates = machine.coordinates(node) if machine.shape else []
+    # Several nodes may share the coordinates of their router.
+    if coordinates and machine.node_at(coordinates) == node:
+        return list(coordinates)
+    return [node]
+
+
+def _read(nodes: _Nodes, text: str) -> AllocatedHosts:
+    entries: list[_Entry] = []
+    first: dict[int, _Entry] = {}
+    for entry in _entries(nodes, text):
+        earlier = first.setdefault(entry.node, entry)
+        if earlier is entry:
+            entries.append(entry)
+        elif not (entry.by_rank and earlier.by_rank):
+            raise Error(f"line {entry.line}: {_named_twice(earlier, entry)}")
+    if not entries:
+        raise Error("names no node")
+    hosts = [entry.host for entry in entries if entry.host is not None]
+    if hosts and len(hosts) < len(entries):
+        bare = next(entry for entry in entries if entry.host is None)
+        raise Error(f"line {bare.line}: has no host name, but other lines have one")
+    ids = np.array([entry.node for entry in entries], dtype=np.uint32)
+    allocation = Allocation(nodes.machine, ids)
+    return AllocatedHosts(allocation, tuple(hosts) if hosts else None)
+
+
+def _named_twice(earlier: _Entry, entry: _Entry) -> str:
+    if entry.host is None or entry.host == earlier.host:
+        what = f"node {entry.node}" if entry.host is None else f"host {entry.host}"
+        return f"{what} is named twice, first on line {earlier.line}"
+    return (
+        f"hosts {earlier.host} and {entry.host} are both node {entry.node}; "
+        f"write the node behind the name, as '{entry.host} NODE'"
+    )
+
+
+def _entries(nodes: _Nodes, text: str) -> Iterator[_Entry]:
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.partition("#")[0].strip()
+        if not line:
+            continue
+        try:
+            for node, host in _line(nodes, line):
+                if host is not None and is_vacant(host):
+                    raise Error(f"node {node} is a place without a host; take another")
+                yield _Entry(number, node, host, line.startswith("("))
+        except Error as error:
+            raise Error(f"line {number}: {error}") from None
+
+
+def _line(nodes: _Nodes, line: str) -> Iterator[tuple[int, str | None]]:
+    vcoord = _VCOORD.fullmatch(line)
+    if vcoord is not None or _NUMBERS.fullmatch(line):
+        node = _node(nodes.machine, vcoord[1] if vcoord else line)
+        yield node, nodes.hosts[node] if nodes.hosts else None
+    elif line.startswith("("):
+        raise Error(f"'{line[:60]}' is no place of a rank, such as (3,4,5)")
+    elif match := _HOST_AND_PLACE.fullmatch(line):
+        yield _node(nodes.machine, match[2]), match[1]
+    else:
+        for item in line.split():
+            for host in expand_hostlist(item):
+                yield _node_of_host(nodes, host), host
+
+
+def _node(machine: Machine, text: str) -> int:
+    words = re.split(r"[\s,]+", text)
+    if max(map(len, words)) > _MOST_DIGITS:
+        raise Error(f"'{text[:40]}' has a number that is too long")
+    numbers = [int(word) for word in words]
+    if len(numbers) == 1:
+        if not 0 <= numbers[0] < machine.node_count:
+            raise Error(
+                f"there is no node {numbers[0]}; {machine.name} has nodes "
+                f"0 to {machine.node_count - 1}"
+            )
+        return numbers[0]
+    shape = list(machine.shape)
+    if len(numbers) != len(shape):
+        axes = f"{len(shape)} axes" if shape else "no coordinates"
+        raise Error(
+            f"'{text}' is {len(numbers)} numbers, but {machine.name} has {axes}"
+        )
+    for axis, (number, size) in enumerate(zip(numbers, shape, strict=True)):
+        if not 0 <= number < size:
+            raise Error(
+                f"'{text}' lies outside {machine.name}: "
+                f"coordinate {number} on axis {axis}, which has 0 to {size - 1}"
+            )
+    return machine.node_at(numbers)
+
+
+def _node_of_host(nodes: _Nodes, host: str) -> int:
+    machine = nodes.machine
+    if nodes.hosts:
+        node = nodes.find(host)
+        if node is None:
+            raise Error(_unknown_host(nodes, host))
+        return node
+    if host.startswith(("-", ".")) or not any(letter.isalpha() for letter in host):
+        raise Error(f"'{host}' is neither a host name nor a node id")
+    digits = _TRAILING_DIGITS.search(host.partition(".")[0])
+    if digits is None:
+        raise Error(
+            f"host {host} has no number at its end that could be a node id; "
+            f"write the node behind the name, as '{host} 0'"
+        )
+    node = int(digits[0])
+    if node >= machine.node_count:
+        raise Error(
+            f"host {host} would be node {node}, but {machine.name} has nodes "
+            f"0 to {machine.node_count - 1}; write the node behind the name, "
+            f"as '{host} 0'"
+        )
+    return node
+
+
+def _unknown_host(nodes: _Nodes, host: str) -> str:
+    close = difflib.get_close_matches(host, nodes.hosts[:_MOST_COMPARED], n=1)
+    guess = f" (did you mean {close[0]}?)" if close else ""
+    listed = compress_hostlist(drop_vacant(nodes.hosts))
+    shown = listed if len(listed) <= 60 else listed[:57] + "..."
+    return f"the machine has no host {host}{guess}; there are: {shown}"

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables ``[[allocation]]`` of a machine's TOML: what a job was given of it.
+
+Each has ``hosts``, a host list, and ``slots``, counted on each of these hosts from 0,
+as ``"0-3,8"``; without ``slots`` they are whole. Their order is the launcher's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from topoloom._core import Error
+from topoloom.importers.described import AllocatedNode
+from topoloom.support.files import named
+from topoloom.support.hostlist import compress_hostlist, expand_hostlist
+from topoloom.support.number_ranges import compress_ranges, expand_ranges
+
+#: More than any node has, and than any job.
+_MOST_SLOTS = 65_536
+_MOST_HOSTS = 1_000_000
+
+
+def read_allocation_tables(document: dict[str, Any]) -> tuple[AllocatedNode, ...]:
+    """Read the tables of a parsed document; () if there are none."""
+    tables = document.get("allocation", [])
+    if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
+        raise Error("allocation must be tables, each headed [[allocation]]")
+    nodes: list[AllocatedNode] = []
+    for number, table in enumerate(tables):
+        where = f"allocation[{number}]"
+        if unknown := set(table) - {"hosts", "slots"}:
+            raise Error(f"no key '{where}.{min(unknown)}'; there are: hosts, slots")
+        hosts, slots = table.get("hosts"), table.get("slots")
+        if not isinstance(hosts, str):
+            raise Error(f'{where}.hosts must be a host list, as "n[01-64]"')
+        if not isinstance(slots, str | None):
+            raise Error(f'{where}.slots must be a text, as "0-3,8"')
+        with named(f"{where}.slots"):
+            given = () if slots is None else expand_ranges(slots, _MOST_SLOTS)
+        with named(f"{where}.hosts"):
+            names = expand_hostlist(hosts, _MOST_HOSTS - len(nodes))
+        nodes += [AllocatedNode(name, given) for name in names]
+    return tuple(nodes)
+
+
+def allocation_lines(nodes: Iterable[AllocatedNode]) -> Iterator[str]:
+    """Write the tables, a line at a time."""
+    for slots, group in itertools.groupby(nodes, key=lambda node: node.slots):
+        hosts = compress_hostlist(node.host for node in group)
+        yield from ("", "[[allocation]]", f"hosts = {json.dumps(hosts)}")
+        if slots:
+            yield f'slots = "{compress_ranges(slots)}"'

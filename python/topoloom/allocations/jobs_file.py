@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the other jobs of a machine are: an allocation file a job, or one of squeue.
+
+What ``squeue -o '%i %N'`` prints is known by its head line, which starts with JOBID:
+every line below names a job and its nodes. A job without nodes still waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from topoloom._core import Allocation, Error, Machine
+from topoloom.allocations.allocation_file import read_allocation
+from topoloom.support.files import named, read_text
+
+MOST_BYTES = 64 * 1024 * 1024
+
+
+def load_jobs(
+    machine: Machine, path: str | Path, hosts: Sequence[str] = ()
+) -> dict[str, Allocation]:
+    """Read the nodes of jobs, by the id of the job or the name of its file.
+
+    Parameters
+    ----------
+    machine
+        The machine that the jobs run on.
+    path
+        What squeue printed, or an allocation file; see `load_allocation`.
+    hosts
+        ``hosts[i]`` is the name of the machine's node i; empty if they have none.
+
+    Raises
+    ------
+    topoloom.Error
+        If a line cannot be read, a node is unknown or named twice, or there is no job.
+    OSError
+        If the file cannot be read.
+    """
+    text = read_text(path, MOST_BYTES)
+    with named(path):
+        lines = [line.split() for line in text.splitlines()]
+        head = next((words for words in lines if words), [])
+        if head[:1] != ["JOBID"]:
+            return {Path(path).name: read_allocation(machine, text, hosts).allocation}
+        if len(head) != 2:
+            raise Error(
+                f"has the columns {' '.join(head)}; write it with squeue -o '%i %N'"
+            )
+        return _of_squeue(machine, lines, hosts)
+
+
+def _of_squeue(
+    machine: Machine, lines: list[list[str]], hosts: Sequence[str]
+) -> dict[str, Allocation]:
+    jobs: dict[str, Allocation] = {}
+    for number, words in enumerate(lines, start=1):
+        if len(words) < 2 or words[0] == "JOBID":
+            continue
+        job, nodes = words[0], " ".join(words[1:])
+        if job in jobs:
+            raise Error(f"line {number}: job {job} is there twice")
+        try:
+            jobs[job] = read_allocation(machine, nodes, hosts).allocation
+        except Error as error:
+            what = str(error).removeprefix("line 1: ")
+            raise Error(f"line {number}: job {job}: {what}") from None
+    if not jobs:
+        raise Error("names no job that has nodes")
+    return jobs

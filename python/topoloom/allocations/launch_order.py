@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The slots of an allocation that a launcher uses by default, in its order.
+
+- ``slurm``: ``srun -N 3 -n 7`` deals ranks to the nodes in turn, as long as a node has
+  room, which makes 3, 2 and 2; the ranks of a node are consecutive;
+- ``openmpi``, ``mpich``: ``mpirun -n 7`` fills the slots of one node after the other,
+  and with so many ranks per node (``-N 3``, ``-ppn 3``) it goes on to the next earlier.
+
+On a node ranks take its slots in order. Launchers that bind ranks may deal them to
+sockets in turn instead, as their site and their options say: Slurm only where it has
+``task/affinity`` and ranks take whole nodes, Open MPI to whole sockets.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from topoloom._core import Allocation, Error
+from topoloom.support.units import counted, exact_bytes, format_bytes
+
+Counts = npt.NDArray[np.int64]
+
+
+def dealt(room: Counts, ranks: int) -> Counts:
+    """Count the ranks of each node where they are dealt to the nodes in turn.
+
+    >>> dealt(np.array([4, 1, 4]), 7).tolist()
+    [3, 1, 3]
+    """
+    rounds = range(int(room.max(initial=0)) + 1)
+    whole = bisect.bisect_right(rounds, ranks, key=lambda k: np.minimum(room, k).sum())
+    counts = np.minimum(room, whole - 1)
+    counts[np.flatnonzero(room >= whole)[: ranks - int(counts.sum())]] += 1
+    return counts
+
+
+def filled(room: Counts, ranks: int) -> Counts:
+    """Count the ranks of each node where one node is filled after the other.
+
+    >>> filled(np.array([4, 1, 4]), 7).tolist()
+    [4, 1, 2]
+    """
+    left = ranks - (np.cumsum(room) - room)
+    counts: Counts = np.minimum(np.maximum(left, 0), room)
+    return counts
+
+
+class _Launcher(NamedTuple):
+    spread: Callable[[Counts, int], Counts]
+    #: (nodes, ranks, most ranks on a node or 0, cores of a rank) -> the command
+    command: Callable[[int, int, int, int], str]
+
+
+def _srun(nodes: int, ranks: int, _: int, cores: int) -> str:
+    return f"srun -N {nodes} -n {ranks}" + (f" -c {cores}" if cores > 1 else "")
+
+
+def _mpirun(_: int, ranks: int, most: int, cores: int) -> str:
+    by = f" --map-by ppr:{most}:node:PE={cores}" if cores > 1 else f" -N {most}"
+    return f"mpirun -n {ranks}" + (by if most else "")
+
+
+def _mpiexec(_: int, ranks: int, most: int, __: int) -> str:
+    return f"mpiexec -n {ranks}" + (f" -ppn {most}" if most else "")
+
+
+SLURM, OPEN_MPI, MPICH = "slurm", "openmpi", "mpich"
+_LAUNCHERS = {
+    SLURM: _Launcher(dealt, _srun),
+    OPEN_MPI: _Launcher(filled, _mpirun),
+    MPICH: _Launcher(filled, _mpiexec),
+}
+LAUNCHERS = tuple(_LAUNCHERS)
+
+
+class Launched(NamedTuple):
+    """What a job uses of its allocation.
+
+    Attributes
+    ----------
+    allocation
+        A slot for each rank, in the launcher's order, and the nodes that have one.
+    words
+        What that is of a larger allocation, and how to have it otherwise; else "".
+    """
+
+    allocation: Allocation
+    words: str
+
+
+@dataclass(frozen=True)
+class LaunchOrder:
+    """Who starts the ranks, and what was said of how many go on a node.
+
+    Attributes
+    ----------
+    launcher
+        One of `LAUNCHERS`.
+    ranks_per_node
+        The most ranks on a node; as few nodes are used as that needs. None leaves it
+        to the launcher.
+    cores_per_rank
+        A rank takes so many slots of its node, one after the other, and its place is
+        the first of them.
+    memory_per_rank
+        Bytes of the node's memory that a rank needs; 0 asks for none.
+    """
+
+    launcher: str = SLURM
+    ranks_per_node: int | None = None
+    cores_per_rank: int = 1
+    memory_per_rank: int = 0
+
+    @property
+    def limits(self) -> bool:
+        """Whether a node holds fewer ranks than it has slots, or may do so."""
+        return (
+            self.ranks_per_node is not None
+            or self.cores_per_rank > 1
+            or self.memory_per_rank > 0
+        )
+
+    def places(self, allocation: Allocation, ranks: int, memory: int = 0) -> Allocation:
+        """Take all slots that can be the place of one of the ranks.
+
+        Parameters
+        ----------
+        memory
+            Bytes of memory of each node; 0 if they are not known.
+
+        Raises
+        ------
+        topoloom.Error
+            If the ranks have no room, or no node has room for what was said.
+        """
+        slots, room = self._open(allocation, ranks, memory)
+        return slots.taken(room)
+
+    def used(self, allocation: Allocation, ranks: int, memory: int = 0) -> Launched:
+        """Take the slots that the launcher uses: rank i is on slot i of the result.
+
+        Raises
+        ------
+        topoloom.Error
+            If the ranks have no room, or no node has room for what was said.
+        """
+        slots, room = self._open(allocation, ranks, memory)
+        if self.ranks_per_node is not None:
+            room = np.where(np.cumsum(room) - room < ranks, room, 0)
+        counts = _LAUNCHERS[self.launcher].spread(room, ranks)
+        words = ""
+        if ranks < allocation.slot_count:
+            words = self._words(slots.free, room, counts)
+        return Launched(slots.taken(counts), words)
+
+    def _open(
+        self, allocation: Allocation, ranks: int, memory: int
+    ) -> tuple[_Slots, Counts]:
+        """List the slots by node, and the ranks that each node can hold."""
+        slots = _Slots(allocation, self.cores_per_rank)
+        room = self._room(slots, memory)
+        _check_room(ranks, room)
+        return slots, room
+
+    def _words(self, free: Counts, room: Counts, counts: Counts) -> str:
+        """Tell what is used of a larger allocation, and how to have it otherwise."""
+        launcher = _LAUNCHERS[self.launcher]
+        ranks, most = int(counts.sum()), int(room.max())
+        nodes, used = len(counts), int(np.count_nonzero(counts))
+        slots = counts[counts > 0] * self.cores_per_rank
+        which = f"{used:,} of them" if used < nodes else "each" if nodes > 1 else "it"
+        command = launcher.command(
+            used, ranks, most if self.limits else 0, self.cores_per_rank
+        )
+        hint = ""
+        if self.ranks_per_node is None:
+            if -(-ranks // most) < used:
+                hint = f"; --ranks-per-node {most} packs them"
+            elif used < nodes:
+                hint = f"; --ranks-per-node {-(-ranks // nodes)} spreads them"
+        return (
+            f"{counted(nodes, 'node')} of {_range(free)}: {counted(ranks, 'rank')} "
+            f"{'uses' if ranks == 1 else 'use'} {_range(slots)} of {which}, as "
+            f"{command} does{hint}"
+        )
+
+    def _room(self, slots: _Slots, memory: int) -> Counts:
+        """Count the ranks that each node can hold."""
+        room = slots.room
+        if not room.any():
+            raise Error(
+                f"--cores-per-rank {self.cores_per_rank}: a node of the allocation has "
+                f"only {counted(int(slots.free.max(initial=0)), 'slot')}"
+            )
+        if self.memory_per_rank:
+            room = np.minimum(room, self._fit_in(memory))
+        if self.ranks_per_node is None:
+            return room
+        if self.ranks_per_node > room.max():
+            raise Error(
+                f"--ranks-per-node {self.ranks_per_node} is more than the "
+                f"{room.max()} that a node of the allocation has room for"
+            )
+        return np.minimum(room, self.ranks_per_node)
+
+    def _fit_in(self, memory: int) -> int:
+        if not memory:
+            raise Error(
+                "--memory-per-rank: the machine does not say how much memory a node "
+                'has; write memory_size = "512 GB" in [node] of its TOML ('
+                "'topoloom machine MACHINE -o machine.toml' makes one), or say "
+                "--ranks-per-node"
+            )
+        if self.memory_per_rank > memory:
+            raise Error(
+                f"--memory-per-rank {_size(self.memory_per_rank)} is more than the "
+                f"{_size(memory)} of a node"
+            )
+        return memory // self.memory_per_rank
+
+
+def _check_room(ranks: int, room: Counts) -> None:
+    """Refuse more ranks than nodes have room for."""
+    if ranks > room.sum():
+        raise Error(
+            f"{counted(ranks, 'rank')} on {counted(len(room), 'node')} with room for "
+            f"{_between(room)} each; allocate more nodes, or let each hold more ranks"
+        )
+
+
+class _Slots:
+    """The slots of an allocation, node by node in its order; a rank takes `each`."""
+
+    def __init__(self, allocation: Allocation, each: int) -> None:
+        machine, nodes = allocation.machine, allocation.nodes.astype(np.int64)
+        position = np.full(machine.node_count, -1, np.int64)
+        position[nodes] = np.arange(len(nodes))
+        owner = position[allocation.slots.astype(np.int64) // machine.slots_per_node]
+        order = np.argsort(owner, kind="stable")
+        slots, owner = allocation.slots[order].astype(np.int64), owner[order]
+        jumps = (np.diff(owner) != 0) | (np.diff(slots) != 1)
+        runs = np.flatnonzero(np.concatenate([[True], jumps, [True]]))
+        lengths = np.diff(runs)
+        inside = np.arange(len(slots)) - np.repeat(runs[:-1], lengths)
+        is_place = (inside % each == 0) & (inside + each <= np.repeat(lengths, lengths))
+        self._allocation = allocation
+        self._places, self._owner = slots[is_place], owner[is_place]
+        #: on each node, the slots and the ranks that they have room for
+        self.free: Counts = np.bincount(owner, minlength=len(nodes)).astype(np.int64)
+        self.room: Counts = np.bincount(self._owner, minlength=len(nodes)).astype(
+            np.int64
+        )
+
+    def taken(self, counts: Counts) -> Allocation:
+        """Take the first places of each node, as many as `counts` says."""
+        first = np.cumsum(self.room) - self.room
+        number = np.arange(len(self._places)) - first[self._owner]
+        places = self._places[number < counts[self._owner]]
+        nodes = self._allocation.nodes[counts > 0]
+        return Allocation(self._allocation.machine, nodes, places.astype(np.uint32))
+
+
+def _size(amount: int) -> str:
+    """Write bytes in the unit they were given in, unless that has many digits."""
+    exact = exact_bytes(amount)
+    return exact if len(exact) <= len("1023 GiB") else format_bytes(amount)
+
+
+def _range(counts: Counts) -> str:
+    """Write ``1 slot`` or ``3 to 4 slots``."""
+    return f"{_between(counts)} slot" + ("" if counts.max() == 1 else "s")
+
+
+def _between(counts: Counts) -> str:
+    least, most = int(counts.min()), int(counts.max())
+    if least == most:
+        return f"{most:,}"
+    return f"{least:,} {'or' if most == least + 1 else 'to'} {most:,}"

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom allocate`: choose nodes, make a ragged allocation, or look at one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli.options import (
+    AllocationText,
+    AsJson,
+    Effort,
+    MachineText,
+    Seconds,
+    Seed,
+    Threads,
+    Work,
+    figure_option,
+    output_option,
+)
+
+
+def command(
+    machine: MachineText,
+    nodes: Annotated[
+        int | None,
+        typer.Option("--nodes", "-N", "-n", metavar="N", help="Nodes for the job."),
+    ] = None,
+    choose: Annotated[
+        str | None,
+        typer.Option(
+            "--choose",
+            metavar="FILE|HOSTS",
+            help="Choose them among these free nodes, written as for --allocation.",
+        ),
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            "--pattern",
+            metavar="GRAPH",
+            help="With --choose: the communication graph of the job. Without one, the "
+            "nodes that lie closest together are chosen.",
+        ),
+    ] = None,
+    allocation: AllocationText = None,
+    fragments: Annotated[
+        int | None,
+        typer.Option(
+            "--fragments",
+            metavar="N",
+            help="Boxes, lines and planes that a generated allocation consists of.",
+            show_default="4, or fewer nodes or routers",
+        ),
+    ] = None,
+    jobs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--jobs",
+            metavar="FILE",
+            help="Where other jobs run: what squeue -o '%i %N' prints, or a file a "
+            "job; may be given several times.",
+        ),
+    ] = None,
+    effort: Effort = None,
+    time: Seconds = None,
+    work: Work = None,
+    threads: Threads = 0,
+    seed: Seed = 1,
+    output: Annotated[
+        Path | None,
+        output_option("Write the nodes to FILE."),
+    ] = None,
+    placement: Annotated[
+        Path | None,
+        output_option(
+            "With --pattern: write where its ranks go on the chosen nodes.",
+            "--placement",
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None,
+        figure_option("Draw the allocation on its machine: .svg, .png, .pdf."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Choose nodes for a job, make a ragged allocation, or look at one.
+
+    --choose picks from the free nodes those on which the pattern has the fewest
+    hop-bytes, before the job runs. --allocation shows an allocation as it is, and so
+    does --machine detect inside of a batch job. With --nodes alone the job gets boxes,
+    lines and planes of the machine, scattered as a scheduler scatters them, to study
+    mappers without a busy machine.
+
+    \b
+    components        pieces of the network that the nodes hang on
+    average distance  between two of its nodes, beside the best choice found of as
+                      many nodes on the empty machine
+    surface           directed links from the job's routers to others
+    foreign links     used by routes between its nodes, though an end is not its own
+    shared links      used by other jobs, too (--jobs)
+
+    The file holds one node a line, as coordinates where the machine has them;
+    --allocation of the other verbs reads it, and host lists too.
+
+    \b
+    Examples:
+      topoloom allocate --machine torus:25x32x16 --nodes 512 --fragments 9 -o a.txt
+      topoloom allocate --machine torus:25x32x16 --allocation a.txt --figure a.png
+      topoloom allocate --machine torus:25x32x16 --choose free.txt --nodes 512 \\
+          --pattern p.npz -o nodes.txt
+      topoloom allocate --machine topology.conf --choose 'n[1-64]' -n 16
+    """
+    from topoloom._core import Error
+    from topoloom.allocations.allocation_file import load_allocation, save_allocation
+    from topoloom.allocations.jobs_file import load_jobs
+    from topoloom.cli.choose import chosen_nodes
+    from topoloom.cli.console import print_facts, print_json
+    from topoloom.cli.problem import Where, choose_allocation
+    from topoloom.cli.search import read_search
+    from topoloom.cli.shape import shape_facts, shape_rows
+    from topoloom.machines.machine_file import load_described
+    from topoloom.support.units import counted
+
+    search = read_search(seed, time, work, threads)
+    if choose is None and (pattern, effort, time, work) != (None,) * 4:
+        raise Error(
+            "--pattern, --effort, --time and --work are for --choose FREE-NODES"
+        )
+    if pattern is None and (effort, time, work) != (None,) * 3:
+        raise Error("--effort, --time and --work need --pattern, which is placed")
+    if pattern is None and placement is not None:
+        raise Error("--placement needs --pattern, whose ranks are placed")
+    if allocation is not None and (choose is not None or nodes is not None):
+        raise Error("--allocation is looked at as it is; leave out --choose and -N")
+    the_machine, described = load_described(machine)
+    hosts = described.hosts
+    others: dict[str, Any] = {}
+    for file in jobs or []:
+        others |= load_jobs(the_machine, file, hosts)
+    choice: Any = None
+    if choose is not None:
+        free = load_allocation(the_machine, choose, hosts)
+        choice = chosen_nodes(free, nodes, pattern, effort, search)
+        given, names, title = choice.allocation, choice.hosts, choice.title
+    elif allocation is None and nodes is None and not described.allocated:
+        raise Error("name the --nodes of the job, or its --allocation")
+    else:
+        where = Where(allocation, nodes, fragments, seed)
+        listed = choose_allocation(the_machine, described, where)
+        given, names = listed.allocation, listed.hosts
+        pieces = where.pieces(the_machine)
+        made = f"in {counted(pieces, 'fragment')}, seed {seed}"
+        source = f"of {allocation or machine}" if nodes is None else made
+        title = f"{counted(len(given.nodes), 'node')} {source}"
+    facts = shape_facts(given, others, seed)
+    if output is not None:
+        save_allocation(output, given, title, names)
+    if placement is not None:
+        choice.save_placement(placement)
+    if figure is not None:
+        from topoloom.figure import draw_allocation
+
+        draw_allocation(figure, given)
+    ids = [int(node) for node in given.nodes]
+    if as_json:
+        document = {
+            "machine": the_machine.text,
+            "nodes": ids,
+            "slots": given.slot_count,
+            **facts,
+            "output": output and str(output),
+        }
+        if choice is not None:
+            document |= choice.document()
+        elif nodes is not None:
+            document |= {"fragments": pieces, "seed": seed}
+        print_json(document)
+    else:
+        if choice is not None:
+            choice.print()
+        shown = ", ".join(map(str, ids[:12])) + (", ..." if len(ids) > 12 else "")
+        rows = [
+            ("nodes", f"{len(ids):,} of {the_machine.node_count:,}: {shown}"),
+            ("slots", f"{given.slot_count:,}"),
+            *shape_rows(facts),
+        ]
+        written = (output, placement, figure)
+        rows += [("written", str(path)) for path in written if path is not None]
+        print_facts(rows, f"allocation on {the_machine.name}")
+    if choice is not None and choice.interrupted:
+        from topoloom.cli.outcome import Interrupted
+
+        best = f"; {output} holds the best nodes so far" if output else ""
+        raise Interrupted(f"interrupted{best}")

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom demo`: the whole way on a small example."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli.options import AsJson
+
+MACHINE = "torus:8x8x8,bandwidth=5GB/s,latency=0.1us"
+MAPPERS = "block,random,hilbert,gge,mahd,mahd+swap,auto"
+GRID = "4x4x4"
+RANKS = 64
+
+# A laptop has fewer cores than the demo has ranks, and a container runs as root.
+PERMISSIONS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+}
+
+
+def command(
+    program: Annotated[
+        Path | None,
+        typer.Option(
+            "--program",
+            metavar="FILE",
+            help="halo3d, if it is built already. Default: build it with mpicxx.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the results.")
+    ] = Path("out/demo"),
+    as_json: AsJson = False,
+) -> None:
+    """Go the whole way on a small example, each step as you would type it.
+
+    Records halo3d, a halo exchange on 64 ranks, places it on a ragged piece of a
+    torus, compares mappers, draws figures and writes a rankfile. Takes a minute, and
+    needs an MPI with mpirun and mpicxx.
+
+    \b
+    Examples:
+      topoloom demo
+      topoloom demo --program build/apps/halo3d -o /tmp/demo
+    """
+    out = str(output)
+    output.mkdir(parents=True, exist_ok=True)
+    with _stdout_to_stderr() if as_json else contextlib.nullcontext():
+        _record(program, output)
+        graph, allocation = f"{out}/halo3d.npz", f"{out}/allocation.txt"
+        placement = f"{out}/placement.json"
+        where = ["--machine", MACHINE, "--allocation", allocation]
+        _say("2. The scheduler leaves the job a ragged piece of the machine, a torus:")
+        _step("allocate", "--machine", MACHINE, "--nodes", str(RANKS),
+              "--fragments", "9", "--seed", "1", "-o", allocation)  # fmt: skip
+        _say("3. Which mapper is best here? The gain is that of the predicted time:")
+        _step("compare", graph, *where, "--mappers", MAPPERS,
+              "--figure", f"{out}/compare.svg")  # fmt: skip
+        _say("4. Place the ranks; without a word, map keeps the best of several:")
+        _step("map", graph, *where, "-o", placement)
+        _say("5. What is it worth, link by link?")
+        _step("judge", graph, placement, "--figure", f"{out}/before-after.svg")
+        _say("6. Tell the launcher:")
+        _step("export", placement, "--to", "openmpi-rankfile", "-o", f"{out}/rankfile")
+        _say("What to try next:")
+        print(
+            f"  look at {out}/compare.svg and {out}/before-after.svg\n"
+            "  record a program of your own:  "
+            "topoloom record -o app.npz -- mpirun -n 64 ./app\n"
+            "  or all at once on your nodes:  "
+            "topoloom run --machine MACHINE --hosts HOSTS -- mpirun -n 64 ./app\n"
+            "  describe your machine:         topoloom machine --help\n"
+            "  see the mappers there are:     topoloom list mappers"
+        )
+    if as_json:
+        _print_json(output)
+
+
+def _record(program: Path | None, output: Path) -> None:
+    _say("1. Who talks to whom? halo3d runs on 64 ranks, watched by the recorder:")
+    halo3d = program or _build(output)
+    os.environ.update({k: v for k, v in PERMISSIONS.items() if k not in os.environ})
+    _step("record", "-o", str(output / "halo3d.npz"), "--", "mpirun", "-n", str(RANKS),
+          str(halo3d), "--grid", GRID, "--periodic")  # fmt: skip
+
+
+def _build(output: Path) -> Path:
+    import shutil
+    import subprocess
+
+    from topoloom.cli.outcome import Failure
+    from topoloom.support.resources import shipped
+
+    compiler = shutil.which("mpicxx") or shutil.which("mpic++")
+    if compiler is None:
+        raise Failure("no mpicxx on the PATH; install an MPI, or name a --program")
+    try:
+        source = shipped("apps/halo3d") / "halo3d.cpp"
+    except FileNotFoundError:
+        raise Failure(
+            "halo3d is not part of this installation; get Topoloom's source, or name "
+            "a --program that runs on 64 ranks"
+        ) from None
+    program = output / "halo3d"
+    words = [compiler, "-std=c++17", "-O2", str(source), "-o", str(program)]
+    built = subprocess.run(words, capture_output=True, text=True, check=False)
+    if built.returncode != 0:
+        complaints = built.stderr.strip().splitlines() or ["no reason given"]
+        raise Failure(f"{compiler} cannot build halo3d: {complaints[0]}")
+    return program
+
+
+def _say(text: str) -> None:
+    print(f"\n{text}")
+
+
+def _step(*words: str) -> None:
+    """Show a command and run it; the demo ends where one fails."""
+    from topoloom.cli.app import run
+
+    print(f"$ topoloom {shlex.join(words)}", flush=True)
+    status = run(words)
+    if status != 0:
+        raise typer.Exit(status)
+
+
+@contextlib.contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    """Keep stdout for the JSON, also that of programs we start."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _print_json(output: Path) -> None:
+    from topoloom._core import judge, place
+    from topoloom.cli.console import print_json
+    from topoloom.cli.objective import predicted
+    from topoloom.cli.problem import measures
+    from topoloom.graphs.graph_file import load_graph
+    from topoloom.placements.placement_file import load_placement
+    from topoloom.support.gain import gain
+
+    graph = load_graph(output / "halo3d.npz")
+    placed = load_placement(output / "placement.json")
+    block, _ = place(graph, placed.allocation, mapper="block")
+    on = (graph, placed.allocation, block)
+    before = predicted(*on, []) | measures(judge(*on))
+    document: dict[str, Any] = {
+        "ranks": graph.rank_count,
+        "machine": placed.machine.text,
+        "block": before,
+        "values": dict(placed.values),
+        "gain_percent": gain(
+            before["predicted_seconds"], placed.values["predicted_seconds"]
+        ),
+        "files": sorted(str(file) for file in output.iterdir()),
+    }
+    print_json(document)

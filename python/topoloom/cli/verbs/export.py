@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom export`: a placement in the words of mpirun, srun and other launchers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topoloom.cli import complete
+from topoloom.cli.options import AsJson, output_option
+
+if TYPE_CHECKING:
+    from topoloom.launch.exports.registry import LaunchFormat
+    from topoloom.launch.host_placement import HostPlacement
+
+CoresPerSlot = Annotated[
+    int,
+    typer.Option(
+        "--cores-per-slot",
+        metavar="N",
+        help="Cores that each slot stands for, for ranks with N threads.",
+    ),
+]
+Bind = Annotated[
+    str | None,
+    typer.Option(
+        "--bind",
+        metavar="core|pu",
+        help="Bind each rank to the core of its slot, or to one hardware thread of it. "
+        "Needs a machine that tells its CPUs: from hwloc, 'detect', or node.cpus.",
+    ),
+]
+Hosts = Annotated[
+    str | None,
+    typer.Option(
+        "--hosts",
+        metavar="HOSTS",
+        help="Host names of the allocation's nodes, in its order: n[001-064,070].",
+    ),
+]
+
+
+def command(
+    placement: Annotated[
+        Path, typer.Argument(metavar="PLACEMENT", help="JSON, as 'map' writes it.")
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="One of 'topoloom list exports': openmpi-rankfile, slurm-hostfile, "
+            "flux-taskmap, torchrun, json and so on.",
+            autocompletion=complete.exports,
+        ),
+    ],
+    hosts: Hosts = None,
+    cores_per_slot: CoresPerSlot = 1,
+    bind: Bind = None,
+    output: Annotated[
+        Path | None,
+        output_option("Default: print it."),
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Compare the placement rank by rank with where the launcher would "
+            "start ranks, by its dry run; exit status 1 if one is elsewhere. For Open "
+            "MPI (openmpi-rankfile, hostfile) and, in a job, Slurm (slurm-hostfile).",
+        ),
+    ] = False,
+    launcher: Annotated[
+        str | None,
+        typer.Option(
+            "--launcher",
+            metavar="PROGRAM",
+            help="Whom --check asks; mpirun or srun without it.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a placement as a file that a launcher reads.
+
+    Host names come from the allocation (a host list keeps its names), the machine or
+    --hosts; without these, node 7 is called n7. Some formats name cores, CPUs or GPUs
+    (openmpi-rankfile, jsrun-erf, bluegene-map, torchrun); the others name hosts, whose
+    cores the launcher fills in turn, unless --bind adds CPUs (mpich-hostfile,
+    intel-machinefile, slurm-hostfile, flux-taskmap). A format that cannot say the
+    placement refuses it.
+
+    \b
+    Examples:
+      topoloom export x.json --to openmpi-rankfile -o ranks.txt
+      mpirun --rankfile ranks.txt -n 64 ./app
+      topoloom export x.json --to slurm-hostfile --hosts "$SLURM_JOB_NODELIST" -o h
+      SLURM_HOSTFILE=h srun -m arbitrary -n 64 ./app
+      topoloom export x.json --to openmpi-rankfile --hosts 'cn[01-64]' --check -o r
+    Or let topoloom do it:
+      topoloom run --machine torus:4x4x4 --allocation 'n[00-63]' -- mpirun -n 64 ./app
+    """
+    import sys
+
+    from topoloom._core import Error
+    from topoloom.cli.console import note, print_json
+    from topoloom.cli.placed import load_placed
+    from topoloom.launch.exports.registry import find_format, use, what_is_lost
+    from topoloom.support.files import write_text
+
+    if launcher is not None and not check:
+        raise Error("--launcher names whom --check asks; add --check")
+    target = find_format(to)
+    placed = load_placed(placement, hosts, cores_per_slot, bind)
+    text = target.write(placed)
+    checked = _check(target, text, placed, launcher) if check else None
+    loss = what_is_lost(target, placed)
+    if output is not None:
+        write_text(output, text)
+    how = _naming(output or Path("FILE"), use(target, placed))
+    if as_json:
+        print_json(
+            {
+                "to": target.NAME,
+                "output": output and str(output),
+                "text": text,
+                "use": how,
+                "note": loss,
+                "checked": checked,
+            }
+        )
+        return
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        print(f"use it:  {how}")
+    if loss is not None:
+        note(f"note: {loss}")
+
+
+def _naming(file: Path, how: str) -> str:
+    """Put a file's name into a command for a shell, or a line of Python."""
+    import json
+    import re
+    import shlex
+
+    def name(found: re.Match[str]) -> str:
+        quote = json.dumps if found[0] == '"FILE"' else shlex.quote
+        return quote(str(file))
+
+    # Not the end of SLURM_HOSTFILE.
+    return re.sub(r'"FILE"|\bFILE\b', name, how)
+
+
+#: Ranks that are elsewhere, of which --check prints a line each.
+MOST_NAMED = 20
+
+
+def _check(
+    target: LaunchFormat, text: str, placed: HostPlacement, launcher: str | None
+) -> str:
+    """Name the launcher whose map is the placement; a difference is a `Failure`."""
+    from topoloom.cli.console import note
+    from topoloom.cli.outcome import Failure
+    from topoloom.launch.apply.dry_run import dry_run
+    from topoloom.launch.apply.job_map import LauncherRefuses
+
+    try:
+        asked, mismatches = dry_run(target, text, placed, launcher)
+    except LauncherRefuses as refusal:
+        raise Failure(str(refusal)) from None
+    for line in mismatches[:MOST_NAMED]:
+        note(line)
+    if mismatches:
+        raise Failure(
+            f"{asked} would start {len(mismatches)} of {placed.rank_count} ranks "
+            "elsewhere, so nothing was written"
+        )
+    note(f"checked: {asked} would start all {placed.rank_count} ranks as placed")
+    return asked

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom grid`: what collectives along the lines of a process grid cost."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoloom.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from topoloom._core import NodeMap
+
+
+def command(
+    placement: Annotated[
+        str, typer.Argument(metavar="PLACEMENT", help="A file of 'topoloom map'.")
+    ],
+    grid: Annotated[
+        str,
+        typer.Option(
+            "--grid",
+            metavar="AxB",
+            help="The process grid, ranks row by row as MPI_Cart numbers them.",
+        ),
+    ],
+    amount: Annotated[
+        str,
+        typer.Option("--bytes", metavar="SIZE", help="Of a message: 1024, 64KiB, 1MB."),
+    ] = "1MiB",
+    channels: Annotated[
+        int,
+        typer.Option(
+            "--channels",
+            metavar="N",
+            help="Messages that a node carries at once as fast as one.",
+        ),
+    ] = 1,
+    latency: Annotated[
+        str, typer.Option("--latency", metavar="TIME", help="Of a message.")
+    ] = "1us",
+    bandwidth: Annotated[
+        str,
+        typer.Option("--bandwidth", metavar="RATE", help="Of a channel between nodes."),
+    ] = "10GB/s",
+    inner_bandwidth: Annotated[
+        str, typer.Option("--inner-bandwidth", metavar="RATE", help="Inside a node.")
+    ] = "50GB/s",
+    as_json: AsJson = False,
+) -> None:
+    """Tell what lines of a process grid cost their nodes, beside block order.
+
+    Programs on grids talk along rows and columns, all of them at once. The more ranks
+    of a node have the next one of their line on another node, the more messages share
+    its channels.
+
+    \b
+    external links  messages that leave a node at once: the most of any node, by axis,
+                    and their sum
+    pipelined       seconds of a broadcast down the chains of every axis, one axis
+                    after the other, in the best segments
+    binomial        seconds along binomial trees; scatter and gather have --bytes for
+                    every rank of a line
+
+    \b
+    Examples:
+      topoloom grid x.json --grid 64x128
+      topoloom grid x.json --grid 16x16x8 --bytes 64KiB --channels 2 --json
+    """
+    from topoloom._core import Error, GridLinks, nearest_extents
+    from topoloom.cli.console import print_json
+    from topoloom.cli.problem import at_least
+    from topoloom.cli.verbs.pattern import parse_grid
+    from topoloom.placements.placement_file import load_placement
+    from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
+
+    at_least("--channels", channels, 1)
+    extents = parse_grid(grid)
+    size = parse_bytes(amount)
+    at_least("--bytes", size, 1)
+    links = GridLinks(
+        latency_s=parse_latency(latency),
+        outer_s_per_byte=1 / parse_bandwidth(bandwidth),
+        inner_s_per_byte=1 / parse_bandwidth(inner_bandwidth),
+        channels=channels,
+    )
+    placed = load_placement(placement)
+    slots = placed.placement.slots
+    if prod(extents) != len(slots):
+        near = "x".join(map(str, nearest_extents(extents, len(slots))))
+        raise Error(
+            f"a grid of {grid} has not the {len(slots)} cells of the ranks that "
+            f"{placement} places; the nearest that has is {near}"
+        )
+    machine = placed.allocation.machine
+    default = placed.allocation.slots[: len(slots)]
+    found = {
+        name: _facts(_node_map(extents, by_rank, machine), links, size)
+        for name, by_rank in (("block", default), (placed.mapper, slots))
+    }
+    document = {
+        "machine": machine.text,
+        "grid": extents,
+        "bytes": size,
+        "mapper": placed.mapper,
+        "block": found["block"],
+        **found[placed.mapper],
+    }
+    if as_json:
+        print_json(document)
+    else:
+        _print(grid, machine, found)
+
+
+def _node_map(extents: list[int], slots: Any, machine: Any) -> NodeMap:
+    import numpy as np
+
+    from topoloom._core import NodeMap
+
+    # Nodes without ranks have no lines: numbered anew, they are not listed.
+    _, nodes = np.unique(slots // machine.slots_per_node, return_inverse=True)
+    return NodeMap(extents, nodes.astype(np.uint32))
+
+
+def _facts(node_map: NodeMap, links: Any, size: int) -> dict[str, Any]:
+    segment = node_map.best_segment(links, size)
+    return {
+        "external_links_by_axis": [max(axis) for axis in node_map.leaving],
+        "external_links": node_map.external_links,
+        "segment_bytes": segment,
+        "pipelined_s": node_map.pipelined_time(links, size, segment),
+        **{
+            f"binomial_{name}_s": node_map.binomial_time(name, links, size)
+            for name in ("broadcast", "scatter", "gather")
+        },
+    }
+
+
+def _print(grid: str, machine: Any, found: dict[str, dict[str, Any]]) -> None:
+    from topoloom.cli.console import print_table
+    from topoloom.support.gain import gain, percent
+    from topoloom.support.units import format_bytes
+
+    facts = list(found.values())
+    by_axis = zip(*(fact["external_links_by_axis"] for fact in facts), strict=True)
+    rows = [
+        [f"external links, axis {axis}", *map(str, links), ""]
+        for axis, links in enumerate(by_axis, start=1)
+    ]
+    for name, key, write in (
+        ("external links", "external_links", str),
+        ("pipelined broadcast", "pipelined_s", _time_text),
+        ("  in segments of", "segment_bytes", format_bytes),
+        ("binomial broadcast", "binomial_broadcast_s", _time_text),
+        ("binomial scatter", "binomial_scatter_s", _time_text),
+        ("binomial gather", "binomial_gather_s", _time_text),
+    ):
+        values = [fact[key] for fact in facts]
+        saved = "" if key == "segment_bytes" else percent(gain(values[0], values[-1]))
+        rows.append([name, *map(write, values), saved])
+    columns = ["", "block (default)", *list(found)[1:], "gain"]
+    print_table(columns, rows, title=f"{grid} grid on {machine.name}")
+
+
+def _time_text(seconds: float) -> str:
+    return f"{seconds * 1e3:.3f} ms"

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom list`: what there is to choose from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli import complete
+from topoloom.cli.options import AsJson
+
+
+def command(
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="KIND",
+            help="mappers, schedules, patterns, topologies, machines, models, formats "
+            "or exports.",
+            autocompletion=complete.kinds,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what there is to choose from; everything, if no kind is named.
+
+    \b
+    Examples:
+      topoloom list mappers
+      topoloom list machines --json
+    """
+    from topoloom._core import Error
+    from topoloom.cli.console import print_json, print_table
+    from topoloom.support.nearest import unknown_name
+    from topoloom.tasks.catalog import CATALOG
+
+    if kind is not None and kind not in CATALOG:
+        raise Error(unknown_name("kind of list", kind, CATALOG))
+    lists = {name: CATALOG[name]() for name in CATALOG if kind in (None, name)}
+    if as_json:
+        print_json(lists if kind is None else lists[kind])
+        return
+    for name, entries in lists.items():
+        columns = _columns(name)
+        rows = [[_cell(entry.get(column)) for column in columns] for entry in entries]
+        print_table(columns, rows, title=name, left=len(columns))
+
+
+def _columns(kind: str) -> list[str]:
+    return {
+        "mappers": ["name", "kind", "summary", "source"],
+        "schedules": ["name", "operations", "summary"],
+        "patterns": ["name", "summary", "needs"],
+        "topologies": ["name", "summary", "example"],
+        "machines": ["name", "summary", "text"],
+        "models": ["name", "summary", "date"],
+        "formats": ["name", "of", "summary", "files", "written"],
+        "exports": ["name", "summary"],
+    }[kind]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return str(value.get("name", ""))
+    if isinstance(value, list | tuple):
+        return ", ".join(_cell(item) for item in value)
+    return "" if value is None else str(value)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom machine`: show a machine, or write its description."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli import complete
+from topoloom.cli.options import AsJson, Figure, output_option
+
+
+def command(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[show] MACHINE",
+            help="torus:8x8x8, mesh:4x4, tree:4:8:2, graph:..., a file, a name from "
+            "'topoloom list machines', or 'detect'.",
+            autocompletion=complete.machines,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        output_option(
+            "Write a description to edit (.toml), or a file for Scotch (.tgt), SimGrid "
+            "(.xml) or METIS (.graph)."
+        ),
+    ] = None,
+    figure: Figure = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a machine: nodes, links, distances, bisection, bandwidths; and draw it.
+
+    \b
+    A machine is a short text:
+      torus:8x8x8                         512 nodes, rings in three dimensions
+      torus:8x8x8,wrap=110                the last axis is open
+      torus:17x8x24,nodes=2               two nodes per router
+      torus:8x8,bandwidth=9.4GB/s,bandwidth.y=half,latency=1.3us
+      mesh:4x4x4                          no wrap-around links
+      tree:4:8:2,distance=1:10:100        bottom-up: 4 in a group, 8 groups, 2
+      graph:4+1:0-4,1-4,2-4,3-4           four nodes on one switch
+      torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
+    and more kinds, as 'topoloom list topologies' shows; or a TOML file that says the
+    same with names and units; -o writes one.
+    The word 'detect' is the node that you are on, or the machine of your batch job.
+    Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, Cray systems, Tofu,
+    Amazon, Google and Oracle are known by their content, METIS graphs by the suffix
+    .graph: see 'topoloom list formats'.
+
+    \b
+    Examples:
+      topoloom machine show frontier --figure frontier.png
+      topoloom machine torus:8x8x8            'show' may be left out
+      topoloom machine torus:8x8x8 -o m.toml && topoloom machine m.toml
+      topoloom machine detect -o here.toml
+      topoloom machine topology.conf -o cluster.tgt
+    """
+    from topoloom.allocations.described_allocation import described_allocation
+    from topoloom.cli.console import print_facts, print_json
+    from topoloom.cli.node_facts import node_facts, node_rows
+    from topoloom.importers.torus_places import drop_vacant
+    from topoloom.machines.machine_facts import machine_facts
+    from topoloom.machines.machine_file import load_described, save_machine
+    from topoloom.machines.outline import outline
+    from topoloom.support.hostlist import compress_hostlist
+
+    the_machine, described = load_described(_named(words))
+    facts = machine_facts(the_machine)
+    if described.hosts:
+        facts["hosts"] = compress_hostlist(drop_vacant(described.hosts))
+    if described.allocated:
+        given = described_allocation(the_machine, described)
+        facts["allocation"] = compress_hostlist(given.hosts or ())
+        facts["allocated_slots"] = given.allocation.slot_count
+    if output is not None:
+        save_machine(
+            output,
+            the_machine,
+            described.hosts,
+            described.allocated,
+            described.node,
+            described.remarks,
+        )
+    if figure is not None:
+        from topoloom.figure import draw_machine
+
+        draw_machine(figure, the_machine, described.hosts)
+    if as_json:
+        facts |= node_facts(the_machine, described.node)
+        written = {"output": output and str(output), "figure": figure and str(figure)}
+        print_json({**facts, **written})
+        return
+    rows = [
+        *_rows(facts, the_machine.has_bandwidths),
+        *node_rows(the_machine, described.node),
+    ]
+    if output is not None:
+        rows.append(("written", str(output)))
+    if figure is not None:
+        rows.append(("figure", str(figure)))
+    print_facts(rows, the_machine.name)
+    print("\n".join(["", *outline(the_machine)]))
+
+
+def _named(words: list[str]) -> str:
+    """Take the machine from ``show MACHINE`` or ``MACHINE``."""
+    from topoloom._core import Error
+
+    if len(words) == 2 and words[0] == "show":
+        return words[1]
+    if len(words) > 1:
+        raise Error(f"one machine at a time, but there are: {', '.join(words)}")
+    if words == ["show"] and not Path("show").exists():
+        raise Error("show which machine? 'topoloom list machines' names some")
+    return words[0]
+
+
+def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
+    texts = {**facts, "bandwidths": "", "bisection": ""}
+    if has_bandwidths or len(facts["bandwidths"]) > 1:
+        texts["bandwidths"] = _bandwidths(facts["bandwidths"], has_bandwidths)
+    if facts["bisection"]["links"]:
+        texts["bisection"] = _bisection(facts["bisection"], has_bandwidths)
+    if facts["machine"].startswith("rails:"):
+        distance = _cell(facts["average_distance"])
+        texts["average_distance"] = f"{distance}, links weighed by their bandwidth"
+    return [
+        (name.replace("_", " "), _cell(value))
+        for name, value in texts.items()
+        if value not in (None, [], "")
+    ]
+
+
+def _bandwidths(bandwidths: list[dict[str, float]], have_units: bool) -> str:
+    from topoloom.support.units import counted, format_bandwidth
+
+    most = 4
+    texts = []
+    for each in bandwidths[:most]:
+        rate = each["bytes_per_second"]
+        told = format_bandwidth(rate) if have_units else f"{rate:g} (relative)"
+        texts.append(f"{counted(int(each['links']), 'link')} of {told}")
+    if len(bandwidths) > most:
+        rest = int(sum(each["links"] for each in bandwidths[most:]))
+        texts.append(f"{counted(rest, 'link')} more")
+    return ", ".join(texts)
+
+
+def _bisection(bisection: dict[str, Any], in_bytes: bool) -> str:
+    """Say what was found, and where that may not be the worst, what is proven."""
+    from topoloom.support.units import counted, format_bandwidth
+
+    least, links = bisection["at_least"], counted(int(bisection["links"]), "link")
+    if in_bytes:
+        found = f"{format_bandwidth(bisection['at_most'])} over {links}"
+        proven = format_bandwidth(least)
+    else:
+        found, proven = links, f"{math.ceil(least - 1e-6):,}"
+    if bisection["exact"]:
+        return found
+    return f"at most {found}" + (f", at least {proven}" if least else "")
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, list | tuple):
+        sign = ", " if value and isinstance(value[0], bool) else " x "
+        return sign.join(_cell(item) for item in value)
+    text = str(value)
+    return text if len(text) <= 100 else text[:97] + "..."

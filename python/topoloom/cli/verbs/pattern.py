@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom pattern`: make a communication graph, or import one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli import complete
+from topoloom.cli.options import AsJson, Seed, output_option
+
+
+def command(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="'import', or from: list patterns.",
+            autocompletion=complete.patterns,
+        ),
+    ],
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="What to import: only with 'import'."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        output_option("Write the graph as .npz."),
+    ] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option("--grid", metavar="AxBxC", help="Grid of a stencil."),
+    ] = None,
+    ranks: Annotated[
+        int | None,
+        typer.Option("--ranks", "-n", metavar="N", help="Ranks of the others."),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option("--rows", metavar="N", help="Rows of a triangular grid."),
+    ] = None,
+    cells: Annotated[
+        str | None,
+        typer.Option(
+            "--cells",
+            metavar="AxBxC",
+            help="Cells of molecular-dynamics; default: 16 angstrom wide.",
+        ),
+    ] = None,
+    amount: Annotated[
+        str,
+        typer.Option(
+            "--bytes", metavar="BYTES", help="Bytes a message: 1024, '64 KiB', 1.5MB."
+        ),
+    ] = "1024",
+    periodic: Annotated[
+        bool,
+        typer.Option(
+            "--periodic/--open", help="Do the edges of the grid meet, or end?"
+        ),
+    ] = True,
+    root: Annotated[
+        int, typer.Option("--root", metavar="RANK", help="Root of the binomial tree.")
+    ] = 0,
+    degree: Annotated[
+        float,
+        typer.Option(
+            "--degree", metavar="D", help="Average neighbours, random-geometric."
+        ),
+    ] = 8.0,
+    order: Annotated[
+        str,
+        typer.Option(
+            "--order",
+            metavar="NAME",
+            help="Order of the ranks of a triangular grid: dm, cm, bdm, bcm.",
+        ),
+    ] = "bcm",
+    threads: Annotated[
+        int,
+        typer.Option(
+            "--threads",
+            metavar="N",
+            help="Cores of a rank of a triangular grid: rows get fewer by the root.",
+        ),
+    ] = 1,
+    seed: Seed = 1,
+    with_phases: Annotated[
+        bool,
+        typer.Option(
+            "--phases",
+            help="Also write which round each message is sent in: of bruck, binomial "
+            "and recursive-doubling; or in which group: of triangular.",
+        ),
+    ] = False,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="NAME", help="Format to import; default: as it looks."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a communication graph: who sends how many bytes to whom.
+
+    Ranks of a grid are numbered row by row, the last axis fastest, as MPI_Cart does.
+    'import' reads Matrix Market, METIS, .npz, dense text matrices and Open MPI
+    monitoring output (a file, a directory, or 'prof/phase_1_*.prof'). A summary is
+    always printed.
+
+    \b
+    Examples:
+      topoloom pattern stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
+      topoloom pattern stencil --grid 16x8x4x2 --open --bytes 64KiB -o p.npz
+      topoloom pattern random-geometric --ranks 1000 --degree 6 --seed 3 -o p.npz
+      topoloom pattern bruck --ranks 64 --phases -o p.npz
+      topoloom pattern triangular --rows 23 --order bcm --phases -o p.npz
+      topoloom pattern molecular-dynamics --cells 7x7x5 -o p.npz
+      topoloom pattern import matrix.mtx -o p.npz
+      topoloom pattern import p.npz               look at a graph
+    """
+    from topoloom._core import Error
+    from topoloom.cli.console import print_json
+    from topoloom.graphs.graph_file import load_graph, save_graph
+    from topoloom.graphs.patterns import PATTERNS, make_pattern, make_phases
+    from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
+
+    phases: list[Any] = []
+    names: Sequence[str] = ()
+    if name == "import":
+        if file is None:
+            raise Error("nothing to import; write: topoloom pattern import FILE")
+        if with_phases:
+            raise Error("--phases is for made patterns; imported ones keep theirs")
+        graph = load_graph(file, kind)
+        phases = load_phases(file)
+        names = load_phase_names(file)
+    elif file is not None:
+        raise Error(f"'{file}' is one name too many; FILE goes with 'import' only")
+    else:
+        request = _request(
+            name,
+            {"grid": grid, "ranks": ranks, "rows": rows, "cells": cells},
+            amount,
+            periodic=periodic,
+            root=root,
+            degree=degree,
+            order=order,
+            threads=threads,
+            seed=seed,
+        )
+        graph = make_pattern(name, request)
+        if with_phases:
+            phases = make_phases(name, request)
+            names = PATTERNS[name].phase_names
+    if output is not None:
+        extra: dict[str, Any] = {"phases": phase_array(phases)} if phases else {}
+        if names:
+            extra["phase_names"] = names
+        save_graph(output, graph, extra)
+    facts = _summary(graph, len(phases) or 1)
+    if as_json:
+        print_json({"pattern": name, "output": output and str(output), **facts})
+    else:
+        _print(name if file is None else file, facts, output)
+
+
+def _request(
+    name: str, sizes: dict[str, str | int | None], amount: str, **others: Any
+) -> Any:
+    from topoloom._core import Error, molecular_cells
+    from topoloom.cli.problem import at_least
+    from topoloom.graphs.patterns import PATTERNS, Request
+    from topoloom.support.nearest import unknown_name
+    from topoloom.support.units import parse_bytes
+
+    if name not in PATTERNS:
+        raise Error(unknown_name("pattern", name, [*PATTERNS, "import"]))
+    kind = PATTERNS[name].size
+    size = sizes[kind]
+    if size is None and kind != "cells":
+        example = {"grid": "8x8x8", "ranks": 64, "rows": 23}[kind]
+        raise Error(f"{name} needs --{kind}, such as --{kind} {example}")
+    request: dict[str, Any] = {"ranks": 0, "bytes": parse_bytes(amount), **others}
+    if size is None:
+        request[kind] = molecular_cells()
+    elif isinstance(size, str):
+        request[kind] = parse_grid(size)
+    else:
+        at_least(f"--{kind}", size, 1)
+        request[kind] = size
+    at_least("--seed", others["seed"], 0)
+    at_least("--root", others["root"], 0)
+    at_least("--threads", others["threads"], 1)
+    return Request(**request)
+
+
+def parse_grid(text: str) -> list[int]:
+    """Read ``8x8x8``."""
+    from topoloom._core import Error
+
+    if not re.fullmatch(r"\d{1,9}(x\d{1,9})*", text):
+        raise Error(f"cannot read the grid '{text}': write extents, as 8x8x8")
+    extents = [int(part) for part in text.split("x")]
+    if 0 in extents:
+        raise Error(f"grid '{text}' has an axis without ranks")
+    return extents
+
+
+def _summary(graph: Any, phases: int) -> dict[str, Any]:
+    import numpy as np
+
+    heaviest = None
+    if graph.edge_count:
+        edge = int(np.argmax(graph.bytes))
+        source = int(np.searchsorted(graph.first, edge, side="right")) - 1
+        heaviest = {
+            "source": source,
+            "target": int(graph.peer[edge]),
+            "bytes": int(graph.bytes[edge]),
+        }
+    degrees = np.diff(np.asarray(graph.first).astype(np.int64))
+    return {
+        "ranks": graph.rank_count,
+        "edges": graph.edge_count,
+        "bytes": int(graph.total_bytes),
+        "messages": int(graph.total_messages),
+        "phases": phases,
+        "self_bytes": int(np.asarray(graph.self_bytes).sum()),
+        "peers_average": float(degrees.mean()),
+        "peers_max": int(degrees.max()),
+        "heaviest": heaviest,
+    }
+
+
+def _print(title: str, facts: dict[str, Any], output: Path | None) -> None:
+    from topoloom.cli.console import print_facts
+    from topoloom.support.units import format_bytes
+
+    rows = [
+        ("ranks", f"{facts['ranks']:,}"),
+        (
+            "edges",
+            f"{facts['edges']:,} (a rank sends to {facts['peers_average']:.1f} on "
+            f"average, {facts['peers_max']} at most)",
+        ),
+        ("bytes", f"{format_bytes(facts['bytes'])} in {facts['messages']:,} messages"),
+    ]
+    if facts["phases"] > 1:
+        rows.append(("phases", f"{facts['phases']:,}"))
+    if facts["self_bytes"]:
+        rows.append(("to itself", f"{format_bytes(facts['self_bytes'])}, not counted"))
+    if pair := facts["heaviest"]:
+        rows.append(
+            (
+                "heaviest",
+                f"{pair['source']} → {pair['target']}: {format_bytes(pair['bytes'])}",
+            )
+        )
+    if output is not None:
+        rows.append(("written", str(output)))
+    print_facts(rows, title)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Communication graphs from and to files; the format is known by name, then content."""
+
+from __future__ import annotations
+
+import bisect
+import glob
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from topoloom import _core
+from topoloom._core import CommGraph, Error
+from topoloom.graphs.npz import load_npz, save_npz
+from topoloom.support.files import named
+from topoloom.support.nearest import unknown_name
+
+#: name -> what it is, and which file names mean it
+FORMATS = {
+    "npz": ("NumPy/SciPy sparse matrix, and what Topoloom writes", (".npz",)),
+    "matrix-market": ("Matrix Market coordinate file", (".mtx", ".mm")),
+    "metis": ("METIS graph", (".graph", ".metis")),
+    "dense": ("dense text matrix, row i = bytes rank i sends", (".mat", ".dense")),
+    "monitoring": (
+        "Open MPI monitoring output: a file, a directory or a pattern of .prof files",
+        (".prof",),
+    ),
+}
+_READERS = {
+    "matrix-market": "read_matrix_market",
+    "metis": "read_metis",
+    "dense": "read_dense_matrix",
+}
+
+
+def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
+    """Read a communication graph.
+
+    Parameters
+    ----------
+    path
+        A file; for Open MPI monitoring output also a directory of ``.prof`` files or
+        a pattern such as ``prof/phase_1_*.prof``.
+    kind
+        A name from `FORMATS`; by default the file name tells, then the content.
+
+    Raises
+    ------
+    topoloom.Error
+        ``file:line: what`` if the content cannot be read.
+    OSError
+        If there is no such file.
+    """
+    if kind is not None and kind not in FORMATS:
+        raise Error(unknown_name("graph format", kind, FORMATS))
+    if kind == "monitoring" or (kind is None and _is_monitoring(path)):
+        return _load_monitoring(path)
+    if kind is None:
+        suffix = Path(path).suffix.lower()
+        kind = next((k for k, (_, ends) in FORMATS.items() if suffix in ends), None)
+    if kind == "npz":
+        return load_npz(path)[0]
+    data = Path(path).read_bytes()
+    if not data.strip():
+        raise Error(f"{path}: the file is empty")
+    with named(path):
+        if kind is not None:
+            return _read(path, kind, data)
+        kind = _kind_of(data)
+        try:
+            return _read(path, kind, data)
+        except Error as error:
+            raise Error(
+                f"{error}; it was taken for {kind} by its look: if it is another "
+                "format, name that with 'topoloom pattern import --format'"
+            ) from None
+
+
+def _read(path: str | Path, kind: str, data: bytes) -> CommGraph:
+    if kind == "npz":
+        return load_npz(path)[0]
+    if kind == "monitoring":
+        return _core.read_monitoring(data)
+    graph: CommGraph = getattr(_core, _READERS[kind])(data)
+    return graph
+
+
+def save_graph(
+    path: str | Path, graph: CommGraph, extra: Mapping[str, Any] | None = None
+) -> None:
+    """Write a graph as ``.npz``; `extra` holds further arrays under their own names."""
+    if Path(path).suffix != ".npz":
+        raise Error(f"{path}: communication graphs are written as .npz")
+    save_npz(path, graph, extra)
+
+
+def _kind_of(data: bytes) -> str:
+    if data.startswith(b"PK"):
+        return "npz"
+    if data.startswith(b"%%MatrixMarket"):
+        return "matrix-market"
+    head = data[:4096]
+    if b"\0" in head:
+        raise Error("is neither text nor an .npz archive")
+    first = next((line for line in head.splitlines() if line.strip()), b"")
+    if first[:2] in (b"I\t", b"E\t", b"S\t", b"R\t", b"C\t", b"# "):
+        return "monitoring"
+    # A dense matrix has as many lines as its first line has numbers.
+    lines = data.strip().count(b"\n") + 1
+    return "dense" if len(first.split()) == lines else "metis"
+
+
+def _is_monitoring(path: str | Path) -> bool:
+    return Path(path).is_dir() or (
+        not Path(path).exists() and glob.has_magic(str(path))
+    )
+
+
+def _load_monitoring(path: str | Path) -> CommGraph:
+    if Path(path).is_dir():
+        files = sorted(Path(path).glob("*.prof"))
+    elif Path(path).exists():
+        files = [Path(path)]
+    else:
+        names = sorted(glob.glob(str(path)))  # noqa: PTH207
+        files = [Path(name) for name in names]
+    if not files:
+        raise Error(f"{path}: there is no .prof file")
+    parts = [
+        data if data.endswith(b"\n") else data + b"\n"
+        for data in (file.read_bytes() for file in files)
+    ]
+    try:
+        return _core.read_monitoring(b"".join(parts))
+    except Error as error:
+        raise Error(_at_file(str(error), files, parts)) from None
+
+
+def _at_file(what: str, files: list[Path], parts: list[bytes]) -> str:
+    """Turn a line number of all files together into that of one file."""
+    if not what.startswith("line "):
+        return f"{files[0].parent if len(files) > 1 else files[0]}: {what}"
+    number, _, rest = what.removeprefix("line ").partition(":")
+    ends = list(itertools.accumulate(part.count(b"\n") for part in parts))
+    which = min(bisect.bisect_left(ends, int(number)), len(files) - 1)
+    line = int(number) - (ends[which - 1] if which else 0)
+    return f"{files[which]}:{line}:{rest}"

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Communication graphs as ``.npz``: what `scipy.sparse.load_npz` reads, and more.
+
+``format``, ``shape``, ``indptr``, ``indices`` and ``data`` (bytes) are SciPy's.
+Ours besides: ``messages``, ``load``, ``self_bytes``, ``self_messages`` and the pair
+``topoloom_format``, ``topoloom_version``. Anything else is kept as an extra array.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import CommGraph, Error
+from topoloom.support.files import named, replacing
+
+FORMAT = "topoloom-graph"
+VERSION = 1
+_OURS = {
+    "format",
+    "shape",
+    "indptr",
+    "indices",
+    "data",
+    "messages",
+    "load",
+    "self_bytes",
+    "self_messages",
+    "topoloom_format",
+    "topoloom_version",
+}
+_Arrays = dict[str, NDArray[Any]]
+
+
+def save_npz(
+    path: str | Path, graph: CommGraph, extra: Mapping[str, Any] | None = None
+) -> None:
+    """Write a graph; `extra` holds further arrays under names of their own."""
+    extra = dict(extra or {})
+    if clash := _OURS.intersection(extra):
+        raise Error(f"extra arrays must not be called {', '.join(sorted(clash))}")
+    arrays: _Arrays = {
+        "format": np.array(b"csr"),
+        "shape": np.array([graph.rank_count, graph.rank_count], dtype=np.int64),
+        "indptr": np.asarray(graph.first).astype(np.int64),
+        "indices": np.asarray(graph.peer).astype(np.int32),
+        "data": np.asarray(graph.bytes),
+        "messages": np.asarray(graph.messages),
+        "load": np.asarray(graph.load),
+        "self_bytes": np.asarray(graph.self_bytes),
+        "self_messages": np.asarray(graph.self_messages),
+        "topoloom_format": np.array(FORMAT),
+        "topoloom_version": np.array(VERSION),
+    }
+    arrays.update({name: np.asarray(value) for name, value in extra.items()})
+    with replacing(path) as stream:
+        np.savez(stream, allow_pickle=False, **arrays)
+
+
+def load_npz(path: str | Path) -> tuple[CommGraph, _Arrays]:
+    """Read a graph, ours or a square sparse matrix saved by SciPy, and extra arrays."""
+    arrays = _read_arrays(path)
+    with named(path):
+        ours = "topoloom_format" in arrays
+        if ours:
+            _check_format(arrays)
+        graph = _own_graph(arrays) if ours else _scipy_graph(arrays)
+    return graph, {k: v for k, v in arrays.items() if k not in _OURS}
+
+
+def _read_arrays(path: str | Path) -> _Arrays:
+    with Path(path).open("rb") as stream:
+        if not stream.peek(1):
+            raise Error(f"{path}: the file is empty")
+        try:
+            with np.load(stream, allow_pickle=False) as archive:
+                if not isinstance(archive, np.lib.npyio.NpzFile):
+                    raise Error(f"{path}: not an .npz archive, but a single array")
+                return {name: archive[name] for name in archive.files}
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            ValueError,
+            KeyError,
+            EOFError,
+            MemoryError,
+            NotImplementedError,
+            SyntaxError,
+            TypeError,
+        ) as error:
+            if isinstance(error, Error):
+                raise
+            raise Error(
+                f"{path}: not a readable .npz archive, or one cut short"
+            ) from None
+
+
+def _check_format(arrays: _Arrays) -> None:
+    found = str(arrays["topoloom_format"])
+    if found != FORMAT:
+        raise Error(f"holds '{found}', expected '{FORMAT}'")
+    version = arrays.get("topoloom_version")
+    if version is None or str(version) != str(VERSION):
+        raise Error(
+            f"{FORMAT} version {version}, but this Topoloom reads version {VERSION}"
+        )
+
+
+def _own_graph(arrays: _Arrays) -> CommGraph:
+    first = _whole(arrays, "indptr")
+    count = len(first) - 1
+    shape = _whole(arrays, "shape")
+    if count < 1 or shape.tolist() != [count, count]:
+        raise Error(f"shape {shape.tolist()} does not fit an indptr of {count + 1}")
+    load = _array(arrays, "load")
+    if load.dtype.kind != "f":
+        raise Error("'load' must be an array of floating point numbers")
+    peer = _ids(_whole(arrays, "indices"), count)
+    _check_rows(first, peer)
+    return CommGraph.from_csr(
+        first.astype(np.uint64),
+        peer,
+        _whole(arrays, "data"),
+        _whole(arrays, "messages"),
+        load.astype(np.float64),
+        _whole(arrays, "self_bytes"),
+        _whole(arrays, "self_messages"),
+    )
+
+
+def _check_rows(first: NDArray[np.int64], peer: NDArray[np.uint32]) -> None:
+    """Refuse rows that do not fit, and peers that do not ascend, as ours do."""
+    if first[0] != 0 or first[-1] != len(peer) or (np.diff(first) < 0).any():
+        raise Error("'indptr' does not fit 'indices'")
+    falls = np.flatnonzero(peer[1:] <= peer[:-1]) + 1
+    if len(wrong := np.setdiff1d(falls, first)):
+        rank = int(np.searchsorted(first, wrong[0], side="right")) - 1
+        raise Error(f"rank {rank} names peer {peer[wrong[0]]} twice or out of order")
+
+
+def _scipy_graph(arrays: _Arrays) -> CommGraph:
+    shape = _whole(arrays, "shape")
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 1:
+        raise Error(f"shape {shape.tolist()} is not that of a square matrix")
+    count = int(shape[0])
+    kind = _array(arrays, "format").item()
+    layout = kind.decode(errors="replace") if isinstance(kind, bytes) else str(kind)
+    if layout == "coo":
+        source, target = _whole(arrays, "row"), _whole(arrays, "col")
+    elif layout in ("csr", "csc"):
+        first = _whole(arrays, "indptr")
+        target = _whole(arrays, "indices")
+        if len(first) != count + 1 or first[0] != 0 or first[-1] != len(target):
+            raise Error("'indptr' does not fit 'shape' and 'indices'")
+        if (np.diff(first) < 0).any():
+            raise Error("'indptr' runs down")
+        source = np.repeat(np.arange(count), np.diff(first))
+    else:
+        raise Error(f"sparse format '{layout}' is not read; save as csr, csc or coo")
+    if layout == "csc":
+        source, target = target, source
+    data = _whole(arrays, "data")
+    if not len(source) == len(target) == len(data):
+        raise Error("'data' and the indices differ in length")
+    return CommGraph.from_edges(count, _ids(source, count), _ids(target, count), data)
+
+
+def _array(arrays: _Arrays, name: str) -> NDArray[Any]:
+    if name not in arrays:
+        raise Error(f"has no array '{name}'")
+    return arrays[name]
+
+
+def _whole(arrays: _Arrays, name: str) -> NDArray[np.int64]:
+    """Fetch a one-dimensional array of whole numbers >= 0 that fit in 63 bits."""
+    array = _array(arrays, name)
+    if array.ndim != 1 or array.dtype.kind not in "iufb":
+        raise Error(f"'{name}' must be a one-dimensional array of numbers")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise Error(f"'{name}' holds a number that is not finite")
+    if array.size and array.min() < 0:
+        where = int(np.argmax(array < 0))
+        raise Error(f"'{name}[{where}]' is negative")
+    if array.size and array.max() > np.iinfo(np.int64).max:
+        raise Error(f"'{name}' holds a number over 2^63 - 1")
+    whole = array.astype(np.int64)
+    if array.dtype.kind == "f" and (whole != array).any():
+        where = int(np.argmax(whole != array))
+        raise Error(f"'{name}[{where}]' is {array[where]}, not a whole number")
+    return whole
+
+
+def _ids(ids: NDArray[np.int64], count: int) -> NDArray[np.uint32]:
+    if ids.size and ids.max() >= count:
+        where = int(np.argmax(ids))
+        raise Error(
+            f"edge {where} names rank {ids[where]}, but there are {count} ranks"
+        )
+    return ids.astype(np.uint32)

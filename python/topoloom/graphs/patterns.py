@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of communication patterns: what they are, what each needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from topoloom import _core
+from topoloom._core import CommGraph, Error
+from topoloom.graphs.phases import add_phases
+from topoloom.support.nearest import unknown_name
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One line of the table.
+
+    Attributes
+    ----------
+    summary
+        What it is, in a line.
+    make
+        Builds the graph.
+    size
+        What says how large it is: the name of an attribute of the request.
+    phases
+        Makes the phases that the graph is the sum of, if there are several.
+    phase_names
+        What they are called, if that says more than their numbers.
+    """
+
+    summary: str
+    make: Callable[[Request], CommGraph]
+    size: Literal["ranks", "grid", "rows", "cells"] = "ranks"
+    phases: Callable[[Request], list[CommGraph]] | None = None
+    phase_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a pattern is made from; each pattern looks at what it needs."""
+
+    ranks: int
+    bytes: int
+    grid: Sequence[int] = ()
+    rows: int = 0
+    cells: Sequence[int] = ()
+    periodic: bool = True
+    root: int = 0
+    degree: float = 8.0
+    order: str = "bcm"
+    threads: int = 1
+    seed: int = 1
+
+
+def _stencil(axes: int | None, points: int | None) -> Callable[[Request], CommGraph]:
+    def make(request: Request) -> CommGraph:
+        grid = list(request.grid)
+        if axes is not None and len(grid) != axes:
+            example = "x".join(["8"] * axes)
+            raise Error(
+                f"this stencil needs a grid of {axes} axes, such as {example}; "
+                f"got {'x'.join(map(str, grid))}"
+            )
+        return _core.stencil(
+            grid, points or 2 * len(grid) + 1, request.periodic, request.bytes
+        )
+
+    return make
+
+
+def _rounds(name: str, operation: str) -> Callable[[Request], list[CommGraph]]:
+    """Make the rounds of a schedule."""
+
+    def make(request: Request) -> list[CommGraph]:
+        schedule = _core.Schedule(
+            name, operation, request.ranks, request.bytes, request.root
+        )
+        return [schedule.phase(number) for number in range(schedule.rounds)]
+
+    return make
+
+
+def _triangular_phases(request: Request) -> list[CommGraph]:
+    """Broadcasts in columns, then in rows, then what orthogonalization scatters."""
+    rows = _core.hybrid_rows(request.rows, request.threads)
+    # As many unknowns in fewer pieces.
+    piece = request.bytes * request.rows // rows
+    return [
+        _core.triangular_messages(rows, request.order, group, piece)
+        for group in ("column", "row", "orthogonalization")
+    ]
+
+
+def _molecular_dynamics(request: Request) -> CommGraph:
+    if len(request.cells) != 3:
+        raise Error(
+            "molecular dynamics needs cells along 3 axes, such as 6x6x4; "
+            f"got {'x'.join(map(str, request.cells))}"
+        )
+    x, y, z = request.cells
+    return _core.molecular_dynamics((x, y, z), seed=request.seed)
+
+
+PATTERNS = {
+    "stencil2d": Pattern("2-D 5-point stencil on --grid AxB", _stencil(2, 5), "grid"),
+    "stencil3d": Pattern("3-D 7-point stencil on --grid AxBxC", _stencil(3, 7), "grid"),
+    "stencil27": Pattern(
+        "3-D 27-point stencil on --grid AxBxC", _stencil(3, 27), "grid"
+    ),
+    "stencil": Pattern(
+        "nearest neighbours on a grid of any dimension", _stencil(None, None), "grid"
+    ),
+    "ring": Pattern(
+        "rank i sends to rank i + 1, the last to the first",
+        lambda r: _core.ring(r.ranks, r.bytes),
+    ),
+    "recursive-doubling": Pattern(
+        "all-gather by exchange with i XOR 2^k; bytes double each round",
+        lambda r: _core.recursive_doubling(r.ranks, r.bytes),
+        phases=_rounds("recursive-doubling", "all-gather"),
+    ),
+    "bruck": Pattern(
+        "all-gather by Bruck's algorithm, any number of ranks",
+        lambda r: _core.bruck(r.ranks, r.bytes),
+        phases=_rounds("bruck", "all-gather"),
+    ),
+    "binomial": Pattern(
+        "broadcast from --root down a binomial tree",
+        lambda r: _core.binomial_tree(r.ranks, r.bytes, r.root),
+        phases=_rounds("binomial", "broadcast"),
+    ),
+    "all-to-all": Pattern(
+        "every rank sends to every other",
+        lambda r: _core.all_to_all(r.ranks, r.bytes),
+    ),
+    "random-geometric": Pattern(
+        "random points in the unit square, near ones talk (--degree, --seed)",
+        lambda r: _core.random_geometric(r.ranks, r.bytes, r.seed, r.degree),
+    ),
+    "triangular": Pattern(
+        "groups of a triangular grid with --rows, for symmetric matrices (--order)",
+        lambda r: add_phases(_triangular_phases(r)),
+        "rows",
+        phases=_triangular_phases,
+        phase_names=("column broadcasts", "row broadcasts", "orthogonalization"),
+    ),
+    "molecular-dynamics": Pattern(
+        "patches and computes of 92,224 atoms in --cells AxBxC (--seed)",
+        _molecular_dynamics,
+        "cells",
+    ),
+}
+
+
+def make_pattern(name: str, request: Request) -> CommGraph:
+    """Build the communication graph of the pattern called `name`."""
+    if name not in PATTERNS:
+        raise Error(unknown_name("pattern", name, PATTERNS))
+    return PATTERNS[name].make(request)
+
+
+def make_phases(name: str, request: Request) -> list[CommGraph]:
+    """Make the phases of what `make_pattern` builds; fewer than two are none."""
+    make = PATTERNS[name].phases
+    if make is None:
+        several = [other for other, pattern in PATTERNS.items() if pattern.phases]
+        raise Error(f"{name} has one phase; several have {', '.join(several)}")
+    phases = make(request)
+    return phases if len(phases) > 1 else []

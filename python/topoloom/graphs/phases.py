@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Phases of a pattern: graphs whose messages never meet, and which add up to its own.
+
+A pattern's file holds them as ``phases``, an int64 array of shape (m, 5): phase,
+source, target, bytes, messages; ``phase_names`` may say what each is called. A recorded
+run has those of ``MPI_Pcontrol``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import CommGraph, Error
+from topoloom.graphs.npz import load_npz
+from topoloom.graphs.profile import COLLECTIVES, Profile, load_profile
+from topoloom.support.files import named
+
+Ints = NDArray[np.int64]
+
+
+def load_phases(path: str | Path) -> list[CommGraph]:
+    """Read the phases of a pattern's file, in their order; none if there is but one.
+
+    Raises
+    ------
+    topoloom.Error
+        If they do not add up to the graph in the file.
+    OSError
+        If there is no such file.
+    """
+    if not _is_archive(path):
+        return []
+    graph, arrays = load_npz(path)
+    if "phases" in arrays:
+        with named(path):
+            return _stored(graph, arrays["phases"])
+    if "profile_version" in arrays:
+        profile = load_profile(path)
+        with named(path):
+            return recorded_phases(profile, graph)
+    return []
+
+
+def load_phase_names(path: str | Path) -> list[str]:
+    """Read what the phases of `load_phases` are called; empty if nothing is said.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is a phase without a name among those with one.
+    """
+    if not _is_archive(path):
+        return []
+    with np.load(path, allow_pickle=False) as arrays:
+        if "phase_names" not in arrays:
+            return []
+        names = arrays["phase_names"]
+        numbers = np.unique(arrays["phases"][:, 0]).tolist()
+    if names.ndim != 1 or names.dtype.kind != "U" or len(names) <= max(numbers):
+        raise Error(f"{path}: 'phase_names' must hold a text for every phase")
+    return [str(names[number]) for number in numbers]
+
+
+def phase_array(phases: Sequence[CommGraph]) -> Ints:
+    """Make the array ``phases`` of a pattern's file."""
+    numbered = [
+        np.insert(edge_rows(graph), 0, number, axis=1)
+        for number, graph in enumerate(phases)
+    ]
+    return np.concatenate([np.zeros((0, 5), np.int64), *numbered])
+
+
+def add_phases(phases: Sequence[CommGraph]) -> CommGraph:
+    """Make the graph of all messages; every phase has all ranks."""
+    rows = np.concatenate([edge_rows(phase) for phase in phases])
+    return _graph(phases[0].rank_count, rows)
+
+
+def recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
+    """Split the graph of a recorded run, with or without its collectives as messages.
+
+    Raises
+    ------
+    topoloom.Error
+        If it is not that run's graph.
+    """
+    levels = profile.phases
+    if len(levels) < 2:
+        return []
+    # Those that are cheaper to make come first.
+    for collectives in reversed(COLLECTIVES):
+        phases = [profile.graph(collectives, level) for level in levels]
+        if _add_up(phases, graph):
+            with_messages = [phase for phase in phases if phase.edge_count]
+            return with_messages if len(with_messages) > 1 else []
+    raise Error("the phases of the recorded run do not add up to the graph")
+
+
+def edge_rows(graph: CommGraph) -> Ints:
+    """List source, target, bytes and messages of every edge; shape (edges, 4)."""
+    first = np.asarray(graph.first, dtype=np.int64)
+    source = np.repeat(np.arange(graph.rank_count), first[1:] - first[:-1])
+    columns = (source, graph.peer, graph.bytes, graph.messages)
+    return np.stack([np.asarray(column, dtype=np.int64) for column in columns], axis=1)
+
+
+def _split_phases(ranks: int, phase: Ints, rows: Ints) -> list[CommGraph]:
+    """Make a graph of the edges of each phase; fewer than two phases are none."""
+    numbers = np.unique(phase)
+    if len(numbers) < 2:
+        return []
+    return [_graph(ranks, rows[phase == number]) for number in numbers]
+
+
+def _is_archive(path: str | Path) -> bool:
+    if Path(path).suffix == ".npz":
+        return True
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as stream:
+        return stream.read(2) == b"PK"
+
+
+def _stored(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
+    if rows.ndim != 2 or rows.shape[1] != 5 or rows.dtype.kind not in "iu":
+        raise Error(
+            "'phases' must have five columns of whole numbers: phase, source, target, "
+            "bytes, messages"
+        )
+    rows = rows.astype(np.int64)
+    if (rows[:, 1:] < 0).any():
+        raise Error("'phases' holds a negative number")
+    if rows.size and rows[:, 1:3].max() >= graph.rank_count:
+        raise Error(
+            f"'phases' names rank {rows[:, 1:3].max()}, but there are "
+            f"{graph.rank_count} ranks"
+        )
+    phases = _split_phases(graph.rank_count, rows[:, 0], rows[:, 1:])
+    if phases and not _add_up(phases, graph):
+        raise Error("'phases' does not add up to the graph")
+    return phases
+
+
+def _add_up(phases: Sequence[CommGraph], graph: CommGraph) -> bool:
+    return np.array_equal(edge_rows(add_phases(phases)), edge_rows(graph))
+
+
+def _graph(ranks: int, rows: Ints) -> CommGraph:
+    source, target = rows[:, :2].astype(np.uint32).T
+    return CommGraph.from_edges(ranks, source, target, rows[:, 2], rows[:, 3])

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the ranks of a run said to each other: traffic per phase, collectives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import CommGraph, Error
+from topoloom.graphs.collectives import OPERATIONS, Messages, expand
+from topoloom.graphs.collectives.messages import joined, messages
+from topoloom.graphs.npz import load_npz, save_npz
+
+#: in the order of the recorder's ``enum kind``
+KINDS = ("send", "neighbor", "put", "get", "direct")
+_DIRECT = KINDS.index("direct")
+COLLECTIVES = ("expand", "keep", "drop")
+VERSION = 1
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A recorded run.
+
+    Attributes
+    ----------
+    rank_count
+        Ranks of the program.
+    traffic
+        int64 array of shape (n, 6): phase, kind (index into `KINDS`), source, target,
+        bytes, messages. Kind ``direct`` is the part of a v-collective that says how
+        much goes to whom.
+    records
+        int64 array of shape (m, 6): phase, operation (index into
+        `topoloom.graphs.collectives.OPERATIONS`), communicator (index into
+        `communicators`), root or -1, bytes, calls.
+    communicators
+        World ranks of each communicator, in its order.
+    missing
+        Ranks that left nothing.
+    partial
+        Ranks that ended before ``MPI_Finalize``: what they had counted is here.
+    lost
+        Calls that could not be counted: to processes outside the program, or
+        collectives on intercommunicators.
+    wall_seconds
+        From ``MPI_Init`` to ``MPI_Finalize``, of the slowest rank.
+    exit_status
+        Of the command.
+    """
+
+    rank_count: int
+    traffic: Ints
+    records: Ints
+    communicators: list[Ints]
+    missing: list[int] = field(default_factory=list)
+    partial: list[int] = field(default_factory=list)
+    lost: int = 0
+    wall_seconds: float = 0.0
+    exit_status: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def phases(self) -> list[int]:
+        """Levels of ``MPI_Pcontrol`` with traffic; 0 before the first call."""
+        levels = np.concatenate([self.traffic[:, 0], self.records[:, 0]])
+        return [int(level) for level in np.unique(levels)]
+
+    def point_to_point(self, phase: int | None = None) -> Messages:
+        """Sum up what was sent from rank to rank, without any collective."""
+        return self._sum(self.traffic[:, 1] != _DIRECT, phase)
+
+    def direct(self, phase: int | None = None) -> Messages:
+        """Sum up v-collectives that say how much goes to whom."""
+        return self._sum(self.traffic[:, 1] == _DIRECT, phase)
+
+    def expanded(self, phase: int | None = None) -> Messages:
+        """Sum up what an MPI library would send for the recorded collectives."""
+        parts: list[Messages] = []
+        waiting = 0
+        for level, operation, communicator, root, size, calls in self.records.tolist():
+            if phase is not None and level != phase:
+                continue
+            members = self.communicators[communicator]
+            name = OPERATIONS[operation]
+            one = expand(name, len(members), size, max(root, 0))
+            parts.append(one.times(calls).renamed(members))
+            waiting += len(one.source)
+            if waiting > 4_000_000:  # keep memory near that of the result
+                parts = [joined(parts).summed()]
+                waiting = 0
+        return joined(parts).summed()
+
+    def edges(self, collectives: str = "expand", phase: int | None = None) -> Messages:
+        """Sum up who sends what to whom.
+
+        Parameters
+        ----------
+        collectives
+            ``expand`` adds them as messages; ``keep`` and ``drop`` leave them out.
+        phase
+            Only this level of ``MPI_Pcontrol``; by default all.
+
+        Raises
+        ------
+        topoloom.Error
+            For an unknown word, or where a collective is too large to expand.
+        """
+        check_collectives(collectives)
+        parts = [self.point_to_point(phase)]
+        if collectives == "expand":
+            parts += [self.direct(phase), self.expanded(phase)]
+        return joined(parts).summed()
+
+    def graph(self, collectives: str = "expand", phase: int | None = None) -> CommGraph:
+        """Make the communication graph of `edges`."""
+        edges = self.edges(collectives, phase)
+        source, target = edges.source.astype(np.uint32), edges.target.astype(np.uint32)
+        return CommGraph.from_edges(
+            self.rank_count, source, target, edges.bytes, edges.messages
+        )
+
+    def save(self, path: str | Path, collectives: str = "expand") -> None:
+        """Write the graph as ``.npz``, and the profile beside it in the same file.
+
+        ``expand`` and ``keep`` store the collectives' records too, so that the profile
+        can be loaded and expanded again; ``drop`` forgets them.
+        """
+        kept = self.without_collectives() if collectives == "drop" else self
+        save_npz(path, self.graph(collectives), kept._arrays())
+
+    def without_collectives(self) -> Profile:
+        """Forget all collectives."""
+        traffic = self.traffic[self.traffic[:, 1] != _DIRECT]
+        values = {**self.__dict__, "traffic": traffic}
+        return Profile(**{**values, "records": self.records[:0], "communicators": []})
+
+    def _sum(self, chosen: NDArray[np.bool_], phase: int | None) -> Messages:
+        if phase is not None:
+            chosen = chosen & (self.traffic[:, 0] == phase)
+        return messages(*self.traffic[chosen].T[2:]).summed()
+
+    def _arrays(self) -> dict[str, Any]:
+        sizes = [len(members) for members in self.communicators]
+        return {
+            "profile_version": np.array(VERSION),
+            "profile_traffic": self.traffic,
+            "profile_collectives": self.records,
+            "profile_communicator_first": np.cumsum([0, *sizes]),
+            "profile_communicator_members": np.concatenate(
+                [np.zeros(0, np.int64), *self.communicators]
+            ),
+            "profile_missing": np.array(self.missing, dtype=np.int64),
+            "profile_partial": np.array(self.partial, dtype=np.int64),
+            "profile_lost": np.array(self.lost),
+            "profile_wall_seconds": np.array(self.wall_seconds),
+            "profile_exit_status": np.array(self.exit_status),
+        }
+
+
+def check_collectives(word: str) -> None:
+    """Refuse a word that is none of `COLLECTIVES`."""
+    if word not in COLLECTIVES:
+        raise Error(f"collectives: '{word}' is none of {', '.join(COLLECTIVES)}")
+
+
+def load_profile(path: str | Path) -> Profile:
+    """Read what `Profile.save` wrote.
+
+    Raises
+    ------
+    topoloom.Error
+        If the file holds a graph but no profile, or a newer one.
+    OSError
+        If there is no such file.
+    """
+    graph, arrays = load_npz(path)
+    if "profile_version" not in arrays:
+        raise Error(f"{path}: holds a graph, but no profile of a recorded run")
+    version = int(arrays["profile_version"])
+    if version != VERSION:
+        raise Error(f"{path}: profile version {version}, this topoloom reads {VERSION}")
+    try:
+        first = arrays["profile_communicator_first"]
+        members = arrays["profile_communicator_members"].astype(np.int64)
+        return Profile(
+            rank_count=graph.rank_count,
+            traffic=arrays["profile_traffic"].astype(np.int64).reshape(-1, 6),
+            records=arrays["profile_collectives"].astype(np.int64).reshape(-1, 6),
+            communicators=np.split(members, first[1:-1]) if len(first) > 1 else [],
+            missing=arrays["profile_missing"].tolist(),
+            partial=arrays["profile_partial"].tolist(),
+            lost=int(arrays["profile_lost"]),
+            wall_seconds=float(arrays["profile_wall_seconds"]),
+            exit_status=int(arrays["profile_exit_status"]),
+        )
+    except (KeyError, ValueError, IndexError) as error:
+        what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise Error(f"{path}: damaged profile: {what}") from None
+
+
+def _check(profile: Profile) -> None:
+    ranks = [profile.traffic[:, 2], profile.traffic[:, 3], *profile.communicators]
+    for column, count, what in (
+        *((ids, profile.rank_count, "rank") for ids in ranks),
+        (profile.traffic[:, 1], len(KINDS), "kind"),
+        (profile.records[:, 1], len(OPERATIONS), "operation"),
+        (profile.records[:, 2], len(profile.communicators), "communicator"),
+    ):
+        wrong = column[(column < 0) | (column >= count)]
+        if len(wrong):
+            raise Error(f"{what} {wrong[0]} is not one of {count}")
+    if np.any(profile.traffic[:, 4:] < 0) or np.any(profile.records[:, 4:] < 0):
+        raise Error("a count is negative")

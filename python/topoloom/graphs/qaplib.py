@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Quadratic assignment problems and their solutions in QAPLIB's format.
+
+R. E. Burkard, S. E. Karisch, F. Rendl, QAPLIB - A Quadratic Assignment Problem
+Library, Journal of Global Optimization 10, 1997. Which matrix holds flows and which
+distances differs from file to file; it makes no difference to the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error
+from topoloom.support.files import read_text, write_text
+
+Matrix = NDArray[np.int64]
+
+
+class QapProblem(NamedTuple):
+    """Minimize the sum of ``a[i, j] * b[p[i], p[j]]`` over permutations p."""
+
+    a: Matrix
+    b: Matrix
+
+    def value(self, permutation: Sequence[int]) -> int:
+        """Return the value of an assignment; exact while it is below 2^63."""
+        p = np.asarray(permutation)
+        return int((self.a * self.b[np.ix_(p, p)]).sum())
+
+
+class QapSolution(NamedTuple):
+    """A permutation that counts from 0, and the value stated for it."""
+
+    permutation: list[int]
+    value: int
+
+
+def load_qap(path: str | Path) -> QapProblem:
+    """Read a ``.dat`` file: the order n, then two n x n matrices.
+
+    A solution after them (n numbers and a value), as in QAPLIB's lipa*.dat, is skipped.
+
+    Raises
+    ------
+    topoloom.Error
+        ``file:line: what`` if the content cannot be read.
+    OSError
+        If there is no such file.
+    """
+    numbers = _Numbers(path)
+    order = numbers.take("the order", least=1)
+    matrices = [
+        np.array(
+            [numbers.take("an entry") for _ in range(order * order)], dtype=np.int64
+        )
+        for _ in range(2)
+    ]
+    numbers.end(allowed=order + 1)
+    a, b = (matrix.reshape(order, order) for matrix in matrices)
+    return QapProblem(a, b)
+
+
+def save_qap(path: str | Path, problem: QapProblem) -> None:
+    """Write a ``.dat`` file."""
+    blocks = [str(len(problem.a))]
+    for matrix in problem:
+        blocks.append("\n".join(" ".join(map(str, row)) for row in matrix.tolist()))
+    write_text(path, "\n\n".join(blocks) + "\n")
+
+
+def load_qap_solution(path: str | Path) -> QapSolution:
+    """Read a ``.sln`` file: ``n value``, then the permutation, which counts from 1.
+
+    Raises
+    ------
+    topoloom.Error
+        ``file:line: what`` if the content cannot be read.
+    OSError
+        If there is no such file.
+    """
+    numbers = _Numbers(path)
+    order = numbers.take("the order", least=1)
+    value = numbers.take("the value")
+    permutation: list[int] = []
+    seen = set()
+    for _ in range(order):
+        location = numbers.take("a location", least=1, most=order)
+        if location in seen:
+            numbers.refuse(f"location {location} stands there twice")
+        seen.add(location)
+        permutation.append(location - 1)
+    numbers.end()
+    return QapSolution(permutation, value)
+
+
+def save_qap_solution(path: str | Path, solution: QapSolution) -> None:
+    """Write a ``.sln`` file."""
+    places = " ".join(str(location + 1) for location in solution.permutation)
+    write_text(path, f"{len(solution.permutation)} {solution.value}\n{places}\n")
+
+
+class _Numbers:
+    """The whole numbers of a file, with the line of each."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+        self._line = 1
+        self._words = self._split(read_text(path))
+
+    def _split(self, text: str) -> Iterator[tuple[int, str]]:
+        for line, content in enumerate(text.splitlines(), start=1):
+            # Commas separate numbers in a few .sln files.
+            for word in content.replace(",", " ").split():
+                yield line, word
+
+    def take(self, what: str, *, least: int = -(2**63), most: int = 2**63 - 1) -> int:
+        self._line, word = next(self._words, (self._line, ""))
+        if not word:
+            self.refuse(f"expected {what}, but the file ends")
+        try:
+            number = int(word)
+        except ValueError:
+            self.refuse(f"expected {what}, a whole number, not '{word}'")
+        if not least <= number <= most:
+            self.refuse(f"expected {what} from {least} to {most}, not {number}")
+        return number
+
+    def end(self, allowed: int = 0) -> None:
+        rest = list(self._words)
+        if len(rest) in (0, allowed):
+            return
+        self._line = rest[0][0]
+        self.refuse(f"expected the end, but there are {len(rest)} more numbers")
+
+    def refuse(self, what: str) -> NoReturn:
+        raise Error(f"{self._path}:{self._line}: {what}")

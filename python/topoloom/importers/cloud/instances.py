@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a cloud's instances sit: JSON of Amazon EC2, Google Compute Engine and Oracle.
+
+Each instance lists the network nodes (blocks, racks) above it, so that the machine is
+a tree of switches. None of the three tells bandwidths; types of instances have theirs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from topoloom._core import Error
+from topoloom.importers.described import Described
+from topoloom.importers.networks import NETWORKS
+from topoloom.importers.switch_tree import Switch, describe_switches
+
+_MOST_LEVELS = 16
+#: Types of instances that a remark names.
+_MOST_NAMED = 6
+#: where Amazon, Google and Oracle tell the type of an instance
+_TYPES = ("InstanceType", "machineType", "shape")
+_Record = dict[str, Any]
+
+
+def recognizes_aws_topology(text: str) -> bool:
+    """Tell whether a text is what ``aws ec2 describe-instance-topology`` prints."""
+    if re.match(r'\s*\{\s*"Instances"\s*:\s*\[\s*\]', text):
+        return True  # none, which reading says
+    return '"NetworkNodes"' in text and '"InstanceId"' in text
+
+
+def recognizes_google_instances(text: str) -> bool:
+    """Tell whether a text lists instances of Google Compute Engine with their hosts."""
+    return (
+        re.search(r'"physicalHost(Topology)?"\s*:|"compute#instance', text) is not None
+    )
+
+
+def recognizes_oracle_hosts(text: str) -> bool:
+    """Tell whether a text lists compute hosts of Oracle Cloud Infrastructure."""
+    return re.search(r'"(compute-?)?hpc-?island-?id"\s*:', text, re.I) is not None
+
+
+def read_aws_topology(text: str) -> Described:
+    """Read ``aws ec2 describe-instance-topology``: NetworkNodes, the top one first."""
+    document = _Document(text)
+    if isinstance(document.value, dict) and document.value.get("NextToken"):
+        document.complain('"NextToken"', "this is one page of several; join all pages")
+    parent: dict[str, str] = {}
+
+    def place(record: _Record) -> tuple[str, tuple[str, ...]]:
+        name = document.text_of(record, ("InstanceId",))
+        nodes = record.get("NetworkNodes")
+        if not isinstance(nodes, list) or not nodes:
+            document.complain(
+                json.dumps(name),
+                f"instance '{name[:60]}' has no NetworkNodes; it must be running, "
+                "and of a type that has a topology",
+            )
+        for node in nodes:
+            if not isinstance(node, str) or not node:
+                document.complain(
+                    json.dumps(name), f"a network node of '{name[:60]}' is no name"
+                )
+        for above, node in zip(["", *nodes], nodes, strict=False):
+            if parent.setdefault(node, above) != above:
+                document.complain(
+                    json.dumps(name),
+                    f"network node '{node[:60]}' above '{name[:60]}' is below "
+                    "another node elsewhere",
+                )
+        return name, tuple(nodes)
+
+    return document.tree(("Instances",), place)
+
+
+def read_google_instances(text: str) -> Described:
+    """Read ``gcloud compute instances list --format=json``: cluster, block, subblock.
+
+    Instances that share a physical host hang below a switch of their own.
+    """
+    document = _Document(text)
+
+    def place(record: _Record) -> tuple[str, tuple[str, ...]]:
+        name = document.text_of(record, ("name",))
+        status = record.get("resourceStatus")
+        status = status if isinstance(status, dict) else {}
+        topology = status.get("physicalHostTopology")
+        topology = topology if isinstance(topology, dict) else {}
+        path = [topology.get(key) for key in ("cluster", "block", "subblock", "host")]
+        if not isinstance(topology.get("host"), str):
+            host = status.get("physicalHost", record.get("physicalHost"))
+            path = list(host.strip("/").split("/")) if isinstance(host, str) else []
+        parts = tuple(part for part in path if isinstance(part, str) and part)
+        if len(parts) < 2:
+            document.complain(
+                json.dumps(name),
+                f"instance '{name[:60]}' has no resourceStatus.physicalHost; it must "
+                "be running, in a compact placement or a reservation",
+            )
+        return name, parts
+
+    return document.tree(("items",), place, own_hosts=True)
+
+
+def read_oracle_hosts(text: str) -> Described:
+    """Read ``oci compute compute-host list``: HPC island, network and local block.
+
+    Hosts on which no instance runs are left out.
+    """
+    document = _Document(text)
+
+    def place(record: _Record) -> tuple[str, tuple[str, ...]] | None:
+        if not document.any_of(record, ("instance-id",)):
+            return None
+        name = document.text_of(record, ("instance-id",))
+        blocks = [
+            document.text_of(record, (key, f"compute-{key}"))
+            for key in ("hpc-island-id", "network-block-id", "local-block-id")
+        ]
+        return name, tuple(blocks)
+
+    return document.tree(("data", "items"), place)
+
+
+class _Document:
+    """A JSON document that finds again the line of what it complains about."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        try:
+            self.value: Any = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise Error(f"line {error.lineno}: not JSON: {error.msg}") from None
+        except RecursionError:
+            raise Error("line 1: not JSON that can be read: nested too deep") from None
+        except ValueError as error:  # such as a number of 5,000 digits
+            raise Error(f"line 1: not JSON that can be read: {error}") from None
+
+    def complain(self, near: str, what: str) -> NoReturn:
+        at = max(0, self._text.find(near))
+        line = 1 + self._text.count("\n", 0, at)
+        raise Error(f"line {line}: {what}")
+
+    def any_of(self, record: _Record, keys: tuple[str, ...]) -> Any:
+        """Get the first key that is there; Oracle's are kebab- or camel-case."""
+        for key in keys:
+            head, *rest = key.split("-")
+            camel = head + "".join(word.capitalize() for word in rest)
+            for spelled in (key, camel):
+                if record.get(spelled) is not None:
+                    return record[spelled]
+        return None
+
+    def text_of(self, record: _Record, keys: tuple[str, ...]) -> str:
+        value = self.any_of(record, keys)
+        if not isinstance(value, str) or not value:
+            known = next((v for v in record.values() if isinstance(v, str)), "")
+            self.complain(
+                json.dumps(known), f"an entry lacks its '{keys[0]}' (a text, not empty)"
+            )
+        return value
+
+    def tree(
+        self,
+        wrappers: tuple[str, ...],
+        place: Callable[[_Record], tuple[str, tuple[str, ...]] | None],
+        own_hosts: bool = False,
+    ) -> Described:
+        """Place every entry of the list that the wrappers lead to."""
+        value = self.value
+        for key in wrappers:
+            if isinstance(value, dict) and key in value:
+                value = value[key]
+        records = value if isinstance(value, list) else [value]
+        placed: dict[str, tuple[str, ...]] = {}
+        kinds: set[str] = set()
+        for record in records:
+            if not isinstance(record, dict):
+                self.complain("", f"expected a list of entries under {wrappers[-1]!r}")
+            found = place(record)
+            if found is None:
+                continue
+            name, path = found
+            if len(path) > _MOST_LEVELS:
+                self.complain(
+                    json.dumps(name), f"'{name[:60]}' is too many levels deep"
+                )
+            if name in placed:
+                self.complain(json.dumps(name), f"'{name[:60]}' is there twice")
+            placed[name] = path
+            kinds.add(_instance_type(record))
+        if not placed:
+            self.complain("", "the list has no instances")
+        if own_hosts and len(set(placed.values())) == len(placed):
+            placed = {name: path[:-1] for name, path in placed.items()}
+        network, remarks = _network(kinds)
+        return replace(_describe(placed), network=network, remarks=remarks)
+
+
+def _instance_type(record: _Record) -> str:
+    """Find the type, at Google behind its zone's address; empty if it is not told."""
+    told = next((record[key] for key in _TYPES if key in record), "")
+    return told.rpartition("/")[2] if isinstance(told, str) else ""
+
+
+def _network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
+    """Choose the slowest of the types that are known; tell for which others it is."""
+    known = sorted(
+        (kind for kind in kinds if kind in NETWORKS and kind),
+        key=lambda kind: (NETWORKS[kind].bandwidth, kind),
+    )
+    slowest = known[0] if known else ""
+    remarks = []
+    if known and NETWORKS[known[-1]].bandwidth > NETWORKS[slowest].bandwidth:
+        remarks.append(
+            f"assumed: all instances have the network of {slowest}, the slowest of "
+            f"{_listed(known)}"
+        )
+    unknown = sorted(kinds - set(known))
+    if unknown and kinds != {""}:
+        what = f"the network of {slowest}" if known else "100 Gbit/s"
+        remarks.append(f"assumed: {what} for {_listed(unknown)}, whose own is unknown")
+    return slowest, tuple(remarks)
+
+
+def _listed(kinds: list[str]) -> str:
+    """Name the first few types, without what is no letter of a name."""
+    names = [
+        re.sub(r"[^\w.\-]", "?", kind)[:40] or "those without a type" for kind in kinds
+    ]
+    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    return ", ".join(names[:_MOST_NAMED] + more)
+
+
+def _describe(placed: dict[str, tuple[str, ...]]) -> Described:
+    """Hang instances below the switches of their paths, the top one first.
+
+    Switches of the same name are the same only below the same switch. Those at the top
+    that all instances share say nothing and are left out, but for the lowest of them;
+    where they share none, one more joins the top ones.
+    """
+    first, last = min(placed.values()), max(placed.values())
+    top = 0
+    while first[: top + 1] == last[: top + 1] and top < len(first):
+        top += 1
+    nodes: dict[tuple[str, ...], list[str]] = {}
+    for name, path in placed.items():
+        for length in range(top, len(path) + 1):
+            nodes.setdefault(path[:length], [])
+        nodes[path].append(name)
+    # The lines are never shown: names and places are right by now.
+    paths = sorted(nodes, key=len)
+    children: dict[tuple[str, ...], list[str]] = {path: [] for path in paths}
+    for path in paths[1:]:
+        children[path[:-1]].append(repr(path))
+    return describe_switches(
+        [
+            Switch(repr(path), 1, tuple(nodes[path]), tuple(children[path]))
+            for path in paths
+        ]
+    )

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NCCL's topology files: the GPUs of one host, NVLink, PCI switches and CPUs.
+
+Where pairs of GPUs fall into equal groups, the host is one node whose slots are the
+GPUs, in levels of these distances; elsewhere it is a graph of GPUs, PCI switches and
+CPUs with their bandwidths:
+
+====================================== =
+joined by NVLink, or by one NVSwitch   1
+below the same PCI switch              2
+at the same CPU (NUMA node)            3
+at different CPUs                      5
+====================================== =
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from topoloom.importers.described import Described
+from topoloom.support.units import counted
+from topoloom.support.xml_tree import Element, read_xml
+
+NVLINK, SAME_SWITCH, SAME_CPU, ACROSS_CPUS = 1, 2, 3, 5
+_MOST = 512
+#: between CPUs the file has no bandwidth; a middling one of x86 servers
+_CPU_TO_CPU = 20e9
+#: bytes/s of one NVLink in one direction, from this compute capability on
+_NVLINK_RATE = ((100, 50e9), (70, 25e9), (0, 20e9))
+#: ends of NVLinks that are no GPU
+_NVSWITCHES, _ITS_CPU = None, -1
+_PCI_BRIDGE = "0x068001"  # NVLink to the CPU, on POWER
+_SPEED = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*GT/s.*")
+_NO_SPEED = re.compile(r"\s*(?:Unknown.*)?", re.IGNORECASE)
+#: where they are unknown, as NCCL has it
+_GT_PER_SECOND, _LANES = 8.0, 16
+_MOST_LANES = 64
+_UNKNOWN_LANES = (0, 255)
+
+
+@dataclass
+class _Gpu:
+    element: Element
+    device: int
+    bus: str
+    above: list[int]  # the PCI switches and the CPU over it, bottom-up
+    rate: float  # of its PCI link
+    nvlinks: list[Element] = field(default_factory=list)
+
+    def nvlink_rate(self) -> float:
+        capability = self.element.number("sm", 70)
+        return next(rate for least, rate in _NVLINK_RATE if capability >= least)
+
+
+@dataclass
+class _System:
+    """PCI switches and CPUs are numbered from 0 in the order of the file."""
+
+    gpus: list[_Gpu] = field(default_factory=list)
+    cpus: list[int] = field(default_factory=list)
+    above: list[tuple[int, float] | None] = field(default_factory=list)
+    unknown_links: int = 0  # of PCI, without a speed or a width
+
+    def add_point(self, above: tuple[int, float] | None) -> int:
+        self.above.append(above)
+        return len(self.above) - 1
+
+
+def recognizes_nccl_topology(text: str) -> bool:
+    """Tell whether a text starts as a topology that NCCL has dumped."""
+    return re.search(r"<system\s[^<>]{0,500}?version\s*=", text) is not None
+
+
+def read_nccl_topology(text: str) -> Described:
+    """Read the topology of one host; GPU i is that of the i-th lowest ``dev``.
+
+    Raises
+    ------
+    topoloom.Error
+        ``line N: what is wrong``.
+    """
+    root = read_xml(text)
+    if root.tag != "system":
+        root.complain(f"the document is a <{root.tag[:20]}>, expected a <system>")
+    if root.require("version") != "1":
+        root.complain(f"version {root.attributes['version'][:20]}, but 1 is read")
+    system = _System()
+    hosts = {cpu.attributes.get("host_hash") for cpu in root.children}
+    if len(hosts - {None}) > 1:
+        root.complain("the file describes several hosts; dump that of one host")
+    for cpu in root.children:
+        if cpu.tag == "cpu":
+            point = system.add_point(None)
+            system.cpus.append(point)
+            _read_below(system, cpu, [point])
+    if not system.gpus:
+        root.complain("there is no <gpu> below a <cpu>")
+    if max(len(system.gpus), len(system.cpus)) > _MOST:
+        root.complain(f"there are more than {_MOST} GPUs or CPUs")
+    system.gpus.sort(key=lambda gpu: gpu.device)
+    for one, other in zip(system.gpus, system.gpus[1:], strict=False):
+        if one.device == other.device:
+            other.element.complain(f"the GPU with dev {one.device} is there twice")
+    if len(system.gpus) == 1:
+        return Described("torus:1")
+    levels = _levels(_distances(system))
+    return Described(f"torus:1+node:{levels}") if levels else _graph(system)
+
+
+def _read_below(system: _System, parent: Element, above: list[int]) -> None:
+    for pci in parent.children:
+        if pci.tag != "pci":
+            continue
+        gpus = [part for part in pci.children if part.tag == "gpu"]
+        rate = _pci_rate(system, pci)
+        for gpu in gpus:
+            nvlinks = [part for part in gpu.children if part.tag == "nvlink"]
+            bus = pci.require("busid").lower()
+            device = gpu.number("dev")
+            system.gpus.append(_Gpu(gpu, device, bus, above, rate, nvlinks))
+        if not gpus and any(part.tag == "pci" for part in pci.children):
+            switch = system.add_point((above[0], rate))
+            _read_below(system, pci, [switch, *above])
+
+
+def _pci_rate(system: _System, pci: Element) -> float:
+    """Bytes per second; counts the links whose speed or width is unknown."""
+    told = pci.attributes.get("link_speed", "")
+    match = _SPEED.fullmatch(told)
+    if match is None and not _NO_SPEED.fullmatch(told):
+        pci.complain(
+            f'link_speed="{told[:40]}" is no speed of a link, such as 16.0 GT/s PCIe'
+        )
+    speed = float(match[1]) if match else 0.0
+    width = pci.number("link_width", 0)
+    if width > _MOST_LANES and width not in _UNKNOWN_LANES:
+        pci.complain(f'link_width="{width}" is more than {_MOST_LANES} lanes')
+    if speed == 0 or width in _UNKNOWN_LANES:
+        system.unknown_links += 1
+        speed = speed or _GT_PER_SECOND
+        width = _LANES if width in _UNKNOWN_LANES else width
+    coded = 0.8 if speed <= 5 else 128 / 130
+    return round(speed * 1e9 / 8 * coded * width)
+
+
+def _nvlink_ends(system: _System) -> dict[tuple[int, int | None], float]:
+    """(GPU, other GPU or _NVSWITCHES or _ITS_CPU) -> bytes/s."""
+    by_bus = {gpu.bus: number for number, gpu in enumerate(system.gpus)}
+    ends: dict[tuple[int, int | None], float] = {}
+    for number, gpu in enumerate(system.gpus):
+        for link in gpu.nvlinks:
+            target = by_bus.get(link.require("target").lower(), _NVSWITCHES)
+            if (
+                target is _NVSWITCHES
+                and link.attributes.get("tclass", "") == "0x068001"
+            ):
+                target = _ITS_CPU
+            if target == number:
+                link.complain(f"the GPU with dev {gpu.device} is linked to itself")
+            if link.number("count") == 0:
+                link.complain("an nvlink with a count of 0; leave it out")
+            rate = link.number("count") * gpu.nvlink_rate()
+            if rate:
+                ends[number, target] = ends.get((number, target), 0.0) + rate
+    return ends
+
+
+def _distances(system: _System) -> list[list[int]]:
+    ends = _nvlink_ends(system)
+    size = range(len(system.gpus))
+
+    def distance(a: int, b: int) -> int:
+        if (
+            (a, b) in ends
+            or (b, a) in ends
+            or ((a, _NVSWITCHES) in ends and (b, _NVSWITCHES) in ends)
+        ):
+            return NVLINK
+        one, other = system.gpus[a].above, system.gpus[b].above
+        if one[-1] != other[-1]:
+            return ACROSS_CPUS
+        shared = set(one) & set(other)
+        return SAME_SWITCH if len(shared) > 1 else SAME_CPU
+
+    return [[0 if a == b else distance(a, b) for b in size] for a in size]
+
+
+def _levels(distances: list[list[int]]) -> str | None:
+    """Equal groups of neighbors, level by level, or None where there are none."""
+    count = len(distances)
+    arities, values = [], []
+    below = 1
+    for value in sorted({d for row in distances for d in row} - {0}):
+        group = sum(d <= value for d in distances[0])
+        same = all(
+            (distances[a][b] <= value) == (a // group == b // group)
+            for a in range(count)
+            for b in range(count)
+        )
+        if not same or group % below:
+            return None
+        arities.append(group // below)
+        values.append(value)
+        below = group
+    if below != count:
+        return None
+    return f"{':'.join(map(str, arities))},distance={':'.join(map(str, values))}"
+
+
+def _graph(system: _System) -> Described:
+    """GPUs, then an NVSwitch if there is one, then PCI switches and CPUs."""
+    count = len(system.gpus)
+    ends = _nvlink_ends(system)
+    switch = any(target is _NVSWITCHES for _, target in ends)
+    first = count + (1 if switch else 0)
+    rates: dict[tuple[int, int], float] = {}
+    for (gpu, target), rate in ends.items():
+        if target == _ITS_CPU:
+            other = first + system.gpus[gpu].above[-1]
+        else:
+            other = count if target is _NVSWITCHES else target
+        pair = (min(gpu, other), max(gpu, other))
+        rates[pair] = max(rate, rates.get(pair, 0.0))  # listed by both GPUs
+    for number, card in enumerate(system.gpus):
+        pair = (number, first + card.above[0])
+        rates[pair] = max(card.rate, rates.get(pair, 0.0))
+    for point, above in enumerate(system.above):
+        if above is not None:
+            rates[first + above[0], first + point] = above[1]
+    for one in system.cpus:
+        for other in system.cpus:
+            if one < other:
+                rates[first + one, first + other] = _CPU_TO_CPU
+    links = [f"{u}-{v}@{rate:.12g}B/s" for (u, v), rate in sorted(rates.items())]
+    switches = first - count + len(system.above)
+    return Described(
+        f"graph:{count}+{switches}:{','.join(links)}",
+        tuple(f"gpu{gpu.device}" for gpu in system.gpus),
+        remarks=_remarks(system),
+    )
+
+
+def _remarks(system: _System) -> tuple[str, ...]:
+    if not system.unknown_links:
+        return ()
+    return (
+        f"assumed: {_GT_PER_SECOND:g} GT/s and {_LANES} lanes where "
+        f"{counted(system.unknown_links, 'PCI link')} of the file lack a speed or a "
+        "width",
+    )

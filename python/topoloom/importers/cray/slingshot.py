@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""HPE Cray EX (Shasta) systems: lines that say where in Slingshot a host is.
+
+A line is one of
+
+- ``HOST NIC 0 macaddr 02:00:00:00:08:b3 logaddr 00559 location 001.02.15``, as
+  ``shasta_addr`` prints it for each network card: group and switch of the location;
+- ``HOST 02:00:00:00:08:b3``, the address of a card, which Slingshot computes from
+  the port that it is in: 9 bits of group, 5 of switch, 6 of port;
+- ``HOST x1000c0s0b0n0`` or ``HOST x1000c0s0b0n0 3``: where a node is built in, and
+  its group; without one, the cabinet is the group. ``HOST`` may be left out;
+- ``HOST 3`` or ``HOST 3 14``: its group, or group and switch.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from topoloom._core import Error
+from topoloom.importers.described import Described
+from topoloom.importers.switch_tree import Hung, describe_hung
+
+_HOST = r"(?P<host>[A-Za-z][A-Za-z0-9_.\-]*)"
+_MAC = r"02(?::[0-9A-Fa-f]{2}){5}"
+_XNAME = (
+    r"(?P<place>x(?P<cabinet>[0-9]{1,4})c(?P<chassis>[0-7])s[0-9]{1,2}b[0-9]n[0-9])"
+)
+_DOMAIN = r"(?:\.[A-Za-z0-9.\-]+)?"
+_GROUP = r"(?P<group>[0-9]{1,6})"
+_SWITCH = r"(?P<switch>[0-9]{1,6})"
+_LINES = [
+    re.compile(form)
+    for form in (
+        rf"{_HOST}\s+NIC\s+[0-9]+\s+macaddr\s+{_MAC}\s+logaddr\s+-?[0-9]+\s+"
+        rf"location\s+{_GROUP}\.{_SWITCH}\.[0-9]+",
+        rf"{_HOST}\s+(?P<mac>{_MAC})",
+        rf"(?:{_HOST}\s+)?(?P<xname>{_XNAME}{_DOMAIN})(?:\s+{_GROUP})?",
+        rf"{_HOST}\s+{_GROUP}(?:\s+{_SWITCH})?",
+    )
+]
+#: of the address of a port, from its lowest bit on
+_PORT_BITS, _SWITCH_BITS, _GROUP_BITS = 6, 5, 9
+
+
+@dataclass
+class _Node:
+    """A host: its group, and the switches or the chassis that join it to the group."""
+
+    line: int
+    group: int
+    below: set[str] = field(default_factory=set)
+
+
+def recognizes_slingshot(text: str) -> bool:
+    """Tell whether every line places a host, and a group of bare numbers has two."""
+    # The last line of an excerpt may be cut off.
+    lines = [line for line in map(_bare, text.splitlines()) if line]
+    matches = [_match(line) for line in lines[: max(1, len(lines) - 1)]]
+    if not matches or None in matches:
+        return False
+    bare = [m["group"] for m in matches if m and m.re is _LINES[3]]
+    # Node ids, which are not groups, stand in an allocation once each.
+    return not bare or len(set(bare)) < len(bare)
+
+
+def read_slingshot(text: str) -> Described:
+    """Read where the hosts of an HPE Cray EX system are.
+
+    The machine is a tree: hosts under their switch, or under their chassis, where the
+    lines say one; these under their group; groups. A host on several switches is
+    beside those that are on the same ones. This stands in for the dragonfly, as
+    `xtprocadmin` does: it knows who is close, not how many links join groups.
+    Groups, switches and hosts are in the order of the lines.
+
+    Raises
+    ------
+    topoloom.Error
+        With the line of what is malformed or contradicts an earlier line.
+    """
+    nodes: dict[str, _Node] = {}
+    built_in: dict[str, str] = {}
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = _bare(raw)
+        if not line:
+            continue
+        match = _match(line)
+        if match is None:
+            raise Error(
+                f"line {number}: expected a host and where it is, as 'n1 "
+                f"02:00:00:00:08:b3' or 'n1 x1000c0s0b0n0', not '{line[:40]}'"
+            )
+        _add(nodes, number, match)
+        if place := match.groupdict().get("place"):
+            host = match["host"] or match["xname"]
+            other = built_in.setdefault(place, host)
+            if other != host:
+                raise Error(
+                    f"line {number}: {host} and {other} (line {nodes[other].line}) are "
+                    f"both at {place}; keep one"
+                )
+    if not nodes:
+        raise Error("line 1: there is no line that says where a host is")
+    first = next(iter(nodes.values()))
+    for host, node in nodes.items():
+        if bool(node.below) != bool(first.below):
+            raise Error(
+                f"line {node.line}: only one of this and line {first.line} tells the "
+                f"switch or chassis of its host; tell that of {host} as that of others"
+            )
+    described = describe_hung(_hung(host, node) for host, node in nodes.items())
+    return replace(described, network="slingshot")
+
+
+def _bare(line: str) -> str:
+    return line.partition("#")[0].strip()
+
+
+def _match(line: str) -> re.Match[str] | None:
+    matches = (form.fullmatch(line) for form in _LINES)
+    return next((match for match in matches if match), None)
+
+
+def _add(nodes: dict[str, _Node], number: int, match: re.Match[str]) -> None:
+    parts = match.groupdict()
+    below = parts.get("switch")
+    group = int(parts.get("group") or parts.get("cabinet") or 0)
+    if mac := parts.get("mac"):
+        address = int(mac.replace(":", "")[-6:], 16) >> _PORT_BITS
+        below = str(address % (1 << _SWITCH_BITS))
+        group = (address >> _SWITCH_BITS) % (1 << _GROUP_BITS)
+    elif parts.get("chassis"):
+        below = f"c{parts['cabinet']}-{parts['chassis']}"
+    host = parts["host"] or parts["xname"]
+    node = nodes.setdefault(host, _Node(number, group))
+    if node.group != group:
+        raise Error(
+            f"line {number}: host {host} is in group {group}, but line {node.line} "
+            f"has it in group {node.group}; collect the lines again"
+        )
+    several_cards = match.re in _LINES[:2]
+    if node.line != number and not several_cards:
+        raise Error(
+            f"line {number}: host {host} is listed twice, first on line {node.line}; "
+            "keep one"
+        )
+    if below is not None:
+        node.below.add(below if not below.isdigit() else str(int(below)))
+
+
+def _hung(host: str, node: _Node) -> Hung:
+    group = f"group {node.group}"
+    above: tuple[str, ...] = (group, "all groups")
+    if node.below:
+        above = (f"{group} switch {' '.join(sorted(node.below))}", *above)
+    return Hung(node.line, host, above)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cray XT, XE and XC systems: the table of processors that `xtdb2proc` writes."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.importers.cray.places import (
+    BLADES_OF_XE,
+    CrayPlace,
+    cray_place,
+    describe_groups,
+)
+from topoloom.importers.described import Described
+from topoloom.importers.torus_places import check_size, hosts_by_place
+
+_IS_RECORD = re.compile(
+    r"^(?=[^\n]{0,400}\bx_coord=)(?=[^\n]{0,400}\bprocessor_id=)[a-z_]+=", re.MULTILINE
+)
+_FIELD = re.compile(r"\s*([a-z_]+)\s*=\s*(?:'([^']*)'|([^,']*))\s*")
+#: Nodes on a router: one SeaStar each in an XT, two on a Gemini, four on an Aries.
+_NODES_OF_GEMINI = 2
+
+
+class _Record(NamedTuple):
+    """One node, as its line says."""
+
+    line: int
+    nid: int
+    compute: bool
+    place: CrayPlace
+    router: tuple[int, int, int]
+
+    @property
+    def host(self) -> str:
+        return f"nid{self.nid:05d}"
+
+
+def recognizes_xtdb2proc(text: str) -> bool:
+    """Tell whether a line is a record with ``x_coord=`` and ``processor_id=``."""
+    return _IS_RECORD.search(text) is not None
+
+
+def read_xtdb2proc(text: str) -> Described:
+    """Read the table of processors of a Cray XT, XE, XK or XC system.
+
+    The machine of an XT (SeaStar) is ``torus:XxYxZ``, that of an XE or XK (Gemini)
+    ``torus:XxYxZ,nodes=2,bandwidth.y=half``: a Gemini has half the links in y. The
+    coordinates are the system's own. Places without compute node, such as those of
+    service nodes, get names that no host has. An XC (Aries), whose chassis have more
+    than 8 blades or whose routers more than 2 nodes, becomes the tree of
+    `topoloom.importers.cray.places.describe_groups`, without service nodes. Nodes that
+    are down are kept; hosts are ``nid00012``, as the launchers name them.
+
+    Raises
+    ------
+    topoloom.Error
+        With the line of what is malformed, listed twice or too far away.
+    """
+    records = _records(text)
+    compute = [record for record in records if record.compute]
+    if not compute:
+        raise Error("line 1: no compute node is listed")
+    routers: dict[tuple[int, ...], list[_Record]] = {}
+    for record in records:
+        routers.setdefault(record.router, []).append(record)
+    nodes = max(map(len, routers.values()))
+    if nodes > _NODES_OF_GEMINI or any(r.place.slot >= BLADES_OF_XE for r in records):
+        return describe_groups({r.place: (r.line, r.host) for r in compute})
+    far = [max(records, key=lambda record: record.router[axis]) for axis in range(3)]
+    size = [record.router[axis] + 1 for axis, record in enumerate(far)]
+    check_size(size, nodes, far[size.index(max(size))].line)
+    hosts = {
+        router: sorted(record.host for record in here if record.compute)
+        for router, here in routers.items()
+    }
+    is_gemini = nodes == _NODES_OF_GEMINI
+    routers_of = f",nodes={nodes},bandwidth.y=half" if is_gemini else ""
+    return Described(
+        f"torus:{'x'.join(map(str, size))}{routers_of}",
+        hosts_by_place(size, nodes, hosts),
+        network="gemini" if is_gemini else "seastar",
+    )
+
+
+def _records(text: str) -> list[_Record]:
+    records: list[_Record] = []
+    lines_of: dict[str, int] = {}
+    for number, raw in enumerate(text.splitlines(), 1):
+        if not raw.strip() or raw.lstrip().startswith("#"):
+            continue
+        record = _record(number, _fields(number, raw))
+        for name in (record.host, record.place.name):
+            first = lines_of.setdefault(name, number)
+            if first != number:
+                raise Error(
+                    f"line {number}: {name} is listed twice, first on line {first}; "
+                    "keep one"
+                )
+        records.append(record)
+    return records
+
+
+def _fields(number: int, line: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    at = 0
+    while at <= len(line):
+        match = _FIELD.match(line, at)
+        if match is None or line[match.end() : match.end() + 1] not in ("", ","):
+            raise Error(
+                f"line {number}: expected fields, as 'cpu=0,slot=2,...', not "
+                f"'{line[at : at + 40].strip()}'"
+            )
+        if match[1] in fields:
+            raise Error(f"line {number}: {match[1]} is given twice; keep one")
+        fields[match[1]] = match[3].strip() if match[2] is None else match[2]
+        at = match.end() + 1
+    return fields
+
+
+def _record(number: int, fields: dict[str, str]) -> _Record:
+    def integer(key: str) -> int:
+        text = _field(number, fields, key)
+        if re.fullmatch(r"[0-9]{1,9}", text) is None:
+            raise Error(f"line {number}: {key}={text[:40]} is no whole number")
+        return int(text)
+
+    kind = _field(number, fields, "processor_type")
+    if kind not in ("compute", "service"):
+        raise Error(
+            f"line {number}: processor_type is '{kind[:40]}'; there are: compute, "
+            "service"
+        )
+    column, row = integer("cab_position"), integer("cab_row")
+    cage, slot, cpu = integer("cage"), integer("slot"), integer("cpu")
+    return _Record(
+        number,
+        integer("processor_id"),
+        kind == "compute",
+        cray_place(column, row, cage, slot, cpu),
+        (integer("x_coord"), integer("y_coord"), integer("z_coord")),
+    )
+
+
+def _field(number: int, fields: dict[str, str], key: str) -> str:
+    if key not in fields:
+        raise Error(f"line {number}: the record lacks its '{key}='")
+    return fields[key]

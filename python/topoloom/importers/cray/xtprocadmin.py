@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cray XC systems: the listings of `xtprocadmin` and `xtnids`."""
+
+from __future__ import annotations
+
+import re
+
+from topoloom._core import Error
+from topoloom.importers.cray.places import (
+    BLADES_OF_XE,
+    CrayPlace,
+    cray_place,
+    describe_groups,
+)
+from topoloom.importers.described import Described
+
+_HEAD = re.compile(r"^[ \t]*NID[ \t]+\(HEX\)[ \t]+NODENAME\b", re.MULTILINE)
+_NAME = re.compile(
+    r"c(?P<column>[0-9]{1,4})-(?P<row>[0-9]{1,4})"
+    r"c(?P<cage>[0-2])s(?P<slot>[0-9]|1[0-5])n(?P<node>[0-3])"
+)
+
+
+def recognizes_xtprocadmin(text: str) -> bool:
+    """Tell whether a line is the head ``NID (HEX) NODENAME``."""
+    return _HEAD.search(text) is not None
+
+
+def read_xtprocadmin(text: str) -> Described:
+    """Read the nodes of a Cray XC from ``xtprocadmin`` or ``xtnids``.
+
+    The machine is a tree: the nodes of a blade on its router, blades in a chassis,
+    chassis in a group of two cabinets side by side, groups. It is ``tree:4:16:6:...``
+    where all are full, else a ``graph:``. This stands in for the Aries dragonfly: it
+    knows which nodes are close, not how many links join groups. Service nodes are
+    left out, nodes that are down are not. Hosts are ``nid00012``, as the launchers
+    name them.
+
+    Raises
+    ------
+    topoloom.Error
+        With the line of what is malformed or listed twice; for XT and XE systems,
+        whose nodes' names do not tell their places in the torus (`xtdb2proc` does).
+    """
+    found: dict[CrayPlace, tuple[int, str]] = {}
+    lines_of: dict[str, int] = {}
+    for number, raw in enumerate(text.splitlines(), 1):
+        words = raw.split()
+        if not words or words[0] == "NID":
+            continue
+        if len(words) < 3 or not re.fullmatch(r"[0-9]{1,9}", words[0]):
+            raise Error(
+                f"line {number}: expected a node, as '12 0xc c0-0c0s3n0 compute up', "
+                f"not '{raw.strip()[:40]}'"
+            )
+        _check_hex(number, words)
+        if words[3:4] == ["service"]:
+            continue
+        place = _place(number, words[2])
+        host = f"nid{int(words[0]):05d}"
+        for key, line in ((host, number), (words[2], number)):
+            first = lines_of.setdefault(key, line)
+            if first != line:
+                raise Error(
+                    f"line {number}: {key} is listed twice, first on line {first}; "
+                    "keep one"
+                )
+        found[place] = (number, host)
+    if not found:
+        raise Error("line 1: no compute node is listed")
+    _refuse_torus(found)
+    return describe_groups(found)
+
+
+def _check_hex(number: int, words: list[str]) -> None:
+    if re.fullmatch(r"0x[0-9a-fA-F]{1,8}", words[1]) is None:
+        raise Error(f"line {number}: '{words[1][:40]}' is no number such as 0x1c7d")
+    if int(words[1], 16) != int(words[0]):
+        raise Error(
+            f"line {number}: NID {words[0]} is not {words[1]}, which is "
+            f"{int(words[1], 16)}; list the nodes again"
+        )
+
+
+def _place(number: int, name: str) -> CrayPlace:
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise Error(
+            f"line {number}: '{name[:40]}' is not a node of an XC, such as c7-3c2s15n1"
+        )
+    return cray_place(**{part: int(at) for part, at in match.groupdict().items()})
+
+
+def _refuse_torus(found: dict[CrayPlace, tuple[int, str]]) -> None:
+    blades = {place.blade for place in found}
+    last = max(place.slot for place in found)
+    if last < BLADES_OF_XE < len(blades):
+        line = min(line for line, _ in found.values())
+        raise Error(
+            f"line {line}: no blade is in a slot above {last}, as in Cray XT and XE "
+            "systems; their network is a torus, which xtdb2proc tells: read its file"
+        )

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The inside of a node from hwloc's XML, versions 2 and 3, as lstopo exports it.
+
+A slot is a core: hardware threads (PUs) that share one are one slot. GPUs and network
+interfaces are nearest to the cores of the object that they hang below.
+"""
+
+from __future__ import annotations
+
+import re
+
+from topoloom._core import Error
+from topoloom.importers.described import Described
+from topoloom.importers.hwloc_devices import read_device
+from topoloom.nodes.node_levels import (
+    SHARED,
+    Container,
+    Inside,
+    NearDevice,
+    levels_text,
+    node_parts,
+    nodes_text,
+)
+from topoloom.nodes.node_parts import MOST_CPUS, MOST_DEVICES
+from topoloom.support.hostlist import is_host
+from topoloom.support.xml_tree import Element, read_xml
+
+#: as many as Linux can have
+_MOST_DOMAINS = 1024
+_WORD = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}")
+
+
+def read_hwloc(text: str) -> Described:
+    """Read one node and its levels; its host name, where the file has it.
+
+    Raises
+    ------
+    topoloom.Error
+        ``line N: ...`` where the file is not what hwloc 2 or 3 writes.
+    """
+    inside, host = read_inside(text)
+    text = nodes_text(1, levels_text(inside))
+    return Described(text, (host,) if host else (), node=node_parts(inside))
+
+
+def read_inside(text: str) -> tuple[Inside, str | None]:
+    """Read cores, what they share, devices, and the host name if there is one."""
+    topology = _Topology()
+    # Each element with the CPUs that it is nearest to; in the order of the file.
+    waiting = [(read_xml(text), 0)]
+    while waiting:
+        element, near = waiting.pop()
+        near = topology.start(element, near)
+        waiting += [(child, near) for child in reversed(element.children)]
+    return topology.inside(), topology.host
+
+
+def recognizes_hwloc(head: str) -> bool:
+    """Tell whether this is the beginning of hwloc's XML, of any version."""
+    return re.search(r"<topology[\s>]", head) is not None and "<object" in head
+
+
+class _Topology:
+    """What the tags have told so far."""
+
+    def __init__(self) -> None:
+        self.host: str | None = None
+        self._version = ""
+        self._machines = 0
+        self._allowed: int | None = None
+        self._pus: dict[int, int] = {}
+        self._cores: list[tuple[int, int]] = []
+        self._containers: set[Container] = set()
+        self._domains: dict[int, int] = {}
+        self._devices: dict[str, NearDevice] = {}
+
+    def start(self, element: Element, near: int) -> int:
+        """Take an element; return the CPUs that what is in it is nearest to."""
+        try:
+            return self._start(element, near)
+        except Error as error:
+            raise Error(f"line {element.line}: {error}") from None
+
+    def _start(self, element: Element, near: int) -> int:
+        attributes = element.attributes
+        if not self._version:
+            self._version = _checked_version(element.tag, attributes)
+        elif element.tag == "object":
+            return self._object(element, near)
+        elif element.tag == "info" and attributes.get("name") == "HostName":
+            host = attributes.get("value", "")
+            self.host = host if is_host(host) else None
+        return near
+
+    def _object(self, element: Element, near: int) -> int:
+        attributes, line = element.attributes, element.line
+        kind = attributes.get("type")
+        if kind is None:
+            raise Error("an object has no type")
+        if kind == "PCIDev":
+            self._device(element, near)
+        if kind == "Cache":
+            raise Error(_OLD)
+        if kind == "Machine":
+            self._machines += 1
+            if self._machines > 1:
+                raise Error("a second Machine; export one node a file")
+            if "allowed_cpuset" in attributes:
+                self._allowed = _cpus(attributes, "allowed_cpuset", kind)
+        elif kind == "PU":
+            self._pu(attributes, line)
+        elif kind == "Core":
+            self._cores.append((line, _cpus(attributes, "cpuset", kind)))
+        elif kind in SHARED:
+            container = Container(kind, _cpus(attributes, "cpuset", kind))
+            self._containers.add(container)
+            if len(self._containers) > len(SHARED) * MOST_CPUS:
+                raise Error("more caches, NUMA domains and packages than any node has")
+            if kind == "NUMANode" and "os_index" in attributes:
+                number = _number(attributes, kind)
+                self._domains.setdefault(container.cpus, number)
+                if len(self._domains) > _MOST_DOMAINS:
+                    raise Error(f"more than {_MOST_DOMAINS} NUMA domains")
+        # Bridges and PCI devices have no CPUs of their own.
+        return _cpus(attributes, "cpuset", kind) if "cpuset" in attributes else near
+
+    def _device(self, element: Element, near: int) -> None:
+        device = read_device(element, self._version)
+        if device is None:
+            return
+        if device.name in self._devices:
+            raise Error(f"a second device '{device.name}'")
+        if len(self._devices) >= MOST_DEVICES:
+            raise Error(f"more than {MOST_DEVICES} GPUs and network interfaces")
+        self._devices[device.name] = NearDevice(
+            device.name, device.kind, near, pci=device.pci
+        )
+
+    def _pu(self, attributes: dict[str, str], line: int) -> None:
+        number = _number(attributes, "PU")
+        cpus = _cpus(attributes, "cpuset", "PU")
+        if cpus != 1 << min(number, MOST_CPUS):
+            raise Error(f"PU {number} does not have itself as its cpuset")
+        if number in self._pus:
+            first = self._pus[number]
+            raise Error(f"PU {number} a second time, first on line {first}")
+        self._pus[number] = line
+
+    def inside(self) -> Inside:
+        """Put cores and containers together once all tags are read."""
+        pus = sum(1 << number for number in self._pus)
+        if self._allowed is not None:
+            pus &= self._allowed
+        if not pus:
+            raise Error("line 1: no PU of the topology may be used; export it again")
+        cores, taken = [], 0
+        for line, core in self._cores:
+            if core & taken:
+                raise Error(f"line {line}: the Core shares PUs with an earlier one")
+            taken |= core
+            cores.append(core)
+        if not cores:
+            # Some virtual machines do not tell cores from hardware threads.
+            cores = [1 << number for number in self._pus]
+        elif pus & ~taken:
+            number = (pus & ~taken & -(pus & ~taken)).bit_length() - 1
+            raise Error(f"line {self._pus[number]}: PU {number} is part of no Core")
+        devices = [
+            device._replace(numa=self._domain(device.cpus))
+            for device in self._devices.values()
+        ]
+        return Inside(cores, sorted(self._containers), devices).within(pus)
+
+    def _domain(self, cpus: int) -> int | None:
+        """Find the smallest NUMA domain that has all of these CPUs."""
+        around = [
+            (domain.bit_count(), number)
+            for domain, number in self._domains.items()
+            if cpus and not cpus & ~domain
+        ]
+        return min(around)[1] if around else None
+
+
+_OLD = "this is XML of hwloc 1; export it again with lstopo of hwloc 2 or newer"
+
+
+def _checked_version(tag: str, attributes: dict[str, str]) -> str:
+    if tag != "topology":
+        raise Error(f"hwloc's XML begins with <topology>, not <{tag[:40]}>")
+    version = attributes.get("version")
+    if version is None or version.startswith("1."):
+        raise Error(_OLD)
+    if version.partition(".")[0] not in ("2", "3"):
+        raise Error(f"hwloc XML version '{version[:40]}'; 2 and 3 are read")
+    return version
+
+
+def _number(attributes: dict[str, str], kind: str) -> int:
+    number = attributes.get("os_index", "")
+    if not (number.isascii() and number.isdigit() and len(number) < 10):
+        raise Error(f"a {kind} has no os_index, which is a number")
+    return int(number)
+
+
+def _cpus(attributes: dict[str, str], name: str, kind: str) -> int:
+    """Read a set of PUs: 32-bit words, the highest first, an empty one for 0."""
+    text = attributes.get(name)
+    if text is None:
+        raise Error(f"a {kind} has no {name}")
+    words = text.split(",")
+    if len(words) > MOST_CPUS // 32:
+        raise Error(f"{name} names PUs beyond {MOST_CPUS - 1}")
+    cpus = 0
+    for word in words:
+        if word and not _WORD.fullmatch(word):
+            raise Error(f"'{word[:40]}' in {name} is no 32-bit word such as 0x000000ff")
+        cpus = cpus << 32 | (int(word, 16) if word else 0)
+    return cpus

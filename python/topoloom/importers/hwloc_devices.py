@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""GPUs and network interfaces in hwloc's XML: PCI devices that the system has named.
+
+One PCI device may have several names, such as ``ib0`` and ``mlx5_0``: the one that MPI
+and GPU libraries use is taken. What is on no PCI bus is passed over, as it is made by
+software (bridges of containers, CPUs that speak OpenCL), and so are screens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from topoloom.support.xml_tree import Element
+
+#: The kinds of names; hwloc 2 numbers them so, hwloc 3 sets a bit for each.
+_GPU, _NETWORK, _OPENFABRICS, _COPROCESSOR = "gpu", "network", "openfabrics", "coproc"
+_NUMBERS = {1: _GPU, 2: _NETWORK, 3: _OPENFABRICS, 5: _COPROCESSOR}
+_BITS = {2: _GPU, 3: _COPROCESSOR, 4: _NETWORK, 5: _OPENFABRICS}
+#: The names of a GPU, the one to take first; `card0` alone is a screen.
+_GPU_NAMES = ("cuda", "rsmi", "ze", "nvml", "opencl", "render")
+_NAME = re.compile(r"[\w.:+-]{1,64}", re.ASCII)
+_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
+
+
+class NamedDevice(NamedTuple):
+    """A PCI device that is a GPU or a network interface."""
+
+    name: str
+    kind: str
+    pci: str
+
+
+def read_device(pci: Element, version: str) -> NamedDevice | None:
+    """Read a PCIDev with the OSDevs in it; None if it is no GPU and no interface."""
+    gpus: list[str] = []
+    interfaces: dict[str, str] = {}
+    for part in pci.children:
+        if part.attributes.get("type") != "OSDev":
+            continue
+        name = part.attributes.get("name", "")
+        kinds = _kinds(part, version)
+        if not _NAME.fullmatch(name):
+            continue
+        if _GPU in kinds or _COPROCESSOR in kinds:
+            gpus.append(name)
+        for kind in (_OPENFABRICS, _NETWORK):
+            if kind in kinds:
+                interfaces.setdefault(kind, name)
+    address = pci.attributes.get("pci_busid", "").lower()
+    address = address if _ADDRESS.fullmatch(address) else ""
+    name = _gpu_name(gpus)
+    if name:
+        return NamedDevice(name, "gpu", address)
+    name = interfaces.get(_OPENFABRICS) or interfaces.get(_NETWORK, "")
+    return NamedDevice(name, "nic", address) if name else None
+
+
+def _kinds(device: Element, version: str) -> set[str]:
+    word = device.attributes.get("osdev_type", "")
+    if not (word.isascii() and word.isdigit() and len(word) < 10):
+        return set()
+    number = int(word)
+    if version.startswith("2"):
+        return {_NUMBERS[number]} if number in _NUMBERS else set()
+    return {kind for bit, kind in _BITS.items() if number >> bit & 1}
+
+
+def _gpu_name(names: Sequence[str]) -> str:
+    for prefix in _GPU_NAMES:
+        for name in names:
+            if name.startswith(prefix):
+                return name
+    return ""

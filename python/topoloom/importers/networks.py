@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How fast networks are of which a file or a system tells the switches only."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import NamedTuple
+
+from topoloom._core import Machine
+from topoloom.importers.described import Described
+from topoloom.support.units import format_bandwidth
+
+_NODE = "+node:"
+_LINK = re.compile(r"([0-9]+)-([0-9]+)")
+
+
+class Network(NamedTuple):
+    """A kind of network, or what is known of one.
+
+    Attributes
+    ----------
+    title
+        What people call it.
+    bandwidth
+        Bytes per second that the network cards of a node carry, each way; of a torus
+        with a router in each node, what a link carries.
+    options
+        Of the network: latencies, and links that differ.
+    node
+        What messages take beside their links.
+    """
+
+    title: str
+    bandwidth: float
+    options: str = ""
+    node: str = ""
+
+
+#: Gbit/s of all network cards of an instance, as Amazon, Google and Oracle say, 2025
+_INSTANCES = {
+    **dict.fromkeys(("hpc6a.48xlarge", "p3dn.24xlarge"), 100),
+    **dict.fromkeys(("c5n.18xlarge", "c5n.metal"), 100),
+    **dict.fromkeys(("hpc6id.32xlarge", "hpc7g.16xlarge"), 200),
+    **dict.fromkeys(("hpc7g.4xlarge", "hpc7g.8xlarge"), 200),
+    **{f"hpc7a.{size}xlarge": 300 for size in (12, 24, 48, 96)},
+    **dict.fromkeys(("p4d.24xlarge", "p4de.24xlarge"), 400),
+    "trn1.32xlarge": 800,
+    "trn1n.32xlarge": 1600,
+    **dict.fromkeys(("p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge"), 3200),
+    **dict.fromkeys(("p6-b200.48xlarge", "trn2.48xlarge"), 3200),
+    "a2-highgpu-8g": 100,
+    "h3-standard-88": 200,
+    "a3-highgpu-8g": 1000,
+    "a3-megagpu-8g": 1800,
+    **dict.fromkeys(("a3-ultragpu-8g", "a4-highgpu-8g"), 3600),
+    **dict.fromkeys(("BM.HPC2.36", "BM.Optimized3.36", "BM.HPC.E5.144"), 100),
+    **dict.fromkeys(("BM.GPU4.8", "BM.GPU.A100-v2.8"), 1600),
+    **dict.fromkeys(("BM.GPU.H100.8", "BM.GPU.H200.8", "BM.GPU.MI300X.8"), 3200),
+}
+#: Those with a name of their own have the figures of machines/: Fugaku, Jaguar, Titan,
+#: Theta and Frontier.
+NETWORKS = {
+    "": Network("a network of 100 Gbit/s", 12.5e9),
+    "tofu-d": Network(
+        "Tofu-D",
+        6.8e9,
+        "latency=0.1us",
+        "bandwidth=40.8GB/s,startup=0.3us,latency=0.6us",
+    ),
+    "seastar": Network(
+        "SeaStar",
+        4.8e9,
+        "latency=0.06us",
+        "bandwidth=2GB/s,startup=1.5us,latency=3.44us",
+    ),
+    "gemini": Network(
+        "Gemini",
+        9.4e9,
+        "bandwidth.host=6GB/s,latency=0.105us,latency.host=0.05us",
+        "startup=0.5us,latency=0.595us",
+    ),
+    "aries": Network("Aries", 10e9, "latency=0.05us", "startup=0.5us,latency=0.9us"),
+    "slingshot": Network(
+        "Slingshot, one card of 200 Gbit/s",
+        25e9,
+        "latency=0.175us",
+        "startup=0.4us,latency=1.3us",
+    ),
+    **{
+        name: Network(f"{name}, {gbit:,} Gbit/s", gbit / 8 * 1e9)
+        for name, gbit in _INSTANCES.items()
+    },
+}
+
+
+def with_speeds(described: Described, network: Network | None = None) -> Described:
+    """Complete a machine whose links have no bandwidths, by the kind of its network.
+
+    Links between switches carry all that the nodes on the side with fewer of them can
+    send. A remark says what was assumed; one node alone stays as it is.
+    """
+    nodes = Machine(described.text).node_count
+    if described.network is None or nodes == 1:
+        return described
+    network = network or NETWORKS.get(described.network, NETWORKS[""])
+    outside, mark, inside = described.text.partition(_NODE)
+    kind, _, rest = outside.partition(":")
+    shape, *options = rest.split(",")
+    if kind == "graph":
+        _, links = shape.split(":", 1)
+        options = _graph_links([links, *options], nodes, network.bandwidth)
+        shape = shape.partition(":")[0] + ":" + options.pop(0)
+    elif kind == "tree":
+        arities = [int(arity) for arity in shape.split(":")]
+        options.append(_tree_bandwidths(arities, network.bandwidth))
+    else:
+        options.append(f"bandwidth={_written(network.bandwidth)}")
+    options += filter(None, [network.options])
+    text = f"{kind}:{','.join([shape, *options])}"
+    if mark or network.node:
+        text += _NODE + ",".join(filter(None, [inside or "1", network.node]))
+    told = f"assumed: {network.title}, {format_bandwidth(network.bandwidth)} per "
+    told += "link" if kind in ("torus", "mesh") else "node"
+    if kind in ("tree", "graph"):
+        told += "; switches carry all that the nodes below send"
+    return replace(described, text=text, remarks=(*described.remarks, told))
+
+
+def _tree_bandwidths(arities: list[int], card: float) -> str:
+    """Write the bandwidths of the links above a node, above a group, and so on."""
+    every = math.prod(arities)
+    below, texts = 1, []
+    for arity in arities:
+        texts.append(_written(card * _fewer(below, every)))
+        below *= arity
+    return f"bandwidth={':'.join(texts)}"
+
+
+def _graph_links(links: list[str], nodes: int, card: float) -> list[str]:
+    """Write the bandwidths of all links of a tree of switches but the nodes' own."""
+    beside: dict[int, list[int]] = {}
+    ends = [(int(m[1]), int(m[2])) for m in map(_LINK.fullmatch, links) if m]
+    for u, v in ends:
+        beside.setdefault(u, []).append(v)
+        beside.setdefault(v, []).append(u)
+    above, order = {0: 0}, [0]
+    for vertex in order:
+        for other in beside[vertex]:
+            if other != above[vertex]:
+                above[other] = vertex
+                order.append(other)
+    below = {vertex: int(vertex < nodes) for vertex in order}
+    for vertex in reversed(order[1:]):
+        below[above[vertex]] += below[vertex]
+    texts = []
+    for u, v in ends:
+        count = _fewer(below[u if above[u] == v else v], nodes)
+        texts.append(f"{u}-{v}" + (f"@{_written(card * count)}" if count > 1 else ""))
+    return [*texts, f"bandwidth={_written(card)}"]
+
+
+def _fewer(below: int, every: int) -> int:
+    return max(1, min(below, every - below))
+
+
+def _written(bandwidth: float) -> str:
+    return f"{bandwidth / 1e9:.9g}GB/s"

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scotch target files (``.tgt``), both ways; TreeMatch reads and writes ``tleaf`` too.
+
+Terminal i of Scotch is node i: Scotch numbers meshes and tori with the first axis
+fastest, we with the last, so the axes change their order.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+from topoloom._core import Error, Machine
+from topoloom.importers.described import Described
+from topoloom.importers.short_text import short_text
+from topoloom.importers.torus_places import MOST_ROUTERS
+
+_MOST_TERMINALS = 2**31 - 1
+_MOST_AXES = 32
+#: axes that Scotch's own reader takes
+_SCOTCH_AXES = 5
+_READABLE = (
+    "cmplt, hcub, mesh2D, mesh3D, meshXD, torus2D, torus3D, torusXD, tleaf and ltleaf"
+)
+_REFUSED = {
+    "cmpltw": "weighs its terminals; slots of a machine are alike",
+    "deco": "is a decomposition of a graph that it does not contain; give the graph "
+    "itself, as a METIS file",
+    "sub": "is a part of another target; give the whole target, and the part as "
+    "an allocation",
+    "varcmplt": "has no size; write cmplt and the number of terminals",
+    "varhcub": "has no size; write hcub and the number of dimensions",
+}
+_NAMES = re.compile(
+    r"\s*(?:cmpltw?|deco|l?tleaf|sub|varcmplt|(?:var)?hcub|(?:mesh|torus)[23X]D)\b"
+    r"\s*(?:[0-9]|\Z)",
+    re.IGNORECASE,
+)
+
+
+def recognizes_scotch_target(text: str) -> bool:
+    """Tell whether a text starts as a Scotch target does."""
+    return _NAMES.match(text) is not None
+
+
+def read_scotch_target(text: str) -> Described:
+    """Read a target file as a tree, torus or mesh whose node i is terminal i.
+
+    Raises
+    ------
+    topoloom.Error
+        ``line N: what is wrong``.
+    """
+    words = _Words(text)
+    name = words.next("the name of a target").lower()
+    if name in _REFUSED:
+        words.complain(f"a '{name}' target {_REFUSED[name]}; {_READABLE} can be read")
+    if name not in _READERS:
+        words.complain(f"'{name}' is no Scotch target; {_READABLE} can be read")
+    described = _READERS[name](words)
+    words.finish()
+    return Described(described)
+
+
+class _Words:
+    """The words of the text one after the other, each with its line."""
+
+    def __init__(self, text: str) -> None:
+        self._words = (
+            (number, word)
+            for number, line in enumerate(text.split("\n"), 1)
+            for word in line.split()
+        )
+        self._line = 1
+
+    def complain(self, what: str) -> None:
+        raise Error(f"line {self._line}: {what}")
+
+    def next(self, what: str) -> str:
+        self._line, word = next(self._words, (self._line, ""))
+        if not word:
+            self.complain(f"the text ends where {what} is expected")
+        return word
+
+    def number(self, what: str, least: int, most: int = _MOST_TERMINALS) -> int:
+        word = self.next(what)
+        if not re.fullmatch(r"[0-9]{1,18}", word):
+            self.complain(f"'{word[:40]}' stands where {what} is expected")
+        if not least <= int(word) <= most:
+            self.complain(f"{what} is {word}, expected {least} to {most}")
+        return int(word)
+
+    def require_terminals(self, sizes: list[int]) -> None:
+        if math.prod(sizes) > _MOST_TERMINALS:
+            self.complain("the target has more than 2^31 - 1 terminals")
+
+    def finish(self) -> None:
+        for line, word in self._words:
+            self._line = line
+            self.complain(f"'{word[:40]}' follows a complete target; remove it")
+
+
+def _complete(words: _Words) -> str:
+    return f"tree:{words.number('the number of terminals', 1)},distance=1"
+
+
+def _hypercube(words: _Words) -> str:
+    return "mesh:" + "x".join("2" * words.number("the number of dimensions", 1, 30))
+
+
+def _grid(kind: str, axes: int | None) -> Callable[[_Words], str]:
+    def read(words: _Words) -> str:
+        count = axes or words.number("the number of axes", 1, _MOST_AXES)
+        sizes = [
+            words.number("the extent of an axis", 1, MOST_ROUTERS) for _ in range(count)
+        ]
+        words.require_terminals(sizes)
+        return f"{kind}:" + "x".join(str(size) for size in reversed(sizes))
+
+    return read
+
+
+def _tree(words: _Words) -> str:
+    count = words.number("the number of levels", 0, _MOST_AXES)
+    if count == 0:
+        return "tree:1,distance=1"
+    levels = [
+        (
+            words.number("the arity of a level", 1),
+            words.number("the cost of a level", 0),
+        )
+        for _ in range(count)
+    ]
+    words.require_terminals([arity for arity, _ in levels])
+    distance, distances = 0, []
+    for _, cost in reversed(levels):
+        distance += cost
+        distances.append(distance)
+    if distance > _MOST_TERMINALS:
+        words.complain("the costs add up to more than 2^31 - 1")
+    arities = ":".join(str(arity) for arity, _ in reversed(levels))
+    return f"tree:{arities},distance={':'.join(map(str, distances))}"
+
+
+def _labeled_tree(words: _Words) -> str:
+    text = _tree(words)
+    count = words.number("the length of the permutation", 1)
+    for label in range(count):
+        if words.number("a label of the permutation", 0) != label:
+            words.complain(
+                "the labels of this ltleaf are not 0, 1, 2, ...; number the "
+                "terminals in order and write tleaf"
+            )
+    return text
+
+
+_READERS: dict[str, Callable[[_Words], str]] = {
+    "cmplt": _complete,
+    "hcub": _hypercube,
+    **{
+        f"{kind}{digit}d": _grid(kind, axes)
+        for kind in ("mesh", "torus")
+        for digit, axes in (("2", 2), ("3", 3), ("x", None))
+    },
+    "tleaf": _tree,
+    "ltleaf": _labeled_tree,
+}
+
+
+def write_scotch_target(machine: Machine) -> str:
+    """Write a machine as a target whose terminal i is slot i.
+
+    Scotch knows distances, no bandwidths. Levels inside the nodes of a tree become
+    levels of the target; meshes and tori need one slot a node.
+
+    Raises
+    ------
+    topoloom.Error
+        For networks that Scotch has no name for.
+    """
+    network = short_text(machine.text)
+    if network.kind in ("torus", "mesh"):
+        return _write_grid(machine)
+    if network.kind == "tree":
+        return _write_tree(machine)
+    raise Error(
+        f"Scotch has no target for a {network.kind}; a tree, torus or mesh can be "
+        "written (for others write a METIS graph)"
+    )
+
+
+def _write_grid(machine: Machine) -> str:
+    if machine.slot_count != math.prod(machine.shape) or machine.host_hops:
+        raise Error(
+            "a Scotch mesh or torus has one terminal a router; leave out +node:, "
+            "nodes= and cards= and place whole nodes"
+        )
+    sizes = [size for size in reversed(machine.shape) if size > 1]
+    wraps = {
+        wrap
+        for size, wrap in zip(machine.shape, machine.wraps, strict=True)
+        if size > 2
+    }
+    if len(wraps) > 1:
+        raise Error("Scotch has no torus that is open along some axes only")
+    if len(sizes) > _SCOTCH_AXES:
+        raise Error(f"Scotch knows at most {_SCOTCH_AXES} axes, not {len(sizes)}")
+    kind = "torus" if wraps == {True} else "mesh"
+    sizes += [1] * (2 - len(sizes))  # Scotch 7.0.3 takes a line, meshXD 1 n, for a ring
+    axes = f"{len(sizes)}" if len(sizes) <= 3 else "X"
+    name = f"{kind}{axes}D" + (f" {len(sizes)}" if axes == "X" else "")
+    return f"{name} {' '.join(map(str, sizes))}\n"
+
+
+def _write_tree(machine: Machine) -> str:
+    network = short_text(machine.text)
+    if ",port=" in network.inside:
+        raise Error("Scotch knows no ways to a node's network port; leave out port=")
+    inside = [int(n) for n in network.inside.partition(",")[0].split(":") if n]
+    levels: list[tuple[int, int]] = []  # bottom-up: arity, absolute distance
+    span = 1
+    for arity in inside + network.sizes:
+        if arity == 1:
+            continue
+        distance = machine.distance(0, span)
+        span *= arity
+        if distance < (levels[-1][1] if levels else 0):
+            raise Error("Scotch has no tree whose distances shrink on the way up")
+        if levels and distance == levels[-1][1]:
+            levels[-1] = (levels[-1][0] * arity, distance)
+        else:
+            levels.append((arity, distance))
+    if not levels:
+        return "cmplt 1\n"
+    if levels[0][1] == 0:
+        raise Error(
+            "Scotch has no distance 0 between terminals; give the levels inside "
+            "the nodes distances, as +node:16:2,distance=1:2"
+        )
+    below = [0, *(distance for _, distance in levels[:-1])]
+    pairs = [
+        f"{arity} {distance - lower}"
+        for (arity, distance), lower in zip(levels, below, strict=True)
+    ]
+    return f"tleaf {len(pairs)} {' '.join(reversed(pairs))}\n"

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""SimGrid platform files (XML, versions 4 and 4.1): clusters, both ways.
+
+SimGrid numbers a torus with the first axis fastest and routes along it first; we
+number with the last axis fastest, so axes and order are turned round.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+from topoloom._core import Error, Machine
+from topoloom.importers.described import Described
+from topoloom.importers.short_text import ShortText, short_text
+from topoloom.importers.simgrid.platform import write_all_routes
+from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
+from topoloom.importers.simgrid.zone import describe_zone
+from topoloom.importers.torus_places import MOST_ROUTERS
+from topoloom.support.units import parse_bandwidth, parse_latency
+from topoloom.support.xml_tree import Element, read_xml
+
+_MOST_HOSTS = 500_000
+_MOST_BEHIND_BACKBONE = 50_000
+_SILENT = ("prop", "config")  # says nothing about the network
+
+
+def recognizes_simgrid_platform(text: str) -> bool:
+    """Tell whether a text starts as a SimGrid platform does."""
+    return re.search(r"<platform\s[^<>]{0,500}?version\s*=", text) is not None
+
+
+def read_simgrid_platform(text: str) -> Described:
+    """Read a platform of one cluster, or of one zone of hosts, links and routes.
+
+    Raises
+    ------
+    topoloom.Error
+        ``line N: what is wrong``, also for platforms that no machine describes.
+    """
+    root = read_xml(text)
+    if root.tag != "platform":
+        root.complain(f"the document is a <{root.tag}>, expected a <platform>")
+    version = root.require("version")
+    if version not in ("4", "4.0", "4.1"):
+        root.complain(
+            f"platform version {version[:20]}, but versions 4 and 4.1 are read; "
+            "convert it with simgrid_update_xml"
+        )
+    inner = root
+    while True:
+        parts = [part for part in inner.children if part.tag not in _SILENT]
+        zones = [part for part in parts if part.tag in ("cluster", "zone", "AS")]
+        if not zones:
+            break
+        if len(parts) > 1:
+            parts[1].complain(
+                f"a <{parts[1].tag}> stands beside another part of the platform; "
+                "one cluster or one zone of hosts can be read"
+            )
+        inner = zones[0]
+    if inner is root:
+        root.complain("the platform has no <cluster> and no <zone>")
+    return _cluster(inner) if inner.tag == "cluster" else describe_zone(inner)
+
+
+def _cluster(cluster: Element) -> Described:
+    hosts = _hosts(cluster)
+    kind = cluster.attributes.get("topology", "FLAT")
+    if kind not in _TOPOLOGIES:
+        cluster.complain(
+            f"topology {kind[:20]} cannot be read yet; {', '.join(_TOPOLOGIES)} can"
+        )
+    policy = cluster.attributes.get("sharing_policy", "SPLITDUPLEX")
+    if policy not in ("SPLITDUPLEX", "SHARED"):
+        cluster.complain(
+            f"links with sharing_policy {policy[:20]} never fill; give them "
+            "SPLITDUPLEX or SHARED"
+        )
+    text = _TOPOLOGIES[kind](cluster, len(hosts))
+    cores = cluster.number("core", 1)
+    if cores == 0:
+        cluster.complain("a host has no core")
+    return Described(text + (f"+node:{cores}" if cores > 1 else ""), hosts)
+
+
+def _hosts(cluster: Element) -> tuple[str, ...]:
+    radical = cluster.require("radical")
+    prefix = cluster.attributes.get("prefix", "")
+    suffix = cluster.attributes.get("suffix", "")
+    numbers: list[int] = []
+    for part in radical.split(","):
+        match = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", part)
+        if match is None:
+            cluster.complain(f"radical: '{part[:40]}' is no range such as 0-15")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            cluster.complain(f"radical: range {first}-{last} runs down")
+        if len(numbers) + last - first >= _MOST_HOSTS:
+            cluster.complain(f"radical names more than {_MOST_HOSTS} hosts")
+        numbers.extend(range(first, last + 1))
+    if len(set(numbers)) < len(numbers):
+        cluster.complain("radical names a host twice")
+    return tuple(f"{prefix}{number}{suffix}" for number in numbers)
+
+
+def _flat(cluster: Element, count: int) -> str:
+    bandwidth = bandwidth_of(cluster, "bw")
+    latency = latency_of(cluster, "lat", "0")
+    if "bb_bw" not in cluster.attributes:
+        return f"tree:{count}" + _rates(bandwidth, latency)
+    backbone = bandwidth_of(cluster, "bb_bw")
+    whole = 2 * latency + latency_of(cluster, "bb_lat", "0")
+    if cluster.attributes.get("bb_sharing_policy", "SHARED") == "FATPIPE":
+        return f"tree:{count}" + _rates(min(bandwidth, backbone), whole / 2)
+    if count > _MOST_BEHIND_BACKBONE:
+        cluster.complain(
+            f"{count} hosts share one backbone; more than {_MOST_BEHIND_BACKBONE} "
+            "cannot be a graph; leave out bb_bw, or make it a FATPIPE"
+        )
+    # Every message passes the one backbone: a link from switch to switch, one way.
+    links = [f"{count}>{count + 1}@{quantity(backbone)}B/s"]
+    for host in range(count):
+        links += [f"{host}>{count}", f"{count + 1}>{host}"]
+    return f"graph:{count}+2:{','.join(links)}" + _rates(bandwidth, whole / 3)
+
+
+def _torus(cluster: Element, count: int) -> str:
+    sizes = _numbers(cluster, cluster.require("topo_parameters"))
+    if math.prod(sizes) != count:
+        cluster.complain(
+            f"a torus of {'x'.join(map(str, sizes))} has {math.prod(sizes)} hosts, "
+            f"but the radical names {count}"
+        )
+    if max(sizes) > MOST_ROUTERS:
+        cluster.complain(
+            f"an axis of a torus has up to {MOST_ROUTERS} routers, not {max(sizes)}"
+        )
+    axes = "x".join(map(str, reversed(sizes)))
+    last_first = ":".join(map(str, reversed(range(len(sizes)))))
+    order = f",order={last_first}" if len(sizes) > 1 else ""
+    ties = ",ties=simgrid" if any(size % 2 == 0 for size in sizes) else ""
+    rates = _rates(bandwidth_of(cluster, "bw"), latency_of(cluster, "lat", "0"))
+    return f"torus:{axes}{order}{ties}{rates}"
+
+
+def _fat_tree(cluster: Element, count: int) -> str:
+    parts = cluster.require("topo_parameters").split(";")
+    if len(parts) != 4:
+        cluster.complain("a fat tree has topo_parameters such as 2;4,4;1,1;1,1")
+    levels = _numbers(cluster, parts[0])
+    down, up, cables = (_numbers(cluster, part) for part in parts[1:])
+    if len(levels) != 1 or not levels[0] == len(down) == len(up) == len(cables):
+        cluster.complain("topo_parameters: the lists differ in length from the levels")
+    if math.prod(down) != count:
+        cluster.complain(
+            f"a fat tree of {','.join(map(str, down))} has {math.prod(down)} hosts, "
+            f"but the radical names {count}"
+        )
+    rates = _rates(bandwidth_of(cluster, "bw"), latency_of(cluster, "lat", "0"))
+    if {*up, *cables} == {1}:
+        return f"tree:{_listed(down)}{rates}"
+    parallel = f",parallel={_listed(cables)},routing=simgrid" if max(cables) > 1 else ""
+    return f"fattree:{_listed(down)},up={_listed(up)}{parallel}{rates}"
+
+
+def _listed(numbers: list[int]) -> str:
+    return ":".join(map(str, numbers))
+
+
+_TOPOLOGIES = {"FLAT": _flat, "TORUS": _torus, "FAT_TREE": _fat_tree}
+
+
+def _numbers(cluster: Element, text: str) -> list[int]:
+    words = [word.strip() for word in text.split(",")]
+    if len(words) > 32 or not all(re.fullmatch("[0-9]{1,9}", word) for word in words):
+        cluster.complain(f"topo_parameters: '{text[:40]}' are no numbers as 4,4,2")
+    if "0" in (word.lstrip("0") or "0" for word in words):
+        cluster.complain(f"topo_parameters: a number of '{text[:40]}' is 0")
+    return [int(word) for word in words]
+
+
+def _rates(bandwidth: float, latency: float) -> str:
+    return f",bandwidth={quantity(bandwidth)}B/s,latency={quantity(latency)}s"
+
+
+def write_simgrid_platform(machine: Machine) -> str:
+    """Write a machine as a SimGrid cluster, or with its routes where none says it.
+
+    Host ``node-i.topoloom`` is node i. What a machine does not say, the speed of its
+    cores, is written as 1 Gflop/s, and what is assumed of its nodes is not written.
+    SimGrid routes a cluster's torus in its own way.
+
+    Raises
+    ------
+    topoloom.Error
+        If it is no cluster and has too many nodes to list all routes, or splits
+        messages over several ways; or where distances weigh its links.
+    """
+    network = short_text(machine.text)
+    topology = _cluster_topology(machine, network)
+    rates = [
+        _one_rate(network, "bandwidth", parse_bandwidth, 1.0),
+        _one_rate(network, "latency", parse_latency, 0.0),
+    ]
+    beside = _given_beside_links(machine, network)
+    has_ports = machine.port_bandwidth < math.inf or beside > 0
+    if topology is None or None in rates or has_ports:
+        return write_all_routes(machine, beside)
+    bandwidth, latency = (quantity(rate) for rate in rates if rate is not None)
+    return f"""<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="world" routing="Full">
+    <cluster id="machine" prefix="node-" suffix=".topoloom" \
+radical="0-{machine.node_count - 1}"
+             speed="1Gf" core="{machine.slots_per_node}" \
+bw="{bandwidth}Bps" lat="{latency}s"{topology}/>
+  </zone>
+</platform>
+"""
+
+
+def _cluster_topology(machine: Machine, network: ShortText) -> str | None:
+    """Write the attributes of the network; None where a cluster has no words for it."""
+    if network.kind == "torus" and machine.node_count == math.prod(machine.shape):
+        if machine.host_hops:
+            return None  # hosts of a cluster's torus are its routers
+        sizes = ",".join(map(str, reversed(machine.shape)))
+        torus = f' topology="TORUS" topo_parameters="{sizes}"'
+        return torus if all(machine.wraps) else None
+    if network.kind not in ("tree", "fattree"):
+        return None
+    if "distance" in network.options:
+        raise Error("SimGrid knows no distances but links; leave out distance=")
+    if network.kind == "tree" and len(network.sizes) == 1:
+        return ""
+    levels = _levels(network)
+    return levels and f' topology="FAT_TREE" topo_parameters="{levels}"'
+
+
+def _levels(network: ShortText) -> str | None:
+    """Write ``topo_parameters``: the number of levels, then each list bottom-up.
+
+    None for a fat tree that SimGrid routes in another way.
+    """
+    down = network.sizes
+    ones = _listed([1] * len(down))
+    usual = ones if network.kind == "tree" else _listed([1, *down[:-1]])
+    up = network.options.get("up", usual)
+    cables = network.options.get("parallel", ones)
+    routing = network.options.get("routing", "d-mod-k")
+    if routing != "simgrid" and (routing != "d-mod-k" or cables != ones):
+        return None
+    lists = (_listed(down), up, cables)
+    return ";".join([f"{len(down)}", *(each.replace(":", ",") for each in lists)])
+
+
+def _given_beside_links(machine: Machine, network: ShortText) -> float:
+    """Find the seconds that a message takes beside its links, unless only assumed."""
+    words = {option.partition("=")[0] for option in network.inside.split(",")}
+    if words.isdisjoint({"startup", "latency"}):
+        return 0.0
+    return machine.startup + machine.node_latency
+
+
+def _one_rate(
+    network: ShortText, key: str, parse: Callable[[str], float], default: float
+) -> float | None:
+    """Read the rate of all links; None where they differ."""
+    if any(option.startswith(f"{key}.") for option in network.options):
+        return None
+    rates = {parse(word) for word in network.options.get(key, "").split(":") if word}
+    return None if len(rates) > 1 else rates.pop() if rates else default

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A SimGrid platform that lists the routes of a machine, so that both route alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import permutations
+
+from topoloom._core import Error, Machine
+from topoloom.importers.simgrid.units import quantity
+
+_HEAD = """<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="machine" routing="Full">
+"""
+#: The routes between all pairs of them are about 20 MB of text.
+_MOST_NODES = 300
+#: Of a link that is there for its latency only.
+_NO_LIMIT = 1e18
+
+
+def write_all_routes(machine: Machine, beside: float) -> str:
+    """Write all hosts of a machine, and the routes between any two.
+
+    A message takes `beside` seconds beside its links. Memories are left out: a
+    platform of hosts says nothing of what is inside them.
+
+    Raises
+    ------
+    topoloom.Error
+        If there are too many, or messages are split over several ways.
+    """
+    nodes = machine.node_count
+    if nodes > _MOST_NODES:
+        raise Error(
+            f"{machine.name} is no SimGrid cluster, and lists of the routes between "
+            f"all pairs are written for up to {_MOST_NODES} nodes, not {nodes:,}; "
+            "'topoloom simulate' writes those that a pattern needs"
+        )
+    hosts = {f"node-{node}.topoloom": node for node in range(nodes)}
+    routes = {
+        (a, b): _route(machine, hosts[a], hosts[b]) for a, b in permutations(hosts, 2)
+    }
+    return write_routes(machine, hosts, routes, beside, math.inf)
+
+
+def write_routes(
+    machine: Machine,
+    node_of_host: Mapping[str, int],
+    routes: Mapping[tuple[str, str], list[int]],
+    latency: float,
+    memory: float,
+    far: float = 0.0,
+) -> str:
+    """Write hosts, one or several per node, and the routes between these pairs of them.
+
+    A link of ours is one of SimGrid's, for one direction. Ports and memories of nodes
+    are links, too: every message is read from one memory and written to one.
+
+    Parameters
+    ----------
+    routes
+        By pair of hosts the links between them; none inside a node.
+    latency
+        Seconds that a message between nodes takes beside those of its links.
+    memory
+        Bytes per second that messages read from a node's memory, and write there; inf
+        where that does not limit them.
+    far
+        Seconds that every message takes in addition.
+    """
+    used = sorted({link for route in routes.values() for link in route})
+    speed = f'speed="1Gf" core="{machine.slots_per_node}"'
+    lines = [f'    <host id="{host}" {speed}/>' for host in node_of_host]
+    lines += [
+        _link(f"link-{link}", machine.bandwidth(link), machine.latency(link))
+        for link in used
+    ]
+    has_ports = machine.port_bandwidth < math.inf
+    has_memory = memory < math.inf
+    latency += 0 if has_memory else far
+    for node in sorted(set(node_of_host.values())):
+        if has_ports:
+            lines.append(_link(f"out-{node}", machine.port_bandwidth, latency))
+            lines.append(_link(f"in-{node}", machine.port_bandwidth, 0))
+        else:
+            lines.append(_link(f"out-{node}", _NO_LIMIT, latency, "FATPIPE"))
+        if has_memory:
+            lines.append(_link(f"read-{node}", memory, far))
+            lines.append(_link(f"write-{node}", memory, 0))
+        else:
+            lines.append(_link(f"inside-{node}", _NO_LIMIT, far, "FATPIPE"))
+    for (source, target), links in routes.items():
+        out_of, into = node_of_host[source], node_of_host[target]
+        names = [f"out-{out_of}", *(f"link-{link}" for link in links)]
+        if has_ports:
+            names.append(f"in-{into}")
+        if out_of == into:
+            names = [] if has_memory else [f"inside-{out_of}"]
+        if has_memory:
+            names = [f"read-{out_of}", *names, f"write-{into}"]
+        crossed = "".join(f'<link_ctn id="{name}"/>' for name in names)
+        ends = f'src="{source}" dst="{target}"'
+        lines.append(f'    <route {ends} symmetrical="NO">{crossed}</route>')
+    return _HEAD + "\n".join(lines) + "\n  </zone>\n</platform>\n"
+
+
+def _route(machine: Machine, source: int, target: int) -> list[int]:
+    route = machine.route(source, target)
+    if any(share < 1 for _, share in route):
+        raise Error(
+            f"SimGrid sends a message one way, but {machine.name} splits those from "
+            f"node {source} to node {target} over several; give it another routing="
+        )
+    return [link for link, _ in route]
+
+
+def _link(name: str, bandwidth: float, latency: float, policy: str = "SHARED") -> str:
+    return (
+        f'    <link id="{name}" bandwidth="{quantity(bandwidth)}Bps" '
+        f'latency="{quantity(latency)}s" sharing_policy="{policy}"/>'
+    )

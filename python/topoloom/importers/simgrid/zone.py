@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A SimGrid zone of hosts, links and routes as a graph.
+
+SimGrid's links join nothing: a route is a list of links between two points. The graph
+follows where it is certain: routes along Floyd or Dijkstra are its edges; with routing
+Full, routes are single links, or all cross one switch or one backbone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from topoloom.importers.described import Described
+from topoloom.importers.reach import first_unreached
+from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
+from topoloom.support.xml_tree import Element
+
+_PARTS = ("host", "router", "link", "route", "prop")
+
+
+class _Link(NamedTuple):
+    bandwidth: float
+    latency: float
+    never_fills: bool
+
+
+class _Route(NamedTuple):
+    element: Element
+    source: int
+    target: int
+    links: list[str]
+
+
+class _Zone:
+    """What the zone lists, checked."""
+
+    def __init__(self, zone: Element) -> None:
+        self.element = zone
+        self.vertex: dict[str, int] = {}
+        self.links: dict[str, _Link] = {}
+        self.routes: list[_Route] = []
+        for part in zone.children:
+            if part.tag not in _PARTS:
+                part.complain(
+                    f"a <{part.tag}> in a zone cannot be read; {', '.join(_PARTS)} can"
+                )
+        hosts = [part for part in zone.children if part.tag == "host"]
+        routers = [part for part in zone.children if part.tag == "router"]
+        if not hosts:
+            zone.complain("the zone has no <host>")
+        for number, point in enumerate(hosts + routers):
+            name = point.require("id")
+            if name in self.vertex:
+                point.complain(f"'{name}' is there twice")
+            self.vertex[name] = number
+        self.hosts = tuple(list(self.vertex)[: len(hosts)])
+        self.cores = _cores(hosts)
+        for part in zone.children:
+            if part.tag == "link":
+                self._add_link(part)
+        for part in zone.children:
+            if part.tag == "route":
+                self._add_route(part)
+
+    def _add_link(self, link: Element) -> None:
+        name = link.require("id")
+        if name in self.links:
+            link.complain(f"link '{name}' is there twice")
+        policy = link.attributes.get("sharing_policy", "SHARED")
+        if policy not in ("SHARED", "SPLITDUPLEX", "FATPIPE"):
+            link.complain(f"sharing_policy {policy[:20]} cannot be read")
+        self.links[name] = _Link(
+            bandwidth_of(link, "bandwidth"),
+            latency_of(link, "latency", "0"),
+            policy == "FATPIPE",
+        )
+
+    def _add_route(self, route: Element) -> None:
+        ends = []
+        for end in ("src", "dst"):
+            name = route.require(end)
+            if name not in self.vertex:
+                route.complain(f"no <host> or <router> has the id '{name}'")
+            ends.append(self.vertex[name])
+        links = [part.require("id") for part in route.children]
+        for name in links:
+            if name not in self.links:
+                route.complain(f"no <link> has the id '{name}'")
+        if not links:
+            route.complain("a route lists its links as <link_ctn id=.../>")
+        if ends[0] == ends[1]:
+            return  # within a host; says nothing about the network
+        self.routes.append(_Route(route, ends[0], ends[1], links))
+        if route.attributes.get("symmetrical", "YES").upper() != "NO":
+            self.routes.append(_Route(route, ends[1], ends[0], links[::-1]))
+
+
+def describe_zone(zone: Element) -> Described:
+    """Describe a zone with routing Full, Floyd or Dijkstra."""
+    routing = zone.attributes.get("routing", "")
+    if routing not in ("Full", "Floyd", "Dijkstra", "DijkstraCache"):
+        zone.complain(
+            f"routing '{routing[:20]}' cannot be read; Full, Floyd and Dijkstra can"
+        )
+    parts = _Zone(zone)
+    given: set[tuple[int, int]] = set()
+    for route in parts.routes:
+        if (route.source, route.target) in given:
+            route.element.complain("this route is there twice")
+        given.add((route.source, route.target))
+    if len(parts.hosts) == 1:
+        text = "tree:1"
+    elif not parts.routes:
+        zone.complain("the zone has no <route> between its hosts")
+    elif routing == "Full" and any(len(route.links) > 1 for route in parts.routes):
+        text = _star(parts, given)
+    else:
+        text = _edges(parts)
+    inside = f"+node:{parts.cores}" if parts.cores > 1 else ""
+    return Described(text + inside, parts.hosts)
+
+
+def _cores(hosts: list[Element]) -> int:
+    cores = hosts[0].number("core", 1)
+    for host in hosts:
+        if host.number("core", 1) != cores or cores == 0:
+            host.complain("hosts differ in their cores (core=), or have none")
+    return cores
+
+
+def _edges(parts: _Zone) -> str:
+    """Every route is a chain of its links; between two of them stands a switch."""
+    chain: dict[object, int] = {}
+    arcs: dict[tuple[int, int], float] = {}
+    user: dict[str, frozenset[int]] = {}
+    for route in parts.routes:
+        pair = frozenset((route.source, route.target))
+        for name in route.links:
+            if parts.links[name].never_fills:
+                continue
+            if user.setdefault(name, pair) != pair or route.links.count(name) > 1:
+                route.element.complain(
+                    f"link '{name}' carries several routes, which does not say what "
+                    "it joins; describe the network with routers and Floyd"
+                )
+        stops = [route.source]
+        for before, after in zip(route.links, route.links[1:], strict=False):
+            key = (pair, frozenset((before, after)))
+            stops.append(chain.setdefault(key, len(parts.vertex) + len(chain)))
+        stops.append(route.target)
+        for at, (name, to) in enumerate(zip(route.links, stops[1:], strict=True)):
+            arcs[stops[at], to] = parts.links[name].bandwidth
+    switches = len(parts.vertex) + len(chain) - len(parts.hosts)
+    return _graph(parts, switches, arcs)
+
+
+def _star(parts: _Zone, given: set[tuple[int, int]]) -> str:
+    """All routes: the link of the source, the same backbone (or none), the target's."""
+    count = len(parts.hosts)
+    up: dict[int, str] = {}
+    down: dict[int, str] = {}
+    middle = parts.routes[0].links[1:-1]
+    for route in parts.routes:
+        first, last = route.links[0], route.links[-1]
+        if (
+            len(route.links) < 2
+            or route.links[1:-1] != middle
+            or up.setdefault(route.source, first) != first
+            or down.setdefault(route.target, last) != last
+        ):
+            route.element.complain(
+                "the links of this route do not say which switches they meet; "
+                "describe the network with routers and routing Floyd"
+            )
+    missing = count * (count - 1) - len(given)
+    if missing or len(parts.vertex) > count:
+        parts.element.complain(
+            f"{missing} pairs of hosts have no route"
+            if missing > 0
+            else "routes of routing Full may start at hosts only"
+        )
+    for names in (list(up.values()), list(down.values())):
+        if len(set(names)) < count:
+            parts.element.complain("two hosts share their first or last link")
+    arcs: dict[tuple[int, int], float] = {}
+    inner = len(middle) + 1
+    for at, name in enumerate(middle):
+        arcs[count + at, count + at + 1] = parts.links[name].bandwidth
+    for host in range(count):
+        arcs[host, count] = parts.links[up[host]].bandwidth
+        arcs[count + inner - 1, host] = parts.links[down[host]].bandwidth
+    rates = set(arcs.values())
+    latencies = {parts.links[n].latency for n in [*up.values(), *down.values()]}
+    if not middle and len(rates) == 1 and len(latencies) == 1:
+        rate, latency = quantity(rates.pop()), quantity(latencies.pop())
+        return f"tree:{count},bandwidth={rate}B/s,latency={latency}s"
+    return _graph(parts, inner, arcs)
+
+
+def _graph(parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]) -> str:
+    alone = first_unreached(len(parts.hosts), arcs)
+    if alone is not None:
+        parts.element.complain(
+            f"routes do not join hosts '{parts.hosts[0]}' and '{parts.hosts[alone]}' "
+            "both ways"
+        )
+    links = []
+    for (source, target), rate in sorted(arcs.items()):
+        back = arcs.get((target, source))
+        if back == rate and target < source:
+            continue  # listed with the other direction
+        sign = "-" if back == rate else ">"
+        links.append(f"{source}{sign}{target}@{quantity(rate)}B/s")
+    count = f"{len(parts.hosts)}+{switches}" if switches else f"{len(parts.hosts)}"
+    latencies = {link.latency for link in parts.links.values()}
+    latency = f",latency={quantity(latencies.pop())}s" if len(latencies) == 1 else ""
+    return f"graph:{count}:{','.join(links)}{latency}"

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``SLURM_TOPOLOGY_ADDR`` as the tasks of a job see it, one line a node."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from topoloom._core import Error
+from topoloom.importers.described import Described
+from topoloom.importers.switch_tree import Switch, describe_switches
+
+#: `srun -l` puts the task before each line
+_TASK = re.compile(r"^\s*\d+:\s")
+_WORD = re.compile(r"[A-Za-z0-9_.\-\[\],]+")
+_MOST_LEVELS = 64
+
+
+@dataclass
+class _Group:
+    """A switch being collected: its place, and what is below it in order."""
+
+    line: int
+    path: tuple[str, ...]
+    nodes: dict[str, None] = field(default_factory=dict)
+    children: dict[str, None] = field(default_factory=dict)
+
+
+def recognizes_slurm_address(text: str) -> bool:
+    """Tell whether every line is ``host switch.switch.host``."""
+    # The last line of an excerpt may be cut off.
+    lines = [line for line in text.splitlines() if line.strip()]
+    lines = lines[: max(1, len(lines) - 1)]
+    return bool(lines) and all(map(_is_pair, lines))
+
+
+def _is_pair(line: str) -> bool:
+    words = _TASK.sub("", line).split()
+    return len(words) == 2 and _path_to(*words) is not None
+
+
+def read_slurm_address(text: str) -> Described:
+    """Read lines ``host s_root.s_mid.s_leaf.host`` of a job under Slurm's tree plugin.
+
+    A line may begin with the task (``3: ``, as from ``srun -l``); a node may come
+    several times. The machine is the part of the cluster that the job sees, as a
+    ``tree:`` or ``graph:`` of `describe_switches`.
+
+    Raises
+    ------
+    topoloom.Error
+        With the line of what is malformed or contradicts an earlier line.
+    """
+    groups: dict[str, _Group] = {}
+    seen: dict[str, tuple[int, tuple[str, ...]]] = {}
+    for number, raw in enumerate(text.splitlines(), 1):
+        words = _TASK.sub("", raw).split()
+        if not words:
+            continue
+        path = _path_to(*words) if len(words) == 2 else None
+        if path is None:
+            raise Error(
+                f"line {number}: expected a host and its SLURM_TOPOLOGY_ADDR, "
+                f"as 'n1 s0.s2.n1', not '{raw.strip()[:60]}'"
+            )
+        host = words[0]
+        line, before = seen.setdefault(host, (number, path))
+        if before != path:
+            raise Error(
+                f"line {number}: node {host} is under {'.'.join(path)}, but line "
+                f"{line} says {'.'.join(before)}; collect the lines in one job"
+            )
+        if line == number:
+            _hang(groups, number, path, host)
+    if not seen:
+        raise Error("line 1: there is no line 'host switch.switch.host'")
+    return describe_switches(
+        [
+            Switch(name, group.line, tuple(group.nodes), tuple(group.children))
+            for name, group in groups.items()
+        ]
+    )
+
+
+def _path_to(host: str, address: str) -> tuple[str, ...] | None:
+    """List the switches from the root to a host; None if the address is another's."""
+    if not (_WORD.fullmatch(host) and _WORD.fullmatch(address)):
+        return None
+    # A node's own name may contain dots: an IP address, or a domain on either side.
+    short = host.partition(".")[0]
+    if address.endswith(f".{host}"):
+        above = address.removesuffix(f".{host}")
+    elif not short.isdigit() and address.endswith(f".{short}"):
+        above = address.removesuffix(f".{short}")
+    else:
+        return None
+    # A level at which a node has no switch is left empty.
+    return tuple(name for name in above.split(".") if name) or None
+
+
+def _hang(
+    groups: dict[str, _Group], line: int, path: tuple[str, ...], host: str
+) -> None:
+    if len(path) > _MOST_LEVELS:
+        raise Error(f"line {line}: over {_MOST_LEVELS} switches above node {host}")
+    for depth, name in enumerate(path):
+        above = path[:depth]
+        group = groups.setdefault(name, _Group(line, above))
+        if group.path != above:
+            raise Error(
+                f"line {line}: switch {name} is at {'.'.join(above) or 'the root'}, "
+                f"but line {group.line} has it at "
+                f"{'.'.join(group.path) or 'the root'}; collect the lines in one job"
+            )
+        if depth:
+            groups[above[-1]].children[name] = None
+    groups[path[-1]].nodes[host] = None

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm's ``topology.conf``, and what ``scontrol show topology`` prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.importers.described import Described
+from topoloom.importers.switch_tree import (
+    HostLists,
+    Switch,
+    describe_switches,
+    network_of,
+)
+
+_KEYS = {
+    "switchname": "SwitchName",
+    "nodes": "Nodes",
+    "switches": "Switches",
+    "linkspeed": "LinkSpeed",
+    "level": "Level",
+    "blockname": "BlockName",
+    "blocksizes": "BlockSizes",
+    "blockindex": "BlockIndex",
+    "blocksize": "BlockSize",
+    "aggregatedblock": "AggregatedBlock",
+    "ringname": "RingName",
+}
+#: the key that says what a line describes
+_KINDS = ("switchname", "blockname", "ringname", "blocksizes", "aggregatedblock")
+_PAIR = re.compile(r'([A-Za-z]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))(?:\s+|$)')
+_SHOWS = re.compile(
+    r"^[ \t]*(switchname|blockname|ringname|aggregatedblock|blocksizes)[ \t]*=",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+class Entry(NamedTuple):
+    """One line: its kind (`switchname`, ...) and its values by lower-case key."""
+
+    line: int
+    kind: str
+    values: dict[str, str]
+
+
+def recognizes_slurm_conf(text: str) -> bool:
+    """Tell whether a line names a switch, block or ring as Slurm does."""
+    return _SHOWS.search(text) is not None
+
+
+def read_slurm_conf(text: str) -> Described:
+    """Read ``topology.conf`` (tree, block or ring) or ``scontrol show topology``.
+
+    A tree becomes ``tree:`` or ``graph:`` as `describe_switches` says. Blocks become
+    leaf switches under one root; block sizes, which only group blocks for planning,
+    are left aside. A ring becomes ``torus:n`` in the order of its list. ``LinkSpeed``
+    has no meaning in Slurm and none here.
+
+    Raises
+    ------
+    topoloom.Error
+        With the line of what is malformed or contradictory.
+    """
+    entries = _of_one_kind(text)
+    kind = entries[0].kind
+    if kind == "switchname":
+        switches = _read_switches(entries)
+        described = describe_switches(switches)
+        _check_repeated(entries, switches)
+        return described
+    groups = _groups(entries)
+    return one_ring(groups) if kind == "ringname" else under_one_root(groups)
+
+
+def read_slurm_part(text: str, hosts: Sequence[str]) -> Described | None:
+    """Read the one network that these hosts are on, and leave the file's others aside.
+
+    None if they are not all on one: Slurm gives no such nodes to a job.
+
+    Raises
+    ------
+    topoloom.Error
+        As `read_slurm_conf`.
+    """
+    entries = _of_one_kind(text)
+    kind = entries[0].kind
+    groups = _read_switches(entries) if kind == "switchname" else _groups(entries)
+    if kind == "blockname":
+        described = under_one_root(groups)
+        return described if set(hosts) <= set(described.hosts) else None
+    network = network_of(groups, hosts)
+    if network is None:
+        return None
+    return one_ring(network) if kind == "ringname" else describe_switches(network)
+
+
+def _of_one_kind(text: str) -> list[Entry]:
+    entries = [e for e in _entries(text) if e.kind not in _KINDS[3:]]
+    if not entries:
+        raise Error("line 1: no SwitchName=, BlockName= or RingName= line is here")
+    first = entries[0]
+    for entry in entries:
+        if entry.kind != first.kind:
+            raise Error(
+                f"line {entry.line}: {_KEYS[entry.kind]} stands beside "
+                f"{_KEYS[first.kind]} (line {first.line}); keep one kind of topology"
+            )
+    return entries
+
+
+def _groups(entries: list[Entry]) -> list[Switch]:
+    lists = HostLists()
+    return [_group(entry, lists) for entry in entries]
+
+
+def under_one_root(blocks: list[Switch]) -> Described:
+    """Join blocks by one switch above them."""
+    if len(blocks) < 2:
+        return describe_switches(blocks)
+    names = dict.fromkeys(block.name for block in blocks)
+    free = next(
+        name for i in range(len(names) + 1) if (name := f"root{i}") not in names
+    )
+    return describe_switches([*blocks, Switch(free, 0, (), tuple(names))])
+
+
+def one_ring(rings: list[Switch]) -> Described:
+    """Make the only ring a torus of one dimension."""
+    if len(rings) > 1:
+        raise Error(
+            f"line {rings[1].line}: ring {rings[1].name} is not joined to ring "
+            f"{rings[0].name} (line {rings[0].line}); a machine is one network, so "
+            "keep one ring"
+        )
+    describe_switches(rings)  # refuses a node listed twice
+    return Described(f"torus:{len(rings[0].nodes)}", rings[0].nodes, network="")
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield lines without comments, those ending in a backslash joined."""
+    start, held = 0, ""
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.partition("#")[0].rstrip()
+        start = start if held else number
+        if line.endswith("\\"):
+            held += line[:-1]
+            continue
+        line, held = held + line, ""
+        if line.strip():
+            yield start, line.strip()
+    if held.strip():
+        yield start, held.strip()
+
+
+def _entries(text: str) -> Iterator[Entry]:
+    for number, line in _logical_lines(text):
+        values: dict[str, str] = {}
+        at = 0
+        while at < len(line):
+            match = _PAIR.match(line, at)
+            if match is None:
+                raise Error(
+                    f"line {number}: cannot read '{line[at : at + 40]}'; "
+                    "write key=value, as SwitchName=s0 Nodes=n[0-5]"
+                )
+            key = match[1].lower()
+            if key not in _KEYS:
+                raise Error(
+                    f"line {number}: no key '{match[1][:40]}'; "
+                    f"there are: {', '.join(_KEYS.values())}"
+                )
+            if key in values:
+                raise Error(f"line {number}: {_KEYS[key]} is given twice; keep one")
+            values[key] = match[2] if match[2] is not None else match[3]
+            at = match.end()
+        kinds = [kind for kind in _KINDS if kind in values]
+        if len(kinds) != 1:
+            raise Error(
+                f"line {number}: a line has one of "
+                f"{', '.join(_KEYS[kind] for kind in _KINDS)}, this one {len(kinds)}"
+            )
+        yield Entry(number, kinds[0], values)
+
+
+def _group(entry: Entry, lists: HostLists) -> Switch:
+    """Read the name and nodes of a block or ring."""
+    name = entry.values[entry.kind]
+    if "nodes" not in entry.values:
+        raise Error(f"line {entry.line}: {_KEYS[entry.kind]}={name[:64]} has no Nodes")
+    return Switch(name, entry.line, lists.expand(entry.line, entry.values["nodes"]))
+
+
+def _read_switches(entries: list[Entry]) -> list[Switch]:
+    switches = []
+    nodes_of, children_of = HostLists(), HostLists()
+    for entry in entries:
+        name, values = entry.values["switchname"], entry.values
+        nodes: tuple[str, ...] = ()
+        children: tuple[str, ...] = ()
+        if "switches" in values:
+            children = children_of.expand(entry.line, values["switches"])
+        elif "nodes" in values:
+            nodes = nodes_of.expand(entry.line, values["nodes"])
+        switches.append(Switch(name, entry.line, nodes, children))
+    for entry in _repeated(entries):
+        if "level" not in entry.values:
+            raise Error(
+                f"line {entry.line}: switch {entry.values['switchname']} has both "
+                "Nodes and Switches; put the nodes under a switch of their own"
+            )
+    return switches
+
+
+def _repeated(entries: list[Entry]) -> list[Entry]:
+    """List the upper switches with the nodes below them, as scontrol prints them."""
+    return [e for e in entries if "switches" in e.values and "nodes" in e.values]
+
+
+def _check_repeated(entries: list[Entry], switches: list[Switch]) -> None:
+    """Compare what scontrol prints again for an upper switch with its leaves' nodes."""
+    repeated = _repeated(entries)
+    if not repeated:
+        return
+    above = {name: switch.name for switch in switches for name in switch.children}
+    under: dict[str, set[str]] = {switch.name: set() for switch in switches}
+    for leaf in switches:
+        name: str | None = leaf.name if leaf.nodes else None
+        while name is not None:
+            under[name].update(leaf.nodes)
+            name = above.get(name)
+    lists = HostLists()
+    for entry in repeated:
+        name = entry.values["switchname"]
+        odd = under[name].symmetric_difference(
+            lists.expand(entry.line, entry.values["nodes"])
+        )
+        if odd:
+            raise Error(
+                f"line {entry.line}: node {min(odd)} is in the Nodes of switch {name} "
+                "or below one of its Switches, but not both; print the topology again"
+            )

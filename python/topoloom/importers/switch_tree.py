@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees of switches as schedulers list them: checked, and made a machine."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.importers.described import Described
+from topoloom.support.hostlist import expand_hostlist
+
+# Beyond these the readers refuse: a few bytes of text can name millions of hosts.
+_MOST_NODES = 500_000
+_MOST_LEVELS = 64
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A switch and what hangs below it, as one line (or entry) of a file says."""
+
+    name: str
+    line: int
+    nodes: tuple[str, ...] = ()
+    children: tuple[str, ...] = ()
+
+
+class Hung(NamedTuple):
+    """A host, its line, and the names of the switches above it, from the lowest up."""
+
+    line: int
+    host: str
+    above: tuple[str, ...]
+
+
+class HostLists:
+    """Expands a file's host lists; errors name the line, and too many are refused."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def expand(self, line: int, text: str) -> tuple[str, ...]:
+        """Expand the host list of a line."""
+        try:
+            hosts = tuple(expand_hostlist(text, _MOST_NODES))
+        except Error as error:
+            raise Error(f"line {line}: {error}") from None
+        self._count += len(hosts)
+        if self._count > _MOST_NODES:
+            raise Error(f"line {line}: up to here there are over {_MOST_NODES} names")
+        return hosts
+
+
+def network_of(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
+    """Keep the switches that hang together with all of these hosts; None if none do."""
+    beside: dict[str, list[str]] = {switch.name: [] for switch in switches}
+    for switch in switches:
+        for child in switch.children:
+            beside[switch.name].append(child)
+            beside.setdefault(child, []).append(switch.name)
+    waiting = [switch.name for switch in switches if hosts[0] in switch.nodes]
+    reached = set(waiting)
+    while waiting:
+        for name in beside[waiting.pop()]:
+            if name not in reached:
+                reached.add(name)
+                waiting.append(name)
+    kept = [switch for switch in switches if switch.name in reached]
+    nodes = {node for switch in kept for node in switch.nodes}
+    return kept if nodes.issuperset(hosts) else None
+
+
+def describe_switches(switches: list[Switch]) -> Described:
+    """Make a tree of switches a machine.
+
+    Nodes are numbered in the tree's order: depth first, each switch's nodes and
+    children in their own order. The text is ``tree:a:b:c`` where all switches of a
+    level have equally many children, else ``graph:N+S:`` with one link for each
+    node and for each switch but the root; its switches follow the given order.
+
+    Raises
+    ------
+    topoloom.Error
+        With the line of a switch or node named twice, an unknown child, a cycle, a
+        second root, or a tree over 64 levels deep.
+    """
+    index = _index_of(switches)
+    parent = _parents(switches, index)
+    _refuse_shared_nodes(switches)
+    order = _depth_first(switches, index, _root(switches, parent))
+    if len(order) < len(switches):
+        raise _cycle(switches, parent, set(order))
+    hosts = tuple(node for at in order for node in switches[at].nodes)
+    arities = _regular_arities(switches, index, order)
+    if arities is not None:
+        return Described(f"tree:{':'.join(map(str, arities))}", hosts, network="")
+    first = len(hosts)
+    number = {host: i for i, host in enumerate(hosts)}
+    links = []
+    for at, switch in enumerate(switches):
+        links += [f"{number[node]}-{first + at}" for node in switch.nodes]
+        links += [f"{first + at}-{first + index[name]}" for name in switch.children]
+    text = f"graph:{first}+{len(switches)}:{','.join(links)}"
+    return Described(text, hosts, network="")
+
+
+def describe_hung(hung: Iterable[Hung]) -> Described:
+    """Make hosts that hang below switches a machine, as `describe_switches`.
+
+    Hosts and switches are in the given order. All have the same switch uppermost,
+    which is left out where only one switch is below it.
+    """
+    line_of: dict[str, int] = {}
+    hosts: dict[str, list[str]] = {}
+    below: dict[str, dict[str, None]] = {}
+    root = ""
+    for line, host, above in hung:
+        hosts.setdefault(above[0], []).append(host)
+        for under, over in itertools.pairwise(above):
+            below.setdefault(over, {})[under] = None
+        for name in above:
+            line_of[name] = min(line, line_of.get(name, line))
+        root = above[-1]
+    if len(below.get(root, ())) == 1:
+        del below[root]
+    leaves = [Switch(name, line_of[name], tuple(hosts[name])) for name in hosts]
+    inner = [Switch(name, line_of[name], (), tuple(below[name])) for name in below]
+    return describe_switches(leaves + inner)
+
+
+def _index_of(switches: list[Switch]) -> dict[str, int]:
+    index: dict[str, int] = {}
+    for at, switch in enumerate(switches):
+        first = switches[index.setdefault(switch.name, at)]
+        if first is not switch:
+            raise Error(
+                f"line {switch.line}: switch {switch.name} is listed twice, "
+                f"first on line {first.line}; keep one"
+            )
+        if not switch.nodes and not switch.children:
+            raise Error(
+                f"line {switch.line}: switch {switch.name} has neither nodes nor "
+                "switches below it; add them, or leave the switch out"
+            )
+    if not switches:
+        raise Error("line 1: there is no switch; each line names one and its nodes")
+    return index
+
+
+def _parents(switches: list[Switch], index: dict[str, int]) -> list[int | None]:
+    parent: list[int | None] = [None] * len(switches)
+    for at, switch in enumerate(switches):
+        for name in switch.children:
+            child = index.get(name)
+            if child is None:
+                raise Error(
+                    f"line {switch.line}: switch {switch.name} has the child {name}, "
+                    "which no line describes; add a line for it"
+                )
+            above = parent[child]
+            if above is not None:
+                raise Error(
+                    f"line {switch.line}: switch {name} is a child of {switch.name} "
+                    f"and of {switches[above].name} (line {switches[above].line}); "
+                    "a tree has one way up, so keep one of them"
+                )
+            parent[child] = at
+    return parent
+
+
+def _refuse_shared_nodes(switches: list[Switch]) -> None:
+    owner: dict[str, Switch] = {}
+    for switch in switches:
+        for node in switch.nodes:
+            if node in owner:
+                other = owner[node]
+                raise Error(
+                    f"line {switch.line}: node {node} is under switch {switch.name} "
+                    f"and under {other.name} (line {other.line}); list it once"
+                )
+            owner[node] = switch
+
+
+def _root(switches: list[Switch], parent: list[int | None]) -> int:
+    roots = [at for at, above in enumerate(parent) if above is None]
+    if not roots:
+        raise _cycle(switches, parent, set())
+    if len(roots) > 1:
+        one, other = switches[roots[0]], switches[roots[1]]
+        raise Error(
+            f"line {other.line}: no switch joins {other.name} to {one.name} (line "
+            f"{one.line}): both are roots; add a switch above them, or read one part"
+        )
+    return roots[0]
+
+
+def _cycle(
+    switches: list[Switch], parent: list[int | None], reached: set[int]
+) -> Error:
+    at = next(i for i in range(len(switches)) if i not in reached)
+    seen: set[int] = set()
+    # What no root reaches hangs below a cycle, so climbing ends in it.
+    while at not in seen:
+        seen.add(at)
+        above = parent[at]
+        assert above is not None
+        at = above
+    switch = switches[at]
+    return Error(
+        f"line {switch.line}: switch {switch.name} is above itself; "
+        "take it out of the children of the switches below it"
+    )
+
+
+def _depth_first(switches: list[Switch], index: dict[str, int], root: int) -> list[int]:
+    order, stack = [], [(root, 1)]
+    while stack:
+        at, level = stack.pop()
+        order.append(at)
+        if level > _MOST_LEVELS:
+            raise Error(
+                f"line {switches[at].line}: switch {switches[at].name} is over "
+                f"{_MOST_LEVELS} levels below the root; trees are not that deep"
+            )
+        below = (index[name] for name in reversed(switches[at].children))
+        stack += [(child, level + 1) for child in below]
+    return order
+
+
+def _regular_arities(
+    switches: list[Switch], index: dict[str, int], order: list[int]
+) -> tuple[int, ...] | None:
+    """List children per level, bottom-up; None where switches of a level differ."""
+    below: dict[int, tuple[int, ...]] = {}
+    for at in reversed(order):
+        switch = switches[at]
+        if not switch.children:
+            below[at] = (len(switch.nodes),)
+            continue
+        kinds = {below[index[name]] for name in switch.children}
+        if switch.nodes or len(kinds) > 1:
+            return None
+        below[at] = (*kinds.pop(), len(switch.children))
+    return below[order[0]]

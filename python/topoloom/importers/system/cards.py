@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How fast the network cards of this node are, from Linux's ``/sys/class``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from topoloom.importers.networks import Network
+from topoloom.importers.system.devices import CLASSES
+from topoloom.importers.system.sysfs import read_word
+
+#: "200 Gb/sec (4X HDR)"
+_RATE = re.compile(r"([0-9.]+) Gb/sec")
+
+
+def read_cards(classes: Path = CLASSES) -> Network | None:
+    """Add up InfiniBand's active ports, else Slingshot's, else take the fastest card.
+
+    None where no card tells its speed.
+    """
+    ports = [
+        float(told[1])
+        for port in classes.glob("infiniband/*/ports/*")
+        if "ACTIVE" in read_word(port / "state")
+        and (told := _RATE.match(read_word(port / "rate")))
+    ]
+    if ports:
+        return _network("InfiniBand", ports)
+    slingshot = _speeds(classes, "hsn*")
+    if slingshot:
+        return _network("Slingshot", slingshot)
+    ethernet = _speeds(classes, "*")
+    return _network("Ethernet", [max(ethernet)]) if ethernet else None
+
+
+def _speeds(classes: Path, names: str) -> list[float]:
+    """Read Gbit/s of cards that are up; those that are not tell -1 or nothing."""
+    found = []
+    for card in classes.glob(f"net/{names}"):
+        told = read_word(card / "speed")
+        if (card / "device").exists() and told.isdigit():
+            found.append(int(told) / 1000)
+    return found
+
+
+def _network(title: str, gbit: list[float]) -> Network:
+    cards = "a card" if len(gbit) == 1 else f"{len(gbit)} cards"
+    total = sum(gbit)
+    return Network(
+        f"{title} as on this node, {cards}, {total:,.4g} Gbit/s", total / 8 * 1e9
+    )

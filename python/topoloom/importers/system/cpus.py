@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The inside of this node from Linux's ``/sys/devices/system``, without hwloc."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from topoloom.importers.system.devices import CLASSES, read_devices
+from topoloom.importers.system.sysfs import read_cpus, read_word
+from topoloom.nodes.node_levels import Container, Inside
+
+SYSTEM = Path("/sys/devices/system")
+#: kind -> its file in a CPU's directory, and the name of that file before Linux 5.3
+_TOPOLOGY = {
+    "Package": ("package_cpus_list", "core_siblings_list"),
+    "Die": ("die_cpus_list",),
+}
+_CORE = ("core_cpus_list", "thread_siblings_list")
+_CACHES = {"2": "L2Cache", "3": "L3Cache"}
+#: What contains what, the outermost first.
+_NESTING = ("Package", "Die", "NUMANode", "L3Cache", "L2Cache")
+
+
+def read_system(
+    cpus: Iterable[int], system: Path = SYSTEM, classes: Path = CLASSES
+) -> Inside:
+    """Read the cores that have one of these CPUs, what they share, and devices.
+
+    What the system does not tell, as in some containers, is shared by none: a CPU is
+    then a core of its own.
+    """
+    wanted = sum(1 << cpu for cpu in set(cpus))
+    domains = [read_cpus(file) for file in system.glob("node/node[0-9]*/cpulist")]
+    containers: set[Container] = set()
+    cores: dict[int, tuple[int, ...]] = {}
+    for cpu in sorted(set(cpus)):
+        home = system / "cpu" / f"cpu{cpu}"
+        shared = _shared(home)
+        shared["NUMANode"] = next((mask for mask in domains if mask >> cpu & 1), 0)
+        containers.update(Container(kind, m) for kind, m in shared.items() if m)
+        core = (_first_of(home / "topology", _CORE) or 1 << cpu) & wanted
+        place = [shared.get(kind, 0) for kind in _NESTING]
+        cores.setdefault(core, (*(mask & -mask for mask in place), core & -core))
+    ordered = sorted(cores, key=lambda core: cores[core])
+    inside = Inside(ordered, sorted(containers), read_devices(classes))
+    return inside.within(wanted)
+
+
+def _shared(home: Path) -> dict[str, int]:
+    topology = home / "topology"
+    shared = {kind: _first_of(topology, names) for kind, names in _TOPOLOGY.items()}
+    for cache in home.glob("cache/index[0-9]*"):
+        kind = _CACHES.get(read_word(cache / "level"))
+        if kind is not None and read_word(cache / "type") != "Instruction":
+            shared[kind] = read_cpus(cache / "shared_cpu_list")
+    return shared
+
+
+def _first_of(directory: Path, names: Iterable[str]) -> int:
+    return next((mask for name in names if (mask := read_cpus(directory / name))), 0)

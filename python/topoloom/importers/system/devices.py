@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""GPUs and network interfaces of this node from Linux's ``/sys/class``, without hwloc.
+
+Only what is on a PCI bus, which tells the CPUs that are near. Of several names of one
+device the first in the order of `_CLASSES` is taken.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topoloom.importers.system.sysfs import read_cpus, read_word
+from topoloom.nodes.node_levels import NearDevice
+
+CLASSES = Path("/sys/class")
+#: kind of device, its class, and how its names begin; `card0` alone is a screen
+_CLASSES = (("gpu", "drm", "render"), ("nic", "infiniband", ""), ("nic", "net", ""))
+
+
+def read_devices(classes: Path = CLASSES) -> list[NearDevice]:
+    """Read the devices, GPUs first, each kind by name."""
+    devices: dict[Path, NearDevice] = {}
+    for kind, name, start in _CLASSES:
+        for entry in sorted(classes.glob(f"{name}/{start}*")):
+            if (pci := _pci_device(entry)) is not None:
+                devices.setdefault(pci, _near_device(entry.name, kind, pci))
+    return list(devices.values())
+
+
+def _pci_device(entry: Path) -> Path | None:
+    """Find the PCI device that an entry of a class hangs below."""
+    device = (entry / "device").resolve()
+    around = (device, *device.parents)
+    return next((path for path in around if (path / "local_cpulist").exists()), None)
+
+
+def _near_device(name: str, kind: str, pci: Path) -> NearDevice:
+    # Without NUMA the domain of a device is -1.
+    numa = read_word(pci / "numa_node")
+    domain = int(numa) if numa.isdigit() else None
+    return NearDevice(name, kind, read_cpus(pci / "local_cpulist"), domain, pci.name)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a command as if the shell had: same streams, same signals, its exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from types import FrameType
+
+from topoloom.launch.launcher import Launch
+from topoloom.support.children import terminal_tells_children
+
+# Open MPI 4 says nothing about a core that does not exist.
+WITHOUT_A_WORD = "without a word; has every host as many cores as the machine says?"
+
+FORWARDED = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
+
+
+def run_program(launch: Launch) -> int:
+    """Run to the end and return the exit status, 128 + n if signal n ended it."""
+    child = subprocess.Popen(launch.command, env={**os.environ, **launch.environment})
+
+    def forward(number: int, frame: FrameType | None) -> None:
+        if not (number == signal.SIGINT and terminal_tells_children()):
+            child.send_signal(number)
+
+    handlers = {number: signal.signal(number, forward) for number in FORWARDED}
+    try:
+        status = child.wait()
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    return 128 - status if status < 0 else status

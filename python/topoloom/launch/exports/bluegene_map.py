@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blue Gene map file: coordinates of each rank in its block, and the core.
+
+`x y z t` on Blue Gene/L and /P, `A B C D E T` on /Q. It covers the whole block: as many
+ranks on every node, on cores 0, 1, ...
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topoloom._core import Error
+from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.torus_box import dimensions, torus_box
+
+NAME = "bluegene-map"
+SUMMARY = "Blue Gene: coordinates and core of each rank in its block"
+USE = (
+    "runjob --mapping FILE --ranks-per-node {ranks_per_node} --np {ranks} : ./app   "
+    "(Blue Gene/L and /P: mpirun -mapfile FILE -np {ranks} ./app)"
+)
+
+#: axes of Blue Gene/L and /P, and of /Q
+AXES = (3, 5)
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell that it does: it has the core of each rank."""
+    return True
+
+
+def write(placed: HostPlacement) -> str:
+    """Write a line a rank; raise `topoloom.Error` where the block is not full."""
+    shape, places = torus_box(placed, NAME)
+    if len(shape) not in AXES:
+        raise Error(
+            f"{NAME} has 3 or 5 coordinates, but the machine has {len(shape)} axes "
+            f"({dimensions(shape)})"
+        )
+    counts = placed.ranks_per_host()
+    used = int(placed.slot.max(initial=0)) + 1
+    if counts.min() != used:
+        short = int(np.argmin(counts))
+        raise Error(
+            f"{NAME} covers a whole block, but host '{placed.hosts[short]}' has "
+            f"{counts[short]} of {used} cores in use; place as many ranks on each node"
+        )
+    pairs = zip(places[placed.host].tolist(), placed.slot.tolist(), strict=True)
+    return "".join(" ".join(map(str, [*at, core])) + "\n" for at, core in pairs)

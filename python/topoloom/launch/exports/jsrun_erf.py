@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""IBM jsrun's explicit resource file (LSF): node, CPUs and GPU of each rank.
+
+Nodes are numbered from 1, in LSF's order without the launch node. CPUs are hardware
+threads as the system numbers them (`cpu_index_using: physical`).
+"""
+
+from __future__ import annotations
+
+from topoloom._core import Error
+from topoloom.launch.host_placement import HOW_TO_TELL_CPUS, HostPlacement
+from topoloom.launch.nearest_devices import nearest_gpu_numbers
+
+NAME = "jsrun-erf"
+SUMMARY = "LSF with jsrun: node, CPUs and GPU of each rank"
+USE = "jsrun --erf_input FILE ./app"
+
+# Ranks with the same nearest GPU share it.
+_HEAD = "cpu_index_using: physical\noverlapping_rs: allow\noversubscribe_gpu: allow\n"
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell that it does: it has the CPUs of each rank."""
+    return True
+
+
+def write(placed: HostPlacement) -> str:
+    """Write one resource set for each rank; raise `topoloom.Error` without CPUs."""
+    if not placed.node.cpus:
+        raise Error(
+            f"{NAME} names CPUs, but the machine does not tell those of its slots; "
+            f"{HOW_TO_TELL_CPUS}"
+        )
+    gpus = nearest_gpu_numbers(placed)
+    lines = [_HEAD]
+    for rank, host in enumerate(placed.host.tolist()):
+        gpu = "" if gpus is None else f" ; gpu: {{{gpus[rank]}}}"
+        cpus = ",".join(map(str, placed.cpus(rank)))
+        lines.append(f"rank: {rank}: {{ host: {host + 1}; cpu: {{{cpus}}}{gpu} }}\n")
+    return "".join(lines)

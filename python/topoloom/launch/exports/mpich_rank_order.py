@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cray `MPICH_RANK_ORDER`: the rank on each slot, slots in the launcher's order.
+
+The other way round than all our other formats: position = slot, value = rank. The
+launcher fills nodes from the first with equally many ranks each, so a placement that
+leaves slots free in between cannot be said.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topoloom._core import Error
+from topoloom.launch.host_placement import HostPlacement
+
+NAME = "mpich-rank-order"
+SUMMARY = "Cray MPICH: the rank on each slot, to be named MPICH_RANK_ORDER"
+USE = (
+    "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
+    "srun -N {nodes} --ntasks-per-node={ranks_per_node} -m block -n {ranks} ./app"
+)
+
+RANKS_PER_LINE = 32
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell whether the ranks of each host are on its first slots, one on each."""
+    order = placed.launch_order()
+    host = placed.host[order]
+    first = np.searchsorted(host, host)
+    return bool(np.array_equal(placed.slot[order], np.arange(host.size) - first))
+
+
+def write(placed: HostPlacement) -> str:
+    """Write the order; raise `topoloom.Error` where it would need empty slots."""
+    counts = placed.ranks_per_host()
+    used = int(np.count_nonzero(counts))
+    full = int(counts[0]) if counts.size else 0
+    for index, count in enumerate(counts[:used]):
+        most = full if index < used - 1 else count
+        if not 0 < most == count <= full:
+            raise Error(
+                "MPICH_RANK_ORDER cannot express this placement: it fills every node "
+                f"with equally many ranks, but host '{placed.hosts[0]}' has {full} and "
+                f"'{placed.hosts[index]}' has {count}; export to slurm-hostfile instead"
+            )
+    lines = [
+        f"# {placed.rank_count} ranks on {used} nodes, {full} on a node; "
+        "position = slot, value = rank"
+    ]
+    order = placed.launch_order().tolist()
+    for start in range(0, len(order), RANKS_PER_LINE):
+        lines.append(",".join(map(str, order[start : start + RANKS_PER_LINE])))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fugaku's `--vcoordfile`, and PJM's `rank-map-hostfile`: `(x,y,z)` of each rank.
+
+Coordinates are logical, inside the job's shape (`#PJM -L node=4x6x8`), with as many
+axes as this has. PJM cancels a job whose coordinates lie outside.
+"""
+
+from __future__ import annotations
+
+from topoloom._core import Error
+from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.torus_box import dimensions, torus_box
+
+NAME = "pjm-vcoordfile"
+SUMMARY = "Fugaku (PJM): coordinates of each rank inside the job's shape"
+USE = "mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})"
+
+MOST_AXES = 3
+
+
+def keeps_slots(placed: HostPlacement) -> bool:
+    """Tell whether nodes are filled in rank order: it names no slots."""
+    return placed.fills_in_rank_order()
+
+
+def write(placed: HostPlacement) -> str:
+    """Write a place for each rank; raise `topoloom.Error` where the job is no box."""
+    shape, places = torus_box(placed, NAME)
+    if len(shape) > MOST_AXES:
+        raise Error(
+            f"{NAME} has 1 to {MOST_AXES} coordinates, but the machine has "
+            f"{len(shape)} axes ({dimensions(shape)})"
+        )
+    lines = [f"({','.join(map(str, place))})\n" for place in places.tolist()]
+    return "".join(lines[host] for host in placed.host.tolist())

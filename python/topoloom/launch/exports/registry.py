@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of launcher formats: one file each, one line here."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Protocol
+
+from topoloom._core import Error
+from topoloom.launch.alike import flux_affinity, srun_cpu_bind, srun_gpu_bind
+from topoloom.launch.exports import (
+    bindings,
+    bluegene_map,
+    flux_taskmap,
+    hostfile,
+    intel_machinefile,
+    jax_devices,
+    jsrun_erf,
+    mpich_hostfile,
+    mpich_rank_order,
+    mpich_rankmap,
+    openmpi_rankfile,
+    pjm_vcoordfile,
+    rank_json,
+    slot_list,
+    slurm_hostfile,
+    torchrun,
+)
+from topoloom.launch.host_placement import PU, HostPlacement
+from topoloom.launch.torus_box import dimensions, torus_box
+from topoloom.support.nearest import unknown_name
+
+
+class LaunchFormat(Protocol):
+    """What the file of a format defines."""
+
+    NAME: str
+    SUMMARY: str
+    USE: str  # the command that reads it
+
+    def keeps_slots(self, placed: HostPlacement) -> bool:
+        """Whether each rank gets its slot, and not just its host."""
+
+    def write(self, placed: HostPlacement) -> str:
+        """Write the placement, or raise `topoloom.Error` if the format cannot."""
+
+
+FORMATS: tuple[LaunchFormat, ...] = (
+    openmpi_rankfile,
+    hostfile,
+    mpich_rankmap,
+    mpich_hostfile,
+    intel_machinefile,
+    mpich_rank_order,
+    slurm_hostfile,
+    flux_taskmap,
+    pjm_vcoordfile,
+    jsrun_erf,
+    bluegene_map,
+    torchrun,
+    jax_devices,
+    rank_json,
+    slot_list,
+    bindings,
+)
+
+
+def find_format(name: str) -> LaunchFormat:
+    """Find a format by name; raise `topoloom.Error` naming the nearest one."""
+    for entry in FORMATS:
+        if name == entry.NAME:
+            return entry
+    raise Error(unknown_name("export format", name, [entry.NAME for entry in FORMATS]))
+
+
+def use(entry: LaunchFormat, placed: HostPlacement) -> str:
+    """Write the command that uses an exported file, for this placement."""
+    counts = placed.ranks_per_host()
+    binds = {"cpu": srun_cpu_bind(placed), "gpu": srun_gpu_bind(placed)}
+    return entry.USE.format(
+        ranks=placed.rank_count,
+        nodes=int((counts > 0).sum()),
+        ranks_per_node=int(counts.max(initial=0)),
+        hosts=",".join(placed.hosts) if len(placed.hosts) <= 4 else "HOSTS",
+        first_host=placed.name(0),
+        threads="--use-hwthread-cpus " if placed.bind == PU else "",
+        hwtcpus=":hwtcpus" if placed.bind == PU else "",
+        srun_bind="".join(f"--{on}-bind={to} " for on, to in binds.items() if to),
+        flux_affinity="".join(f"{shlex.quote(o)} " for o in flux_affinity(placed)),
+        shape=_shape(placed) if "{shape}" in entry.USE else "",
+    )
+
+
+def _shape(placed: HostPlacement) -> str:
+    return dimensions(torus_box(placed, "")[0])
+
+
+def what_is_lost(entry: LaunchFormat, placed: HostPlacement) -> str | None:
+    """Say in one sentence what of the placement the format leaves out, if anything."""
+    if entry.keeps_slots(placed):
+        return None
+    return (
+        f"{entry.NAME} names hosts, not cores: each rank is on its host, but the ranks "
+        "of a host take its cores one after the other; openmpi-rankfile names cores"
+    )

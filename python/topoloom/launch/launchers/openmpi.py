@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Open MPI's mpirun, versions 4 and 5: rankfile to place on cores, `seq` on hosts.
+
+A rankfile binds each rank to the cores, or hardware threads, that it names. Where a
+slot is a whole node, or the command asks for no binding (``--bind-to none``,
+oversubscription), ranks go to their hosts by the sequential mapper instead and are
+bound as the command would bind them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from topoloom.launch.command_line import CommandLine, Syntax, words
+from topoloom.launch.exports import openmpi_rankfile, slurm_hostfile
+from topoloom.launch.host_placement import PU, HostPlacement
+from topoloom.launch.launcher import (
+    Forwarding,
+    Launch,
+    hosts_in_file,
+    hosts_in_list,
+    only_used_hosts,
+    refuse,
+)
+from topoloom.support.files import write_text
+
+NAME = "Open MPI"
+NODES_READ_FILES = False
+STARTS_HERE = True
+FORWARDING = Forwarding("-x", joined=True, each_part=True, names=frozenset({"x"}))
+
+FILES = frozenset({"hostfile", "machinefile", "default-hostfile"})
+LISTS = frozenset({"H", "host"})
+OVERSUBSCRIBE = frozenset({"oversubscribe"})
+PLACING_VALUES = {
+    **dict.fromkeys(("rankfile", "rf", "rank-by", "N", "npernode", "npersocket"), 1),
+    **dict.fromkeys(("ppr", "app", "tune", "cf", "cartofile", "add-hostfile"), 1),
+    **dict.fromkeys(("cpu-list", "cpu-set", "cpus-per-proc", "cpus-per-rank"), 1),
+    "add-host": 1,
+}
+PLACING_FLAGS = frozenset(
+    {"bycore", "bynode", "byslot", "pernode", "nolocal", "bind-to-core"}
+    | {"bind-to-socket", "nooversubscribe"}
+)
+
+SYNTAX = Syntax(
+    values={
+        **dict.fromkeys(("mca", "gmca", "omca", "prtemca", "gprtemca"), 2),
+        **dict.fromkeys(("pmixmca", "gpmixmca", "pmca", "gpmca"), 2),
+        **dict.fromkeys(("n", "np", "c", "x", "H", "host", *FILES), 1),
+        **dict.fromkeys(("map-by", "bind-to", "wd", "wdir", "path", "prefix"), 1),
+        **dict.fromkeys(("am", "debugger", "dvm-master-uri", "hnp", "dvm-uri"), 1),
+        **dict.fromkeys(("launch-agent", "max-restarts", "max-vm-size"), 1),
+        **dict.fromkeys(("ompi-server", "output-filename", "personality"), 1),
+        **dict.fromkeys(("preload-files", "report-events", "report-uri", "stdin"), 1),
+        **dict.fromkeys(("timeout", "spawn-timeout", "xml-file", "xterm"), 1),
+        **dict.fromkeys(("display", "output", "runtime-options", "rtos", "pset"), 1),
+        **dict.fromkeys(("set-env", "unset-env", "prepend-env", "append-env"), 1),
+        **dict.fromkeys(("app-pmix-prefix", "app-prefix", "report-pid"), 1),
+        **PLACING_VALUES,
+    },
+    flags=frozenset(
+        words(
+            "allow-run-as-root continuous d debug-devel debug debug-daemons debug- "
+            "daemons-file disable-recovery display-allocation display-devel- "
+            "allocation display-devel-map display-diffable-map display-map display- "
+            "topo do-not-launch do-not-resolve dvm enable-instant-on-support "
+            "enable-recovery fwd-mpirun-port get-stack-traces index-argv-by-rank "
+            "leave-session-attached merge-stderr-to-stdout noprefix novm output- "
+            "proctable q quiet report-bindings report-child-jobs-separately report- "
+            "state-on-timeout s preload-binary set-cwd-to-session-dir show-progress "
+            "tag-output timestamp-output tv use-hwthread-cpus use-regexp v verbose "
+            "xml no-app-prefix stop-on-exec stop-in-init stop-in-app forward- "
+            "signals no-ready-msg daemonize"
+        )
+    )
+    | PLACING_FLAGS
+    | OVERSUBSCRIBE,
+    ranks=frozenset({"n", "np", "c"}),
+)
+
+
+def version(text: str) -> tuple[int, ...] | None:
+    """Read ``mpirun (Open MPI) 5.0.11`` or ``mpirun.openmpi (OpenRTE) 4.1.4``."""
+    if "(PRRTE)" in text:  # which starts the jobs of Open MPI 5
+        return (5, 0, 0)
+    match = re.search(r"\((?:Open MPI|OpenRTE)\) (\d+)\.(\d+)\.(\d+)", text)
+    return tuple(map(int, match.groups())) if match else None
+
+
+def hosts(command: CommandLine) -> list[str] | None:
+    """List the hosts of ``--hostfile`` or ``--host``."""
+    named = [hosts_in_file(option.values[0]) for option in command.find(FILES)]
+    named += [hosts_in_list(option.values[0]) for option in command.find(LISTS)]
+    return [host for names in named for host in names] or None
+
+
+def apply(
+    command: CommandLine,
+    placed: HostPlacement,
+    directory: Path,
+    version: tuple[int, ...],
+) -> Launch:
+    """Place by rankfile if slots are cores, else by the sequential mapper."""
+    refuse(command, {*PLACING_VALUES, *PLACING_FLAGS})
+    if placed.bind is not None:
+        refuse(command, {"bind-to"})
+    modifiers = _modifiers(command)
+    bound = placed.slots_per_node * placed.cores_per_slot > 1 and not (
+        "OVERSUBSCRIBE" in modifiers or _binds_nothing(command)
+    )
+    used = only_used_hosts(placed)
+    placement = directory / ("rankfile" if bound else "hosts-of-ranks")
+    text = openmpi_rankfile.write(used) if bound else slurm_hostfile.write(used)
+    write_text(placement, text)
+    without = FILES | LISTS | OVERSUBSCRIBE | {"map-by"}
+    threads = bound and placed.bind == PU
+    if version >= (5,):
+        # Version 5 places only on hosts with free slots that a hostfile has declared.
+        slots = directory / "hostfile"
+        write_slots(slots, used)
+        policy = "rankfile" if bound else "seq"
+        if threads:
+            modifiers.append("hwtcpus")
+        how = ":".join([policy, f"file={placement}", *modifiers])
+        extra = ["--hostfile", str(slots), "--map-by", how]
+    else:
+        extra = ["--rankfile", str(placement)]
+        if threads:
+            extra.insert(0, "--use-hwthread-cpus")
+        if not bound:
+            extra = ["--hostfile", str(placement), "--map-by", "seq"]
+        if "OVERSUBSCRIBE" in modifiers:
+            extra.append("--oversubscribe")
+    exact = bound or placed.fills_in_rank_order()
+    loss = None if exact else "ranks are on their hosts, but not bound to their cores"
+    return Launch(command.rebuilt(without, extra, placed.rank_count), loss=loss)
+
+
+def write_slots(path: Path, placed: HostPlacement) -> None:
+    """Write a hostfile that declares all cores of each host."""
+    each = placed.slots_per_node * placed.cores_per_slot
+    write_text(path, "".join(f"{host} slots={each}\n" for host in placed.hosts))
+
+
+def _modifiers(command: CommandLine) -> list[str]:
+    """Take the modifiers of ``--map-by :OVERSUBSCRIBE``; refuse a mapping policy."""
+    found = ["OVERSUBSCRIBE"] if command.find(OVERSUBSCRIBE) else []
+    for option in command.find({"map-by"}):
+        policy, *modifiers = option.values[0].split(":")
+        if policy:
+            refuse(command, {"map-by"})
+        found += [m.upper() if "=" not in m else m for m in modifiers if m]
+    return list(dict.fromkeys(found))
+
+
+def _binds_nothing(command: CommandLine) -> bool:
+    return any(option.values[0] == "none" for option in command.find({"bind-to"}))

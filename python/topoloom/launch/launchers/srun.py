@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm's srun: the host of each rank in SLURM_HOSTFILE, read by `-m arbitrary`.
+
+With Cray MPICH ranks are renumbered instead, where that can say the placement.
+Ranks that are to be bound bind themselves: ``--cpu-bind`` has one list for all nodes,
+and does nothing where Slurm has no ``task/affinity``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from topoloom.launch.command_line import CommandLine, Syntax, words
+from topoloom.launch.exports import slurm_hostfile
+from topoloom.launch.exports.registry import what_is_lost
+from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.launcher import Launch, only_used_hosts, refuse
+from topoloom.launch.launchers.bind_myself import bind_myself
+from topoloom.launch.launchers.cray import apply_by_order
+from topoloom.support.files import write_text
+from topoloom.support.hostlist import expand_hostlist
+
+NAME = "Slurm"
+NODES_READ_FILES = True
+STARTS_HERE = False
+FORWARDING = None
+
+# The placement decides these; what the command says about them is replaced.
+REPLACED = frozenset({"N", "nodes", "w", "nodelist"})
+PLACING = frozenset(
+    {"m", "distribution", "r", "relative", "x", "exclude", "multi-prog", "X", "Z"}
+    | {"ntasks-per-node", "ntasks-per-core", "ntasks-per-socket"}
+)
+
+SYNTAX = Syntax(
+    values=dict.fromkeys(
+        words(
+            "A account b begin c cpus-per-task chdir cluster-constraint comment "
+            "constraint C container core-spec S cpu-bind cpu-freq "
+            "cpus-per-gpu D deadline delay-boot d dependency e epilog error "
+            "export extra-node-info B gpu-bind gpu-freq gpus G gpus-per-node "
+            "gpus-per-socket gpus-per-task gres gres-flags hint i input "
+            "J job-name jobid licenses L mail-type mail-user mcs-label "
+            "mem mem-bind mem-per-cpu mem-per-gpu mincpus mpi n ntasks network "
+            "o output open-mode p partition power priority profile prolog "
+            "q qos reservation signal slurmd-debug sockets-per-node "
+            "cores-per-socket switches task-epilog task-prolog thread-spec "
+            "threads-per-core time t time-min tmp tres-per-task tres-bind "
+            "wait W wckey msg-timeout nodefile F N nodes w nodelist m distribution "
+            "r relative x exclude ntasks-per-node ntasks-per-core "
+            "ntasks-per-socket"
+        ),
+        1,
+    ),
+    flags=frozenset(
+        words(
+            "contiguous disable-status X exact external-launcher hold H interactive "
+            "label l multi-prog no-allocate Z no-kill k O overcommit oversubscribe s "
+            "overlap pty preserve-env E quiet Q quit-on-interrupt reboot "
+            "send-libs spread-job stepmgr test-only use-min-nodes u v verbose "
+            "bcast compress exclusive immediate I kill-on-bad-exit K nice propagate "
+            "unbuffered whole"
+        )
+    ),
+    ranks=frozenset({"n", "ntasks"}),
+    clusters=True,
+)
+
+
+def version(text: str) -> tuple[int, ...] | None:
+    """Read ``slurm 22.05.8`` or ``slurm-wlm 22.05.8``."""
+    match = re.match(r"slurm\S* (\d+)\.(\d+)", text)
+    return tuple(map(int, match.groups())) if match else None
+
+
+def hosts(command: CommandLine) -> list[str] | None:
+    """List the hosts of ``-w``, else those of the job."""
+    for option in command.find({"w", "nodelist"}):
+        return list(dict.fromkeys(expand_hostlist(option.values[0])))
+    nodes = os.environ.get("SLURM_JOB_NODELIST")
+    return expand_hostlist(nodes) if nodes else None
+
+
+def apply(
+    command: CommandLine,
+    placed: HostPlacement,
+    directory: Path,
+    version: tuple[int, ...],
+) -> Launch:
+    """Write one host a rank; each rank starts where its line says."""
+    refuse(command, PLACING)
+    if placed.bind is not None:
+        refuse(command, {"cpu-bind"})
+    if launch := apply_by_order(command, placed, directory, REPLACED):
+        return launch
+    used = only_used_hosts(placed)
+    path = directory / "hosts-of-ranks"
+    write_text(path, slurm_hostfile.write(used))
+    extra = ["-N", str(len(used.hosts)), "-m", "arbitrary"]
+    loss = what_is_lost(slurm_hostfile, replace(used, bind=None))
+    if placed.bind is not None and (before := bind_myself(used, "SLURM_PROCID")):
+        extra.append("--cpu-bind=none")
+        command = command.behind(before)
+        loss = None
+    environment = {"SLURM_HOSTFILE": str(path)}
+    if "MPICH_RANK_REORDER_METHOD" in os.environ:
+        environment["MPICH_RANK_REORDER_METHOD"] = "1"  # as the launcher numbers them
+    return Launch(
+        command.rebuilt(REPLACED, extra, placed.rank_count), environment, loss
+    )

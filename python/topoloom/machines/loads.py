@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loads of links as JSON: the bytes that cross each link of a machine, by link id."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error, Machine
+from topoloom.support.files import named, read_text, write_text
+from topoloom.support.json_values import get_value, parse_document
+
+FORMAT = "topoloom-loads"
+VERSION = 1
+
+Loads = NDArray[np.float64]
+
+
+def save_loads(path: str | Path, machine: Machine, loads: Loads) -> None:
+    """Write `Judgement.loads`, or any bytes by link, wholly or not at all."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "machine": machine.text,
+        "loads": [int(load) if load.is_integer() else load for load in loads.tolist()],
+    }
+    write_text(path, json.dumps(document) + "\n")
+
+
+def load_loads(path: str | Path, machine: Machine) -> Loads:
+    """Read the loads of this machine's links, in bytes.
+
+    Raises
+    ------
+    topoloom.Error
+        If the file holds no loads, those of another machine, or impossible ones.
+    OSError
+        If there is no such file.
+    """
+    text = read_text(path)
+    with named(path):
+        document = parse_document(text, FORMAT, VERSION)
+        check_machine(get_value(document, "machine", str), machine)
+        loads = get_value(document, "loads", list)
+        if len(loads) != machine.link_count:
+            raise Error(
+                f"{len(loads)} loads for the {machine.link_count} links of "
+                f"{machine.text}"
+            )
+        for link, load in enumerate(loads):
+            if type(load) not in (int, float) or not 0 <= load <= 2**52:
+                raise Error(f"loads[{link}] is {load!r}, expected bytes, 0 to 2^52")
+        return np.array(loads, dtype=np.float64)
+
+
+def check_machine(found: str, machine: Machine) -> None:
+    """Refuse another machine: its links have other numbers."""
+    if found != machine.text:
+        raise Error(f"is for {found}, not for {machine.text}")

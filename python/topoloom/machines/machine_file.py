@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Machines by short text, description file, or name from the zoo."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom._core import Error, Machine
+from topoloom.allocations.allocation_file import AllocatedHosts
+from topoloom.allocations.described_allocation import described_allocation
+from topoloom.importers.described import AllocatedNode, Described
+from topoloom.importers.metis import write_metis_machine
+from topoloom.importers.networks import with_speeds
+from topoloom.importers.scotch import write_scotch_target
+from topoloom.importers.simgrid.clusters import write_simgrid_platform
+from topoloom.importers.system.detect import detect_machine
+from topoloom.machines.graph_toml import metis_links
+from topoloom.machines.import_formats import IMPORTERS
+from topoloom.machines.machine_changes import changed, split_changes
+from topoloom.machines.machine_toml import read_machine_toml
+from topoloom.machines.machine_toml_writer import write_machine_toml
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
+from topoloom.support.files import (
+    MOST_BYTES,
+    exists,
+    named,
+    read_text,
+    write_text,
+)
+from topoloom.support.nearest import nearest
+from topoloom.support.resources import shipped
+from topoloom.support.units import counted
+
+#: What stands for the machine that this process is on.
+DETECT = "detect"
+#: The characters that importers look at to recognize a format.
+_HEAD = 64 * 1024
+
+#: name -> what it is, and an example of its short text
+TOPOLOGIES = {
+    "torus": (
+        "rings in every dimension (wrap=110 opens some); dimension-ordered routes",
+        "torus:17x8x24,nodes=2,bandwidth=9.4GB/s,bandwidth.y=half",
+    ),
+    "mesh": ("a torus without the wrap-around links", "mesh:4x4x4"),
+    "twisted": (
+        "a torus whose links that close an axis also shift others",
+        "twisted:4x4x8,twist.x=0:0:4,twist.y=0:0:4",
+    ),
+    "hyperx": (
+        "routers all joined along every axis: flattened butterflies",
+        "hyperx:8x8x4,nodes=8",
+    ),
+    "hypercube": ("a router at every corner of a cube", "hypercube:10"),
+    "ring": (
+        "stations on a bus of rings both ways, as in the Cell processor",
+        "ring:12,rings=2,transfers=3,bandwidth=25.6GB/s",
+    ),
+    "tree": (
+        "levels bottom-up: 4 in a group, 8 groups in the next; absolute distances",
+        "tree:4:8:2,distance=1:10:100",
+    ),
+    "fattree": (
+        "switches with several parents: down and up arities, cables, d-mod-k routes",
+        "fattree:44:182,up=1:6,parallel=1:3",
+    ),
+    "dragonfly": (
+        "groups of joined routers, all groups joined; minimal, Valiant or UGAL routes",
+        "dragonfly:9x4,nodes=2,global=2,routing=ugal",
+    ),
+    "rails": (
+        "GPUs in NVLink domains, one rail switch for each place in a domain",
+        "rails:8:32:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s",
+    ),
+    "graph": (
+        "nodes and links one by one, switches after the nodes; shortest paths",
+        "graph:4+1:0-4,1-4,2-4,3-4",
+    ),
+    "+down": (
+        "behind any of these: nodes, vertices (v40) and links (0-1, 5>6) that failed",
+        "torus:8x8x8+down:17,v40,0-1",
+    ),
+    "+node": (
+        "behind any of these: slots in a node, bottom-up, with distances",
+        "torus:8x8x8+node:16:2,distance=1:2:10,port=0:3",
+    ),
+}
+
+#: what is read by its suffix; all else is recognized by what is in it
+FORMATS = {
+    "toml": ("Topoloom's description, with names and units", (".toml",)),
+    "metis": ("a METIS graph, each vertex a node", (".graph", ".metis")),
+}
+
+#: name -> the suffix by which machines are written so, and what writes them
+WRITERS: dict[str, tuple[str, Callable[[Machine], str]]] = {
+    "scotch": (".tgt", write_scotch_target),
+    "simgrid": (".xml", write_simgrid_platform),
+    "metis": (".graph", write_metis_machine),
+}
+
+
+class ZooEntry(NamedTuple):
+    """One described machine of the zoo."""
+
+    name: str
+    text: str
+    summary: str
+    source: str
+    date: str
+
+
+def load_machine(text: str | Path) -> Machine:
+    """Make a machine.
+
+    Parameters
+    ----------
+    text
+        A short text such as ``torus:8x8x8``, the path of a TOML description, of a
+        METIS ``.graph`` file (every vertex a node; an edge weight multiplies the
+        link's bandwidth) or of a file in one of `importers.IMPORTERS`' formats, a
+        name from `zoo`, or ``detect``: the node or batch job that this process is in
+        (`load_machine_and_allocation` also tells which part of it the job was given).
+        ``+node:`` behind a name or a file puts other nodes into it, and ``+down:``
+        says what failed: ``frontier+node:8:8,distance=1:2``.
+
+    Raises
+    ------
+    topoloom.Error
+        If it is none of these, or the description is wrong.
+    OSError
+        If the file cannot be read.
+    """
+    return load_machine_and_hosts(text)[0]
+
+
+def load_machine_and_hosts(text: str | Path) -> tuple[Machine, tuple[str, ...]]:
+    """Make a machine as `load_machine`, with its nodes' names; () if they have none."""
+    machine, described = load_described(text)
+    return machine, described.hosts
+
+
+def load_machine_and_allocation(text: str | Path) -> AllocatedHosts:
+    """Make a machine as `load_machine`, with the allocation that belongs to it.
+
+    That is what a batch job was given, if `text` is ``detect`` in the job or a file
+    that was written so, and the whole machine else.
+    """
+    return described_allocation(*load_described(text))
+
+
+def load_described(text: str | Path) -> tuple[Machine, Described]:
+    """Make a machine as `load_machine`, with the description that it was made of."""
+    described = describe_machine(text)
+    if described.text == str(text):
+        return Machine(described.text), described
+    with named(text):
+        machine = Machine(described.text, described.remarks)
+        _check_hosts(machine, described.hosts)
+        described_allocation(machine, described)  # refuses what is not there
+    return machine, described
+
+
+def describe_machine(text: str | Path) -> Described:
+    """Find the short text and the host names that `load_machine` makes a machine of.
+
+    Takes and raises what `load_machine` does, but a short text is not read here.
+    """
+    path, name = Path(text), str(text)
+    if name == DETECT:
+        return detect_machine()
+    base, changes = split_changes(name)
+    if changes and base.partition(":")[0] not in TOPOLOGIES and not exists(path):
+        described = describe_machine(base)
+        with named(name):
+            return changed(described, changes)
+    if path.suffix in FORMATS["toml"][1]:
+        return read_machine_toml(path)[0]
+    kind = name.partition(":")[0]
+    if kind == name and path.suffix in FORMATS["metis"][1]:
+        count, links = metis_links(path, 1.0)
+        return Described(f"graph:{count}:{','.join(links)}")
+    files = _zoo_files()
+    if name in files:
+        return read_machine_toml(files[name])[0]
+    if name and kind not in TOPOLOGIES and exists(path):
+        return _import(path)
+    if kind != name:
+        return Described(name)
+    if name in TOPOLOGIES:
+        example = TOPOLOGIES[name][1]
+        raise Error(f"machine '{name}' lacks its size; write it as in {example}")
+    if path.suffix or path.name != name:
+        return _import(path)  # which says why it cannot be read
+    raise Error(
+        f"no machine '{name}'{nearest(name, [*files, DETECT])}; 'topoloom list "
+        "machines' names them; or write one, such as torus:8x8x8, or name a file"
+    )
+
+
+def save_machine(
+    path: str | Path,
+    machine: Machine,
+    hosts: Sequence[str] = (),
+    allocated: Sequence[AllocatedNode] = (),
+    node: NodeParts = NO_PARTS,
+    remarks: Sequence[str] = (),
+) -> None:
+    """Write a machine in the format of the suffix: ``.toml``, or one of `WRITERS`.
+
+    Only ``.toml`` keeps all of it, with names, the allocation, CPUs and devices, and
+    has the remarks as comments. A device, such as ``/dev/stdout``, gets that too.
+
+    Raises
+    ------
+    topoloom.Error
+        For another suffix, and for a machine that the format has no words for.
+    """
+    path = Path(path)
+    if path.suffix == ".toml" or (path.exists() and not path.is_file()):
+        write_machine_toml(path, machine, machine.name, hosts, allocated, node, remarks)
+        return
+    for suffix, write in WRITERS.values():
+        if path.suffix == suffix:
+            with named(path):
+                if "+down:" in machine.text:
+                    raise Error("failures can be written in a .toml only")
+                text = write(machine)
+            write_text(path, text)
+            return
+    others = ", ".join(f"{suffix} ({name})" for name, (suffix, _) in WRITERS.items())
+    raise Error(f"{path}: machines are written as .toml, {others}; name it so")
+
+
+def _import(path: Path) -> Described:
+    text = read_text(path, most=MOST_BYTES)
+    if not text.strip():
+        raise Error(f"{path}: the file is empty")
+    head = text[:_HEAD]
+    for importer in IMPORTERS:
+        if importer.recognizes(head):
+            with named(path):
+                return with_speeds(importer.read(text))
+    known = ", ".join([*FORMATS, *(importer.name for importer in IMPORTERS)])
+    raise Error(
+        f"{path}: describes no machine in a format that is known ({known}); "
+        "'topoloom list formats' explains them"
+    )
+
+
+def _check_hosts(machine: Machine, hosts: tuple[str, ...]) -> None:
+    if hosts and len(hosts) != machine.node_count:
+        raise Error(
+            f"{counted(len(hosts), 'host name')} for "
+            f"{counted(machine.node_count, 'node')}"
+        )
+    if len(set(hosts)) < len(hosts):
+        twice, times = Counter(hosts).most_common(1)[0]
+        raise Error(f"host {twice} is named {times} times; each node needs its own")
+
+
+def zoo() -> list[ZooEntry]:
+    """List the described machines that ship with Topoloom."""
+    entries = []
+    for name, path in _zoo_files().items():
+        described, about = read_machine_toml(path)
+        text = described.text
+        entries.append(
+            ZooEntry(
+                name,
+                text if len(text) <= 60 else text[:57] + "...",
+                about.get("summary", about.get("name", "")),
+                about.get("source", ""),
+                about.get("date", ""),
+            )
+        )
+    return entries
+
+
+def zoo_names() -> list[str]:
+    """Name the machines of the zoo."""
+    return list(_zoo_files())
+
+
+def _zoo_files() -> dict[str, Path]:
+    files = {path.stem: path for path in shipped("machines").glob("*.toml")}
+    return dict(sorted(files.items()))

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Machine descriptions in TOML, to and from the short text of the core.
+
+A description says what the short text says, key by key, with room for a name, a
+source and a date::
+
+    format = "topoloom-machine"
+    version = 1
+    name = "an example"
+
+    [topology]
+    kind = "torus"                      # or another of topology_keys.KINDS
+    size = [17, 8, 24]
+    nodes = 2                           # nodes per router
+    bandwidth = { default = "9.4 GB/s", y = "4.7 GB/s" }
+    latency = "1.3 us"
+    hosts = "n[0001-6528]"              # names of the nodes, from node 0 on
+
+    [node]
+    levels = [16, 2]                    # bottom-up: 2 sockets of 16 slots
+    distance = [1, 2]
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from topoloom._core import Error
+from topoloom.allocations.allocation_toml import read_allocation_tables
+from topoloom.importers.described import Described
+from topoloom.machines.node_toml import read_node
+from topoloom.machines.topology_keys import read_down, read_topology
+from topoloom.nodes.node_parts import NO_PARTS
+from topoloom.support.hostlist import expand_hostlist
+from topoloom.support.toml_document import HEAD, check_head, read_toml
+from topoloom.support.toml_values import entry, refuse_unknown
+
+FORMAT = "topoloom-machine"
+VERSION = 1
+_MOST_HOSTS = 4_000_000
+_ABOUT = ("name", "summary", "source", "date")
+
+
+def read_machine_toml(path: str | Path) -> tuple[Described, dict[str, str]]:
+    """Read a description; return the machine, and name, summary, source, date.
+
+    Raises
+    ------
+    topoloom.Error
+        Naming the file and the key that is wrong.
+    OSError
+        If the file cannot be read.
+    """
+    document = read_toml(path)
+    try:
+        return _described(document, Path(path).parent), {
+            key: entry(document, key, str, key) for key in _ABOUT if key in document
+        }
+    except Error as error:
+        raise Error(f"{path}: {error}") from None
+
+
+def _described(document: dict[str, Any], folder: Path) -> Described:
+    check_head(document, FORMAT, VERSION)
+    known = (*HEAD, *_ABOUT, "topology", "down", "node", "allocation")
+    refuse_unknown(document, known, "")
+    topology = entry(document, "topology", dict, "[topology]")
+    text = read_topology(topology, folder)
+    if "down" in document:
+        text += read_down(entry(document, "down", dict, "[down]"))
+    inside, parts = "", NO_PARTS
+    if "node" in document:
+        inside, parts = read_node(entry(document, "node", dict, "[node]"))
+    allocated = read_allocation_tables(document)
+    return Described(text + inside, _hosts(topology), allocated, parts)
+
+
+def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
+    given = topology.get("hosts", [])
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, list) or not all(isinstance(host, str) for host in given):
+        raise Error('topology.hosts must be a host list, as "n[01-64]", or a list')
+    hosts: list[str] = []
+    for item in given:
+        try:
+            hosts += expand_hostlist(item)
+        except Error as error:
+            raise Error(f"topology.hosts: {error}") from None
+        if len(hosts) > _MOST_HOSTS:
+            raise Error(f"topology.hosts names over {_MOST_HOSTS} hosts")
+    return tuple(hosts)

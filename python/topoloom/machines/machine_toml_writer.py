@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a machine's short text to a TOML description that one can go on editing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from topoloom._core import Machine
+from topoloom.allocations.allocation_toml import allocation_lines
+from topoloom.importers.described import AllocatedNode
+from topoloom.machines.machine_toml import FORMAT, VERSION
+from topoloom.machines.node_toml import write_node
+from topoloom.machines.topology_keys import write_down, write_topology
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
+from topoloom.support.files import write_text
+from topoloom.support.hostlist import compress_hostlist
+from topoloom.support.toml_document import toml_text
+
+
+def write_machine_toml(
+    path: str | Path,
+    machine: Machine,
+    name: str,
+    hosts: Sequence[str] = (),
+    allocated: Sequence[AllocatedNode] = (),
+    node: NodeParts = NO_PARTS,
+    remarks: Sequence[str] = (),
+) -> None:
+    """Write a machine as TOML; `read_machine_toml` makes the same machine of it.
+
+    Remarks become comments.
+    """
+    outside = machine.text.partition("+node:")[0]
+    network, _, down = outside.partition("+down:")
+    sections = {"topology": write_topology(network)}
+    if hosts:
+        sections["topology"]["hosts"] = compress_hostlist(hosts)
+    if down:
+        sections["down"] = write_down(down)
+    if inside := write_node(machine, node):
+        sections["node"] = inside
+    lines = [
+        f'format = "{FORMAT}"',
+        f"version = {VERSION}",
+        f"name = {toml_text(name)}",
+    ]
+    for title, table in sections.items():
+        lines += ["", f"[{title}]"]
+        if title == "topology":
+            lines += [f"# {remark}" for remark in remarks]
+        lines += [f"{key} = {toml_text(value)}" for key, value in table.items()]
+    lines += allocation_lines(allocated)
+    write_text(path, "\n".join(lines) + "\n")

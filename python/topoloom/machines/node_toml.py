@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The [node] of a TOML machine: levels, and their distances by number or by name.
+
+::
+
+    [node]
+    levels = [8, 2, 2]                  # bottom-up: 8 cores share an L3 cache, ...
+    names = ["L3", "package", "node"]   # what the slots of each level share
+    costs = { package = 6 }             # the other names keep `node_parts.COSTS`
+
+or, without names, ``distance = [2, 8, 16]`` and ``hop_weight = 16``. With or without,
+``port = [0, 8]`` is what the way to the network port costs each half of the slots, and
+``bandwidth = "12 GB/s"`` what the port carries each way. ``startup = "0.4 us"`` is what
+each message over the network takes its sender, ``latency = "1 us"`` what one takes
+beside that and its links. ``memory = "90 GB/s"`` is what messages inside the node move,
+all together, and ``memory_startup = "0.3 us"`` what each of these takes its sender.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from topoloom._core import Error, Machine
+from topoloom.machines.topology_options import split_numbers, with_space
+from topoloom.nodes.node_parts import COSTS, NodeParts, shortest_port
+from topoloom.nodes.node_parts_table import KEYS as PARTS
+from topoloom.nodes.node_parts_table import read_parts, write_parts
+from topoloom.support.nearest import unknown_name
+from topoloom.support.toml_values import (
+    entry,
+    numbers,
+    quantity,
+    refuse_unknown,
+    typed,
+)
+from topoloom.support.units import parse_bandwidth, parse_latency
+
+_HOP = "hop"
+#: how fast the node is; ``_`` is ``-`` in the short text
+_SPEEDS = {
+    "bandwidth": parse_bandwidth,
+    "startup": parse_latency,
+    "latency": parse_latency,
+    "memory": parse_bandwidth,
+    "memory_startup": parse_latency,
+}
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
+
+
+def read_node(node: dict[str, Any]) -> tuple[str, NodeParts]:
+    """Read the table; return the end of the machine's short text, and the rest.
+
+    Raises
+    ------
+    topoloom.Error
+        Naming the key that is wrong.
+    """
+    levels_and_port = ("levels", "distance", "hop_weight", "names", "costs", "port")
+    refuse_unknown(node, (*levels_and_port, *_SPEEDS, *PARTS), "node.")
+    levels = numbers(entry(node, "levels", list, "node.levels"), 1, "node.levels")
+    names: tuple[str, ...] = ()
+    if "names" in node:
+        names, distance = _named(node, len(levels))
+    elif "costs" in node:
+        raise Error("node.costs needs node.names, what the slots of each level share")
+    else:
+        distance = _plain(node, len(levels))
+    text = f"+node:{':'.join(map(str, levels))}"
+    if any(distance):
+        text += f",distance={':'.join(map(str, distance))}"
+    if port := _port(node, math.prod(levels)):
+        text += f",port={':'.join(map(str, port))}"
+    for key, parse in _SPEEDS.items():
+        if key in node:
+            option = key.replace("_", "-")
+            text += f",{option}={quantity(node[key], f'node.{key}', parse)}"
+    return text, read_parts(node, math.prod(levels), names)
+
+
+def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
+    """Make the table of a machine's nodes; empty where they have no levels."""
+    if "+node:" not in machine.text:
+        return {}
+    levels, options = _given(machine)
+    table: dict[str, Any] = {"levels": levels}
+    if parts.names:
+        table["names"] = list(parts.names)
+        table["costs"] = level_costs(machine, parts.names)
+    elif "distance" in options:
+        distance = split_numbers(options["distance"])
+        table["distance"] = distance[: len(levels)]
+        if distance[len(levels) :]:
+            table["hop_weight"] = distance[len(levels)]
+    return {**table, **write_port(machine), **write_parts(parts)}
+
+
+def write_port(machine: Machine) -> dict[str, Any]:
+    """Make the entries of the port: costs of ways unless all are 0, and its speeds."""
+    options = _given(machine)[1]
+    costs = shortest_port(split_numbers(options.get("port", "0")))
+    given = {option.replace("-", "_"): value for option, value in options.items()}
+    speeds = {key: with_space(given[key]) for key in _SPEEDS if key in given}
+    return {**({"port": costs} if costs else {}), **speeds}
+
+
+def level_costs(machine: Machine, names: Sequence[str]) -> dict[str, int]:
+    """Name the distances of a machine's levels, and the weight of a hop."""
+    options = _given(machine)[1]
+    distance = split_numbers(options.get("distance", ":".join("0" * len(names))))
+    if len(distance) == len(names):
+        distance.append(_default_hop(machine, distance))
+    *levels, hop = distance
+    return {**dict(zip(names, levels, strict=True)), _HOP: hop}
+
+
+def _default_hop(machine: Machine, distance: list[int]) -> int:
+    """Find what a hop weighs where the text does not say it."""
+    if machine.node_count == 1:
+        return COSTS[_HOP]  # none is there, but the node may be put into a network
+    network, _, inside = machine.text.partition("+node:")
+    node = f"{inside.partition(',')[0]},distance={':'.join(map(str, distance))}"
+    weighed, plain = (
+        Machine(f"{network}+node:{node}{hop}").distance(0, machine.slots_per_node)
+        for hop in ("", ":1")
+    )
+    return weighed // plain if plain else 1
+
+
+def _given(machine: Machine) -> tuple[list[int], dict[str, str]]:
+    """Take apart what the short text says of a node: its levels, and options."""
+    levels, *options = machine.text.partition("+node:")[2].split(",")
+    pairs = dict(option.split("=", 1) for option in options)
+    return split_numbers(levels) if levels else [], pairs
+
+
+def _port(node: dict[str, Any], slots: int) -> list[int]:
+    if "port" not in node:
+        return []
+    costs = numbers(node["port"], 0, "node.port")
+    if slots % len(costs):
+        raise Error(
+            f"node.port has {len(costs)} entries, but the {slots} slots of a node are "
+            "not as many equal runs"
+        )
+    return shortest_port(costs)
+
+
+def _plain(node: dict[str, Any], levels: int) -> list[int]:
+    distance = [0] * levels
+    if "distance" in node:
+        distance = numbers(node["distance"], 0, "node.distance")
+        if len(distance) != levels:
+            raise Error("node.distance must have an entry for each of node.levels")
+    if "hop_weight" in node:
+        weight = entry(node, "hop_weight", int, "node.hop_weight")
+        if weight < 1:
+            raise Error("node.hop_weight must be 1 or more")
+        distance = [*distance, weight]
+    return distance
+
+
+def _named(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], list[int]]:
+    for key in ("distance", "hop_weight"):
+        if key in node:
+            raise Error(
+                f"node.{key} and node.names exclude each other; "
+                "say distances by name in node.costs"
+            )
+    names = typed(node["names"], list, "node.names")
+    if len(names) != levels:
+        raise Error("node.names must have an entry for each of node.levels")
+    for name in names:
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name == _HOP:
+            raise Error(f"node.names: {name!r} is no name of a level such as 'L3'")
+    costs = _costs(node, names)
+    for name in names:
+        if name not in costs:
+            raise Error(f"node.costs has no entry for '{name}', one of node.names")
+    distance = [costs[name] for name in names]
+    for level in range(1, levels):
+        if distance[level] < distance[level - 1]:
+            raise Error(
+                f"node.costs: '{names[level]}' ({distance[level]}) is above "
+                f"'{names[level - 1]}' ({distance[level - 1]}): it must not cost less"
+            )
+    return tuple(names), [*distance, costs[_HOP]]
+
+
+def _costs(node: dict[str, Any], names: list[str]) -> dict[str, int]:
+    costs = dict(COSTS)
+    for name, cost in typed(node.get("costs", {}), dict, "node.costs").items():
+        if name not in names and name not in COSTS:
+            raise Error(unknown_name("cost", f"node.costs.{name}", [*names, _HOP]))
+        least = 1 if name == _HOP else 0
+        if type(cost) is not int or not least <= cost < 2**31:
+            raise Error(f"node.costs.{name} must be a whole number, {least} or more")
+        costs[name] = cost
+    return costs

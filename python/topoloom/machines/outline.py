@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A machine drawn in a few lines of text, from the whole down to the slots.
+
+Thus::
+
+74 groups, each joined to all others, 9 global links a router
+└─ 32 routers, all joined
+   └─ 4 nodes
+      └─ 8 x 8 slots
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from topoloom._core import Machine
+from topoloom.machines.topology_keys import write_down, write_topology
+from topoloom.machines.topology_options import AXES, split_numbers
+
+
+def outline(machine: Machine) -> list[str]:
+    """Draw the machine's parts as a tree, one line for each level."""
+    outside, _, inside = machine.text.partition("+node:")
+    network, _, down = outside.partition("+down:")
+    topology = write_topology(network)
+    parts = _PARTS[topology["kind"]](topology)
+    if machine.slots_per_node > 1:
+        levels = split_numbers(inside.partition(",")[0])
+        *groups, slots = reversed(levels)
+        parts += [_counted(count, "group") for count in groups]
+        parts.append(_counted(slots, "slot"))
+    lines = [
+        part if depth == 0 else "   " * (depth - 1) + "└─ " + part
+        for depth, part in enumerate(parts)
+    ]
+    if down:
+        lines.append(f"without {_failures(write_down(down))}")
+    return lines
+
+
+def _counted(count: int, what: str) -> str:
+    ending = "es" if what.endswith("ch") else "s"
+    return f"{count:,} {what}" + ("" if count == 1 else ending)
+
+
+def _failures(down: dict[str, Any]) -> str:
+    names = {"nodes": "node", "vertices": "router or switch", "links": "link"}
+    return ", ".join(f"{names[key]} {', '.join(map(str, down[key]))}" for key in down)
+
+
+def _on_routers(topology: dict[str, Any], routers: str) -> list[str]:
+    nodes = topology.get("nodes", 1)
+    if nodes == 1:
+        return [routers.replace("routers", "nodes")]
+    return [routers, _counted(nodes, "node")]
+
+
+def _grid(topology: dict[str, Any]) -> str:
+    return " x ".join(map(str, topology["size"])) + " routers"
+
+
+def _torus(topology: dict[str, Any]) -> list[str]:
+    size = topology["size"]
+    if math.prod(size) == 1:
+        return [_counted(topology.get("nodes", 1), "node")]
+    wrap = topology.get("wrap", [topology["kind"] != "mesh"] * len(size))
+    rings = [AXES[axis] if axis < len(AXES) else str(axis) for axis in range(len(size))]
+    open_axes = [name for name, closed in zip(rings, wrap, strict=True) if not closed]
+    if not open_axes:
+        how = "a ring along each axis" if len(size) > 1 else "a ring"
+    elif len(open_axes) == len(size):
+        how = "a line along each axis" if len(size) > 1 else "a line"
+    else:
+        how = f"a ring along each axis but {', '.join(open_axes)}"
+    if "twist" in topology:
+        how += f", those of {', '.join(topology['twist'])} shifted"
+    return _on_routers(topology, f"{_grid(topology)}, {how}")
+
+
+def _hyperx(topology: dict[str, Any]) -> list[str]:
+    return _on_routers(topology, f"{_grid(topology)}, all joined along each axis")
+
+
+def _hypercube(topology: dict[str, Any]) -> list[str]:
+    dimensions = topology["dimensions"]
+    text = f"{2**dimensions:,} routers, each joined to {dimensions}"
+    return _on_routers(topology, text)
+
+
+def _ring(topology: dict[str, Any]) -> list[str]:
+    rings = topology.get("rings", 1)
+    text = f"{topology['stations']} stations, {_counted(rings, 'ring')} each way"
+    if "transfers" in topology:
+        text += f" with {_counted(topology['transfers'], 'transfer')} at once"
+    return [text]
+
+
+def _tree(topology: dict[str, Any]) -> list[str]:
+    *groups, nodes = reversed(topology["levels"])
+    return [*(_counted(count, "group") for count in groups), _counted(nodes, "node")]
+
+
+def _fattree(topology: dict[str, Any]) -> list[str]:
+    down = topology["levels"]
+    up = topology.get("up", [1, *down[:-1]])
+    cables = topology.get("parallel", [1] * len(down))
+    parts = [_counted(math.prod(up), "switch")]
+    for level in reversed(range(len(down))):
+        roots = math.prod(up[:level])
+        part = _counted(down[level], "switch" if level else "node")
+        if roots > 1:
+            part = f"{_counted(down[level], 'subtree')} of {_counted(roots, 'switch')}"
+        if up[level] * cables[level] > 1:
+            part += f", {_counted(cables[level], 'link')} to each of {up[level]} above"
+        parts.append(part)
+    return parts
+
+
+def _dragonfly(topology: dict[str, Any]) -> list[str]:
+    groups, *routers = topology["size"]
+    joined = "all joined" if len(routers) == 1 else "joined along rows and columns"
+    text = f"{_counted(groups, 'group')}, each joined to all others"
+    if "global" in topology:
+        text += f", {_counted(topology['global'], 'global link')} a router"
+    inner = f"{' x '.join(map(str, routers))} routers, {joined}"
+    return [text, *_on_routers(topology, inner)]
+
+
+def _rails(topology: dict[str, Any]) -> list[str]:
+    gpus, domains, units = topology["levels"]
+    rails = topology.get("rails", gpus)
+    return [
+        _counted(units, "scalable unit"),
+        f"{_counted(domains, 'NVLink domain')} on {_counted(rails, 'rail')}",
+        _counted(gpus, "GPU"),
+    ]
+
+
+def _graph(topology: dict[str, Any]) -> list[str]:
+    switches = topology.get("switches", 0)
+    between = f" and {_counted(switches, 'switch')}" if switches else ""
+    links = sum(1 if ">" in link else 2 for link in topology["links"])
+    return [f"{_counted(topology['nodes'], 'node')}{between}, {links:,} links"]
+
+
+_PARTS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    "torus": _torus,
+    "mesh": _torus,
+    "twisted": _torus,
+    "hyperx": _hyperx,
+    "hypercube": _hypercube,
+    "ring": _ring,
+    "tree": _tree,
+    "fattree": _fattree,
+    "dragonfly": _dragonfly,
+    "rails": _rails,
+    "graph": _graph,
+}

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The forms in which keys of ``[topology]`` stand in the short text, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from topoloom._core import Error
+from topoloom.support.toml_values import (
+    FRACTIONS,
+    are_ids,
+    numbers,
+    quantity,
+    typed,
+)
+
+AXES = "xyzabcdefghijklmnopqrstuvw"
+
+
+class Option(NamedTuple):
+    """How the value of a key becomes options of the short text, and back."""
+
+    #: (key, value, how many axes or levels there are) -> ``["key=text", ...]``
+    read: Callable[[str, Any, int], list[str]]
+    #: (value so far or None, what follows ``key.``, text) -> value
+    write: Callable[[Any, str, str], Any]
+
+
+def _plain(read: Callable[[str, Any, int], str], write: Callable[[str], Any]) -> Option:
+    """Make an option that stands once, under the name of its key."""
+    return Option(
+        lambda key, value, count: [f"{key}={read(key, value, count)}"],
+        lambda _, __, text: write(text),
+    )
+
+
+def whole(least: int = 0) -> Option:
+    """Make ``key = 2`` <-> ``key=2``."""
+
+    def read(key: str, value: Any, _: int) -> str:
+        number: int = typed(value, int, f"topology.{key}")
+        if number < least:
+            raise Error(f"topology.{key} must be {least} or more")
+        return str(number)
+
+    return _plain(read, int)
+
+
+def listed(least: int) -> Option:
+    """Make ``key = [1, 2]`` <-> ``key=1:2``."""
+
+    def read(key: str, value: Any, _: int) -> str:
+        return ":".join(map(str, numbers(value, least, f"topology.{key}")))
+
+    return _plain(read, split_numbers)
+
+
+def _word(key: str, value: Any, _: int) -> str:
+    text: str = typed(value, str, f"topology.{key}")
+    if not re.fullmatch(r"[A-Za-z0-9-]+", text):
+        raise Error(f"topology.{key} must be one word")
+    return text
+
+
+#: ``ties = "split"`` <-> ``ties=split``
+WORD = _plain(_word, str)
+
+
+def _nodes(key: str, value: Any, _: int) -> list[str]:
+    number = typed(value, int, f"topology.{key}")
+    return [] if number == 1 else [f"{key}={number}"]
+
+
+#: nodes on a router: 1 need not be said
+NODES = Option(_nodes, lambda _, __, text: int(text))
+
+
+def _wrap(key: str, value: Any, axes: int) -> list[str]:
+    wrap = typed(value, list, f"topology.{key}")
+    if len(wrap) != axes or not all(isinstance(w, bool) for w in wrap):
+        raise Error(f"topology.{key} must be {axes} times true or false")
+    return [] if all(wrap) else [f"{key}=" + "".join("01"[w] for w in wrap)]
+
+
+#: ``wrap = [true, false]`` <-> ``wrap=10``
+WRAP = Option(_wrap, lambda _, __, text: [digit == "1" for digit in text])
+
+
+def _forward(key: str, value: Any, _: int) -> list[str]:
+    return [] if typed(value, bool, f"topology.{key}") else [f"{key}=no"]
+
+
+#: ``forward = false`` <-> ``forward=no``
+FORWARD = Option(_forward, lambda _, __, text: text != "no")
+
+
+def _order(key: str, value: Any, axes: int) -> str:
+    order = list(value) if isinstance(value, str) else value
+    names = AXES[:axes]
+    if not isinstance(order, list) or sorted(map(str, order)) not in (
+        sorted(names),
+        sorted(map(str, range(axes))),
+    ):
+        raise Error(f'topology.{key} must name each axis once, as "{names}"')
+    return ":".join(
+        str(names.index(axis) if isinstance(axis, str) else axis) for axis in order
+    )
+
+
+def _letters(text: str) -> list[str] | list[int]:
+    axes = split_numbers(text)
+    return [AXES[axis] for axis in axes] if len(axes) <= len(AXES) else axes
+
+
+#: ``order = "yx"`` <-> ``order=1:0``
+ORDER = _plain(_order, _letters)
+
+
+def _twist(key: str, value: Any, axes: int) -> list[str]:
+    parts = []
+    for axis, shift in typed(value, dict, f"topology.{key}").items():
+        where = f"topology.{key}.{axis}"
+        if axis not in list(AXES[:axes]):
+            raise Error(f"{where}: the axes are {', '.join(AXES[:axes])}")
+        shifts = numbers(shift, 0, where)
+        if len(shifts) != axes:
+            raise Error(f"{where} must have a shift for each of {axes} axes")
+        parts.append(f"{key}.{axis}={':'.join(map(str, shifts))}")
+    return parts
+
+
+#: ``twist = { x = [0, 0, 4] }`` <-> ``twist.x=0:0:4``
+TWIST = Option(
+    _twist,
+    lambda so_far, axis, text: {
+        **(so_far or {}),
+        letter_of(axis): split_numbers(text),
+    },
+)
+
+
+def _routes(_: str, value: Any, __: int) -> list[str]:
+    parts = []
+    for index, route in enumerate(typed(value, list, "topology.routes")):
+        if not are_ids(route):
+            raise Error(f"topology.routes[{index}] must be a list of vertices")
+        parts.append("route=" + ">".join(map(str, route)))
+    return parts
+
+
+#: ``routes = [[1, 2, 0]]`` <-> ``route=1>2>0``, once for each
+ROUTES = Option(
+    _routes, lambda so_far, _, text: [*(so_far or []), split_numbers(text, ">")]
+)
+
+
+def one(parse: Callable[[str], float]) -> Option:
+    """Make ``latency = "1.3 us"`` <-> ``latency=1.3us``."""
+    return _plain(
+        lambda key, value, _: quantity(value, f"topology.{key}", parse), with_space
+    )
+
+
+def per_level(parse: Callable[[str], float]) -> Option:
+    """Make one quantity, or a list of one for each level."""
+
+    def read(key: str, value: Any, levels: int) -> str:
+        if isinstance(value, list) and len(value) != levels:
+            raise Error(f"topology.{key} must have an entry for each level")
+        values = value if isinstance(value, list) else [value]
+        return ":".join(quantity(v, f"topology.{key}", parse) for v in values)
+
+    def write(text: str) -> Any:
+        parts = [with_space(part) for part in text.split(":")]
+        return parts if len(parts) > 1 else parts[0]
+
+    return _plain(read, write)
+
+
+def _cards(_: str, value: Any, __: int) -> list[str]:
+    number = typed(value, int, "topology.cards")
+    if number < 0:
+        raise Error("topology.cards must be 0 (nodes have no links to routers) or more")
+    return [f"cards={number}"] if number else ["hosts=free"]
+
+
+#: ``cards = 4`` <-> ``cards=4``, and ``cards = 0`` <-> ``hosts=free``
+CARDS = Option(_cards, lambda _, __, text: 0 if text == "free" else int(text))
+#: what names the links between nodes and routers in a table of links
+HOST = "host"
+
+
+def per_axis(parse: Callable[[str], float], *, ways: bool = False) -> Option:
+    """Make one quantity, or a table by axis, with `ways` also by axis and direction."""
+    hint = " (x+ and x- for one direction)" if ways else ""
+    signs = "+-" if ways else ""
+
+    def refuse(name: str, axes: int) -> str | None:
+        axis = name[:-1] if name[-1:] in signs and ways else name
+        if axis in (*AXES[:axes], HOST):
+            return None
+        return f"the axes are {', '.join(AXES[:axes])}{hint}"
+
+    return _table(parse, refuse)
+
+
+def per_class(parse: Callable[[str], float], *classes: str) -> Option:
+    """Make one quantity, or a table by class of links."""
+
+    def refuse(name: str, _: int) -> str | None:
+        return None if name in classes else f"the links are {', '.join(classes)}"
+
+    return _table(parse, refuse)
+
+
+def _table(
+    parse: Callable[[str], float], refuse: Callable[[str, int], str | None]
+) -> Option:
+    def read(key: str, value: Any, axes: int) -> list[str]:
+        table = value if isinstance(value, dict) else {"default": value}
+        parts: list[str] = []
+        for name, given in table.items():
+            where = f"topology.{key}" + ("" if name == "default" else f".{name}")
+            if name == "default":
+                parts.insert(0, f"{key}={quantity(given, where, parse)}")
+                continue
+            wrong = refuse(name, axes)
+            if wrong:
+                raise Error(f"{where}: {wrong}")
+            words = FRACTIONS if key == "bandwidth" else ()
+            parts.append(f"{key}.{name}={quantity(given, where, parse, words)}")
+        return parts
+
+    def write(so_far: Any, name: str, text: str) -> Any:
+        table = so_far if isinstance(so_far, dict) else {}
+        if so_far is not None and not table:
+            table = {"default": so_far}
+        if not name:
+            return {"default": with_space(text), **table} if table else with_space(text)
+        return {**table, letter_of(name): with_space(text)}
+
+    return Option(read, write)
+
+
+def letter_of(axis: str) -> str:
+    """Name an axis that the short text may give as a number: ``1+`` is ``y+``."""
+    number = re.fullmatch(r"(\d+)([+-]?)", axis)
+    return AXES[int(number[1])] + number[2] if number else axis
+
+
+def split_numbers(text: str, separator: str = ":") -> list[int]:
+    """Read ``1:2:3``."""
+    return [int(part) for part in text.split(separator)]
+
+
+def with_space(text: str) -> str:
+    """Write ``9.4GB/s`` as ``9.4 GB/s``; a bare number gets its unit from the key."""
+    return re.sub(r"^([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z])", r"\1 \2", text)

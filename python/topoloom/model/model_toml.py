@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Network models in TOML, to and from `topoloom.NetworkModel`.
+
+For example::
+
+    format = "topoloom-model"
+    version = 1
+    name = "an example"
+
+    regimes = [                                # or largest = [...], or loggp = {...}
+        { most = "2 KiB", alpha = "2 us", beta = "0.1 ns" },
+        { alpha = "3 us", beta = "0.04 ns" },
+    ]
+
+    [costs]
+    send_cpu = "0.5 us"
+    node_bandwidth = "50 GB/s"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from topoloom._core import Error, MessageCosts, NetworkModel
+from topoloom.support.files import write_text
+from topoloom.support.toml_document import HEAD, check_head, read_toml, toml_text
+from topoloom.support.toml_values import entry, quantity, refuse_unknown, typed
+from topoloom.support.units import (
+    format_bandwidth,
+    parse_bandwidth,
+    parse_bytes,
+    parse_latency,
+)
+
+Number = TypeVar("Number", int, float)
+
+FORMAT = "topoloom-model"
+VERSION = 1
+#: the ways to say how time depends on size
+KINDS = ("regimes", "largest", "loggp")
+#: what a message costs beside that: attributes of MessageCosts
+COSTS = (
+    "latency",
+    "send_cpu",
+    "send_cpu_per_byte",
+    "receive_cpu",
+    "receive_cpu_per_byte",
+    "combine",
+    "gamma",
+    "delta",
+    "beta_em",
+)
+#: What a node injects, 1 / MessageCosts.node_beta.
+NODE_BANDWIDTH = "node_bandwidth"
+#: What LogGP's own parameters say.
+_OF_LOGGP = ("latency", "send_cpu", "receive_cpu")
+_ABOUT = ("name", "summary", "source", "date")
+
+
+class ModelFile(NamedTuple):
+    """A model and what is known about it."""
+
+    model: NetworkModel
+    name: str = ""
+    summary: str = ""
+    source: str = ""
+    date: str = ""
+
+
+def read_model_toml(path: str | Path) -> ModelFile:
+    """Read a model.
+
+    Raises
+    ------
+    topoloom.Error
+        Naming the file and the key that is wrong.
+    OSError
+        If the file cannot be read.
+    """
+    document = read_toml(path)
+    try:
+        check_head(document, FORMAT, VERSION)
+        refuse_unknown(document, (*HEAD, *_ABOUT, *KINDS, "costs"), "")
+        about = {k: entry(document, k, str, k) for k in _ABOUT if k in document}
+        return ModelFile(_model(document), **about)
+    except Error as error:
+        raise Error(f"{path}: {error}") from None
+
+
+def write_model_toml(path: str | Path, file: ModelFile) -> None:
+    """Write a model; `read_model_toml` makes the same of it, to a few digits."""
+    model = file.model
+    head = {"format": FORMAT, "version": VERSION}
+    about = {k: text for k in _ABOUT if (text := getattr(file, k))}
+    kind = "largest" if model.takes_largest else "regimes"
+    lines = [
+        ({} if most is None else {"most": f"{most} B"})
+        | {"alpha": time_text(alpha), "beta": time_text(beta)}
+        for alpha, beta, most in model.lines
+    ]
+    keys = {**head, **about, kind: lines}
+    text = "".join(f"{key} = {toml_text(value)}\n" for key, value in keys.items())
+    costs = cost_texts(model.costs)
+    if costs:
+        text += "\n[costs]\n"
+        text += "".join(f"{key} = {toml_text(value)}\n" for key, value in costs.items())
+    write_text(path, text)
+
+
+def cost_texts(costs: MessageCosts) -> dict[str, str]:
+    """Write the costs that are not 0, by their keys in a file."""
+    texts = {k: time_text(v) for k in COSTS if (v := getattr(costs, k))}
+    if costs.node_beta:
+        texts[NODE_BANDWIDTH] = format_bandwidth(1 / costs.node_beta)
+    return texts
+
+
+def time_text(seconds: float, digits: int = 6) -> str:
+    """Write seconds with the unit that suits them, as `parse_latency` reads them."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.{digits}g} {unit}"
+    return f"{seconds * 1e9:.{digits}g} ns"
+
+
+def _model(document: dict[str, Any]) -> NetworkModel:
+    kinds = [kind for kind in KINDS if kind in document]
+    if len(kinds) != 1:
+        found = " and ".join(kinds) or "nothing"
+        raise Error(f"a model has one of {', '.join(KINDS)}, but there is {found}")
+    table = entry(document, "costs", dict, "[costs]") if "costs" in document else {}
+    costs = _costs(table)
+    if kinds == ["loggp"]:
+        for key in _OF_LOGGP:
+            if key in table:
+                raise Error(f"costs.{key} follows from loggp; leave it out")
+        given = entry(document, "loggp", dict, "loggp")
+        refuse_unknown(given, "LogG", "loggp.")
+        L, o, g, G = (_parsed(given, key, "loggp", parse_latency) for key in "LogG")
+        return NetworkModel.loggp(L, o, g, G, costs)
+    lines = [
+        _line(typed(line, dict, f"{kinds[0]}[{index}]"), f"{kinds[0]}[{index}]")
+        for index, line in enumerate(entry(document, kinds[0], list, kinds[0]))
+    ]
+    if kinds == ["largest"]:
+        return NetworkModel.largest(lines, costs)
+    return NetworkModel.regimes(lines, costs)
+
+
+def _line(line: dict[str, Any], where: str) -> tuple[float, float, int | None]:
+    refuse_unknown(line, ("most", "alpha", "beta"), f"{where}.")
+    most = _parsed(line, "most", where, parse_bytes) if "most" in line else None
+    alpha, beta = (
+        _parsed(line, key, where, parse_latency) for key in ("alpha", "beta")
+    )
+    return alpha, beta, most
+
+
+def _costs(table: dict[str, Any]) -> MessageCosts:
+    refuse_unknown(table, (*COSTS, NODE_BANDWIDTH), "costs.")
+    costs = MessageCosts()
+    for key in table:
+        if key == NODE_BANDWIDTH:
+            costs.node_beta = 1 / _parsed(table, key, "costs", parse_bandwidth)
+        else:
+            setattr(costs, key, _parsed(table, key, "costs", parse_latency))
+    return costs
+
+
+def _parsed(
+    table: dict[str, Any], key: str, where: str, parse: Callable[[str], Number]
+) -> Number:
+    if key not in table:
+        raise Error(f"{where}.{key} is missing")
+    return parse(quantity(table[key], f"{where}.{key}", parse))

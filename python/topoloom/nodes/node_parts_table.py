@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""CPUs, devices, memory of a node as a table, in TOML machines and in placements.
+
+::
+
+    cpus = ["0,64", "1,65"]             # slot -> its CPUs, as the system numbers them
+    devices = [
+        { name = "cuda0", kind = "gpu", slots = "0-1", numa = 0, pci = "0000:17:00.0" },
+    ]
+    memory_size = "512 GB"
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from topoloom._core import Error
+from topoloom.nodes.node_parts import (
+    DEVICE_KINDS,
+    MOST_CPUS,
+    MOST_DEVICES,
+    Device,
+    NodeParts,
+)
+from topoloom.support.files import named
+from topoloom.support.nearest import unknown_name
+from topoloom.support.number_ranges import compress_ranges, expand_ranges
+from topoloom.support.toml_values import entry, refuse_unknown, typed
+from topoloom.support.units import exact_bytes, parse_bytes
+
+KEYS = ("cpus", "devices", "memory_size")
+_WORD = re.compile(r"[!-~]{1,64}")
+
+
+def read_parts(
+    table: dict[str, Any], slots: int, names: tuple[str, ...] = ()
+) -> NodeParts:
+    """Read and check what is known of a node with so many slots.
+
+    Raises
+    ------
+    topoloom.Error
+        ``node.KEY ...`` and what is wrong with it.
+    """
+    cpus = _cpus(table["cpus"], slots) if "cpus" in table else ()
+    devices: list[Device] = []
+    listed = typed(table.get("devices", []), list, "node.devices")
+    if len(listed) > MOST_DEVICES:
+        raise Error(f"node.devices names over {MOST_DEVICES} devices")
+    for index, given in enumerate(listed):
+        where = f"node.devices[{index}]"
+        device = _device(typed(given, dict, where), slots, where)
+        if any(device.name == earlier.name for earlier in devices):
+            raise Error(f"{where}: a second device '{device.name}'")
+        devices.append(device)
+    return NodeParts(names, cpus, tuple(devices), _memory_size(table))
+
+
+def write_parts(parts: NodeParts) -> dict[str, Any]:
+    """Make the table that `read_parts` reads."""
+    table: dict[str, Any] = {}
+    if parts.cpus:
+        table["cpus"] = [compress_ranges(cpus) for cpus in parts.cpus]
+    if parts.devices:
+        table["devices"] = [_device_table(device) for device in parts.devices]
+    if parts.memory_size:
+        table["memory_size"] = exact_bytes(parts.memory_size)
+    return table
+
+
+def _memory_size(table: dict[str, Any]) -> int:
+    if "memory_size" not in table:
+        return 0
+    text = entry(table, "memory_size", str, "node.memory_size")
+    with named("node.memory_size"):
+        size = parse_bytes(text)
+    if size == 0:
+        raise Error("node.memory_size must be more than 0")
+    return size
+
+
+def _cpus(given: Any, slots: int) -> tuple[tuple[int, ...], ...]:
+    listed = typed(given, list, "node.cpus")
+    if len(listed) != slots:
+        raise Error(
+            f"node.cpus has {len(listed)} entries, but a node has {slots} slots"
+        )
+    owner: dict[int, int] = {}
+    cpus = []
+    for slot, text in enumerate(listed):
+        where = f"node.cpus[{slot}]"
+        ids = _ids(text, MOST_CPUS, where)
+        for cpu in ids:
+            if cpu in owner:
+                raise Error(f"{where}: CPU {cpu} is also that of slot {owner[cpu]}")
+            owner[cpu] = slot
+        cpus.append(ids)
+    return tuple(cpus)
+
+
+def _device(table: dict[str, Any], slots: int, where: str) -> Device:
+    refuse_unknown(table, ("name", "kind", "slots", "numa", "pci"), f"{where}.")
+    name = _word(table, "name", where)
+    kind = _word(table, "kind", where)
+    if kind not in DEVICE_KINDS:
+        raise Error(f"{where}: " + unknown_name("kind of device", kind, DEVICE_KINDS))
+    near = _ids(
+        entry(table, "slots", str, f"{where}.slots"),
+        min(slots, MOST_CPUS),
+        f"{where}.slots",
+    )
+    numa = entry(table, "numa", int, f"{where}.numa") if "numa" in table else None
+    if numa is not None and not 0 <= numa < 2**31:
+        raise Error(f"{where}.numa must be 0 or more")
+    pci = _word(table, "pci", where) if "pci" in table else ""
+    return Device(name, kind, near, numa, pci)
+
+
+def _word(table: dict[str, Any], key: str, where: str) -> str:
+    word: str = entry(table, key, str, f"{where}.{key}")
+    if not _WORD.fullmatch(word):
+        raise Error(f"{where}.{key} must be one word of at most 64 letters")
+    return word
+
+
+def _device_table(device: Device) -> dict[str, Any]:
+    table: dict[str, Any] = {"name": device.name, "kind": device.kind}
+    table["slots"] = compress_ranges(device.slots)
+    if device.numa is not None:
+        table["numa"] = device.numa
+    if device.pci:
+        table["pci"] = device.pci
+    return table
+
+
+def _ids(given: Any, count: int, where: str) -> tuple[int, ...]:
+    text = typed(given, str, where).replace(" ", "")
+    with named(where):
+        return expand_ranges(text, count)

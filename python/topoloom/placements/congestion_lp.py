@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A linear relaxation of the least congestion, for small problems.
+
+Sudheer (2012, ch. 7) proposes it: x[i, k] says how much of rank i is on node k, and
+z[p, k, l] how much of the pair p of ranks that communicate is on the nodes k and l.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from threading import Thread
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Allocation, CommGraph, Error, Placement, judge
+
+#: Entries of z: so many take four minutes and 0.4 GiB, and twice as many far more.
+MOST_ENTRIES = 60_000
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Progress = Callable[[int], bool]
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """What the relaxation proves, and what becomes of it in whole ranks."""
+
+    bound: float  # no placement has less congestion
+    placement: Placement  # every rank on a slot of a node that it is much on
+    congestion: float  # of this placement
+
+
+def relax_congestion(
+    graph: CommGraph,
+    allocation: Allocation,
+    seconds: float | None = None,
+    progress: Progress = lambda _: True,
+) -> Relaxation | None:
+    """Solve the relaxation, with one rank a slot; None where it is ended before.
+
+    `progress` is called now and then, with 0, until it answers False.
+    Raises Error without scipy, for problems that are too large, and where routes depend
+    on the load.
+    """
+    if find_spec("scipy") is None:
+        raise Error(
+            "the linear relaxation needs scipy; install it with: "
+            "pip install 'topoloom[bound]'"
+        )
+    some = Placement(allocation, allocation.slots[: graph.rank_count])
+    if judge(graph, allocation, some).minimal_share is not None:
+        raise Error("the linear relaxation needs routes that do not depend on the load")
+    problem = _problem(graph, allocation)
+    solved = _solve(problem, seconds, progress)
+    if solved is None:
+        return None
+    where, prices = solved
+    _, place = _assigned(-where, problem)
+    placement = Placement(allocation, allocation.slots[place])
+    return Relaxation(
+        _certain(problem, prices),
+        placement,
+        judge(graph, allocation, placement).congestion_max,
+    )
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Pairs of ranks that communicate, nodes, and routes between these."""
+
+    ranks: int
+    first: Whole  # rank of each pair
+    second: Whole
+    there: Floats  # bytes from the first to the second, in units of the most
+    back: Floats
+    node_of_slot: Whole
+    room: Whole  # slots of each node
+    seconds: Any  # sparse, links x pairs of nodes: of a unit of bytes, in units
+    unit: float  # of congestion
+
+    def alone(self) -> Floats:
+        """Congestion at [p, k, l] if pair p were the only one."""
+        nodes = len(self.room)
+        most: Floats = self.seconds.max(axis=0).toarray().reshape(nodes, nodes)
+        there, back = self.there[:, None, None], self.back[:, None, None]
+        alone: Floats = np.maximum(there * most, back * most.T)
+        return alone
+
+    def beside(self) -> Floats:
+        """Count at [k, l] what node l has room for beside a rank on node k."""
+        return self.room[None, :] - np.eye(len(self.room))
+
+
+@dataclass(frozen=True)
+class _Prices:
+    """Multipliers: of links, of pairs and their ends, of room beside a rank."""
+
+    link: Floats
+    pair: Floats
+    first: Floats  # [p, k]
+    second: Floats  # [p, l]
+    beside: Floats  # [i, k, l]
+
+
+def _problem(graph: CommGraph, allocation: Allocation) -> _Problem:
+    from scipy import sparse
+
+    ranks = graph.rank_count
+    peer, sent = graph.peer.astype(np.int64), graph.bytes.astype(np.float64)
+    first = graph.first.astype(np.int64)
+    rank = np.repeat(np.arange(ranks), first[1:] - first[:-1])
+    talks = sent > 0
+    rank, peer, sent = rank[talks], peer[talks], sent[talks]
+    pairs, pair = np.unique(
+        np.minimum(rank, peer) * ranks + np.maximum(rank, peer), return_inverse=True
+    )
+    there = np.bincount(pair, weights=np.where(rank < peer, sent, 0))
+    back = np.bincount(pair, weights=np.where(rank < peer, 0, sent))
+
+    machine, nodes = allocation.machine, allocation.nodes.tolist()
+    entries = len(pairs) * len(nodes) ** 2
+    if entries > MOST_ENTRIES:
+        raise Error(
+            f"{len(pairs):,} pairs of ranks on {len(nodes):,} nodes make a linear "
+            f"relaxation of {entries:,} entries; at most {MOST_ENTRIES:,} can be solved"
+        )
+    position = {node: k for k, node in enumerate(nodes)}
+    per_node = machine.slots_per_node
+    node_of_slot = [position[slot // per_node] for slot in allocation.slots.tolist()]
+    links, ends, seconds = [], [], []
+    for k, source in enumerate(nodes):
+        for m, target in enumerate(nodes):
+            if source != target:
+                for link, share in machine.route(source, target):
+                    links.append(link)
+                    ends.append(k * len(nodes) + m)
+                    seconds.append(share / machine.bandwidth(link))
+    used, link_row = np.unique(np.array(links, dtype=np.int64), return_inverse=True)
+    most_bytes = max(sent, default=1.0)
+    most_seconds = max(seconds, default=1.0)
+    table = sparse.coo_array(
+        (np.array(seconds) / most_seconds, (link_row, np.array(ends, dtype=np.int64))),
+        shape=(len(used), len(nodes) ** 2),
+    )
+    return _Problem(
+        ranks=ranks,
+        first=pairs // ranks,
+        second=pairs % ranks,
+        there=there / most_bytes,
+        back=back / most_bytes,
+        node_of_slot=np.array(node_of_slot),
+        room=np.bincount(node_of_slot),
+        seconds=table,
+        unit=most_bytes * most_seconds,
+    )
+
+
+def _solve(
+    problem: _Problem, seconds: float | None, progress: Progress
+) -> tuple[Floats, _Prices] | None:
+    """Minimize t over x, z and y, the bytes from node to node; returns x and prices."""
+    ranks, nodes, pairs = problem.ranks, len(problem.room), len(problem.first)
+    links = problem.seconds.shape[0]
+    t, x, z, y = _numbers((), (ranks, nodes), (pairs, nodes, nodes), (nodes, nodes))
+
+    # Every rank is somewhere, and both ends of a pair are where their ranks are.
+    whole, first, second, carried = _numbers(
+        (ranks,), (pairs, nodes), (pairs, nodes), (nodes, nodes)
+    )
+    columns = 1 + int(y[-1, -1])
+    equal = _matrix(
+        1 + int(carried[-1, -1]),
+        columns,
+        (whole[:, None], x, 1.0),
+        (first[:, :, None], z, 1.0),
+        (first, x[problem.first], -1.0),
+        (second[:, None, :], z, 1.0),
+        (second, x[problem.second], -1.0),
+        (carried, z, problem.there[:, None, None]),
+        (carried.T, z, problem.back[:, None, None]),
+        (carried, y, -1.0),
+    )
+    # No link carries more than t, of all pairs and of one. Nodes hold what they have
+    # room for, of all ranks and of the partners of one.
+    link, pair, held, beside = _numbers(
+        (links,), (pairs,), (nodes,), (ranks, nodes, nodes)
+    )
+    route = problem.seconds
+    most = _matrix(
+        1 + int(beside[-1, -1, -1]),
+        columns,
+        (link[route.row], y.ravel()[route.col], route.data),
+        (link, t, -1.0),
+        (pair[:, None, None], z, problem.alone()),
+        (pair, t, -1.0),
+        (held, x, 1.0),
+        (beside[problem.first], z, 1.0),
+        (beside.transpose(0, 2, 1)[problem.second], z, 1.0),
+        (beside, x[:, :, None], -problem.beside()),
+    )
+    cost = np.zeros(columns)
+    cost[t] = 1
+    limits = np.full((columns, 2), (0.0, np.inf))
+    full = np.flatnonzero(problem.room == 1)
+    limits[z[:, full, full].ravel(), 1] = 0
+    found = _unless_ended(
+        progress,
+        c=cost,
+        A_eq=equal,
+        b_eq=np.isin(np.arange(equal.shape[0]), whole) * 1.0,
+        A_ub=most,
+        b_ub=np.concatenate(
+            [np.zeros(links + pairs), problem.room, np.zeros(beside.size)]
+        ),
+        bounds=limits,
+        method="highs-ipm",
+        options={"time_limit": np.inf if seconds is None else seconds},
+    )
+    if found is None or found.status == 1:  # out of time
+        return None
+    if found.status != 0:
+        raise Error(f"the linear relaxation was not solved: {found.message}")
+    price, limit = found.eqlin.marginals, found.ineqlin.marginals
+    return found.x[x], _Prices(
+        link=-limit[link],
+        pair=-limit[pair],
+        first=price[first],
+        second=price[second],
+        beside=-limit[beside],
+    )
+
+
+def _unless_ended(progress: Progress, **program: Any) -> Any:
+    """Solve a linear program; None if `progress` says so before it is done."""
+    from scipy.optimize import linprog
+
+    found: list[Any] = []
+    # The solver asks nobody; a daemon does not keep the program from ending.
+    solver = Thread(target=lambda: found.append(linprog(**program)), daemon=True)
+    solver.start()
+    while solver.is_alive() and progress(0):
+        solver.join(0.05)
+    return found[0] if found else None
+
+
+def _numbers(*shapes: tuple[int, ...]) -> list[Whole]:
+    """Return arrays of these shapes, filled with 0, 1, 2, ... one after the other."""
+    numbers, start = [], 0
+    for shape in shapes:
+        size = math.prod(shape)
+        numbers.append(np.arange(start, start + size).reshape(shape))
+        start += size
+    return numbers
+
+
+def _matrix(rows: int, columns: int, *terms: tuple[Any, Any, Any]) -> Any:
+    """Gather rows, columns and values, of equal shapes after broadcasting."""
+    from scipy import sparse
+
+    flat = [[a.ravel() for a in np.broadcast_arrays(*term)] for term in terms]
+    row, column, value = (np.concatenate(part) for part in zip(*flat, strict=True))
+    return sparse.csr_array((value, (row, column)), shape=(rows, columns))
+
+
+def _certain(problem: _Problem, prices: _Prices) -> float:
+    """Turn prices into a bound, whatever the solver's rounding did to them.
+
+    Loads with weights that add up to 1 are together no more than the largest one, and
+    they are a sum of costs of pairs. Any prices may move costs between pairs and single
+    ranks, which then cost at least what is least: prices that are a little off make a
+    weaker bound, never a wrong one.
+    """
+    link, alone = np.maximum(prices.link, 0), np.maximum(prices.pair, 0)
+    weight = link.sum() + alone.sum()
+    if weight == 0:
+        return 0.0
+    nodes = len(problem.room)
+    distance = (link / weight @ problem.seconds).reshape(nodes, nodes)
+    beside = np.maximum(prices.beside, 0)
+    pair = (
+        problem.there[:, None, None] * distance
+        + problem.back[:, None, None] * distance.T
+        + (alone / weight)[:, None, None] * problem.alone()
+        - prices.first[:, :, None]
+        - prices.second[:, None, :]
+        + beside[problem.first]
+        + beside.transpose(0, 2, 1)[problem.second]
+    )
+    full = np.flatnonzero(problem.room == 1)
+    pair[:, full, full] = np.inf
+    single = -(beside * problem.beside()).sum(axis=2)
+    np.add.at(single, problem.first, prices.first)
+    np.add.at(single, problem.second, prices.second)
+    rank, slot = _assigned(single, problem)
+    sizes = [distance, prices.first, prices.second, beside, single]
+    # No entry comes from more than some thousand sums of such terms.
+    rounding = 1e-12 * len(pair) * max(np.abs(size).max() for size in sizes)
+    least = (
+        pair.min(axis=(1, 2)).sum()
+        + single[rank, problem.node_of_slot[slot]].sum()
+        - rounding
+    )
+    return max(0.0, float(least) * problem.unit * (1 - 1e-9))
+
+
+def _assigned(cost: Floats, problem: _Problem) -> tuple[Whole, Whole]:
+    """Give every rank a slot, by position, all together at the least cost of nodes."""
+    from scipy.optimize import linear_sum_assignment
+
+    rank, slot = linear_sum_assignment(cost[:, problem.node_of_slot])
+    return rank, slot

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Placements as JSON: machine, allocation, the slot of every rank, the values."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topoloom._core import Allocation, Error, Machine, Placement
+from topoloom.nodes.node_parts import NO_PARTS, NodeParts
+from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
+from topoloom.support.files import named, read_text, write_text
+from topoloom.support.json_values import get_value, parse_document
+from topoloom.support.toml_values import refuse_unknown
+from topoloom.support.version import __version__
+
+FORMAT = "topoloom-placement"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class PlacementFile:
+    """A placement and how it came about; what `save_placement` writes.
+
+    Attributes
+    ----------
+    machine, allocation, placement
+        Where the ranks are.
+    hosts
+        ``hosts[i]`` is the name of ``allocation.nodes[i]``, None if unknown.
+    node
+        CPUs and devices of each node, where the machine tells.
+    objective
+        What the mapper minimised.
+    values
+        The numbers of `judge`: ``hop_bytes``, ``congestion_max``, ...; where none of
+        them is the objective, its value besides, as ``objective``.
+    mapper, seed, work
+        The search that led here; `work` counts what it evaluated.
+    topoloom
+        The version that wrote the file.
+    graph, command
+        The file of the pattern and the command line, as they were typed; empty where
+        there were none.
+    cores_per_rank
+        Slots that each rank takes, from the one on that it is placed on.
+    """
+
+    machine: Machine
+    allocation: Allocation
+    placement: Placement
+    hosts: tuple[str, ...] | None = None
+    node: NodeParts = NO_PARTS
+    objective: str = "hop-bytes"
+    values: Mapping[str, float] = field(default_factory=dict)
+    mapper: str = ""
+    seed: int = 0
+    work: int = 0
+    topoloom: str = __version__
+    graph: str = ""
+    command: tuple[str, ...] = ()
+    cores_per_rank: int = 1
+
+    def document(self) -> dict[str, Any]:
+        """Build the JSON document."""
+        allocation: dict[str, Any] = {"nodes": _ints(self.allocation.nodes)}
+        if self.hosts is not None:
+            allocation["hosts"] = list(self.hosts)
+        plain = Allocation(self.machine, self.allocation.nodes)
+        if not np.array_equal(plain.slots, self.allocation.slots):
+            allocation["slots"] = _ints(self.allocation.slots)
+        node = write_parts(self.node)
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "machine": self.machine.text,
+            **({"node": node} if node else {}),
+            "allocation": allocation,
+            "placement": _ints(self.placement.slots),
+            **({"shared": True} if self.placement.shared else {}),
+            **(
+                {"cores_per_rank": self.cores_per_rank}
+                if self.cores_per_rank > 1
+                else {}
+            ),
+            "objective": self.objective,
+            "values": dict(self.values),
+            "mapper": self.mapper,
+            "seed": self.seed,
+            "work": self.work,
+            "topoloom": self.topoloom,
+            **({"graph": self.graph} if self.graph else {}),
+            **({"command": list(self.command)} if self.command else {}),
+        }
+
+    def _repr_html_(self) -> str:
+        # Loaded by name: what draws placements depends on them.
+        notebook = importlib.import_module("topoloom.report.notebook")
+        return str(notebook.placement_html(self))
+
+
+def save_placement(path: str | Path, placement: PlacementFile) -> None:
+    """Write a placement, wholly or not at all."""
+    write_text(path, json.dumps(placement.document()) + "\n")
+
+
+def load_placement(path: str | Path) -> PlacementFile:
+    """Read a placement; every id is checked against the machine and the allocation.
+
+    Raises
+    ------
+    topoloom.Error
+        If the file is no placement of this version, or an id does not exist.
+    OSError
+        If there is no such file.
+    """
+    text = read_text(path)
+    with named(path):
+        return _from_document(parse_document(text, FORMAT, VERSION))
+
+
+def _from_document(document: dict[str, Any]) -> PlacementFile:
+    machine = Machine(get_value(document, "machine", str))
+    part = get_value(document, "allocation", dict)
+    nodes = _id_list(part, "nodes", machine.node_count)
+    slots = _id_list(part, "slots", machine.slot_count) if "slots" in part else None
+    allocation = Allocation(machine, nodes, slots)
+    hosts = get_value(part, "hosts", list) if "hosts" in part else None
+    if hosts is not None and (
+        len(hosts) != len(nodes) or not all(isinstance(host, str) for host in hosts)
+    ):
+        raise Error("allocation.hosts must name a host for each node")
+    for host in hosts or []:
+        _check_printable("allocation.hosts", host)
+    placement = Placement(
+        allocation,
+        _id_list(document, "placement", machine.slot_count),
+        shared=get_value(document, "shared", bool) if "shared" in document else False,
+    )
+    node = get_value(document, "node", dict) if "node" in document else {}
+    refuse_unknown(node, KEYS, "node.")
+    values = get_value(document, "values", dict)
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise Error(f"values.{name} must be a number")
+        _check_printable("values", name)
+    return PlacementFile(
+        machine=machine,
+        allocation=allocation,
+        placement=placement,
+        hosts=tuple(hosts) if hosts is not None else None,
+        node=read_parts(node, machine.slots_per_node),
+        objective=_printable(document, "objective"),
+        values=values,
+        mapper=_printable(document, "mapper"),
+        seed=get_value(document, "seed", int),
+        work=get_value(document, "work", int),
+        topoloom=_printable(document, "topoloom"),
+        graph=get_value(document, "graph", str) if "graph" in document else "",
+        command=_words(document),
+        cores_per_rank=_cores_per_rank(document, machine),
+    )
+
+
+def _cores_per_rank(document: dict[str, Any], machine: Machine) -> int:
+    if "cores_per_rank" not in document:
+        return 1
+    cores: int = get_value(document, "cores_per_rank", int)
+    if not 1 <= cores <= machine.slots_per_node:
+        raise Error(f"cores_per_rank must be 1 to {machine.slots_per_node}")
+    return cores
+
+
+def _printable(document: dict[str, Any], key: str) -> str:
+    text: str = get_value(document, key, str)
+    _check_printable(key, text)
+    return text
+
+
+def _check_printable(key: str, text: str) -> None:
+    if not text.isprintable():
+        raise Error(f"{key} has characters that cannot be printed: {text!a}")
+
+
+def _words(document: dict[str, Any]) -> tuple[str, ...]:
+    words = get_value(document, "command", list) if "command" in document else []
+    if not all(isinstance(word, str) for word in words):
+        raise Error('"command" must be a list of texts')
+    return tuple(words)
+
+
+def _id_list(document: dict[str, Any], key: str, count: int) -> Any:
+    ids = get_value(document, key, list)
+    for position, value in enumerate(ids):
+        if type(value) is not int or not 0 <= value < count:
+            raise Error(f"{key}[{position}] is {value!r}, expected 0 to {count - 1}")
+    return np.array(ids, dtype=np.uint32)
+
+
+def _ints(ids: Any) -> list[int]:
+    numbers: list[int] = np.asarray(ids).tolist()
+    return numbers

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a command under the recorder and puts together what its ranks left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from topoloom._core import Error
+from topoloom.graphs.profile import Profile
+from topoloom.launch.apply.trial import check_hosts
+from topoloom.launch.launchers.registry import programs
+from topoloom.preload.record.build import build_recorder
+from topoloom.preload.record.recording import Block, read_blocks
+from topoloom.preload.shim import (
+    check_programs,
+    find_compiler,
+    find_launcher,
+    preloaded_command,
+    refuse_static,
+)
+from topoloom.support.children import terminal_tells_children
+
+
+class NothingRecorded(Error):
+    """The command ran, but left no recording; `exit_status` is how it ended."""
+
+    def __init__(self, message: str, exit_status: int) -> None:
+        super().__init__(message)
+        self.exit_status = exit_status
+
+
+_SECONDS_TO_DIE = 10.0
+_SECONDS_FOR_NOTES = 1.0
+
+
+def record(
+    command: Sequence[str],
+    *,
+    mpicc: str | None = None,
+    timeout: float | None = None,
+    folder: str | Path = ".",
+    stdout: IO[Any] | None = None,
+) -> Profile:
+    """Run an MPI program and record who sends how much to whom.
+
+    The program is not changed.
+
+    Parameters
+    ----------
+    command
+        The whole command with its launcher: ``["mpirun", "-n", "64", "./app"]``.
+    mpicc
+        Compiler of the program's MPI, if the one beside its launcher is not.
+    timeout
+        Seconds after which the job is told to end; what it counted until then is kept.
+    folder
+        Where the ranks leave their notes for a moment: on a cluster a folder that all
+        nodes see.
+    stdout
+        Where the program prints to; by default to our own output.
+
+    Returns
+    -------
+    Profile
+        ``exit_status`` is the command's; look at ``missing`` and ``partial``, too.
+
+    Raises
+    ------
+    topoloom.Error
+        If the command or its compiler is not there, or what is to be preloaded would
+        not reach all ranks.
+    NothingRecorded
+        If the command ran, but no MPI program in it could be recorded.
+
+    Notes
+    -----
+    Ctrl-C ends the job; what it had counted is returned, with exit status 130.
+    """
+    words = list(command)
+    launcher = find_launcher(words)
+    compiler = find_compiler(launcher, mpicc)
+    library = build_recorder(compiler)
+    names, trusted = programs(words), bool(mpicc or launcher.forwarding)
+    refuse_static(names)
+    if (
+        len(names) > 1 or not trusted
+    ):  # They may wait for each other, or die of our MPI.
+        check_programs(names, compiler, library, trusted)
+    check_hosts(words, [library])
+    try:
+        home = Path(folder).absolute()
+        notes = tempfile.mkdtemp(prefix=".topoloom-record-", dir=home)
+    except OSError as error:
+        raise Error(f"cannot write into '{folder}': {error.strerror}") from None
+    try:
+        variables = {"TOPOLOOM_RECORD": notes}
+        words, environment = preloaded_command(
+            launcher, words, [library], variables, os.environ
+        )
+        status = _run(words, environment, timeout, notes, stdout)
+        return read_recording(notes, exit_status=status)
+    finally:
+        shutil.rmtree(notes, ignore_errors=True)
+
+
+def read_recording(folder: str | Path, exit_status: int = 0) -> Profile:
+    """Put together the files in a folder that was the recorder's ``TOPOLOOM_RECORD``.
+
+    Raises
+    ------
+    NothingRecorded
+        If there is none.
+    topoloom.Error
+        If one is damaged.
+    """
+    whole = sorted(Path(folder).glob("recording-*.topoloom"))
+    parts = sorted(Path(folder).glob("partial-*.topoloom"))
+    if len(whole) > 1:
+        raise Error(
+            f"the command ran {len(whole)} MPI programs, one after another; "
+            "record them one by one"
+        )
+    files = whole or parts
+    if not files:
+        raise NothingRecorded(_why_nothing(exit_status), exit_status)
+    blocks = {block.rank: block for file in files for block in read_blocks(file)}
+    return _profile(list(blocks.values()), exit_status)
+
+
+def _why_nothing(exit_status: int) -> str:
+    failed = "failed before MPI_Init (see what it printed), " if exit_status else ""
+    return (
+        f"nothing was recorded (exit status {exit_status}): the command {failed}ran no "
+        "MPI program, or one that is linked statically, or with another MPI "
+        "(name its compiler with --mpicc)"
+    )
+
+
+def _profile(blocks: list[Block], exit_status: int) -> Profile:
+    rank_count = blocks[0].rank_count
+    if any(block.rank_count != rank_count for block in blocks):
+        raise Error("the command ran several MPI programs; record them one by one")
+    members = {k: v for block in blocks for k, v in block.communicators.items()}
+    numbers = {identity: number for number, identity in enumerate(sorted(members))}
+    records = np.concatenate([block.records for block in blocks])
+    known = np.isin(records[:, 2], list(numbers))
+    if not np.all(known):
+        raise Error("damaged recording: a collective names no known communicator")
+    records[:, 2] = [numbers[identity] for identity in records[:, 2].tolist()]
+    traffic = np.concatenate([_traffic(block) for block in blocks])
+    return Profile(  # which refuses impossible numbers
+        rank_count=rank_count,
+        traffic=traffic[np.lexsort(traffic.T[::-1])],
+        records=records[np.lexsort(records.T[::-1])],
+        communicators=[members[identity] for identity in sorted(members)],
+        missing=sorted(set(range(rank_count)) - {block.rank for block in blocks}),
+        partial=sorted(block.rank for block in blocks if not block.complete),
+        lost=sum(block.lost for block in blocks),
+        wall_seconds=max(block.seconds for block in blocks),
+        exit_status=exit_status,
+    )
+
+
+def _traffic(block: Block) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """Turn (phase, kind, peer, bytes, messages) into rows with source and target."""
+    phase, kind, peer, size, count = block.counters.T
+    here = np.full_like(peer, block.rank)
+    got = kind == 3  # a get moves bytes from the peer to this rank
+    source, target = np.where(got, peer, here), np.where(got, here, peer)
+    return np.stack([phase, kind, source, target, size, count], axis=1)
+
+
+def _run(
+    command: list[str],
+    environment: dict[str, str],
+    timeout: float | None,
+    notes: str,
+    stdout: IO[Any] | None,
+) -> int:
+    """Run to the end; signals that ask us to stop go to the job instead."""
+    sys.stdout.flush()
+    try:
+        job = subprocess.Popen(command, env=environment, stdout=stdout)
+    except OSError as error:
+        raise Error(f"cannot run '{command[0]}': {error.strerror}") from None
+    with _forwarding(job, notes) as forwarded:
+        try:
+            status = job.wait(timeout)
+        except subprocess.TimeoutExpired:
+            _ask_for_notes(notes)
+            job.terminate()
+            try:
+                status = job.wait(_SECONDS_TO_DIE)
+            except subprocess.TimeoutExpired:
+                job.kill()
+                status = job.wait()
+    if forwarded:
+        return 128 + forwarded[0]
+    return status if status >= 0 else 128 - status
+
+
+@contextlib.contextmanager
+def _forwarding(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]:
+    """Hand SIGINT and SIGTERM to the job; yields the list of those that came."""
+    came: list[int] = []
+
+    def forward(number: int, _frame: object) -> None:
+        came.append(number)
+        _ask_for_notes(notes)
+        # mpirun kills without mercy at the second one.
+        if not (number == signal.SIGINT and terminal_tells_children()):
+            job.send_signal(number)
+
+    try:
+        old = {n: signal.signal(n, forward) for n in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not the main thread: signals do not come here
+        yield came
+        return
+    try:
+        yield came
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def _ask_for_notes(notes: str) -> None:
+    """Ask the ranks on this host for their notes: launchers may kill them at once."""
+    setting = f"TOPOLOOM_RECORD={notes}".encode()
+    asked = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if setting in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGURG)
+                asked += 1
+    deadline = time.monotonic() + _SECONDS_FOR_NOTES
+    while time.monotonic() < deadline:
+        if len(list(Path(notes).glob("*.topoloom"))) >= asked:
+            return
+        time.sleep(0.02)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libtopoloom-mpi for a user's MPI, and the file in which it reads a machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topoloom._core import Error
+from topoloom.allocations.allocation_file import AllocatedHosts
+from topoloom.preload.shim import build_shim
+from topoloom.support.resources import core_library, shipped
+
+
+def build_reorderer(compiler: Path) -> Path:
+    """Return libtopoloom-mpi for the MPI of `compiler`, compiled if need be.
+
+    It can be linked with, preloaded, and loaded.
+
+    Raises
+    ------
+    topoloom.Error
+        If the compiler fails, or this installation has no libtopoloom.
+    """
+    library = core_library()
+    if not library.exists():
+        raise Error(f"this installation of topoloom lacks {library}")
+    header = shipped("core/topoloom/capi") / "topoloom.h"
+    return build_shim(
+        "reorder",
+        compiler,
+        folders=["mpi/seats"],
+        libraries=[library],
+        headers=[header],
+    )
+
+
+def machine_file(where: AllocatedHosts) -> str:
+    """Write a machine and the hosts of an allocation for the option ``machine=FILE``.
+
+    Raises
+    ------
+    topoloom.Error
+        If the hosts are not known.
+    """
+    if where.hosts is None:
+        raise Error(
+            "the names of the hosts are not known; give them with --hosts, or an "
+            "--allocation that names hosts"
+        )
+    nodes = where.allocation.nodes.tolist()
+    lines = [f"node {n} {host}\n" for n, host in zip(nodes, where.hosts, strict=True)]
+    return f"machine {where.allocation.machine.text}\n{''.join(lines)}"

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shims: libraries that are preloaded into a user's MPI program."""
+
+from __future__ import annotations
+
+from topoloom.preload.shim.build import build_shim
+from topoloom.preload.shim.launcher import (
+    find_compiler,
+    find_launcher,
+    preloaded_command,
+)
+from topoloom.preload.shim.linked import (
+    check_programs,
+    is_linked_statically,
+    linked_mpi,
+    refuse_static,
+)
+
+__all__ = [
+    "build_shim",
+    "check_programs",
+    "find_compiler",
+    "find_launcher",
+    "is_linked_statically",
+    "linked_mpi",
+    "preloaded_command",
+    "refuse_static",
+]

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compiles shims with the user's own ``mpicc``, once per MPI, into a cache."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from topoloom._core import Error
+from topoloom.support.children import run_child
+from topoloom.support.resources import shipped
+
+_OPTIONS = [
+    "-std=gnu11",
+    "-O2",
+    "-fPIC",
+    "-shared",
+    "-pthread",
+    "-fvisibility=hidden",
+    "-ftls-model=initial-exec",
+]
+
+
+def build_shim(
+    name: str,
+    compiler: Path,
+    generate: Callable[[str], str] | None = None,
+    folders: Sequence[str] = (),
+    libraries: Sequence[Path] = (),
+    headers: Sequence[Path] = (),
+) -> Path:
+    """Return the library of ``mpi/<name>`` for an MPI, compiled if need be.
+
+    Parameters
+    ----------
+    name
+        Folder of its sources; ``mpi/shim``, which all share, is compiled in.
+    compiler
+        The ``mpicc`` of the program's MPI.
+    generate
+        Makes one more C file from that MPI's ``mpi.h`` after the preprocessor.
+    folders
+        More folders of sources, as ``mpi/seats``.
+    libraries
+        What to link with; they are found where they lie now.
+    headers
+        More of them that the sources include.
+
+    Raises
+    ------
+    topoloom.Error
+        If the compiler fails; the message ends with its first complaint. If the cache
+        cannot be written.
+    """
+    rooms = [shipped(room) for room in (f"mpi/{name}", *folders, "mpi/shim")]
+    sources = [file for room in rooms for file in sorted(room.glob("*.[ch]"))]
+    ask = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
+    header = _compile([str(compiler), *ask])
+    generated = generate(header) if generate else ""
+    key = hashlib.blake2b(digest_size=12)
+    for source in [*sources, *headers]:
+        key.update(source.read_bytes())
+    beside = [*rooms, *(header.parent for header in headers)]
+    options = [*_OPTIONS, *(f"-I{folder}" for folder in beside)]
+    linked = [w for file in libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")]
+    # The header after the preprocessor holds the version of MPI; -show where it lies.
+    for text in (generated, header, _show(compiler), *_OPTIONS, *linked):
+        key.update(text.encode())
+    library = _cache() / f"{name}-{key.hexdigest()}.so"
+    if library.exists():
+        return library
+    with (
+        _writing(library.parent),
+        tempfile.TemporaryDirectory(dir=library.parent) as scratch,
+    ):
+        generated_file = Path(scratch) / "generated.c"
+        generated_file.write_text(generated)
+        made = Path(scratch) / library.name
+        files = [
+            str(file) for file in [*sources, generated_file] if file.suffix == ".c"
+        ]
+        link = ["-o", str(made), *linked, "-ldl"]
+        _compile([str(compiler), *options, *files, *link])
+        made.replace(library)
+    return library
+
+
+def _cache() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(home).absolute() / "topoloom"
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Error(
+            f"cannot write into {folder}: {error.strerror}; let XDG_CACHE_HOME name "
+            "another folder"
+        ) from None
+
+
+def _show(compiler: Path) -> str:
+    answer = subprocess.run(
+        [compiler, "-show"], capture_output=True, text=True, check=False
+    )
+    return f"{compiler} {answer.stdout}"
+
+
+def _compile(command: list[str]) -> str:
+    try:
+        done = run_child(command)
+    except OSError as error:
+        raise Error(f"cannot run {command[0]}: {error.strerror}") from None
+    if done.returncode != 0:
+        complaints = [line for line in done.stderr.splitlines() if "error" in line]
+        raise Error(
+            f"{command[0]} cannot compile what is to be preloaded: "
+            f"{(complaints or [done.stderr.strip() or 'no reason given'])[0]}"
+        )
+    return done.stdout

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What starts the job: its MPI, that MPI's compiler, and how it takes variables.
+
+Shims should reach the ranks and nothing else. Open MPI's and Hydra's launchers take
+variables for the ranks alone; any other command gets them in its environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom._core import Error
+from topoloom.launch.command_line import Option
+from topoloom.launch.launcher import Forwarding
+from topoloom.launch.launchers import hydra, openmpi, srun
+from topoloom.launch.launchers.registry import Recognized, links, recognize
+
+_PRELOAD = "LD_PRELOAD"
+#: What Debian's names end with.
+_SUFFIXES: dict[str, str] = {openmpi.NAME: "openmpi", hydra.NAME: "mpich"}
+
+
+class Starter(NamedTuple):
+    """The first word of a command.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    recognized
+        Which launcher it is; None for any other command, such as a script.
+    """
+
+    path: Path
+    recognized: Recognized | None
+
+    @property
+    def forwarding(self) -> Forwarding | None:
+        """How it takes variables for the ranks alone, if it does."""
+        return self.recognized.launcher.FORWARDING if self.recognized else None
+
+
+def find_launcher(command: list[str]) -> Starter:
+    """Look at the first word of `command`.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is no such program.
+    """
+    if not command:
+        raise Error("no command; write it after --, as in: -- mpirun -n 4 ./app")
+    found = shutil.which(command[0])
+    if found is None:
+        raise Error(f"cannot run '{command[0]}': there is no such program")
+    path = Path(found).absolute()
+    try:
+        return Starter(path, recognize(found))
+    except Error:  # A script may be called mpirun, too.
+        return Starter(path, None)
+
+
+def find_compiler(launcher: Starter, named: str | None = None) -> Path:
+    """Find the ``mpicc`` of the MPI that `launcher` belongs to.
+
+    ``mpirun.openmpi`` has ``mpicc.openmpi`` beside it, also where ``mpirun`` is only a
+    link to it; else ``mpicc`` beside the launcher, else the first on PATH.
+
+    Raises
+    ------
+    topoloom.Error
+        If there is none.
+    """
+    if named is not None:
+        found = shutil.which(named)
+        if found is None:
+            raise Error(f"there is no compiler '{named}'")
+        return Path(found).absolute()
+    for candidate in _compilers(launcher):
+        if os.access(candidate, os.X_OK):
+            return candidate
+    found = shutil.which("mpicc") or (
+        shutil.which("cc") if "CRAYPE_VERSION" in os.environ else None
+    )
+    if found is None:
+        raise Error(
+            f"no mpicc beside {launcher.path} or on PATH; shims are compiled with "
+            "the MPI of your program: name its compiler with --mpicc"
+        )
+    return Path(found).absolute()
+
+
+def preloaded_command(
+    launcher: Starter,
+    command: list[str],
+    libraries: Sequence[Path],
+    variables: Mapping[str, str],
+    environment: Mapping[str, str],
+) -> tuple[list[str], dict[str, str]]:
+    """Preload `libraries` into the ranks, before those that are preloaded anyway.
+
+    Returns
+    -------
+    tuple
+        The command and its environment; the ranks see `variables`, too.
+
+    Raises
+    ------
+    topoloom.Error
+        If parts of the command preload different libraries themselves, or srun is to
+        keep the environment from the ranks.
+    """
+    environment = dict(environment)
+    _check_export(launcher, command, environment)
+    command, theirs = _own_preload(launcher, command, environment.get(_PRELOAD, ""))
+    preloaded = ":".join(filter(None, [*map(str, libraries), theirs]))
+    variables = {_PRELOAD: preloaded, **variables}
+    if launcher.forwarding is not None:
+        options = launcher.forwarding.words(variables)
+        each_part = launcher.forwarding.each_part
+        return _with_options(command, options, each_part), environment
+    environment.update(variables)
+    # For a script that calls Open MPI's mpirun on several nodes.
+    forwarded = environment.get("OMPI_MCA_mca_base_env_list")
+    pairs = [f"{name}={value}" for name, value in variables.items()]
+    listed = ";".join([forwarded, *pairs] if forwarded else pairs)
+    environment["OMPI_MCA_mca_base_env_list"] = listed
+    environment["PRTE_MCA_prte_forward_environment"] = "1"
+    return command, environment
+
+
+def _check_export(
+    launcher: Starter, command: list[str], environment: Mapping[str, str]
+) -> None:
+    if launcher.recognized is None or launcher.recognized.launcher is not srun:
+        return
+    exports = [environment.get("SLURM_EXPORT_ENV", "ALL")]
+    with contextlib.suppress(Error):
+        options = launcher.recognized.read(command).line.find({"export"})
+        exports += [option.values[0] for option in options]
+    names = exports[-1].split(",")
+    if "ALL" not in names or any(name.startswith(f"{_PRELOAD}=") for name in names):
+        raise Error(
+            f"srun --export={exports[-1]} keeps {_PRELOAD} from the ranks; leave it "
+            "out, or write --export=ALL (SLURM_EXPORT_ENV=ALL)"
+        )
+
+
+def _own_preload(
+    launcher: Starter, command: list[str], inherited: str
+) -> tuple[list[str], str]:
+    """Take out of a command what it preloads itself: one of two would be lost."""
+    forwarding = launcher.forwarding
+    if launcher.recognized is None or forwarding is None:
+        return command, inherited
+    try:
+        line = launcher.recognized.read(command).line
+    except Error:
+        return command, inherited
+    own = [o for o in line.find(forwarding.names) if _variable(o)[0] == _PRELOAD]
+    if not own:
+        return command, inherited
+
+    def value(options: list[Option], default: str) -> str:
+        said = _variable(options[-1])[1] if options else default
+        return inherited if said is None else said
+
+    for_all = forwarding.option.removeprefix("-")
+    general = [o for o in own if o.name == for_all and not forwarding.each_part]
+    everywhere = value(general, inherited)
+    special = [o for o in own if o not in general]
+    parts = [[o for o in part.options if o in special] for part in line.segments]
+    values = {value(options, everywhere) for options in parts}
+    if len(values) > 1:
+        raise Error(
+            "the parts of the command preload different libraries; start them apart"
+        )
+    kept = [
+        replace(part, options=tuple(o for o in part.options if o not in own))
+        for part in line.segments
+    ]
+    return replace(line, segments=tuple(kept)).rebuilt((), ()), values.pop()
+
+
+def _variable(option: Option) -> tuple[str, str | None]:
+    """Read ``NAME=VALUE``, ``NAME VALUE``, or ``NAME`` of the environment."""
+    name, equals, value = "=".join(option.values).partition("=")
+    return name, value if equals else None
+
+
+def _with_options(command: list[str], options: list[str], each_part: bool) -> list[str]:
+    words = [command[0], *options]
+    for word in command[1:]:
+        words += [word, *options] if word == ":" and each_part else [word]
+    return words
+
+
+def _compilers(launcher: Starter) -> list[Path]:
+    paths = [launcher.path, *links(launcher.path)]
+    candidates = [
+        path.parent / f"mpicc.{path.name.partition('.')[2]}"
+        for path in paths
+        if "." in path.name
+    ]
+    if launcher.path.parent == Path("/usr/bin"):  # several MPIs share Debian's /usr/bin
+        name = launcher.recognized.launcher.NAME if launcher.recognized else ""
+        suffix = _SUFFIXES.get(name)
+        candidates += [launcher.path.parent / f"mpicc.{suffix}"] if suffix else []
+    return candidates + [path.parent / "mpicc" for path in paths]

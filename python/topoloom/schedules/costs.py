@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cost matrices as CSV: seconds of a message from each process, by row, to each."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import Error
+from topoloom.support.files import named, read_text
+
+#: Processes: the file then has 16 million costs.
+MOST = 4096
+
+
+def load_costs(path: str | Path) -> NDArray[np.float64]:
+    """Read a square matrix: numbers by commas or blanks, # begins a comment.
+
+    Raises
+    ------
+    topoloom.Error
+        If rows differ in length or number, or a cost is not finite and >= 0.
+    OSError
+        If there is no such file.
+    """
+    text = read_text(path)
+    with named(path):
+        return _square(text.splitlines())
+
+
+def _square(lines: list[str]) -> NDArray[np.float64]:
+    rows: list[list[float]] = []
+    for number, line in enumerate(lines, start=1):
+        words = re.findall(r"[^,;\s]+", line.partition("#")[0])
+        if not words:
+            continue
+        if rows and len(words) != len(rows[0]):
+            raise Error(
+                f"line {number}: {len(words)} costs, the row before has {len(rows[0])}"
+            )
+        if len(words) > MOST:
+            raise Error(
+                f"line {number}: costs of {len(words)} processes; at most {MOST}"
+            )
+        if len(rows) == len(words):
+            raise Error(f"line {number}: a row more than the {len(words)} columns")
+        rows.append([_cost(word, number) for word in words])
+    if not rows:
+        raise Error("no costs; give a row of seconds for every process")
+    if len(rows) < len(rows[0]):
+        raise Error(f"{len(rows)} rows of {len(rows[0])} costs; give as many")
+    return np.array(rows, dtype=np.float64)
+
+
+def _cost(word: str, line: int) -> float:
+    try:
+        cost = float(word)
+    except ValueError:
+        raise Error(f"line {line}: {word!r} is no number of seconds") from None
+    if not math.isfinite(cost) or cost < 0:
+        raise Error(
+            f"line {line}: a cost of {word}; it must be finite and not negative"
+        )
+    return cost

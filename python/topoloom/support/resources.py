@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the files lie that ship beside the Python code: zoo, models, MPI shims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topoloom import _core
+
+
+def core_library() -> Path:
+    """Tell where libtopoloom should lie: beside the compiled module."""
+    assert _core.__file__ is not None
+    return Path(_core.__file__).with_name("libtopoloom.so")
+
+
+def shipped(name: str) -> Path:
+    """Find a directory such as ``machines`` or ``mpi/record``.
+
+    A wheel holds it in ``topoloom/data``; a source tree, also one installed as
+    editable, holds it at its top.
+    """
+    package = Path(__file__).resolve().parents[1]
+    for home in (package / "data", package.parents[1]):
+        if (home / name).is_dir():
+            return home / name
+    raise FileNotFoundError(f"this installation of topoloom lacks '{name}'")

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""TOML files of our formats: each names its format and version."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from topoloom._core import Error
+from topoloom.support.files import MOST_BYTES, read_text
+
+#: What every document says about itself.
+HEAD = ("format", "version")
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """Read a document of any format; what is wrong is named with file and line."""
+    text = read_text(path, most=MOST_BYTES)
+    if not text.strip():
+        raise Error(f"{path}: the file is empty")
+    try:
+        tomllib = importlib.import_module(
+            "tomllib" if sys.version_info >= (3, 11) else "tomli"
+        )
+    except ModuleNotFoundError:
+        raise Error(
+            f"{path}: reading TOML on Python 3.10 needs tomli; "
+            "install it with: pip install tomli"
+        ) from None
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+        return document
+    except tomllib.TOMLDecodeError as error:
+        what, _, where = str(error).partition(" (at line ")
+        line = where.partition(",")[0]
+        place = f"{path}:{line}" if line.isdigit() else str(path)
+        raise Error(f"{place}: not TOML: {what}") from None
+    except ValueError:  # Python's own limit; other errors of values are decoding errors
+        raise Error(
+            f"{path}: not TOML that can be read: a number is too long"
+        ) from None
+    except RecursionError:
+        raise Error(f"{path}: not TOML that can be read: nested too deeply") from None
+
+
+def check_head(document: dict[str, Any], name: str, version: int) -> None:
+    """Refuse a document of another format or version."""
+    if document.get("format") != name:
+        raise Error(f'format is {document.get("format")!r}, expected "{name}"')
+    if document.get("version") != version:
+        raise Error(
+            f"{name} version {document.get('version')}, "
+            f"but this Topoloom reads version {version}"
+        )
+
+
+def toml_text(value: Any) -> str:
+    """Write a value; a list of tables takes a line for each."""
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_key(k)} = {toml_text(v)}" for k, v in value.items())
+        return f"{{ {inner} }}"
+    if isinstance(value, list):
+        if value and isinstance(value[0], dict):
+            return "[\n" + "".join(f"    {toml_text(item)},\n" for item in value) + "]"
+        return "[" + ", ".join(toml_text(item) for item in value) + "]"
+    # JSON's texts, numbers, true and false are TOML's as well.
+    return json.dumps(value)
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_]+", key) else json.dumps(key)

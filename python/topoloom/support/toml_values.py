@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values out of a TOML table, checked; what is wrong is named with its key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from topoloom._core import Error
+from topoloom.support.nearest import unknown_name
+
+#: what a bandwidth may be of the default one
+FRACTIONS = ("half", "double", "quarter")
+_KINDS = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a table",
+}
+
+
+def refuse_unknown(table: dict[str, Any], known: Iterable[str], where: str) -> None:
+    """Raise an error for a key that is not known; `where` stands before the keys."""
+    names = list(known)
+    for key in table:
+        if key not in names:
+            raise Error(unknown_name("key", where + key, [where + k for k in names]))
+
+
+def entry(table: dict[str, Any], key: str, kind: type, where: str) -> Any:
+    """Take an entry that must be there and of this kind."""
+    if key not in table:
+        raise Error(f"{where} is missing")
+    return typed(table[key], kind, where)
+
+
+def typed(value: Any, kind: type, where: str) -> Any:
+    """Return the value if it is of this kind; a text must be one line."""
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise Error(f"{where} must be {_KINDS[kind]}")
+    if isinstance(value, str) and any(letter in value for letter in "\n\r"):
+        raise Error(f"{where} must be one line")
+    return value
+
+
+def numbers(value: Any, least: int, where: str) -> list[int]:
+    """Return a list of whole numbers that has at least one."""
+    listed = typed(value, list, where)
+    if not listed or not all(type(n) is int and least <= n < 2**31 for n in listed):
+        raise Error(f"{where} must be a list of whole numbers, {least} or more")
+    return list(listed)
+
+
+def quantity(
+    value: Any, where: str, parse: Callable[[str], float], words: tuple[str, ...] = ()
+) -> str:
+    """Return ``9.4 GB/s`` as the short text has it, or one of `words`."""
+    if isinstance(value, str) and value in words:
+        return value
+    if not isinstance(value, str):
+        raise Error(f'{where} must be a text with a unit, as "9.4 GB/s" or "1.3 us"')
+    try:
+        parse(value)
+    except Error as error:
+        raise Error(f"{where}: {error}") from None
+    return value.replace(" ", "")
+
+
+def are_ids(value: Any) -> bool:
+    """Whether this is a list of whole numbers, 0 or more."""
+    return isinstance(value, list) and all(type(v) is int and v >= 0 for v in value)

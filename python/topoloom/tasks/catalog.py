@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What there is to choose from: mappers, schedules, patterns, machines, formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def mapper_entries() -> list[dict[str, Any]]:
+    """List the mappers, as the core describes them."""
+    from topoloom._core import mappers
+
+    return [dict(mapper) for mapper in mappers()]
+
+
+def schedule_entries() -> list[dict[str, Any]]:
+    """List the schedules of collectives."""
+    from topoloom._core import schedules
+
+    return [dict(schedule) for schedule in schedules()]
+
+
+def pattern_entries() -> list[dict[str, Any]]:
+    """List the patterns, and the option that sets the size of each."""
+    from topoloom.graphs.patterns import PATTERNS
+
+    return [
+        {
+            "name": name,
+            "summary": pattern.summary,
+            "needs": f"--{pattern.size}",
+        }
+        for name, pattern in PATTERNS.items()
+    ]
+
+
+def topology_entries() -> list[dict[str, Any]]:
+    """List the kinds of topologies, each with an example."""
+    from topoloom.machines.machine_file import TOPOLOGIES
+
+    return [
+        {"name": name, "summary": summary, "example": example}
+        for name, (summary, example) in TOPOLOGIES.items()
+    ]
+
+
+def machine_entries() -> list[dict[str, Any]]:
+    """List the machine descriptions that are included."""
+    from topoloom.machines.machine_file import zoo
+
+    return [entry._asdict() for entry in zoo()]
+
+
+def model_entries() -> list[dict[str, Any]]:
+    """List the network models that are included."""
+    from topoloom.model.named import load_model, model_names
+
+    keys = ("summary", "source", "date")
+    files = {name: load_model(name) for name in model_names()}
+    return [
+        {"name": name, **{key: getattr(file, key) for key in keys}}
+        for name, file in files.items()
+    ]
+
+
+def format_entries() -> list[dict[str, Any]]:
+    """List the files that are read, and the suffix with which they are written."""
+    from topoloom.graphs.graph_file import FORMATS
+    from topoloom.machines import machine_file
+    from topoloom.machines.import_formats import IMPORTERS
+
+    def files(ends: tuple[str, ...]) -> str:
+        return " ".join(f"*{end}" for end in ends)
+
+    written = {name: suffix for name, (suffix, _) in machine_file.WRITERS.items()}
+    written["toml"] = ".toml"
+    machines = [
+        *((name, what, files(e)) for name, (what, e) in machine_file.FORMATS.items()),
+        *((one.name, one.summary, "by content") for one in IMPORTERS),
+    ]
+    return [
+        {
+            "name": name,
+            "of": "pattern",
+            "summary": summary,
+            "files": files(ends),
+            "written": ".npz" if name == "npz" else None,
+        }
+        for name, (summary, ends) in FORMATS.items()
+    ] + [
+        {
+            "name": name,
+            "of": "machine",
+            "summary": summary,
+            "files": where,
+            "written": written.get(name),
+        }
+        for name, summary, where in machines
+    ]
+
+
+def export_entries() -> list[dict[str, Any]]:
+    """List the launchers' formats."""
+    from topoloom.launch.exports.registry import FORMATS
+
+    return [
+        {"name": entry.NAME, "summary": entry.SUMMARY, "use": entry.USE}
+        for entry in FORMATS
+    ]
+
+
+#: kind -> what there is of it
+CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "mappers": mapper_entries,
+    "schedules": schedule_entries,
+    "patterns": pattern_entries,
+    "topologies": topology_entries,
+    "machines": machine_entries,
+    "models": model_entries,
+    "formats": format_entries,
+    "exports": export_entries,
+}

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several jobs on one machine, placed so that they are least in each other's way.
+
+What a job has of its placement is the value of the objective on the links that it
+uses, with what the others send there. The jobs together have that of the worst one,
+for congestion the busiest of all links (hop-bytes are added up); where it is the same,
+fewer hop-bytes are better.
+
+Jobs with slots of their own are placed each for itself at first. Then one after the
+other is placed again beside what all others send, and stays there if the jobs together
+are better off, until nobody's turn brings anything (best responses, as in congestion
+games). Jobs with one pool of slots are placed as a single pattern.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoloom._core import (
+    Allocation,
+    CommGraph,
+    Error,
+    Placement,
+    judge,
+    objective_value,
+    place,
+)
+from topoloom.support.units import counted
+
+Loads = NDArray[np.float64]
+
+
+class Job(NamedTuple):
+    """A job, and the slots that are its own."""
+
+    name: str
+    graph: CommGraph
+    allocation: Allocation
+
+
+class Together(NamedTuple):
+    """Jobs that run at the same time, and what each has of it."""
+
+    jobs: list[Job]
+    placements: list[Placement]
+    loads: list[Loads]  # bytes by link, of each job
+    values: list[float]  # of the objective, beside the others
+    value: float  # of all jobs
+    hop_bytes: int
+
+    @property
+    def key(self) -> tuple[float, int]:
+        """What is compared: less is better."""
+        return self.value, self.hop_bytes
+
+
+class JointPlacement(NamedTuple):
+    """What `place_jointly` found, beside what each job has when placed for itself."""
+
+    alone: list[float]  # of the objective, on an empty machine
+    apart: Together  # the same placements, with all jobs running
+    together: Together  # the best found, never worse than apart
+    work: int
+
+
+class Search:
+    """Searches that share a budget of seconds and work, and end together."""
+
+    def __init__(
+        self,
+        mapper: str = "auto",
+        *,
+        objective: str = "congestion",
+        seed: int = 1,
+        seconds: float | None = None,
+        work: int | None = None,
+        threads: int = 0,
+        progress: Callable[[int], bool] | None = None,
+    ) -> None:
+        self.objective = objective
+        self.work_done = 0
+        self._mapper = mapper
+        self._seed, self._threads = seed, threads
+        self._seconds, self._work = seconds, work
+        self._progress = progress
+        self._start = monotonic()
+        self._stopped = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left of the budget, or progress asked to stop."""
+        late = self._seconds is not None and self._seconds_left() <= 0
+        spent = self._work is not None and self.work_done >= self._work
+        return self._stopped or late or spent
+
+    def place(
+        self,
+        graph: CommGraph,
+        allocation: Allocation,
+        share: float,
+        background: Loads | None = None,
+    ) -> Placement:
+        """Place a pattern with a share of the whole budget, or what is left of it."""
+        seconds = work = None
+        if self._seconds is not None:
+            seconds = max(0.0, min(share * self._seconds, self._seconds_left()))
+        if self._work is not None:
+            work = max(0, min(int(share * self._work), self._work - self.work_done))
+        placement, done = place(
+            graph,
+            allocation,
+            self._mapper,
+            seed=self._seed,
+            seconds=seconds,
+            work=0 if self._stopped else work,
+            threads=self._threads,
+            objective=self.objective,
+            background=background,
+            progress=self._go_on,
+        )
+        # How far a search goes beyond its budget depends on the number of threads.
+        self.work_done += done if work is None else min(done, work)
+        return placement
+
+    def _seconds_left(self) -> float:
+        return (self._seconds or 0.0) - (monotonic() - self._start)
+
+    def _go_on(self, work: int) -> bool:
+        if self._progress is not None and not self._progress(self.work_done + work):
+            self._stopped = True
+        return not self._stopped
+
+
+def place_jointly(jobs: Sequence[Job], search: Search) -> JointPlacement:
+    """Place jobs that have slots of their own.
+
+    Raises
+    ------
+    topoloom.Error
+        If two jobs have a slot in common, or a job has more ranks than slots.
+    """
+    _refuse_overlap(jobs)
+    share = 0.5 / len(jobs)
+    alone, apart = _place_apart(jobs, search, share)
+    best, waiting = apart, len(jobs)
+    for number in itertools.cycle(range(len(jobs))):
+        if waiting == 0 or search.ended:
+            break
+        job = jobs[number]
+        placed = search.place(
+            job.graph, job.allocation, share, _others(best.loads, number)
+        )
+        placements = [*best.placements[:number], placed, *best.placements[number + 1 :]]
+        tried = _run_together(jobs, placements, search.objective)
+        if tried.key < best.key:
+            best, waiting = tried, len(jobs)
+        waiting -= 1
+    return JointPlacement(alone, apart, best, search.work_done)
+
+
+def place_in_pool(
+    patterns: Sequence[tuple[str, CommGraph]], pool: Allocation, search: Search
+) -> JointPlacement:
+    """Place jobs, given by name and pattern, that share a pool of slots.
+
+    Apart, each job gets the first slots that are left.
+
+    Raises
+    ------
+    topoloom.Error
+        If the pool has too few slots.
+    """
+    ends = np.cumsum([graph.rank_count for _, graph in patterns])
+    if ends[-1] > pool.slot_count:
+        raise Error(
+            f"the jobs have {ends[-1]} ranks together, but the allocation has only "
+            f"{counted(pool.slot_count, 'slot')}"
+        )
+    parts = np.split(pool.slots[: ends[-1]], ends[:-1])
+    share = 0.5 / len(patterns)
+    alone, apart = _place_apart(_jobs_on(patterns, parts, pool), search, share)
+    one = search.place(_union([graph for _, graph in patterns]), pool, 0.5)
+    slots = np.split(one.slots, ends[:-1])
+    jobs = _jobs_on(patterns, slots, pool)
+    placements = [
+        Placement(job.allocation, own) for job, own in zip(jobs, slots, strict=True)
+    ]
+    together = _run_together(jobs, placements, search.objective)
+    best = min(apart, together, key=lambda found: found.key)
+    return JointPlacement(alone, apart, best, search.work_done)
+
+
+def _place_apart(
+    jobs: Sequence[Job], search: Search, share: float
+) -> tuple[list[float], Together]:
+    placements = [search.place(job.graph, job.allocation, share) for job in jobs]
+    alone = [
+        objective_value(job.graph, job.allocation, placed, objective=search.objective)
+        for job, placed in zip(jobs, placements, strict=True)
+    ]
+    return alone, _run_together(jobs, placements, search.objective)
+
+
+def _run_together(
+    jobs: Sequence[Job], placements: list[Placement], objective: str
+) -> Together:
+    found = [
+        judge(job.graph, job.allocation, placed, hottest=0)
+        for job, placed in zip(jobs, placements, strict=True)
+    ]
+    loads = [judgement.loads for judgement in found]
+    values = []
+    for number, (job, placed) in enumerate(zip(jobs, placements, strict=True)):
+        beside = np.where(loads[number] > 0, _others(loads, number), 0.0)
+        on = (job.graph, job.allocation, placed)
+        values.append(objective_value(*on, objective=objective, background=beside))
+    value = sum(values) if objective == "hop-bytes" else max(values)
+    hop_bytes = sum(judgement.hop_bytes for judgement in found)
+    return Together(list(jobs), placements, loads, values, value, hop_bytes)
+
+
+def _others(loads: Sequence[Loads], job: int) -> Loads:
+    """Bytes by link that all jobs but one send."""
+    total: Loads = np.sum([own for k, own in enumerate(loads) if k != job], axis=0)
+    return total
+
+
+def _refuse_overlap(jobs: Sequence[Job]) -> None:
+    for one, other in itertools.combinations(jobs, 2):
+        both = np.intersect1d(one.allocation.slots, other.allocation.slots)
+        if len(both):
+            node = both[0] // one.allocation.machine.slots_per_node
+            raise Error(
+                f"node {node} is in the allocations of both {one.name} and {other.name}"
+            )
+
+
+def _jobs_on(
+    patterns: Sequence[tuple[str, CommGraph]],
+    slots: Sequence[NDArray[np.uint32]],
+    pool: Allocation,
+) -> list[Job]:
+    """Give each job its slots of the pool, in the order of the pool."""
+    machine = pool.machine
+    jobs = []
+    for (name, graph), own in zip(patterns, slots, strict=True):
+        held = pool.slots[np.isin(pool.slots, own)]
+        nodes = pool.nodes[np.isin(pool.nodes, held // machine.slots_per_node)]
+        jobs.append(Job(name, graph, Allocation(machine, nodes, held)))
+    return jobs
+
+
+def _union(graphs: Sequence[CommGraph]) -> CommGraph:
+    """Put patterns side by side, without a message between them."""
+    ranks = np.cumsum([0] + [graph.rank_count for graph in graphs[:-1]])
+    edges = np.cumsum([0] + [graph.edge_count for graph in graphs])
+    firsts = [
+        graph.first[:-1] + np.uint64(at)
+        for graph, at in zip(graphs, edges[:-1], strict=True)
+    ]
+    peers = [
+        graph.peer + np.uint32(at) for graph, at in zip(graphs, ranks, strict=True)
+    ]
+    return CommGraph.from_csr(
+        np.concatenate([*firsts, [np.uint64(edges[-1])]]),
+        np.concatenate(peers),
+        *(
+            np.concatenate([getattr(graph, name) for graph in graphs])
+            for name in ("bytes", "messages", "load", "self_bytes", "self_messages")
+        ),
+    )

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`topoloom collective`: from a question to a schedule, an order and a table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from topoloom.graphs.phases import load_phases
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+TORUS = "torus:4x4,bandwidth=1GB/s+node:1,startup=1us"
+ALL_TO_ALL = ("collective", "alltoall", "-n", 16, "--bytes", 64)
+
+
+def names(document: Any) -> list[str]:
+    return [one["name"] for one in document["schedules"]]
+
+
+def test_all_schedules_are_ranked_by_the_model_alone(topoloom: Command) -> None:
+    words = ["collective", "MPI_Alltoall", "-n", 1024, "--bytes", 76, "--model"]
+    printed = topoloom(*words, "qsnet")
+    assert (printed.status, printed.err) == (0, "")
+    assert "all-to-all of 76 B among 1,024 ranks\n" in printed.out
+    assert "MPI's usual" in printed.out
+    assert "CPU" in printed.out
+    assert "congestion" not in printed.out
+    found = topoloom(*words, "qsnet", "--json").json
+    times = [one["time"] for one in found["schedules"]]
+    assert times == sorted(times)
+    assert names(found)[0] == "mesh"
+    assert (found["usual"], found["machine"]) == ("bruck", None)
+
+
+def test_a_model_that_says_nothing_of_cpu_has_no_such_column(
+    topoloom: Command,
+) -> None:
+    assert "CPU" not in topoloom(*ALL_TO_ALL, "--model", "hdr").out
+
+
+def test_rounds_that_wait_for_each_other_take_a_latency_each(
+    topoloom: Command,
+) -> None:
+    """Ten rounds of MPI over HDR take a microsecond and more each."""
+    words = ["collective", "allreduce", "-n", 1024, "--bytes", 8, "--model", "hdr"]
+    found = topoloom(*words, "--json").json["schedules"][0]
+    assert (found["name"], found["rounds"]) == ("recursive-doubling", 10)
+    assert 10e-6 < found["time"] < 15e-6
+
+
+def test_an_order_goes_to_the_other_verbs(topoloom: Command) -> None:
+    words = [*ALL_TO_ALL, "-m", TORUS]
+    found = topoloom(*words, "--order", "-o", "x.json", "--json").json
+    turns = [turn["seconds"] for turn in found["turns"]]
+    assert turns == sorted(turns, reverse=True)
+    assert found["schedules"][0]["time"] == turns[-1]
+    again = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--json").json
+    assert again["schedules"] == found["schedules"]
+    printed = topoloom(*words, "--order", "-o", "y.json")
+    assert "schedule 1" in printed.out
+    assert "congestion" in printed.out
+    first, second = (json.loads(Path(f"{name}.json").read_text()) for name in "xy")
+    assert first.pop("command") != second.pop("command")
+    assert first == second
+
+    made = topoloom(*words, "--placement", "x.json", "--pattern", "p.npz")
+    assert made.status == 2  # a placement has a machine of its own
+    made = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--pattern", "p.npz")
+    assert made.status == 0
+    judged = topoloom("judge", "p.npz", "x.json", "--json").json
+    assert judged["hop_bytes"] > 0
+    phases = load_phases(Path("p.npz"))
+    assert len(phases) == again["schedules"][0]["rounds"]
+    exported = topoloom("export", "x.json", "--to", "openmpi-rankfile")
+    assert exported.status == 0
+    assert exported.out.count("rank ") == 16
+
+
+def test_a_runtime_finds_the_schedule_for_its_ranks_and_bytes(
+    topoloom: Command,
+) -> None:
+    words = ["--model", "qsnet", "--decisions", "t.json"]
+    topoloom("collective", "alltoall", "-n", 100, *words)
+    table = json.loads(Path("t.json").read_text())
+    assert (table["format"], table["version"]) == ("topoloom-decisions", 1)
+    assert table["operation"] == "all-to-all"
+    lines = table["decisions"]
+    assert {line["ranks"] for line in lines} == {2, 4, 8, 16, 32, 64, 100}
+    fit = [line for line in lines if line["ranks"] == 100 and line["bytes"] <= 76]
+    single = topoloom(
+        "collective", "alltoall", "-n", 100, "--bytes", 76, "--model", "qsnet", "--json"
+    ).json
+    assert fit[-1]["schedule"] == names(single)[0]
+
+
+def test_the_degree_of_a_many_to_many_is_part_of_the_key(topoloom: Command) -> None:
+    words = ["-n", 16, "--degree", 5, "--model", "qsnet"]
+    topoloom("collective", "many-to-many", *words, "--decisions", "t.json")
+    lines = json.loads(Path("t.json").read_text())["decisions"]
+    assert {(line["ranks"], line["degree"]) for line in lines} == {(8, 5), (16, 5)}
+    topoloom("collective", "barrier", "-n", 4, *words[4:], "--decisions", "b.json")
+    lines = json.loads(Path("b.json").read_text())["decisions"]
+    assert lines == [
+        {"ranks": ranks, "bytes": 0, "schedule": "dissemination"} for ranks in (2, 4)
+    ]
+
+
+def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
+    words = ["collective", "bcast", "-n", 8, "--model", "hdr"]
+    drawn = topoloom(
+        *words, "--figure", "t.svg", "--over", "ranks", "--rounds", "r.svg"
+    )
+    assert (drawn.status, drawn.err) == (0, "")
+    for file in ("t.svg", "r.svg"):
+        assert f"written  {file}" in drawn.out
+        assert Path(file).read_text().rstrip().endswith("</svg>")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["alltoal", "-n", 8], "no collective 'alltoal' (did you mean 'all-to-all'?)"),
+        (["bcast", "-n", 8, "--schedule", "ring"], "no broadcast schedule 'ring'"),
+        (["bcast", "-n", 8, "--root", 8], "root 8 is not a rank; ranks are 0 to 7"),
+        (["alltoall", "-n", 0], "--ranks must be 1 or more"),
+        (["many-to-many", "-n", 8], "many-to-many needs --degree"),
+        (["many-to-many", "-n", 8, "--degree", 8], "there are 0 to 7"),
+        (["alltoall", "-n", 8, "--degree", 2], "--degree is for many-to-many"),
+        (["alltoall", "-n", 17, "-m", TORUS], "17 ranks, but the allocation has only"),
+        (["alltoall", "-n", 8, "--placement", "empty.json"], "the file is empty"),
+        (["alltoall", "-n", 8, "-m", "torus:4x4"], "add one, as in torus:8x8x8,band"),
+        (["alltoall", "-n", 8, "--order"], "name one with --machine"),
+        (["alltoall", "-n", 8, "-o", "x.json"], "add --order"),
+        (["alltoall", "-n", 8, "--over", "ranks"], "--over is for --figure"),
+        (["alltoall", "-n", 33, "--rounds", "r.svg"], "up to 32 ranks, not of 33"),
+        (["barrier", "-n", 8, "--figure", "f.svg"], "no figure over bytes of barrier"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_line(
+    topoloom: Command, words: list[Any], complaint: str
+) -> None:
+    Path("empty.json").write_text("")
+    refused = topoloom("collective", *words, "--model", "hdr")
+    assert refused.status == 2
+    assert complaint in refused.err
+    assert refused.err.count("\n") == 1
+
+
+def test_what_messages_cost_must_come_from_somewhere(topoloom: Command) -> None:
+    refused = topoloom(*ALL_TO_ALL)
+    assert (refused.status, refused.out) == (2, "")
+    assert "name a --model (see 'topoloom model list') or a --machine" in refused.err
+    silent = topoloom(*ALL_TO_ALL, "-m", "torus:4x4,bandwidth=1GB/s")
+    assert (silent.status, silent.out) == (2, "")
+    assert "add --model (see 'topoloom model list') or +node:" in silent.err
+
+
+def test_ranks_are_spread_over_an_allocation_as_srun_does(topoloom: Command) -> None:
+    machine = "torus:4x4,bandwidth=1GB/s+node:4,startup=1us"
+    words = (*ALL_TO_ALL, "-m", machine, "--allocate", 8)
+    spread = topoloom(*words)
+    assert "16 ranks use 2 slots of each, as srun -N 8 -n 16 does" in spread.out
+    packed = topoloom(*words, "--ranks-per-node", 4)
+    assert "16 ranks use 4 slots of 4 of them" in packed.out
+
+
+@pytest.mark.parametrize("option", ["--allocate", "--ranks-per-node"])
+def test_where_ranks_are_needs_a_machine(topoloom: Command, option: str) -> None:
+    refused = topoloom(*ALL_TO_ALL, "--model", "hdr", option, 4)
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.endswith("name a --machine\n")
+
+
+def test_the_machine_is_called_as_the_user_does_and_short_times_have_their_unit(
+    topoloom: Command,
+) -> None:
+    words = ["bcast", "-n", 2, "--bytes", 8, "-m", "frontier", "--allocate", 2]
+    printed = topoloom("collective", *words)
+    assert printed.out.startswith("broadcast of 8 B among 2 ranks on frontier\n")
+    assert " 0.08 ns" in printed.out  # over four cards of 25 GB/s

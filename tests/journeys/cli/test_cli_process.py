@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The installed command as a process of its own: help, completion, signals, pipes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from topoloom.cli.app import VERBS
+
+TOPOLOOM = str(Path(sys.executable).parent / "topoloom")
+
+
+def run(*words: str, **more: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [TOPOLOOM, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        **more,
+    )  # type: ignore[call-overload]
+
+
+def test_help_names_every_verb_and_loads_none() -> None:
+    shown = run("--help")
+    assert shown.returncode == 0
+    for verb, entry in VERBS.items():
+        assert verb in shown.stdout
+        assert entry.summary in shown.stdout
+    code = (
+        "import sys; from topoloom.cli.app import run; run(['--help'])\n"
+        "heavy = {'numpy', 'rich', 'matplotlib', 'topoloom._core'} & set(sys.modules)\n"
+        "verbs = [m for m in sys.modules if m == 'topoloom.cli.verbs.map']\n"
+        "sys.exit(f'loaded {heavy} {verbs}' if heavy or verbs else 0)"
+    )
+    checked = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_no_words_at_all_show_the_help() -> None:
+    assert run().stdout == run("--help").stdout
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_every_verb_teaches_by_examples(verb: str) -> None:
+    shown = run(verb, "--help")
+    assert shown.returncode == 0, shown.stderr
+    assert "--json" in shown.stdout
+    assert f"topoloom {verb}" in shown.stdout.partition("Options")[0].partition("\n")[2]
+
+
+def test_the_version_is_told() -> None:
+    assert run("--version").stdout.startswith("topoloom ")
+
+
+def test_shell_completion_knows_verbs_and_options() -> None:
+    def complete(words: str) -> str:
+        return run(
+            env={
+                **os.environ,
+                "_TOPOLOOM_COMPLETE": "complete_bash",
+                "COMP_WORDS": words,
+                "COMP_CWORD": str(len(words.split(" ")) - 1),
+            }
+        ).stdout
+
+    assert complete("topoloom ma").split() == ["machine", "map"]
+    assert "--allocation" in complete("topoloom map --allo").split()
+    assert complete("topoloom map p.npz --machine ho").split() == ["hopper"]
+    assert complete("topoloom map p.npz --mapper gge,sw").split() == ["gge,swap"]
+    assert complete("topoloom map p.npz --objective ti").split() == ["time"]
+    assert complete("topoloom list map").split() == ["mappers"]
+    assert complete("topoloom export x.json --to fl").split() == ["flux-taskmap"]
+    assert "ring" in complete("topoloom pattern ri").split()
+
+
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    command = f"{TOPOLOOM} list --json | head -c 1"
+    piped = subprocess.run(
+        command, shell=True, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert piped.stderr == ""
+
+
+def test_an_error_is_one_line_and_no_traceback(tmp_path: Path) -> None:
+    refused = run("map", "none.npz", "--machine", "torus:4x4", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stdout == ""
+    assert refused.stderr == "topoloom: none.npz: No such file or directory\n"
+
+
+def test_a_full_disk_is_a_failure(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    failed = run("machine", "torus:4x4", "-o", "/dev/full", cwd=tmp_path)
+    assert failed.returncode == 1
+    assert failed.stderr == "topoloom: /dev/full: No space left on device\n"
+
+
+def searches(pid: int) -> bool:
+    """Whether a search is under way: it opens a socket, to hear Ctrl-C through it."""
+    # Files come and go while we look, and the process may end.
+    with contextlib.suppress(FileNotFoundError):
+        for file in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                if "socket" in str(file.readlink()):
+                    return True
+    return False
+
+
+def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:
+    """Send SIGINT to a search that is under way; it must write and say so."""
+    process = subprocess.Popen(
+        [TOPOLOOM, *words, "-o", output, "--threads", "2"],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and not searches(process.pid):
+        time.sleep(0.1)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    best = "placements" if words[0] == "joint" else "placement"
+    assert errors.splitlines() == [
+        f"topoloom: interrupted; {output} holds the best {best} so far"
+    ]
+
+
+def test_ctrl_c_while_the_command_is_loading_is_told_in_one_line() -> None:
+    code = (
+        "import sys, topoloom.cli\n"
+        "class Loading:\n"
+        "    def find_spec(self, *_):\n"
+        "        raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Loading())\n"
+        "topoloom.cli.main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 130
+    assert ended.stderr == "topoloom: interrupted\n"
+
+
+def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
+    made = run(
+        "pattern", "random-geometric", "--ranks", "40000", "-o", "p.npz", cwd=tmp_path
+    )
+    assert made.returncode == 0, made.stderr
+    mapper = "random,swap(reach=100,candidates=100000)"
+    interrupt("map", "p.npz", "-m", "torus:200x200", "--mapper", mapper, cwd=tmp_path)
+    document = json.loads((tmp_path / "x.json").read_text())
+    assert sorted(document["placement"]) == list(range(40000))
+
+
+@pytest.mark.parametrize("room", [[], ["--imbalance", "0.03"]])
+def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
+    tmp_path: Path, room: list[str]
+) -> None:
+    # So many that the search outlasts the signal on any machine.
+    ranks = 200_000 if room else 40_000
+    words = ["random-geometric", "--ranks", str(ranks), "-o", "p.npz"]
+    made = run("pattern", *words, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    machine = "torus:16x16" if room else "torus:200x200"
+    interrupt("map", "p.npz", "-m", machine, "--effort", "best", *room, cwd=tmp_path)
+    judged = run("judge", "p.npz", "x.json", "--json", cwd=tmp_path)
+    assert judged.returncode == 0, judged.stderr
+    values = json.loads(judged.stdout)
+    fullest = math.floor(1.03 * math.ceil(ranks / 256))
+    assert not room or values["load_max"] <= fullest
+    assert ("load_max" in values) is bool(room)
+
+
+def test_ctrl_c_ends_the_ordering_of_a_collective_with_the_best_so_far(
+    tmp_path: Path,
+) -> None:
+    network = "torus:16x16x8,bandwidth=1GB/s"
+    words = ["allgather", "-n", "2048", "--model", "hdr", "-m", network, "--order"]
+    interrupt("collective", *words, cwd=tmp_path)
+    document = json.loads((tmp_path / "x.json").read_text())
+    assert sorted(document["placement"]) == list(range(2048))
+
+
+def test_ctrl_c_ends_all_searches_of_joint_with_the_best_so_far(
+    tmp_path: Path,
+) -> None:
+    words = ["random-geometric", "--ranks", "8000", "-o", "p.npz"]
+    made = run("pattern", *words, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    jobs = ["p.npz", "p.npz", "-m", "torus:160x100"]
+    interrupt("joint", *jobs, "--mapper", "auto(effort=best)", output="d", cwd=tmp_path)
+    slots = [
+        json.loads((tmp_path / f"d/p-{n}.json").read_text())["placement"]
+        for n in (1, 2)
+    ]
+    assert sorted(slots[0] + slots[1]) == list(range(16000))
+
+
+def test_figures_show_before_and_after(tmp_path: Path) -> None:
+    run("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz", cwd=tmp_path)
+    run("map", "p.npz", "-m", "torus:5x5", "-o", "x.json", cwd=tmp_path)
+    judged = run("judge", "p.npz", "x.json", "--figure", "j.svg", cwd=tmp_path)
+    assert judged.returncode == 0, judged.stderr
+    assert (tmp_path / "j.svg").read_text().startswith("<?xml")
+    compared = run(
+        "compare", "p.npz", "-m", "torus:5x5", "--figure", "c.png", cwd=tmp_path
+    )
+    assert compared.returncode == 0, compared.stderr
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_ctrl_c_ends_the_ordering_of_axes_with_the_best_so_far(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [
+            *(TOPOLOOM, "axes", "--machine", "rails:8:128:4", "--to", "megatron"),
+            *("--mesh", "tp=4,cp=4,ep=8,dp=8,pp=4"),
+            *("--traffic", "tp=1GB,cp=1GB,ep=4GB,dp=1GB,pp=1GB,dp+ep=500MB"),
+        ],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and not searches(process.pid):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    order, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert errors == "topoloom: interrupted; this is the best order so far\n"
+    assert sorted(order.strip().split("-")) == ["cp", "dp", "ep", "pp", "tp"]
+
+
+def test_ctrl_c_is_heard_while_a_schedule_is_routed() -> None:
+    network = "torus:32x32x32,bandwidth=1GB/s"
+    words = ["alltoall", "-n", "30000", "--model", "hdr", "-m", network]
+    process = subprocess.Popen(
+        [TOPOLOOM, "collective", *words, "--schedule", "at-once", "--threads", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(4)  # to load and to begin
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)  # the 900 million messages take minutes
+    assert process.returncode == 130, errors
+    assert errors == "topoloom: interrupted\n"

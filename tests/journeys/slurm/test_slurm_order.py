@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks in block order are where a real srun starts them when told nothing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from own_process import TOPOLOOM
+from real_slurm import RealSlurm, real_slurm
+
+from topoloom import Allocation, Machine, load_placement, ring, save_graph
+from topoloom.allocations.launch_order import LaunchOrder
+
+SAY = "echo $SLURM_PROCID $SLURMD_NODENAME"
+CORES = [4, 4, 2, 4]
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[RealSlurm]:
+    """Start a Slurm of four nodes, of which the third has fewer cores."""
+    nodes = {
+        "n[1-2,4]": "CPUs=4 Sockets=2 CoresPerSocket=2",
+        "n3": "CPUs=2 Sockets=1 CoresPerSocket=2",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
+        with real_slurm(nodes, "") as running:
+            yield running
+
+
+def hosts(said: str) -> list[str]:
+    """Read what the ranks said, in their order."""
+    rows = [line.split() for line in said.splitlines() if line[:1].isdigit()]
+    return [host for _, host in sorted(rows, key=lambda row: int(row[0]))]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "order", "ranks"),
+    [
+        (4, LaunchOrder(), 3),
+        (4, LaunchOrder(), 7),
+        (4, LaunchOrder(), 11),
+        (4, LaunchOrder(), 14),
+        (3, LaunchOrder(), 9),
+        (4, LaunchOrder(cores_per_rank=2), 5),
+        (4, LaunchOrder(cores_per_rank=2), 7),
+        (4, LaunchOrder(ranks_per_node=3), 5),
+        (4, LaunchOrder(ranks_per_node=2), 8),
+    ],
+)
+def test_srun_starts_ranks_where_block_order_has_them(
+    slurm: RealSlurm, nodes: int, order: LaunchOrder, ranks: int
+) -> None:
+    machine = Machine("mesh:4+node:4")
+    slots = [4 * node + i for node in range(nodes) for i in range(CORES[node])]
+    allocation = Allocation(machine, range(nodes), slots)
+    used, words = order.used(allocation, ranks)
+    if words:
+        command = words.partition(", as ")[2].partition(" does")[0]
+    else:
+        command = f"srun -N {nodes} -n {ranks} -c {order.cores_per_rank}"
+    names = ",".join(f"n{node + 1}" for node in range(nodes))
+    script = f"{command} --mpi=none sh -c '{SAY}'"
+    said = slurm.in_job(f"-N{nodes} -w {names} --exclusive", script)
+    assert hosts(said) == [f"n{slot // 4 + 1}" for slot in used.slots.tolist()]
+
+
+@pytest.mark.parametrize("ranks", [2, 7])
+def test_a_job_is_mapped_on_the_slots_that_srun_uses(
+    slurm: RealSlurm, tmp_path: Path, ranks: int
+) -> None:
+    save_graph(tmp_path / "ring.npz", ring(ranks, 1000))
+    words = ["map", "ring.npz", "--machine", "detect", "--mapper", "block"]
+    mapping = shlex.join([*TOPOLOOM, *words, "-o", "x.json"])
+    script = f"cd {tmp_path}; {mapping}; srun --mpi=none -n {ranks} sh -c '{SAY}'"
+    said = slurm.in_job("-N3 -w n1,n2,n4 --exclusive", script)
+    assert "ranks use" in said
+    placed = load_placement(tmp_path / "x.json")
+    assert placed.hosts is not None
+    name = dict(zip(placed.allocation.nodes.tolist(), placed.hosts, strict=True))
+    per_node = placed.machine.slots_per_node
+    slots = placed.placement.slots.tolist()
+    started = said[said.index("allocation") :]
+    assert hosts(started) == [name[slot // per_node] for slot in slots]

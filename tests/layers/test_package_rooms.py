@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rooms of the package: every import is one that the room's README.md permits."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from rooms import circles, permits, rooms_below
+
+PACKAGE = Path(__file__).resolve().parents[2] / "python" / "topoloom"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def module(path: Path) -> str:
+    """Name a file as imports do, without the package's own name."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__").removesuffix("__init__")
+
+
+MODULES = {module(path): path for path in FILES}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Name the package's modules that a file imports; "" is the package itself."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            base = node.module or ""
+            full = [f"{base}.{alias.name}" for alias in node.names]
+            known = {f"topoloom.{name}" for name in (*MODULES, "_core")}
+            names = [name if name in known else base for name in full]
+        else:
+            continue
+        for name in names:
+            package, _, rest = name.partition(".")
+            if package == "topoloom" and rest != "_core":
+                yield rest
+
+
+def room_of(name: str) -> str:
+    return str(MODULES[name].parent.relative_to(PACKAGE))
+
+
+def test_files_import_only_what_their_room_permits() -> None:
+    """The package itself is for users: its rooms import where a name is defined."""
+    rooms = rooms_below(PACKAGE, (".py",))
+    wrong = []
+    for name, path in MODULES.items():
+        room = room_of(name)
+        for other in imported(path):
+            if room != "." and not (
+                other and permits(room, rooms[room], room_of(other))
+            ):
+                wrong.append(f"{name} imports {other or 'topoloom'}")
+    assert not wrong
+
+
+def test_permissions_have_no_circles() -> None:
+    rooms = rooms_below(PACKAGE, (".py",))
+    assert not set().union(*rooms.values()) - rooms.keys()
+    arrows = {
+        room: {other for other in rooms if permits(room, allowed, other)} - {room}
+        for room, allowed in rooms.items()
+    }
+    assert not circles(arrows)
+
+
+def test_modules_do_not_import_each_other_in_circles() -> None:
+    arrows = {name: set(imported(path)) - {name} for name, path in MODULES.items()}
+    assert not circles(arrows)

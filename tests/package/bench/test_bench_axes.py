@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bench of axes: what models send, counted by hand, a table and a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from axes.__main__ import line, table
+from axes.cases import CASES, Case, measure
+from axes.figure import draw
+from axes.mixes import MODELS, Model, step
+from topoloom.graphs.axes import parse_mesh
+
+TINY = Model(layers=4, hidden=8, heads=4, kv_heads=2, head_size=2, ffn=16)
+EXPERTS = Model(4, 8, 4, 2, 2, 16, experts=4, active=2)
+
+
+def sent(model: Model, mesh: str) -> dict[str, int]:
+    traffic = step(model, parse_mesh(mesh), 32, 3)
+    return {one.name: one.bytes for one in traffic}
+
+
+def test_a_dense_model_sends_what_the_papers_count() -> None:
+    # 32 tokens of 8 elements of 2 bytes; 4 layers, 3 micro-batches.
+    assert sent(TINY, "tp=2") == {"tp": 8 * 512 // 2 * 12}
+    # 16 tokens, keys and values of 2 heads of 2; once forward, twice as much back.
+    assert sent(TINY, "cp=2,dp=2")["cp"] == 3 * (2 * 16 * 4 * 2) * 12
+    assert sent(TINY, "pp=2") == {"pp": 2 * 512 * 3}
+    # A layer: queries and output 2 x 64, keys and values 2 x 32, three of 8 x 16.
+    assert sent(TINY, "dp=2") == {"dp": 4 * (192 + 384) * 4 // 2}
+
+
+def test_experts_send_tokens_and_reduce_their_gradients_apart() -> None:
+    found = sent(EXPERTS, "tp=2,ep=4,dp=2")
+    # To two experts each, both ways and back, of half of the tokens.
+    assert found["ep"] == 4 * 2 * 256 * 3 // 4 * 12
+    assert found["tp"] == 4 * 512 // 2 * 12
+    assert found["ep+dp"] == round(4 * 192 * 4 / 2 * 7 / 8)
+    assert found["tp+dp"] == round(4 * (4 * 384) * 4 / 4 * 3 / 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "weights"),
+    [("Qwen3-30B-A3B", 30.5e9), ("Qwen3-235B-A22B", 235e9), ("Llama 3.1 405B", 405e9)],
+)
+def test_models_have_the_weights_that_their_names_say(
+    name: str, weights: float
+) -> None:
+    """But for embeddings."""
+    model = MODELS[name]
+    counted = model.layers * (model.attention_weights + model.expert_weights)
+    assert counted == pytest.approx(weights, rel=0.03)
+
+
+def test_every_job_fits_its_machine() -> None:
+    for case in CASES:
+        ranks = 1
+        for size in parse_mesh(case.mesh).values():
+            ranks *= size
+        assert ranks <= case.allocation().slot_count
+
+
+def test_a_job_ends_in_a_table_and_a_picture(tmp_path: Path) -> None:
+    case = Case(
+        *("tpu-v4-cube", "Qwen3-30B-A3B", "tp=2,ep=8", 4096, 2),
+        *(frozenset({1, 2}), "2 chips lost"),
+    )
+    result = measure(case, 0.01)
+    assert result.gain >= 0
+    assert "tpu-v4-cube, 2 chips lost" in line(result)
+    header, rule, row = table([result]).splitlines()
+    assert header.count("|") == rule.count("|") == row.count("|")
+    assert "tp=2,ep=8" in row
+    draw([result], tmp_path / "axes.svg")
+    assert (tmp_path / "axes.svg").stat().st_size > 1000

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The study of objectives beside simulated times: its cases, and what its page says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topoloom import Allocation, Machine, objective_value
+from topoloom.graphs.phases import add_phases
+from validation.__main__ import MARKS
+from validation.cases import MACHINES, PATTERNS, SHORT, placements
+from validation.measure import ETHERNET, Run, correlation
+from validation.tables import AIM, missed, report
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_placements_are_many_and_of_all_qualities(machine: str) -> None:
+    phases = PATTERNS["2-D halo"]()
+    allocation = Allocation.whole(Machine(MACHINES[machine]))
+    graph = add_phases(phases)
+    found = list(placements(phases, allocation))
+    assert len({name for name, _ in found}) == len(found) >= 30
+    congestion = [
+        objective_value(graph, allocation, placement, objective="congestion")
+        for _, placement in found
+    ]
+    assert max(congestion) >= 2 * min(congestion)
+    assert len(set(congestion)) > 4
+
+
+def test_simgrids_own_settings_are_those_for_ethernet() -> None:
+    keys = {setting.partition(":")[0] for setting in ETHERNET}
+    assert not keys & {"network/model", "network/TCP-gamma", "network/crosstraffic"}
+    assert {"network/optim", "smpi/simulate-computation"} <= keys
+
+
+def runs(values: list[float], pattern: str = "halo") -> list[Run]:
+    names = ("hop_bytes", "dilation_max", "traffic_average")
+    names = (*names, "congestion", "congestion-soft", "time")
+    return [
+        Run(
+            *("torus", pattern, str(place)),
+            {name: 1 if name == "dilation_max" else value for name in names},
+            simulated=place + 1.0,
+            ethernet=place + 1.0,
+        )
+        for place, value in enumerate(values)
+    ]
+
+
+def test_correlation_is_that_of_ranks() -> None:
+    assert correlation(runs([1, 2, 100]), "time") == pytest.approx(1)
+    assert correlation(runs([3, 2, 1]), "time") == pytest.approx(-1)
+    # By hand: 1 - 6 * (0 + 1 + 1) / (3 * 8).
+    assert correlation(runs([1, 3, 2]), "time") == pytest.approx(0.5)
+    assert correlation(runs([1, 2, 3]), "dilation_max") is None
+
+
+def test_values_within_a_hundredth_count_as_the_same() -> None:
+    assert correlation(runs([1, 1.009, 1.02]), "time") == pytest.approx(0.75**0.5)
+    assert correlation(runs([1, 1.009, 1.005]), "time") is None
+
+
+def test_what_falls_short_is_named_except_for_short_messages() -> None:
+    assert AIM == 0.9
+    assert missed(runs([1, 2, 3])) == []
+    assert missed(runs([1, 3, 2])) == [
+        "torus, halo: congestion 0.500",
+        "torus, halo: time 0.500",
+    ]
+    assert missed(runs([1, 3, 2], SHORT)) == []
+
+
+def test_the_last_lines_hold_the_least_of_each_column() -> None:
+    both = [*runs([1, 2, 3], "a"), *runs([1, 3, 2], "b"), *runs([3, 2, 1], SHORT)]
+    least, short = (line for line in report(both).splitlines() if "**" in line)
+    assert "| 6 | 0.500 |" in least
+    assert "| 3 | -1.000 |" in short
+
+
+def test_the_page_has_its_table_and_its_picture() -> None:
+    page = (ROOT / "docs" / "validation.md").read_text()
+    begin, end = (page.index(mark) for mark in MARKS)
+    for machine in MACHINES:
+        assert page[begin:end].count(f"| {machine} |") == len(PATTERNS)
+    assert "](validation.svg)" in page
+    assert (ROOT / "docs" / "validation.svg").exists()

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objectives from Python: what they are worth, phases, other traffic, ports."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from topoloom import (
+    Allocation,
+    CommGraph,
+    Error,
+    Machine,
+    Placement,
+    all_to_all,
+    fragmented_allocation,
+    judge,
+    objective_value,
+    place,
+    random_geometric,
+    ring,
+    stencil,
+)
+from topoloom.graphs.patterns import Request, make_pattern, make_phases
+
+OBJECTIVES = (
+    "congestion",
+    "congestion-soft",
+    "time",
+    "weighted(hop-bytes=1;congestion=2)",
+)
+
+
+def problems() -> list[tuple[CommGraph, Allocation]]:
+    torus = fragmented_allocation(Machine("torus:6x6,bandwidth=1GB/s"), 16, 3, 2)
+    tree = Machine("tree:4:4,bandwidth=1GB/s:2GB/s,latency=1us+node:2,bandwidth=1GB/s")
+    return [
+        (stencil([4, 4], 5, True, 1000), torus),
+        (random_geometric(15, 1000, 3), torus),
+        (all_to_all(9, 1000), Allocation.whole(tree)),
+    ]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_auto_is_never_worse_than_what_it_tries(objective: str) -> None:
+    for graph, allocation in problems():
+
+        def value(mapper: str, graph: CommGraph, at: Allocation) -> float:
+            placement, _ = place(graph, at, mapper, objective=objective)
+            return objective_value(graph, at, placement, objective=objective)
+
+        best = value("auto", graph, allocation)
+        for mapper in ("block", "mahd", "mahd+swap"):
+            assert best <= value(mapper, graph, allocation)
+
+
+def test_congestion_is_what_a_judge_says() -> None:
+    for graph, allocation in problems():
+        placement, _ = place(graph, allocation, "mahd+swap+local-opt")
+        value = objective_value(graph, allocation, placement, objective="congestion")
+        assert value == judge(graph, allocation, placement).congestion_max
+
+
+def test_a_mix_is_in_parts_of_what_block_placement_has() -> None:
+    graph, allocation = problems()[0]
+    block, _ = place(graph, allocation, "block")
+    mix = "weighted(hop-bytes=1;congestion=2)"
+    assert objective_value(graph, allocation, block, objective=mix) == 3
+
+
+def test_messages_of_different_phases_do_not_meet() -> None:
+    """Two ranks of one node send over its only link: at once, or one after the other.
+
+    Congestion adds up over the phases, so what is alike in both does not change it.
+    """
+    request = Request(ranks=8, bytes=100)
+    graph = make_pattern("recursive-doubling", request)
+    phases = make_phases("recursive-doubling", request)
+    allocation = Allocation.whole(Machine("torus:8"))
+    placement, _ = place(graph, allocation, "block")
+    each = [judge(p, allocation, placement).congestion_max for p in phases]
+    value = objective_value(
+        graph, allocation, placement, objective="congestion", phases=phases
+    )
+    assert value == sum(each)
+    assert value != judge(graph, allocation, placement).congestion_max
+
+
+def test_phases_can_make_another_placement_the_best() -> None:
+    request = Request(ranks=16, bytes=100)
+    graph = make_pattern("bruck", request)
+    phases = make_phases("bruck", request)
+    allocation = Allocation.whole(Machine("torus:4x4"))
+
+    def value(placement: Placement) -> float:
+        return objective_value(
+            graph, allocation, placement, objective="congestion", phases=phases
+        )
+
+    aware, _ = place(graph, allocation, objective="congestion", phases=phases)
+    blind, _ = place(graph, allocation, objective="congestion")
+    assert value(aware) <= value(blind)
+
+
+def test_a_background_keeps_messages_off_busy_links() -> None:
+    machine = Machine("mesh:4")
+    allocation = Allocation.whole(machine)
+    busy = [
+        link for link in range(machine.link_count) if 3 not in machine.link_ends(link)
+    ]
+    background = np.zeros(machine.link_count)
+    background[busy] = 500
+    graph = ring(2, 100)
+    placement, _ = place(
+        graph, allocation, objective="congestion", background=background
+    )
+    assert sorted(placement.slots.tolist()) == [2, 3]
+    assert not judge(graph, allocation, placement).loads[busy].any()
+    worth = [
+        objective_value(
+            graph,
+            allocation,
+            Placement(allocation, slots),
+            objective="congestion",
+            background=background,
+        )
+        for slots in ([2, 3], [0, 1])
+    ]
+    assert worth == [500, 600]
+
+
+@pytest.mark.parametrize(
+    ("slots", "seconds"),
+    [
+        ([0, 1], 0.5 + 2 * 100 / 1000),  # startup, both messages in one memory
+        ([0, 2], 3 + 1 + 100 / 5),  # startup, a link, the port
+        ([0, 4], 3 + 2 + 100 / 5),  # two links
+    ],
+)
+def test_time_counts_startup_latency_and_the_port(
+    slots: list[int], seconds: float
+) -> None:
+    machine = Machine(
+        "torus:4,bandwidth=10MB/s,latency=1s"
+        "+node:2,bandwidth=5MB/s,startup=3s,memory=1000MB/s,memory-startup=0.5s"
+    )
+    allocation = Allocation.whole(machine)
+    placement = Placement(allocation, slots)
+    graph = ring(2, 100 * 10**6)
+    value = objective_value(graph, allocation, placement, objective="time")
+    assert value == pytest.approx(seconds)
+
+
+def test_a_wide_port_leaves_the_link_the_narrowest() -> None:
+    machine = Machine("torus:4,bandwidth=10MB/s+node:1,bandwidth=50MB/s,startup=0s")
+    allocation = Allocation.whole(machine)
+    placement = Placement(allocation, [0, 1])
+    graph = ring(2, 100 * 10**6)
+    value = objective_value(graph, allocation, placement, objective="time")
+    assert value == pytest.approx(10)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"objective": "timed"}, "no objective 'timed' (did you mean 'time'?)"),
+        ({"background": np.ones(3)}, "the background speaks of 3 links"),
+        ({"background": -np.ones(8)}, "a background load is -1"),
+    ],
+)
+def test_impossible_goals_are_refused(more: dict[str, object], message: str) -> None:
+    allocation = Allocation.whole(Machine("torus:4"))
+    with pytest.raises(Error) as caught:
+        place(ring(4), allocation, **{"objective": "congestion", **more})  # type: ignore[arg-type]
+    assert message in str(caught.value)
+
+
+def test_phases_have_the_ranks_of_the_pattern() -> None:
+    allocation = Allocation.whole(Machine("torus:4"))
+    with pytest.raises(Error, match="a phase has 3 ranks, but the pattern has 4"):
+        place(ring(4), allocation, objective="congestion", phases=[ring(3)])

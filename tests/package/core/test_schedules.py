@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Schedules of collectives: which is best, from which size on, and on which ranks."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from topoloom import Allocation, Error, Machine, load_model
+from topoloom.figure.rounds import draw_rounds
+from topoloom.graphs.phases import add_phases
+from topoloom.schedules.choose import (
+    Call,
+    Sites,
+    cost_of,
+    operations,
+    rank_schedules,
+    read_operation,
+    schedule_names,
+    usual_schedule,
+)
+from topoloom.schedules.decisions import decide
+from topoloom.schedules.together import optimize_together
+
+MODEL = load_model("qsnet").model
+TORUS = Allocation.whole(Machine("torus:4x4,bandwidth=1GB/s+node:1,startup=1us"))
+
+
+def call_of(operation: str, ranks: int, size: int, root: int = 0) -> Call:
+    degree = min(3, ranks - 1) if operation.startswith("many") else None
+    return Call(operation, ranks, 0 if operation == "barrier" else size, root, degree)
+
+
+def random_calls(count: int) -> list[Call]:
+    rng = random.Random(7)
+    sizes = [0, 1, 76, 4096, 100_003]
+    calls = []
+    for _, operation in zip(range(count), itertools.cycle(operations()), strict=False):
+        ranks = rng.randint(1, 40)
+        size, root = rng.choice(sizes), rng.randrange(ranks)
+        calls.append(call_of(operation, ranks, size, root))
+    return calls
+
+
+@pytest.mark.parametrize("call", random_calls(33), ids=str)
+def test_every_schedule_of_a_call_keeps_its_promise(call: Call) -> None:
+    for name in schedule_names(call):
+        schedule = call.schedule(name)
+        schedule.check()
+        phases = [schedule.phase(number) for number in range(schedule.rounds)]
+        if not phases:
+            assert call.ranks == 1
+            continue
+        whole, parts = schedule.pattern(), add_phases(phases)
+        for part in ("first", "peer", "bytes", "messages"):
+            assert np.array_equal(getattr(whole, part), getattr(parts, part))
+
+
+@pytest.mark.parametrize("operation", operations())
+def test_the_first_of_the_ranking_is_the_fastest_there_is(operation: str) -> None:
+    for size in (1, 300, 50_000):
+        call = call_of(operation, 24, size)
+        ranked = rank_schedules(call, MODEL)
+        times = [one.cost.time for one in ranked]
+        assert times == sorted(times)
+        each = [cost_of(call, name, MODEL).time for name in schedule_names(call)]
+        assert times[0] == min(each)
+        names = [one.name.partition("(")[0] for one in ranked]
+        assert sorted(names) == sorted(
+            {name.partition("(")[0] for name in schedule_names(call)}
+        )
+
+
+@pytest.mark.parametrize("operation", operations())
+def test_what_mpi_would_take_is_among_the_ranked(operation: str) -> None:
+    for ranks, size in itertools.product(
+        (2, 5, 8, 9, 64, 1000), (1, 256, 9000, 1 << 20)
+    ):
+        call = call_of(operation, ranks, size)
+        names = {name.partition("(")[0] for name in schedule_names(call)}
+        usual = usual_schedule(call)
+        if operation.startswith("many"):
+            assert usual is None
+        else:
+            assert usual in names, call
+
+
+def test_named_schedules_are_ranked_with_their_options() -> None:
+    names = ["chain(segment=512)", "chain(segment=4096)", "binomial"]
+    ranked = rank_schedules(Call("broadcast", 16, 1 << 16), MODEL, None, names)
+    assert {one.name for one in ranked} == set(names)
+
+
+def test_operations_go_by_the_names_of_mpi() -> None:
+    for name, ours in (
+        ("MPI_Alltoall", "all-to-all"),
+        ("bcast", "broadcast"),
+        ("Reduce_scatter", "reduce-scatter"),
+    ):
+        assert read_operation(name) == ours
+    with pytest.raises(Error, match="no collective 'allgathr'"):
+        read_operation("allgathr")
+
+
+def test_a_call_that_cannot_be_is_refused_and_not_ranked() -> None:
+    with pytest.raises(Error, match="the root 4 is not a rank; ranks are 0 to 3"):
+        rank_schedules(Call("broadcast", 4, 8, root=4), MODEL)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        Call("all-to-all", 100, 1),
+        Call("all-reduce", 24, 1),
+        Call("broadcast", 12, 1),
+        Call("many-to-many", 16, 1, degree=5),
+    ],
+    ids=lambda call: call.operation,
+)
+def test_a_decision_holds_from_its_byte_on_and_not_before(call: Call) -> None:
+    most = 1 << 20
+    decisions = decide(call, MODEL, most=most)
+    assert (decisions[0].bytes, decisions[0].degree) == (1, call.degree)
+    for before, after in itertools.pairwise(decisions):
+        for size, best in ((after.bytes - 1, before), (after.bytes, after)):
+            ranked = rank_schedules(call._replace(bytes=size), MODEL)
+            assert ranked[0].name == best.schedule
+
+
+def test_a_barrier_has_one_decision() -> None:
+    assert decide(Call("barrier", 9, 0), MODEL) == [(9, None, 0, "dissemination")]
+
+
+@pytest.mark.parametrize("operation", ["all-to-all", "all-gather", "reduce"])
+def test_a_schedule_and_an_order_together_only_gain(operation: str) -> None:
+    call = call_of(operation, 16, 1024)
+    together = optimize_together(call, TORUS, None)
+    seconds = [turn.seconds for turn in together.turns]
+    assert seconds == sorted(seconds, reverse=True)
+    assert [turn.what for turn in together.turns[:1]] == ["schedule"]
+    assert together.best.cost.time == seconds[-1]
+    sites = Sites(TORUS, together.placement)
+    again = cost_of(call, together.best.name, None, sites)
+    assert again.time == pytest.approx(seconds[-1])
+    assert sorted(together.placement.slots.tolist()) == list(range(16))
+
+
+def test_nothing_is_lost_against_a_ring_round_the_torus() -> None:
+    """A ring of 16 goes round a 4x4 torus so that every message goes one hop."""
+    together = optimize_together(call_of("all-gather", 16, 1 << 20), TORUS, None)
+    assert together.best.cost.time <= 15 * (1e-6 + (1 << 20) / 1e9)
+
+
+def test_the_search_ends_when_it_is_told_to() -> None:
+    together = optimize_together(
+        call_of("all-to-all", 16, 64), TORUS, None, progress=lambda _: False
+    )
+    assert 1 <= len(together.turns) <= 2
+
+
+def test_rounds_are_drawn_the_same_each_time(tmp_path: Path) -> None:
+    drawn = [tmp_path / "a.svg", tmp_path / "b.svg"]
+    schedules = [
+        (Call("scatter", 4, 1024), "binomial"),
+        (Call("all-to-all", 3, 8), "bruck"),
+        (Call("barrier", 4, 0), "dissemination"),
+    ]
+    for path in drawn:
+        draw_rounds(path, schedules)
+    assert drawn[0].read_bytes() == drawn[1].read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "complaint"),
+    [
+        (Call("all-to-all", 33, 1), "bruck", "up to 32 ranks, not of 33"),
+        (Call("all-reduce", 32, 1), "ring", "62 rounds, more than the 32"),
+        (Call("all-to-all", 1, 1), "bruck", "no rounds to draw"),
+    ],
+)
+def test_what_is_too_large_or_too_small_is_not_drawn(
+    call: Call, name: str, complaint: str
+) -> None:
+    with pytest.raises(Error, match=complaint):
+        draw_rounds("x.svg", [(call, name)])

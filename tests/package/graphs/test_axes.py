@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Axes of training jobs: texts, orders that launchers and JAX read, and what is won."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from topoloom import Allocation, Error, Machine, load_machine, objective_value
+from topoloom.graphs.axes import (
+    MeshOrders,
+    Traffic,
+    mesh_pattern,
+    order_axes,
+    parse_mesh,
+    parse_traffic,
+    rank_order,
+)
+from topoloom.graphs.phases import edge_rows
+
+GB = 10**9
+
+
+def ordered(machine: str, mesh: str, traffic: str) -> MeshOrders:
+    axes = parse_mesh(mesh)
+    allocation = Allocation.whole(load_machine(machine))
+    return order_axes(allocation, axes, parse_traffic(traffic, axes))
+
+
+def test_a_mesh_keeps_the_order_in_which_it_is_written() -> None:
+    assert list(parse_mesh("pp=4, tp=8,x=3").items()) == [
+        ("pp", 4),
+        ("tp", 8),
+        ("x", 3),
+    ]
+
+
+def test_traffic_goes_the_usual_way_unless_told() -> None:
+    mesh = parse_mesh("tp=2,ep=2,pp=2,dp=2")
+    text = "tp=1kB,ep=2,pp=3,dp=halving:4,dp+ep=5,ep+tp=all-to-all:6"
+    assert parse_traffic(text, mesh) == [
+        Traffic(("tp",), "ring", 1000),
+        Traffic(("ep",), "all-to-all", 2),
+        Traffic(("pp",), "chain", 3),
+        Traffic(("dp",), "halving", 4),
+        Traffic(("dp", "ep"), "ring", 5),
+        Traffic(("ep", "tp"), "all-to-all", 6),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mesh", "message"),
+    [
+        ("", "cannot read '' of the mesh"),
+        ("tp=8,", "cannot read '' of the mesh 'tp=8,': write AXIS=SIZE"),
+        ("tp:8", "cannot read 'tp:8'"),
+        ("tp=8x2", "cannot read 'tp=8x2'"),
+        ("tp=1.5", "cannot read 'tp=1.5'"),
+        ("tp=8,tp=2", "axis 'tp' of the mesh 'tp=8,tp=2' is given twice"),
+        ("tp=0", "axis 'tp' of the mesh has 0 ranks; give it 1 or more"),
+        ("tp=-8", "axis 'tp' of the mesh has -8 ranks"),
+    ],
+)
+def test_a_mesh_that_makes_no_sense_is_refused(mesh: str, message: str) -> None:
+    with pytest.raises(Error, match=message):
+        parse_mesh(mesh)
+
+
+@pytest.mark.parametrize(
+    ("traffic", "message"),
+    [
+        ("tp", "cannot read 'tp' of the traffic: write AXIS=BYTES or"),
+        ("pt=1", "no axis of the mesh 'pt'; there are: tp, dp"),
+        ("tp=rng:1", r"no collective 'rng' \(did you mean 'ring'\?\); there are: ring"),
+        ("tp=ring:-1", "cannot read an amount of bytes '-1'"),
+        ("tp=1,tp=ring:2", "traffic tp=ring is given twice; add it up"),
+        ("tp+tp=1", "traffic 'tp\\+tp' names axis 'tp' twice"),
+        ("dp=halving:1", "halving needs groups of a power of two, not of 6"),
+    ],
+)
+def test_traffic_that_makes_no_sense_is_refused(traffic: str, message: str) -> None:
+    with pytest.raises(Error, match=message):
+        ordered("torus:4x4", "tp=2,dp=6", traffic)
+
+
+def test_a_mesh_that_does_not_fit_says_which_would() -> None:
+    with pytest.raises(Error, match=r"has 32 ranks.* 20 slots; tp=1 or dp=10 fits"):
+        ordered("torus:4x5", "tp=2,dp=16", "tp=1")
+
+
+def test_ranks_are_numbered_as_megatron_numbers_them() -> None:
+    assert rank_order(parse_mesh("x=1,pp=1,dp=1,cp=1,tp=1")) == [
+        "tp",
+        "cp",
+        "dp",
+        "pp",
+        "x",
+    ]
+    graph, phases = mesh_pattern({"dp": 3, "tp": 2}, [Traffic(("tp",), "ring", 10)])
+    assert len(phases) == 1
+    pairs = edge_rows(graph)[:, :2].tolist()
+    assert pairs == [[0, 1], [1, 0], [2, 3], [3, 2], [4, 5], [5, 4]]
+
+
+def test_devices_have_the_shape_of_the_mesh() -> None:
+    # Reversed, so that the device of a slot is not its number.
+    machine = Machine("torus:2x2x2")
+    allocation = Allocation(machine, list(range(8))[::-1])
+    mesh = parse_mesh("pp=2,tp=4")
+    orders = order_axes(allocation, mesh, [Traffic(("tp",), "ring", 1)])
+    assert orders.devices(orders.given).tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    for order in (orders.given, orders.nested, orders.best):
+        devices = orders.devices(order)
+        assert sorted(devices.ravel().tolist()) == list(range(8))
+        ranks = orders.device_of_rank(order)
+        assert np.array_equal(devices, ranks.reshape(2, 4))
+        assert np.array_equal(allocation.slots[ranks], order.slots)
+
+
+def test_a_nested_order_is_what_its_name_says() -> None:
+    """As Megatron reads the name: ranks count along its first axis first."""
+    orders = ordered(
+        "rails:4:4:1,bandwidth=1GB/s,bandwidth.nvlink=9GB/s",
+        "tp=4,dp=4",
+        "tp=1MB,dp=1GB",
+    )
+    assert orders.text(orders.nested) == "dp-tp"
+    tp_of_device = np.argsort(orders.device_of_rank(orders.nested)) % 4
+    assert tp_of_device.tolist() == np.repeat(np.arange(4), 4).tolist()
+
+
+def test_seconds_are_those_of_the_objective_time() -> None:
+    orders = ordered(
+        "tpu-v4-cube", "tp=4,ep=4,dp=4", "tp=1GB,ep=2GB,dp=halving:1GB,dp+ep=1GB"
+    )
+    graph, phases = mesh_pattern(orders.mesh, orders.traffic)
+    assert len(phases) == 5
+    for order in (orders.given, orders.nested, orders.best):
+        value = objective_value(
+            graph,
+            orders.allocation,
+            orders.placement(order),
+            objective="time",
+            phases=phases,
+        )
+        assert value == pytest.approx(order.total)
+        assert sum(order.seconds) == pytest.approx(order.total)
+
+
+def test_groups_of_sixteen_leave_eight_of_seventy_two_idle() -> None:
+    orders = ordered("nvl72-row", "tp=16,dp=32", "tp=16GB,dp=1GB")
+    domains = orders.best.slots.reshape(32, 16) // 72
+    assert (domains == domains[:, :1]).all()
+    # A ring of 16 GB a rank over NVLinks of 900 GB/s; starting takes microseconds.
+    assert orders.best.seconds[0] == pytest.approx(16 / 900, rel=1e-4)
+    assert orders.given.seconds[0] == pytest.approx(16 / 50 / 2, rel=1e-4)
+
+
+def test_an_axis_larger_than_a_torus_axis_is_split() -> None:
+    orders = ordered("torus:4x4x4", "ep=8,dp=8", "ep=7GB,dp=1GB")
+    best = orders.text(orders.best)
+    assert "ep2" in best or "ep4" in best
+    assert orders.best.total < orders.nested.total
+
+
+def test_nothing_to_send_takes_no_time() -> None:
+    orders = ordered("torus:4", "tp=1,dp=4", "tp=1GB")
+    assert orders.best.total == 0
+    assert mesh_pattern(orders.mesh, orders.traffic)[0].edge_count == 0

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives as messages: against a simulation with data, and first principles."""
+
+from __future__ import annotations
+
+import collective_rounds as rounds
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from topoloom import Error
+from topoloom.graphs.collectives import (
+    OPERATIONS,
+    TABLE,
+    Messages,
+    exchanges,
+    expand,
+    rule_for,
+)
+from topoloom.graphs.collectives.rabenseifner import (
+    allreduce_rabenseifner,
+    reduce_rabenseifner,
+)
+from topoloom.graphs.collectives.trees import (
+    bcast_binomial,
+    gather_binomial,
+    reduce_binomial,
+    scatter_binomial,
+    scatter_pieces,
+)
+
+sizes = st.integers(2, 24)
+amounts = st.integers(0, 300)
+powers = st.sampled_from([2, 4, 8, 16, 32])
+
+
+def pairs(*parts: Messages) -> dict[tuple[int, int], tuple[int, int]]:
+    """Add up {(source, target): (bytes, messages)}."""
+    found: dict[tuple[int, int], tuple[int, int]] = {}
+    for part in parts:
+        for s, t, size, count in zip(*(c.tolist() for c in part), strict=True):
+            old = found.get((s, t), (0, 0))
+            found[s, t] = (old[0] + size, old[1] + count)
+    return found
+
+
+def assert_all_hold(ranks: rounds.Ranks, piece: int, contributions: set[int]) -> None:
+    assert all(held[piece] == contributions for held in ranks.held)
+
+
+@given(sizes, amounts, st.data())
+def test_binomial_broadcast_reaches_every_rank_once(
+    size: int, bytes: int, data: st.DataObject
+) -> None:
+    root = data.draw(st.integers(0, size - 1))
+    slow = rounds.bcast_binomial(size, bytes, root)
+    assert_all_hold(slow, 0, {root})
+    assert pairs(bcast_binomial(size, bytes, root)) == slow.sent
+
+
+@given(sizes, amounts, st.data())
+def test_binomial_reduction_adds_every_rank(
+    size: int, bytes: int, data: st.DataObject
+) -> None:
+    root = data.draw(st.integers(0, size - 1))
+    slow = rounds.reduce_binomial(size, bytes, root)
+    assert slow.held[root][0] == set(range(size))
+    assert pairs(reduce_binomial(size, bytes, root)) == slow.sent
+
+
+@given(sizes, amounts, st.data())
+def test_binomial_gather_brings_every_block_and_scatter_is_its_mirror(
+    size: int, block: int, data: st.DataObject
+) -> None:
+    root = data.draw(st.integers(0, size - 1))
+    slow = rounds.gather_binomial(size, block, root)
+    assert set(slow.held[root]) == set(range(size))
+    assert pairs(gather_binomial(size, block, root)) == slow.sent
+    mirror = {(t, s): sent for (s, t), sent in slow.sent.items()}
+    assert pairs(scatter_binomial(size, block, root)) == mirror
+
+
+@given(sizes, amounts, st.data())
+def test_scattered_broadcast_with_a_ring_gives_every_piece_to_all(
+    size: int, bytes: int, data: st.DataObject
+) -> None:
+    root = data.draw(st.integers(0, size - 1))
+    slow = rounds.bcast_scattered(size, bytes, root, ring=True)
+    assert all(set(held) == set(range(size)) for held in slow.held)
+    fast = (
+        scatter_pieces(size, bytes, root),
+        exchanges.bcast_pieces_ring(size, bytes, root),
+    )
+    assert pairs(*fast) == slow.sent
+
+
+@given(powers, amounts, st.data())
+def test_scattered_broadcast_with_doubling_gives_every_piece_to_all(
+    size: int, bytes: int, data: st.DataObject
+) -> None:
+    root = data.draw(st.integers(0, size - 1))
+    slow = rounds.bcast_scattered(size, bytes, root, ring=False)
+    assert all(set(held) == set(range(size)) for held in slow.held)
+    collected = exchanges.bcast_pieces_doubled(size, bytes, root)
+    assert pairs(scatter_pieces(size, bytes, root), collected) == slow.sent
+
+
+@given(powers, amounts)
+def test_allgather_by_doubling_gives_every_block_to_all(size: int, total: int) -> None:
+    slow = rounds.allgather(size, total, rounds.doubling_allgather)
+    assert all(set(held) == set(range(size)) for held in slow.held)
+    assert pairs(exchanges.allgather_doubling(size, total, 0)) == slow.sent
+
+
+@pytest.mark.parametrize(
+    ("fast", "collect"),
+    [
+        (exchanges.allgather_ring, rounds.ring_allgather),
+        (exchanges.allgather_bruck, rounds.bruck_allgather),
+    ],
+)
+@given(size=sizes, total=amounts)
+def test_allgather_gives_every_block_to_all(
+    fast: object, collect: object, size: int, total: int
+) -> None:
+    slow = rounds.allgather(size, total, collect)  # type: ignore[arg-type]
+    assert all(set(held) == set(range(size)) for held in slow.held)
+    assert pairs(fast(size, total, 0)) == slow.sent  # type: ignore[operator]
+
+
+@given(sizes, amounts)
+def test_allreduce_adds_every_rank_everywhere(size: int, bytes: int) -> None:
+    slow = rounds.allreduce_doubling(size, bytes)
+    assert_all_hold(slow, 0, set(range(size)))
+    assert pairs(exchanges.allreduce_doubling(size, bytes, 0)) == slow.sent
+
+
+@given(sizes, amounts)
+def test_rabenseifners_allreduce_adds_every_piece_everywhere(
+    size: int, bytes: int
+) -> None:
+    slow = rounds.allreduce_rabenseifner(size, bytes)
+    for piece in range(len(slow.sizes)):
+        assert_all_hold(slow, piece, set(range(size)))
+    assert pairs(allreduce_rabenseifner(size, bytes, 0)) == slow.sent
+
+
+@given(sizes, amounts, st.data())
+def test_rabenseifners_reduction_adds_every_piece_at_the_root(
+    size: int, bytes: int, data: st.DataObject
+) -> None:
+    root = data.draw(st.integers(0, size - 1))
+    slow = rounds.reduce_rabenseifner(size, bytes, root)
+    everybody = set(range(size))
+    assert all(slow.held[root][p] == everybody for p in range(len(slow.sizes)))
+    assert pairs(reduce_rabenseifner(size, bytes, root)) == slow.sent
+
+
+@given(sizes, amounts)
+def test_reduce_scatter_by_halving_adds_each_ranks_block(size: int, total: int) -> None:
+    slow = rounds.reduce_scatter_halving(size, total)
+    assert all(slow.held[r][r] == set(range(size)) for r in range(size))
+    assert pairs(exchanges.reduce_scatter_halving(size, total, 0)) == slow.sent
+
+
+@given(sizes, amounts)
+def test_scan_adds_the_ranks_before(size: int, bytes: int) -> None:
+    slow = rounds.scan_doubling(size, bytes)
+    assert all(set(range(r + 1)) <= slow.held[r][0] for r in range(size))
+    assert pairs(exchanges.scan_doubling(size, bytes, 0)) == slow.sent
+
+
+@settings(max_examples=25)
+@given(st.integers(2, 17), amounts)
+def test_bruck_carries_every_block_of_an_all_to_all_home(size: int, block: int) -> None:
+    slow = rounds.alltoall_bruck(size, block)
+    for target in range(size):
+        assert all(s * size + target in slow.held[target] for s in range(size))
+    assert pairs(exchanges.alltoall_bruck(size, block, 0)) == slow.sent
+
+
+@given(sizes, amounts)
+def test_pairs_send_each_block_once(size: int, bytes: int) -> None:
+    everybody = {(s, t) for s in range(size) for t in range(size) if s != t}
+    alltoall = pairs(exchanges.alltoall_pairs(size, bytes, 0))
+    assert alltoall == dict.fromkeys(everybody, (bytes, 1))
+    blocks = rounds.cut(bytes, size)
+    scattered = pairs(exchanges.reduce_scatter_pairs(size, bytes, 0))
+    assert scattered == {(s, t): (blocks[t], 1) for s, t in everybody}
+
+
+@given(sizes)
+def test_after_a_barrier_every_rank_has_heard_of_every_other(size: int) -> None:
+    # Dissemination: in round k each rank passes on all it has heard of, 2^k places on.
+    heard = [{r} for r in range(size)]
+    expected: dict[tuple[int, int], tuple[int, int]] = {}
+    distance = 1
+    while distance < size:
+        old = [set(h) for h in heard]
+        for r in range(size):
+            heard[(r + distance) % size] |= old[r]
+            key = r, (r + distance) % size
+            expected[key] = (0, expected.get(key, (0, 0))[1] + 1)
+        distance *= 2
+    assert all(h == set(range(size)) for h in heard)
+    assert pairs(exchanges.barrier_dissemination(size, 0, 0)) == expected
+
+
+@pytest.mark.parametrize(
+    ("operation", "size", "bytes", "name"),
+    [
+        ("bcast", 100, 12287, "binomial"),
+        ("bcast", 7, 10**6, "binomial"),
+        ("bcast", 64, 12288, "scatter + recursive doubling"),
+        ("bcast", 100, 12288, "scatter + ring"),
+        ("bcast", 64, 524288, "scatter + ring"),
+        ("reduce", 10, 2048, "binomial"),
+        ("reduce", 10, 2049, "Rabenseifner"),
+        ("allreduce", 10, 2048, "recursive doubling"),
+        ("allreduce", 10, 2049, "Rabenseifner"),
+        ("gather", 10, 1, "binomial"),
+        ("scatter", 10, 10**7, "binomial"),
+        ("allgather", 64, 8191, "recursive doubling"),
+        ("allgather", 64, 8192, "ring"),
+        ("allgather", 100, 819, "Bruck"),
+        ("allgather", 100, 820, "ring"),
+        ("allgatherv", 100, 81919, "Bruck"),
+        ("allgatherv", 100, 81920, "ring"),
+        ("alltoall", 8, 256, "Bruck"),
+        ("alltoall", 7, 256, "pairwise"),
+        ("alltoall", 8, 257, "pairwise"),
+        ("reduce_scatter", 10, 524287, "recursive halving"),
+        ("reduce_scatter", 10, 524288, "pairwise"),
+        ("barrier", 10, 0, "dissemination"),
+        ("scan", 10, 8, "recursive doubling"),
+        ("exscan", 10, 8, "recursive doubling"),
+    ],
+)
+def test_the_algorithm_depends_on_size_and_count_as_mpich_documents(
+    operation: str, size: int, bytes: int, name: str
+) -> None:
+    assert rule_for(operation, size, bytes).name == name
+
+
+def test_every_operation_has_a_rule_that_always_holds() -> None:
+    assert {rule.operation for rule in TABLE} == set(OPERATIONS)
+    for operation in OPERATIONS:
+        last = [rule for rule in TABLE if rule.operation == operation][-1]
+        assert last.holds(3, 2**60)
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(OPERATIONS),
+    st.integers(1, 40),
+    st.sampled_from([0, 1, 7, 300, 5000, 10**5, 10**6]),
+    st.data(),
+)
+def test_no_rank_sends_to_itself_or_to_nobody(
+    operation: str, size: int, bytes: int, data: st.DataObject
+) -> None:
+    root = data.draw(st.integers(0, size - 1))
+    found = expand(operation, size, bytes, root)
+    assert np.all(found.source != found.target)
+    assert np.all((found.source >= 0) & (found.source < size))
+    assert np.all((found.target >= 0) & (found.target < size))
+    assert np.all(found.messages > 0)
+    assert np.all(found.bytes >= 0)
+    keys = found.source * size + found.target
+    assert np.all(np.diff(keys) > 0), "each pair once, in order"
+
+
+@settings(deadline=None)
+@given(st.integers(2, 60), st.integers(0, 10**6), st.data())
+def test_what_must_arrive_arrives(size: int, bytes: int, data: st.DataObject) -> None:
+    root = data.draw(st.integers(0, size - 1))
+    bcast = expand("bcast", size, bytes, root)
+    assert received(bcast, size)[np.arange(size) != root].min() >= bytes
+    gathered = expand("gather", size, bytes, root)
+    assert received(gathered, size)[root] == (size - 1) * bytes
+    scattered = expand("scatter", size, bytes, root)
+    sent = np.bincount(scattered.source, scattered.bytes, size)
+    assert sent[root] == (size - 1) * bytes
+    assert received(expand("allgather", size, bytes), size).min() >= (size - 1) * bytes
+    assert received(expand("alltoall", size, bytes), size).min() >= (size - 1) * bytes
+    assert (
+        received(expand("reduce", size, bytes, root), size).sum() >= (size - 1) * bytes
+    )
+
+
+def received(found: Messages, size: int) -> np.ndarray:
+    return np.bincount(found.target, found.bytes, size)
+
+
+@pytest.mark.parametrize("operation", sorted(set(OPERATIONS) - {"alltoall"}))
+@pytest.mark.parametrize("size", [2**17, 100_003])
+def test_a_hundred_thousand_ranks_are_no_trouble(operation: str, size: int) -> None:
+    found = expand(operation, size, 1, size // 3)
+    assert len(found.source) <= 2 * size * size.bit_length()
+
+
+def test_an_exchange_of_too_many_pairs_is_refused_with_a_way_out() -> None:
+    with pytest.raises(Error, match="keep or drop the collectives"):
+        expand("alltoall", 100_000, 10**6)
+
+
+@pytest.mark.parametrize(
+    ("operation", "size", "bytes", "root"),
+    [("bcast", 0, 1, 0), ("bcast", 4, -1, 0), ("bcast", 4, 1, 4), ("bcst", 4, 1, 0)],
+)
+def test_impossible_collectives_are_refused(
+    operation: str, size: int, bytes: int, root: int
+) -> None:
+    with pytest.raises(Error, match="no "):
+        expand(operation, size, bytes, root)

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Communication graphs from every format, good and bad."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topoloom import CommGraph, Error, load_graph, save_graph, stencil
+from topoloom.graphs.graph_file import FORMATS
+from topoloom.graphs.npz import load_npz
+
+
+def edges(graph: CommGraph) -> dict[tuple[int, int], int]:
+    first = graph.first.astype(int)
+    return {
+        (u, int(graph.peer[e])): int(graph.bytes[e])
+        for u in range(graph.rank_count)
+        for e in range(first[u], first[u + 1])
+    }
+
+
+def test_a_saved_graph_is_read_back_whole(tmp_path: Path) -> None:
+    graph = CommGraph.from_edges(
+        4,
+        np.array([0, 1, 2, 2], dtype=np.uint32),
+        np.array([1, 0, 2, 3], dtype=np.uint32),
+        np.array([10, 20, 5, 7]),
+        np.array([1, 2, 9, 3]),
+        np.array([1.0, 2.5, 3.0, 4.0]),
+    )
+    save_graph(tmp_path / "g.npz", graph, {"phase_1": np.arange(3)})
+    again, extra = load_npz(tmp_path / "g.npz")
+    for name in ("first", "peer", "bytes", "messages", "load"):
+        assert getattr(again, name).tolist() == getattr(graph, name).tolist()
+    assert again.self_bytes.tolist() == [0, 0, 5, 0]
+    assert again.self_messages.tolist() == [0, 0, 9, 0]
+    assert extra["phase_1"].tolist() == [0, 1, 2]
+
+
+def test_scipy_reads_what_we_write(tmp_path: Path) -> None:
+    graph = stencil([3, 4], 5, True, 100)
+    save_graph(tmp_path / "g.npz", graph)
+    matrix = scipy.sparse.load_npz(tmp_path / "g.npz").todok()
+    assert {(int(u), int(v)): int(b) for (u, v), b in matrix.items()} == edges(graph)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("kind", [np.int64, np.float64, np.uint8, np.bool_])
+def test_we_read_what_scipy_writes(layout: str, kind: Any, tmp_path: Path) -> None:
+    dense = np.array([[0, 1, 0], [1, 0, 1], [0, 0, 1]], dtype=kind)
+    scipy.sparse.save_npz(
+        tmp_path / "m.npz", scipy.sparse.coo_matrix(dense).asformat(layout)
+    )
+    graph = load_graph(tmp_path / "m.npz")
+    assert edges(graph) == {(0, 1): 1, (1, 0): 1, (1, 2): 1}
+    assert graph.self_bytes.tolist() == [0, 0, 1]
+
+
+@given(
+    st.integers(1, 12).flatmap(
+        lambda n: st.tuples(
+            st.just(n),
+            st.lists(
+                st.tuples(
+                    st.integers(0, n - 1), st.integers(0, n - 1), st.integers(0, 2**40)
+                ),
+                max_size=40,
+            ),
+        )
+    )
+)
+def test_any_graph_survives_a_file(
+    tmp_path_factory: pytest.TempPathFactory,
+    drawn: tuple[int, list[tuple[int, int, int]]],
+) -> None:
+    count, listed = drawn
+    columns = [np.array([edge[i] for edge in listed], dtype=np.int64) for i in range(3)]
+    graph = CommGraph.from_edges(
+        count, columns[0].astype(np.uint32), columns[1].astype(np.uint32), columns[2]
+    )
+    file = tmp_path_factory.mktemp("graphs") / "g.npz"
+    save_graph(file, graph)
+    again = load_graph(file)
+    assert edges(again) == edges(graph)
+    assert again.self_bytes.tolist() == graph.self_bytes.tolist()
+
+
+HEAD = "%%MatrixMarket matrix coordinate integer general\n"
+MATRIX_MARKET = HEAD + "% a comment\n3 3 2\n1 2 10\n2 3 20\n"
+METIS = "% triangle\n3 3 001\n2 5 3 7\n1 5 3 9\n1 7 2 9\n"
+DENSE = "0 10 0\n0 0 20\n0 0 0\n"
+MONITORING = "E\t0\t1\t10 bytes\t2 msgs sent\nI\t1\t2\t20 bytes\t1 msgs sent\n"
+
+
+@pytest.mark.parametrize("name", ["x.mtx", "x.txt", "x"])
+def test_matrix_market_is_known_by_name_and_by_content(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(MATRIX_MARKET)
+    assert edges(load_graph(tmp_path / name)) == {(0, 1): 10, (1, 2): 20}
+
+
+@pytest.mark.parametrize("name", ["x.graph", "x.txt"])
+def test_metis_is_one_based_and_has_both_directions(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(METIS)
+    expected = {(0, 1): 5, (0, 2): 7, (1, 0): 5, (1, 2): 9, (2, 0): 7, (2, 1): 9}
+    assert edges(load_graph(tmp_path / name)) == expected
+
+
+@pytest.mark.parametrize("name", ["x.mat", "x.txt"])
+def test_a_dense_matrix_is_square(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(DENSE)
+    assert edges(load_graph(tmp_path / name)) == {(0, 1): 10, (1, 2): 20}
+
+
+@pytest.mark.parametrize("name", ["x.prof", "x.txt"])
+def test_monitoring_output_counts_both_kinds_of_tags(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(MONITORING)
+    graph = load_graph(tmp_path / name)
+    assert edges(graph) == {(0, 1): 10, (1, 2): 20}
+    assert graph.messages.tolist() == [2, 1]
+
+
+def test_monitoring_output_of_all_ranks_lies_in_a_directory(tmp_path: Path) -> None:
+    folder = tmp_path / "prof"
+    folder.mkdir()
+    for rank, line in enumerate(MONITORING.splitlines()):
+        (folder / f"phase_1_{rank}.prof").write_text(line + "\n")
+    for source in (folder, f"{folder}/phase_1_*.prof", f"{folder}/*_[01].prof"):
+        assert edges(load_graph(source)) == {(0, 1): 10, (1, 2): 20}
+    (folder / "phase_1_1.prof").write_text("E\t1\t2\tmany bytes\t1 msgs sent\n")
+    with pytest.raises(Error, match=r"phase_1_1\.prof:1:"):
+        load_graph(folder)
+
+
+def test_a_directory_without_profiles_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Error, match=r"no \.prof file"):
+        load_graph(tmp_path)
+
+
+def test_a_format_that_was_guessed_wrongly_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "edges.txt"
+    file.write_text("# source target bytes messages\n0 1 1024 1\n")
+    with pytest.raises(Error, match=r"^[^\n]*:2: .*taken for monitoring .*--format'$"):
+        load_graph(file)
+    with pytest.raises(Error) as told:
+        load_graph(file, "monitoring")
+    assert "--format" not in str(told.value)
+
+
+def test_an_unknown_format_suggests_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(Error, match="did you mean 'metis'"):
+        load_graph(tmp_path / "x", "mets")
+
+
+def good_file(kind: str, folder: Path) -> Path:
+    """Write a small graph in the format called `kind`."""
+    file = folder / f"g{FORMATS[kind][1][0]}"
+    texts = {
+        "matrix-market": MATRIX_MARKET,
+        "metis": METIS,
+        "dense": DENSE,
+        "monitoring": MONITORING,
+    }
+    if kind == "npz":
+        save_graph(file, stencil([3], 3, True, 8))
+    else:
+        file.write_text(texts[kind])
+    return file
+
+
+BAD_TEXTS = {
+    "matrix-market": [
+        HEAD,
+        HEAD + "3 3 2\n1 2 10\n",
+        HEAD + "3 3 1\n4 1 10\n",
+        HEAD + "3 3 1\n0 1 10\n",
+        HEAD + "3 3 1\n1 2 -10\n",
+        "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 nan\n",
+        HEAD + "3 4 1\n1 2 3\n",
+        "%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 2 3 4\n",
+        HEAD + "3 3 1\n1 2 3\n1 3 3\n",
+    ],
+    "metis": [
+        "3 2\n2\n1 3\n",
+        "3 1\n2\n1\n4\n",
+        "3 1\n0\n1\n\n",
+        "3 1 001\n2 -5\n1 -5\n\n",
+        "3 1 001\n2 nan\n1 nan\n\n",
+        "2 1\n2\n\n",
+        "2 1\n1\n2\n",
+        "x y\n",
+        "2 1\n2 2\n1 1\n",
+    ],
+    "dense": [
+        "0 1\n",
+        "0 -1\n2 0\n",
+        "0 nan\n2 0\n",
+        "0 x\n1 0\n",
+        "0 1 2\n0 1\n0 0 0\n",
+    ],
+    "monitoring": [
+        "E\t0\t1\t10 bytes\n",
+        "E\t0\t-1\t10 bytes\t2 msgs sent\n",
+        "E\t0\t1\tnan bytes\t2 msgs sent\n",
+        "E\t0\t99999999999\t1 bytes\t2 msgs sent\n",
+        "Q\t0\t1\t10 bytes\t2 msgs sent\n",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [(kind, text) for kind, texts in BAD_TEXTS.items() for text in texts],
+)
+def test_bad_texts_name_the_file_in_one_line(
+    kind: str, text: str, tmp_path: Path
+) -> None:
+    file = tmp_path / f"bad{FORMATS[kind][1][0]}"
+    file.write_text(text)
+    with pytest.raises(Error) as caught:
+        load_graph(file)
+    assert str(caught.value).startswith(str(file))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"  \n", b"\x00\xff\x80\x01" * 50, b"PK\x03\x04garbage", b"%PDF-1.4\n"],
+)
+def test_garbage_is_refused_by_every_reader(
+    kind: str, content: bytes, tmp_path: Path
+) -> None:
+    file = tmp_path / f"bad{FORMATS[kind][1][0]}"
+    file.write_bytes(content)
+    with pytest.raises(Error) as caught:
+        load_graph(file)
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["npz", "matrix-market", "metis"])
+@pytest.mark.parametrize("fraction", [0.2, 0.5, 0.8])
+def test_truncated_files_are_refused(
+    kind: str, fraction: float, tmp_path: Path
+) -> None:
+    file = good_file(kind, tmp_path)
+    data = file.read_bytes()
+    file.write_bytes(data[: int(len(data) * fraction)])
+    with pytest.raises(Error):
+        load_graph(file)
+
+
+@pytest.mark.parametrize("position", range(0, 1500, 150))
+def test_a_damaged_archive_is_refused_or_unharmed(
+    position: int, tmp_path: Path
+) -> None:
+    file = good_file("npz", tmp_path)
+    whole = edges(load_graph(file))
+    data = bytearray(file.read_bytes())
+    data[position] ^= 0xFF
+    file.write_bytes(data)
+    with contextlib.suppress(Error):
+        assert edges(load_graph(file)) == whole
+
+
+def test_wrong_arrays_in_an_archive_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "g.npz"
+    save_graph(file, stencil([4], 3, True, 8))
+    with np.load(file) as archive:
+        good = {name: archive[name] for name in archive.files}
+    changes: list[tuple[dict[str, Any], str]] = [
+        (
+            {"topoloom_format": np.array("topoloom-placement")},
+            "expected 'topoloom-graph'",
+        ),
+        ({"topoloom_version": np.array(2)}, "version 2"),
+        ({"indices": good["indices"] + 1}, "rank 4, but there are 4 ranks"),
+        ({"indices": good["indices"][:-1]}, ""),
+        ({"indices": -good["indices"]}, "negative"),
+        ({"data": -good["data"]}, "negative"),
+        ({"data": good["data"] * np.nan}, "not finite"),
+        ({"data": good["data"] + 0.5}, "not a whole number"),
+        ({"indptr": good["indptr"][::-1]}, ""),
+        ({"shape": np.array([3, 3])}, "does not fit"),
+        ({"shape": np.array([[4, 4]])}, "one-dimensional"),
+        ({"load": good["load"] * np.nan}, ""),
+        ({"load": -good["load"]}, ""),
+        ({"indices": np.zeros_like(good["indices"])}, ""),
+        ({"data": np.array(["a"] * 8)}, "numbers"),
+    ]
+    for change, message in changes:
+        with file.open("wb") as stream:
+            np.savez(stream, **{**good, **change})
+        with pytest.raises(Error) as caught:
+            load_graph(file)
+        assert message in str(caught.value)
+        assert str(file) in str(caught.value)
+    for name in good:
+        if name != "topoloom_format":
+            with file.open("wb") as stream:
+                np.savez(stream, **{k: v for k, v in good.items() if k != name})
+            if name != "format":
+                with pytest.raises(Error, match=name.removeprefix("topoloom_")):
+                    load_graph(file)
+
+
+def test_a_matrix_that_is_not_square_is_refused(tmp_path: Path) -> None:
+    scipy.sparse.save_npz(tmp_path / "m.npz", scipy.sparse.csr_matrix(np.ones((2, 3))))
+    with pytest.raises(Error, match="square"):
+        load_graph(tmp_path / "m.npz")
+
+
+def test_pickles_are_never_opened(tmp_path: Path) -> None:
+    with (tmp_path / "m.npz").open("wb") as stream:
+        np.savez(stream, data=np.array([{}], dtype=object))
+    with pytest.raises(Error, match="npz"):
+        load_graph(tmp_path / "m.npz")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    file = good_file("npz", tmp_path)
+    before = file.read_bytes()
+    with pytest.raises(Error, match="must not be called"):
+        save_graph(file, stencil([4], 3, True, 8), {"data": np.zeros(1)})
+    assert file.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Phases of patterns: rounds that follow the algorithms, in files and recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from collective_rounds import Ranks, bcast_binomial, bruck_allgather
+
+from topoloom import CommGraph, Error, load_graph, load_phases, ring, save_graph
+from topoloom.graphs.patterns import PATTERNS, Request, make_pattern, make_phases
+from topoloom.graphs.phases import (
+    add_phases,
+    edge_rows,
+    load_phase_names,
+    phase_array,
+)
+from topoloom.graphs.profile import Profile
+
+SIZES = (2, 3, 5, 8, 13, 16, 33)
+Messages = dict[tuple[int, int], int]
+
+
+def messages(graph: CommGraph) -> Messages:
+    return {(s, t): size for s, t, size, _ in edge_rows(graph).tolist()}
+
+
+def rounds(name: str, ranks: int, root: int = 0) -> list[Messages]:
+    request = Request(ranks=ranks, bytes=10, root=root)
+    graph = make_pattern(name, request)
+    phases = make_phases(name, request)
+    return [messages(phase) for phase in phases or [graph]]
+
+
+class Rounds(Ranks):
+    """The slow twin; keeps the messages of every round, as no pair sends in two."""
+
+    def __init__(self, size: int, sizes: list[int]) -> None:
+        super().__init__(size, sizes)
+        self.rounds: list[Messages] = []
+
+    def round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
+        """Deliver, and remember who sent how much to whom."""
+        before = set(self.sent)
+        super().round(sends)
+        self.rounds.append(
+            {pair: self.sent[pair][0] for pair in self.sent if pair not in before}
+        )
+
+
+def all_gather(ranks: int) -> Rounds:
+    held = Rounds(ranks, [10] * ranks)
+    for r in range(ranks):
+        held.held[r] = {r: {r}}
+    return held
+
+
+@pytest.mark.parametrize("ranks", SIZES)
+def test_bruck_doubles_the_distance_in_each_round(ranks: int) -> None:
+    twin = all_gather(ranks)
+    bruck_allgather(twin, list(range(ranks)))
+    assert rounds("bruck", ranks) == twin.rounds
+
+
+@pytest.mark.parametrize("ranks", SIZES)
+def test_recursive_doubling_swaps_with_a_partner_twice_as_far_each_round(
+    ranks: int,
+) -> None:
+    cube = 1 << (ranks.bit_length() - 1)
+    twin = all_gather(ranks)
+    extra = range(cube, ranks)
+    if extra:
+        twin.round([(r, r - cube, [r]) for r in extra])
+    distance = 1
+    while distance < cube:
+        twin.round([(r, r ^ distance, list(twin.held[r])) for r in range(cube)])
+        distance *= 2
+    if extra:
+        twin.round(
+            [(r - cube, r, [b for b in twin.held[r - cube] if b != r]) for r in extra]
+        )
+    assert all(len(held) == ranks for held in twin.held)
+    assert rounds("recursive-doubling", ranks) == twin.rounds
+
+
+@pytest.mark.parametrize("root", [0, 1])
+@pytest.mark.parametrize("ranks", SIZES)
+def test_a_binomial_tree_reaches_far_ranks_first(ranks: int, root: int) -> None:
+    found = rounds("binomial", ranks, root)
+    assert {p for phase in found for p in phase} == set(
+        bcast_binomial(ranks, 10, root).sent
+    )
+    have = {root}
+    for number, phase in enumerate(found):
+        distance = 1 << (len(found) - 1 - number)
+        assert {source for source, _ in phase} <= have
+        assert all((t - s) % ranks == distance for s, t in phase)
+        have |= {target for _, target in phase}
+    assert have == set(range(ranks))
+
+
+@pytest.mark.parametrize("name", ["recursive-doubling", "bruck", "binomial"])
+@pytest.mark.parametrize("ranks", [1, 2, 13, 16])
+def test_every_message_belongs_to_one_round(name: str, ranks: int) -> None:
+    phases = rounds(name, ranks)
+    together = [item for phase in phases for item in phase.items()]
+    assert sorted(together) == sorted(
+        messages(make_pattern(name, Request(ranks=ranks, bytes=10))).items()
+    )
+
+
+def test_a_pattern_with_one_phase_is_refused() -> None:
+    for name, pattern in PATTERNS.items():
+        if pattern.phases is None:
+            with pytest.raises(Error, match="has one phase; several have recursive-d"):
+                make_phases(name, Request(ranks=4, bytes=1))
+
+
+def saved(path: Path, phases: list[CommGraph], graph: CommGraph) -> Path:
+    save_graph(path, graph, {"phases": phase_array(phases)})
+    return path
+
+
+def test_phases_are_read_back_in_their_order(tmp_path: Path) -> None:
+    request = Request(ranks=6, bytes=10)
+    graph = make_pattern("bruck", request)
+    phases = make_phases("bruck", request)
+    file = saved(tmp_path / "p.npz", phases, graph)
+    assert [messages(p) for p in load_phases(file)] == [messages(p) for p in phases]
+    assert messages(load_graph(file)) == messages(graph)
+
+
+def test_a_graph_without_phases_has_none(tmp_path: Path) -> None:
+    save_graph(tmp_path / "p.npz", ring(4))
+    (tmp_path / "p.mat").write_text("0 1\n1 0\n")
+    (tmp_path / "empty.mat").write_text("")
+    for name in ("p.npz", "p.mat", "empty.mat", "."):
+        assert load_phases(tmp_path / name) == []
+
+
+def test_one_phase_is_none(tmp_path: Path) -> None:
+    assert load_phases(saved(tmp_path / "p.npz", [ring(4)], ring(4))) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([[0, 0, 1, 5, 1], [1, 1, 2, 4, 1]], "'phases' does not add up to the graph"),
+        ([[0, 0, 1, -5, 1]], "'phases' holds a negative number"),
+        ([[0, 0, 9, 5, 1]], "'phases' names rank 9, but there are 3 ranks"),
+        ([[0, 0, 1]], "'phases' must have five columns of whole numbers"),
+        ([[0, 0, 1, 2.5, 1]], "'phases' must have five columns of whole numbers"),
+        ([0, 1], "'phases' must have five columns of whole numbers"),
+    ],
+)
+def test_wrong_phases_name_the_file(
+    rows: list[object], message: str, tmp_path: Path
+) -> None:
+    save_graph(tmp_path / "p.npz", ring(3, 5), {"phases": np.array(rows)})
+    with pytest.raises(Error) as caught:
+        load_phases(tmp_path / "p.npz")
+    assert str(caught.value).startswith(f"{tmp_path}/p.npz: {message}")
+
+
+def profile(levels: tuple[int, int]) -> Profile:
+    """Rank 0 sends to 1 in one phase, 1 to 2 in another, and then all broadcast."""
+    first, second = levels
+    return Profile(
+        rank_count=4,
+        traffic=np.array([[first, 0, 0, 1, 100, 1], [second, 0, 1, 2, 50, 2]]),
+        records=np.array([[second, 1, 0, 0, 8, 1]]),
+        communicators=[np.arange(4)],
+    )
+
+
+@pytest.mark.parametrize("collectives", ["expand", "keep", "drop"])
+def test_a_recorded_run_has_the_phases_of_its_levels(
+    collectives: str, tmp_path: Path
+) -> None:
+    profile((0, 3)).save(tmp_path / "p.npz", collectives)
+    first, second = load_phases(tmp_path / "p.npz")
+    assert messages(first) == {(0, 1): 100}
+    broadcast = {(0, 2): 8, (0, 1): 8, (2, 3): 8} if collectives == "expand" else {}
+    assert messages(second) == {(1, 2): 50, **broadcast}
+
+
+def test_a_run_that_never_changed_its_level_has_no_phases(tmp_path: Path) -> None:
+    profile((0, 0)).save(tmp_path / "p.npz")
+    assert load_phases(tmp_path / "p.npz") == []
+
+
+def test_phases_may_have_names(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    phases = [ring(4), CommGraph.from_edges(4, [], [], []), ring(4)]
+    extra = {"phases": phase_array(phases), "phase_names": ["there", "none", "back"]}
+    save_graph(path, add_phases(phases), extra)
+    assert load_phase_names(path) == ["there", "back"]  # as load_phases has them
+    assert len(load_phases(path)) == 2
+    assert load_phase_names(saved(tmp_path / "q.npz", phases, ring(4))) == []
+    save_graph(path, add_phases(phases), {**extra, "phase_names": ["there"]})
+    with pytest.raises(Error, match="'phase_names' must hold a text for every phase"):
+        load_phase_names(path)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Triangular grids on Hopper: what the paper says of their groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from topoloom import (
+    Allocation,
+    Judgement,
+    Machine,
+    judge,
+    load_machine,
+    place,
+    triangular_messages,
+)
+from topoloom.graphs.patterns import Request, make_pattern, make_phases
+from topoloom.graphs.phases import add_phases, edge_rows
+
+#: Links along y have half the bandwidth, which is 1 along x and z. The paper counts
+#: the links between routers alone.
+HOPPER = Machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half+node:6:2:2")
+
+
+def judged(rows: int, group: str, nodes: list[int], order: str = "bcm") -> Judgement:
+    where = Allocation(HOPPER, nodes)
+    graph = triangular_messages(rows, order, group, 10)
+    return judge(graph, where, place(graph, where, mapper="block")[0])
+
+
+def test_the_zoo_has_the_machine_of_the_paper() -> None:
+    zoo = load_machine("hopper")
+    assert (zoo.node_count, zoo.slots_per_node) == (2 * 17 * 8 * 24, 24)
+    assert zoo.text.startswith("torus:17x8x24,nodes=2,")
+    assert "bandwidth.y=half" in zoo.text
+
+
+@pytest.mark.parametrize("rows", [23, 47])
+def test_balanced_columns_of_12_and_24_ranks_never_leave_their_node(rows: int) -> None:
+    nodes = [7 * i for i in range(-(-rows * (rows + 1) // 48))]
+    columns = judged(rows, "column", nodes)
+    assert columns.dilation_average == 0
+    assert columns.traffic_average == 0
+    assert columns.congestion_max == 0
+    assert judged(rows, "orthogonalization", nodes).congestion_max == 0
+    assert judged(rows, "row", nodes).congestion_max > 0
+
+
+def test_columns_of_48_ranks_need_a_link_only_where_their_halves_are_on_two_chips() -> (
+    None
+):
+    aligned = judged(95, "column", list(range(190)))
+    assert aligned.congestion_max == aligned.dilation_average == 0
+    # Every column across one link along z, and no other column on it.
+    split = [4 * i + half for i in range(96) for half in (1, 2)][:190]
+    broken = judged(95, "column", split)
+    # Two messages, 16 -> 24 and 0 -> 32, of size 2.5 in the paper's units.
+    assert 2.5 * broken.congestion_max / 10 == 5
+    assert broken.dilation_average == pytest.approx(2 / 47)
+
+
+def test_trends_of_the_paper_hold() -> None:
+    nodes = list(range(47))
+    column, row = (
+        {order: judged(47, group, nodes, order) for order in ("dm", "cm", "bdm", "bcm")}
+        for group in ("column", "row")
+    )
+    assert row["dm"].congestion_max == pytest.approx(column["dm"].congestion_max)
+    assert column["bdm"].dilation_average > column["dm"].dilation_average
+    assert column["cm"].traffic_average < 0.1 * column["dm"].traffic_average
+    congestion = [row[order].congestion_max for order in ("bcm", "cm", "dm")]
+    assert congestion == sorted(congestion)
+
+
+def test_all_groups_together_have_less_congestion_than_the_best_order() -> None:
+    where = Allocation(HOPPER, list(range(12)))
+    phases = [
+        triangular_messages(23, "bcm", group, 10)
+        for group in ("column", "row", "orthogonalization")
+    ]
+    graph = add_phases(phases)
+    in_order, placed = (
+        place(graph, where, mapper=mapper, objective="congestion", phases=phases)[0]
+        for mapper in ("block", "auto(effort=fast)")
+    )
+    before, after = (
+        sum(judge(phase, where, slots).congestion_max for phase in phases)
+        for slots in (in_order, placed)
+    )
+    # Only the rows leave their nodes in order; placed, all do, but not as much.
+    assert after < 0.9 * before
+
+
+def test_phases_are_columns_rows_and_orthogonalization_and_add_up() -> None:
+    request = Request(ranks=0, bytes=1000, rows=9, order="cm")
+    graph = make_pattern("triangular", request)
+    phases = make_phases("triangular", request)
+    for phase, group in zip(
+        phases, ("column", "row", "orthogonalization"), strict=True
+    ):
+        alone = triangular_messages(9, "cm", group, 1000)
+        assert np.array_equal(edge_rows(phase), edge_rows(alone))
+    assert np.array_equal(edge_rows(graph), edge_rows(add_phases(phases)))
+
+
+def test_threads_make_fewer_rows_of_larger_pieces() -> None:
+    request = Request(ranks=0, bytes=1000, rows=95, threads=6)
+    columns = make_phases("triangular", request)[0]
+    assert columns.rank_count == 39 * 40 // 2
+    assert set(np.asarray(columns.bytes).tolist()) == {1000 * 95 // 39}

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What reads files of machines, what it may do with any text, and texts to begin with.
+
+`tests/fuzz` feeds these for minutes, `test_fuzz.py` for seconds.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from test_every import SAMPLES
+
+from topoloom import Error, Machine, _core, load_allocation, load_model
+from topoloom.machines.import_formats import IMPORTERS
+from topoloom.machines.machine_toml import read_machine_toml
+from topoloom.model.fit import fit_model
+from topoloom.model.samples import read_pings
+from topoloom.support.hostlist import compress_hostlist, expand_hostlist
+
+#: CPU time that a text may take; wall time says more of what else runs
+SECONDS = 2.0
+#: Beyond this a machine that a text names may rightly take its time.
+_MOST_LETTERS_OF_MACHINE = 20_000
+
+SHORT_TEXTS = (
+    "torus:17x8x24,wrap=110,nodes=2,order=2:0:1,ties=split,bandwidth=9.4GB/s,"
+    "bandwidth.y=half,bandwidth.x-=2GB/s,latency=1.3us,latency.z=2us",
+    "mesh:4x4x4+node:16:2,distance=1:2:10",
+    "tree:4:8:2,distance=1:10:100,bandwidth=10GB/s:40GB/s:80GB/s,latency=1us",
+    "graph:4+1:0-4,1-4,2>4,4>2,3-4@half,route=0>4>1,bandwidth=2GB/s,latency=1us",
+    "graph:3:0-1,1-2,0-2,route=0>1>2,bandwidth=1GB/s",
+)
+TOML = (
+    'format = "topoloom-machine"\nversion = 1\nname = "a"\n[topology]\nkind = "torus"\n'
+    'size = [3, 4]\nwrap = [true, false]\nnodes = 2\norder = "yx"\nties = "split"\n'
+    'hosts = "n[01-24]"\nlatency = "1.3 us"\n'
+    'bandwidth = { default = "9 GB/s", y = "half", "x+" = "4.7 GB/s" }\n'
+    "[node]\nlevels = [16, 2]\ndistance = [1, 2]\nhop_weight = 10\n",
+    'format = "topoloom-machine"\nversion = 1\n[topology]\nkind = "graph"\nnodes = 3\n'
+    'switches = 1\nlinks = [[0, 3], [1, 3, "25 GB/s"], "2-3", "0>1"]\n'
+    'routes = [[0, 3, 1]]\nbandwidth = "1 GB/s"\nhosts = ["a", "b", "c"]\n',
+    'format = "topoloom-machine"\nversion = 1\n[topology]\nkind = "tree"\n'
+    'levels = [4, 2]\ndistance = [1, 9]\nbandwidth = ["1 GB/s", "2 GB/s"]\n',
+)
+METIS = (
+    "% a ring\n4 4 1\n2 1 4 2\n1 1 3 1\n2 1 4 1\n3 1 1 2\n",
+    "3 2 011 1\n5 2 1\n6 1 1 3 1\n7 2 1\n",
+    "2 1\n2\n1\n",
+)
+MODELS = (
+    'format = "topoloom-model"\nversion = 1\nname = "a"\nregimes = [\n'
+    '{ most = "2 KiB", alpha = "2 us", beta = "0.1 ns" },\n'
+    '{ alpha = "3 us", beta = "0.04 ns" },\n]\n[costs]\nlatency = "1 us"\n'
+    'send_cpu = "0.5 us"\ngamma = "1 ns"\nnode_bandwidth = "50 GB/s"\n',
+    'format = "topoloom-model"\nversion = 1\n'
+    'loggp = { L = "5 us", o = "2 us", g = "3 us", G = "1 ns" }\n',
+)
+PINGS = (
+    "# a\nsize,time\n1,1 us\n64,1.1 us\n1KiB,1200 ns\n65536,5e-6\n1MiB,60 us\n",
+    "time,size,rate\n1us,1,2\n1.5us,1,2\n2 us,8,3\n3 us,16,9\n",
+)
+ALLOCATIONS = (
+    "# job\nn[03-05,07]\nn1,n2\n",
+    "login 7\nviz 0 0 1\n",
+    "0 0 1\n2,3,4\n17\n",
+    "(0,0,1)\n(0,0,1) core=3\n",
+)
+HOST_LISTS = ("n[001-064,070]", "r[1-2]n[1,3],a,b.example.org", "c0-0c0s[0-7]n0")
+
+
+class Target(NamedTuple):
+    """A reader, and texts that it reads."""
+
+    read: Callable[[str], None]
+    seeds: tuple[str, ...]
+    compiled: bool = False  # so that its coverage cannot be followed from Python
+
+
+def _import(read: Callable[[str], object], text: str) -> None:
+    described = read(text)
+    if len(described.text) > _MOST_LETTERS_OF_MACHINE:  # type: ignore[attr-defined]
+        return
+    try:
+        machine = Machine(described.text)  # type: ignore[attr-defined]
+    except Error:
+        return
+    hosts = described.hosts  # type: ignore[attr-defined]
+    assert not hosts or len(hosts) == machine.node_count
+
+
+def _toml(text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        Machine(read_machine_toml(Path(file.name))[0].text)
+
+
+def _model(text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        assert load_model(Path(file.name)).model.time(64) >= 0
+
+
+def _pings(text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        assert np.isfinite(fit_model(*read_pings(file.name)).errors).all()
+
+
+def _allocation(text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        load_allocation(Machine("torus:3x4x5"), Path(file.name))
+
+
+def _host_list(text: str) -> None:
+    hosts = expand_hostlist(text, 50_000)
+    assert expand_hostlist(compress_hostlist(hosts)) == hosts
+
+
+TARGETS = {
+    **{
+        importer.name: Target(
+            partial(_import, importer.read), tuple(SAMPLES[importer.name])
+        )
+        for importer in IMPORTERS
+    },
+    "recognize": Target(
+        lambda text: [importer.recognizes(text) for importer in IMPORTERS] and None,
+        tuple(texts[0] for texts in SAMPLES.values()),
+    ),
+    "short-text": Target(lambda text: Machine(text) and None, SHORT_TEXTS, True),
+    "toml": Target(_toml, TOML),
+    "metis": Target(lambda text: _core.read_metis(text.encode()) and None, METIS, True),
+    "model": Target(_model, MODELS),
+    "pings": Target(_pings, PINGS),
+    "allocation": Target(_allocation, ALLOCATIONS),
+    "host-list": Target(_host_list, HOST_LISTS),
+}
+
+
+class TooSlow(Exception):
+    """A text took longer than any that a person waits for."""
+
+
+def feed(name: str, text: str) -> str:
+    """Read a text; return why it is refused, if it is.
+
+    Raises what no text may lead to: all but `topoloom.Error`, and `TooSlow`.
+    """
+    target = TARGETS[name]
+    begun = time.process_time()
+    complaint = ""
+    try:
+        target.read(text)
+    except Error as error:
+        complaint = str(error)
+        assert complaint
+    taken = time.process_time() - begun
+    if taken > SECONDS:
+        raise TooSlow(f"{taken:.1f} s for {len(text)} letters")
+    if name in SAMPLES and complaint:
+        assert complaint.startswith("line "), complaint
+    return complaint
+
+
+_NUMBERS = (
+    *("0", "-1", "1", "2", "65536", "1000000", "4294967296", "9" * 19, "9" * 5000),
+    *("1e400", "nan", "0x0", "007", "1.5", "\u0665"),
+)
+_WORDS = ("\0", "\n", "\n\n", "\t", " ", "\r\n", ",", ":", "[", "]", "(", "-", ">", "@")
+
+
+def mutant(rng: random.Random, seeds: tuple[str, ...]) -> str:
+    """Cut, repeat, join and overwrite pieces of the seeds."""
+    text = rng.choice(seeds)
+    for _ in range(rng.randint(1, 5)):
+        start = rng.randint(0, len(text))
+        end = min(len(text), start + rng.choice((0, 1, 2, 8, 40, 400)))
+        numbers = list(re.finditer("[0-9]+", text[start : start + 400]))
+        kind = rng.randrange(6)
+        if kind == 0 and numbers:
+            number = rng.choice(numbers)
+            start, end = start + number.start(), start + number.end()
+            middle = rng.choice(_NUMBERS)
+        elif kind == 1:
+            middle = text[start:end] * rng.choice((0, 2, 3, 50))
+        elif kind == 2:
+            other = rng.choice(seeds)
+            at = rng.randint(0, len(other))
+            middle = other[at : at + rng.choice((1, 8, 40, 400))]
+        elif kind == 3:
+            lines = text.splitlines(keepends=True) or [""]
+            rng.shuffle(lines)
+            text, start, end, middle = "".join(lines), 0, 0, ""
+        elif kind == 4:
+            middle = chr(rng.choice((rng.randrange(128), rng.randrange(0x2100))))
+        else:
+            middle = rng.choice(_WORDS) * rng.choice((1, 1, 2, 300))
+        text = text[:start] + middle + text[end:]
+    return text

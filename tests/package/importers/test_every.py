@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What holds for every importer: it knows its own files, and no other."""
+
+from __future__ import annotations
+
+import pytest
+from fat_tree_dump import fat_tree
+from test_cloud import AWS, GOOGLE, ORACLE
+from test_hwloc import VIRTUAL, Fake
+from test_ibnetdiscover import CAPTURE
+from test_nccl import HGX, LOPSIDED, PCI_ONLY, RING
+from test_scotch import READ as TARGETS
+from test_simgrid import READ as PLATFORMS
+from test_slingshot import BARE, CARDS, SWITCHES, XNAMES
+from test_slurm import (
+    ADDRESSES,
+    BLOCKS,
+    PRINTED,
+    PRINTED_BLOCKS,
+    REGIONS,
+    TORUS,
+    TREE,
+    YAML,
+)
+from test_tofu import HOSTS, RANKS
+from test_xtdb2proc import XC, XE
+from test_xtprocadmin import HEAD, cabinets
+
+from topoloom.machines.import_formats import IMPORTERS
+
+SMALL = fat_tree(2, 1, 2, 1, 1)
+#: importer -> texts in its format
+SAMPLES = {
+    "hwloc": [VIRTUAL, Fake([("Package", 2), ("L3Cache", 2), ("Core", 2)]).xml()],
+    "slurm-conf": [TREE, PRINTED, BLOCKS, PRINTED_BLOCKS],
+    "slurm-yaml": [YAML, TORUS, REGIONS],
+    "slurm-address": [ADDRESSES],
+    "ibnetdiscover": [CAPTURE, SMALL.dump() + SMALL.tables()],
+    "xtprocadmin": [HEAD + "".join(cabinets(2, chassis=1, blades=9))],
+    "xtdb2proc": [XE, XC],
+    "slingshot": [CARDS, XNAMES, BARE, SWITCHES],
+    "tofu": [HOSTS, RANKS],
+    "nccl": [HGX, PCI_ONLY, RING, LOPSIDED],
+    "aws": [AWS],
+    "google": [GOOGLE],
+    "oracle": [ORACLE],
+    "scotch": [target for target, _ in TARGETS],
+    "simgrid": [platform for platform, _ in PLATFORMS],
+}
+
+
+def test_every_importer_is_there_once_and_has_samples() -> None:
+    assert [importer.name for importer in IMPORTERS] == list(SAMPLES)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_text_is_taken_by_its_importer_only(name: str) -> None:
+    for text in SAMPLES[name]:
+        assert [one.name for one in IMPORTERS if one.recognizes(text)] == [name]

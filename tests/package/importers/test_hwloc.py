@@ -1,0 +1,476 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes from hwloc's XML: levels, distances, and what is refused."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from topoloom import Error, Machine, load_machine
+from topoloom.importers.hwloc import read_hwloc, read_inside, recognizes_hwloc
+from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.nodes.node_levels import (
+    SHARED,
+    Inside,
+    levels_text,
+    node_parts,
+    nodes_text,
+)
+from topoloom.nodes.node_parts import COSTS, Device
+
+HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
+)
+
+#: lstopo 2.9 on a virtual machine; some attributes left out.
+VIRTUAL = (
+    HEAD
+    + """<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x00000003" allowed_cpuset="0x00000003">
+    <info name="Backend" value="Linux"/>
+    <info name="HostName" value="node7.cluster"/>
+    <object type="Package" os_index="0" cpuset="0x00000003" gp_index="3">
+      <info name="CPUModel" value="Intel(R) Xeon(R) Processor"/>
+      <object type="NUMANode" os_index="0" cpuset="0x00000003" nodeset="0x00000001">
+        <page_type size="4096" count="2480691"/>
+      </object>
+      <object type="L3Cache" os_index="0" cpuset="0x00000003" cache_size="110100480">
+        <object type="L2Cache" os_index="0" cpuset="0x00000001" cache_size="2097152">
+          <object type="L1Cache" os_index="0" cpuset="0x00000001" depth="1">
+            <object type="Core" os_index="0" cpuset="0x00000001" gp_index="2">
+              <object type="PU" os_index="0" cpuset="0x00000001" gp_index="4"/>
+            </object>
+          </object>
+        </object>
+        <object type="L2Cache" os_index="1" cpuset="0x00000002" cache_size="2097152">
+          <object type="L1Cache" os_index="1" cpuset="0x00000002" depth="1">
+            <object type="Core" os_index="1" cpuset="0x00000002" gp_index="9">
+              <object type="PU" os_index="1" cpuset="0x00000002" gp_index="10"/>
+            </object>
+          </object>
+        </object>
+      </object>
+    </object>
+    <object type="Bridge" gp_index="18" bridge_type="0-1" bridge_pci="0000:[00-00]">
+      <object type="PCIDev" gp_index="17" pci_busid="0000:00:02.0">
+        <object type="OSDev" gp_index="19" name="vda" osdev_type="0">
+          <info name="Size" value="268435456"/>
+        </object>
+        <object type="OSDev" gp_index="20" name="cuda0" osdev_type="5"/>
+      </object>
+    </object>
+  </object>
+  <support name="discovery.pu"/>
+</topology>
+"""
+)
+
+
+@dataclass
+class Fake:
+    """An hwloc topology of equal parts: kinds and how many, from the top."""
+
+    levels: list[tuple[str, int]]
+    #: the kinds at which NUMA nodes hang, as memory children
+    memory: str = ""
+    pus: int = 1
+    lines: list[str] = field(default_factory=list)
+    next_pu: int = 0
+
+    def xml(self) -> str:
+        """Write the file."""
+        self.lines, self.next_pu = ['<topology version="2.0">'], 0
+        self._object("Machine", self.levels)
+        return HEAD + "\n".join([*self.lines, "</topology>"])
+
+    def _object(self, kind: str, below: list[tuple[str, int]]) -> None:
+        first, place = self.next_pu, len(self.lines)
+        self.lines.append("")
+        if kind == "Core":
+            for _ in range(self.pus):
+                cpuset = words(1 << self.next_pu)
+                self.lines.append(
+                    f'<object type="PU" os_index="{self.next_pu}" cpuset="{cpuset}"/>'
+                )
+                self.next_pu += 1
+        elif below:
+            (inner, count), *rest = below
+            for _ in range(count):
+                self._object(inner, rest)
+        cpuset = words((1 << self.next_pu) - (1 << first))
+        self.lines[place] = f'<object type="{kind}" cpuset="{cpuset}">'
+        if kind == self.memory:
+            self.lines[place] += f'<object type="NUMANode" cpuset="{cpuset}"/>'
+        self.lines.append("</object>")
+
+
+def words(mask: int) -> str:
+    """Write a mask as hwloc does: 32-bit words, some of value 0 empty."""
+    parts = []
+    while mask or not parts:
+        parts.append(f"0x{mask & 0xFFFFFFFF:08x}" if mask & 0xFFFFFFFF else "")
+        mask >>= 32
+    return ",".join(reversed(parts)) or "0x0"
+
+
+def text_of(*levels: tuple[str, int], memory: str = "", pus: int = 1) -> str:
+    return read_hwloc(Fake(list(levels), memory, pus).xml()).text
+
+
+def test_a_real_topology_is_read() -> None:
+    described = read_hwloc(VIRTUAL)
+    assert described.text == "torus:1+node:2,distance=2"
+    assert described.hosts == ("node7.cluster",)
+
+
+def test_cpus_and_devices_of_a_topology_are_read_and_its_disk_is_not() -> None:
+    node = read_hwloc(VIRTUAL).node
+    assert node.names == ("L3",)
+    assert node.cpus == ((0,), (1,))
+    assert [(d.name, d.kind, d.slots, d.numa, d.pci) for d in node.devices] == [
+        ("cuda0", "gpu", (0, 1), 0, "0000:00:02.0")
+    ]
+
+
+def pci(*names: tuple[str, int], address: str = "17:00.0") -> str:
+    """Write a PCI device below two bridges, with the names the system has for it."""
+    parts = "".join(
+        f'<object type="OSDev" name="{name}" osdev_type="{kind}"/>'
+        for name, kind in names
+    )
+    bridge = '<object type="Bridge" bridge_type="1-1">'
+    device = f'<object type="PCIDev" pci_busid="0000:{address}">'
+    return f"{bridge}{bridge}{device}{parts}</object></object></object>"
+
+
+def two_packages(first: str, second: str, outside: str = "", version: str = "2") -> str:
+    """Write two packages of two cores with two threads each, and devices in them."""
+    lines = []
+    for package, devices in enumerate((first, second)):
+        mask = 0x33 << 2 * package
+        lines.append(f'<object type="Package" cpuset="{mask:#x}">')
+        lines.append(
+            f'<object type="NUMANode" os_index="{package + 4}" cpuset="{mask:#x}"/>'
+        )
+        for core in (2 * package, 2 * package + 1):
+            lines.append(f'<object type="Core" cpuset="{0x11 << core:#x}">')
+            for pu in (core, core + 4):
+                lines.append(f'<object type="PU" os_index="{pu}" ')
+                lines.append(f'cpuset="{1 << pu:#x}"/>')
+            lines.append("</object>")
+        lines.append(devices + "</object>")
+    body = "".join(lines)
+    return (
+        f'{HEAD}<topology version="{version}.0"><object type="Machine" cpuset="0xff">'
+        f"{body}{outside}</object></topology>"
+    )
+
+
+def test_devices_are_near_to_the_cores_of_what_they_hang_below() -> None:
+    node = read_hwloc(
+        two_packages(
+            pci(("cuda0", 5)),
+            pci(("mlx5_0", 3), address="98:00.0"),
+            pci(("eth0", 2), address="01:00.0"),
+        )
+    ).node
+    assert node.cpus == ((0, 4), (1, 5), (2, 6), (3, 7))
+    assert node.devices == (
+        Device("cuda0", "gpu", (0, 1), 4, "0000:17:00.0"),
+        Device("mlx5_0", "nic", (2, 3), 5, "0000:98:00.0"),
+        Device("eth0", "nic", (0, 1, 2, 3), None, "0000:01:00.0"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "version", "expected"),
+    [
+        ([("ib0", 2), ("mlx5_0", 3)], "2", "mlx5_0"),
+        ([("card0", 1), ("renderD128", 1), ("nvml0", 1), ("cuda0", 5)], "2", "cuda0"),
+        ([("rsmi0", 1), ("renderD128", 1)], "2", "rsmi0"),
+        ([("card0", 1)], "2", None),
+        ([("sda", 0)], "2", None),
+        ([("dma0", 4)], "2", None),
+        ([("two words", 2)], "2", None),
+        ([("cuda0", 8), ("nvml0", 12)], "3", "cuda0"),
+        ([("mlx5_0", 48), ("ib0", 16)], "3", "mlx5_0"),
+        ([("sda", 1), ("pmem0", 3)], "3", None),
+    ],
+)
+def test_a_device_has_the_name_that_libraries_use(
+    names: list[tuple[str, int]], version: str, expected: str | None
+) -> None:
+    node = read_hwloc(two_packages(pci(*names), "", version=version)).node
+    assert [device.name for device in node.devices] == ([expected] if expected else [])
+
+
+def test_what_is_on_no_bus_is_no_device() -> None:
+    bridge = '<object type="OSDev" name="docker0" osdev_type="2"/>'
+    assert read_hwloc(two_packages("", "", bridge)).node.devices == ()
+
+
+def test_a_device_is_there_once() -> None:
+    twice = two_packages(pci(("cuda0", 5)), "\n" + pci(("cuda0", 5)))
+    with pytest.raises(Error, match="line 4: a second device 'cuda0'"):
+        read_hwloc(twice)
+
+
+def test_devices_of_other_cores_are_equally_far_from_all() -> None:
+    inside, _ = read_inside(two_packages(pci(("cuda0", 5)), pci(("cuda1", 5))))
+    second = node_parts(inside.within(0xCC))
+    assert [device.slots for device in second.devices] == [(0, 1), (0, 1)]
+    some = node_parts(inside.within(0xDD))
+    assert [device.slots for device in some.devices] == [(0,), (1, 2)]
+
+
+def test_an_imported_node_survives_its_description(tmp_path: Path) -> None:
+    (tmp_path / "node.xml").write_text(two_packages(pci(("cuda0", 5)), ""))
+    machine, described = load_described(tmp_path / "node.xml")
+    save_machine(tmp_path / "m.toml", machine, node=described.node)
+    again, copy = load_described(tmp_path / "m.toml")
+    assert copy.node == described.node
+    assert again.slot_count == machine.slot_count == 4
+    for b in range(4):
+        assert again.distance(1, b) == machine.distance(1, b)
+
+
+@given(st.deferred(lambda: fakes()))
+@settings(max_examples=60, deadline=None)
+def test_levels_are_named_for_what_their_cores_share(fake: Fake) -> None:
+    inside, _ = read_inside(fake.xml())
+    node, machine = node_parts(inside), Machine(nodes_text(1, levels_text(inside)))
+    given_distances = machine.text.partition("distance=")[2]
+    assert [str(COSTS[name]) for name in node.names] == [
+        part for part in given_distances.split(":") if part
+    ]
+    if node.names:
+        assert [sum(1 << cpu for cpu in cpus) for cpus in node.cpus] == inside.cores
+
+
+def test_a_file_is_recognized_by_its_content(tmp_path: Path) -> None:
+    assert recognizes_hwloc(VIRTUAL)
+    assert not recognizes_hwloc("<?xml version='1.0'?>\n<platform version='4.1'>")
+    file = tmp_path / "node.txt"
+    file.write_text(VIRTUAL)
+    assert load_machine(file).slot_count == 2
+    file.write_text(VIRTUAL.replace(' version="2.0"', ""))
+    with pytest.raises(Error, match=r"node.txt:3: this is XML of hwloc 1"):
+        load_machine(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (text_of(("Package", 2), ("Core", 8)), "8:2,distance=8:16"),
+        (text_of(("Package", 2), ("Core", 8), pus=2), "8:2,distance=8:16"),
+        (
+            text_of(("Package", 2), ("L3Cache", 8), ("Core", 8), memory="Package"),
+            "8:8:2,distance=2:4:16",
+        ),
+        (
+            text_of(("Package", 2), ("Group", 4), ("Core", 6), memory="Group"),
+            "6:4:2,distance=4:8:16",
+        ),
+        (
+            text_of(
+                ("Package", 2), ("Die", 2), ("L3Cache", 2), ("L2Cache", 2), ("Core", 2)
+            ),
+            "2:2:2:2:2,distance=1:2:4:8:16",
+        ),
+        (text_of(("Package", 4), ("Core", 1)), "4,distance=16"),
+        (text_of(("Group", 2), ("Package", 2), ("Core", 4)), "4:4,distance=8:16"),
+        (
+            text_of(("Package", 2), ("Core", 4), memory="Machine"),
+            "4:2,distance=8:16",
+        ),
+        # One package: a level of its own, for launchers count packages at the top.
+        (text_of(("Package", 1), ("L3Cache", 2), ("Core", 4)), "4:2:1,distance=2:8:16"),
+        (text_of(("L2Cache", 2), ("Core", 4)), "4:2:1,distance=1:8:16"),
+        (text_of(("Core", 64)), "64,distance=8"),
+    ],
+)
+def test_what_cores_share_makes_levels(text: str, expected: str) -> None:
+    assert text == f"torus:1+node:{expected}"
+    assert Machine(text).node_count == 1
+
+
+def test_a_single_core_has_no_levels() -> None:
+    assert text_of(("Core", 1), pus=4) == "torus:1"
+
+
+def test_threads_without_cores_are_slots() -> None:
+    xml = HEAD + '<topology version="3.0"><object type="Machine">'
+    for pu in (4, 1, 2):
+        xml += f'<object type="PU" os_index="{pu}" cpuset="{1 << pu:#x}"/>'
+    assert read_hwloc(xml + "</object></topology>").text == "torus:1+node:3,distance=8"
+
+
+def test_cores_that_may_not_be_used_are_no_slots() -> None:
+    xml = Fake([("Package", 2), ("Core", 4)]).xml()
+    some = xml.replace('"Machine"', '"Machine" allowed_cpuset="0x33"')
+    assert read_hwloc(some).text == "torus:1+node:2:2,distance=8:16"
+    some = xml.replace('"Machine"', '"Machine" allowed_cpuset="0x13"')
+    assert read_hwloc(some).text == "torus:1+node:3,distance=16"
+
+
+def test_more_than_32_threads_take_several_words() -> None:
+    assert text_of(("Package", 4), ("Core", 24), pus=2) == (
+        "torus:1+node:24:4,distance=8:16"
+    )
+
+
+def test_hybrid_processors_keep_the_levels_that_all_cores_have() -> None:
+    """Two cores with an L2 of their own, then four that share one."""
+    lines = ['<topology version="2.0"><object type="Machine" cpuset="0x3f">']
+    lines.append('<object type="L3Cache" cpuset="0x3f">')
+    for mask in (0x1, 0x2, 0x3C):
+        lines.append(f'<object type="L2Cache" cpuset="{mask:#x}">')
+        for pu in range(6):
+            if mask >> pu & 1:
+                lines.append(f'<object type="Core" cpuset="{1 << pu:#x}">')
+                lines.append(f'<object type="PU" os_index="{pu}" ')
+                lines.append(f'cpuset="{1 << pu:#x}"/></object>')
+        lines.append("</object>")
+    xml = "".join([*lines, "</object></object></topology>"])
+    assert read_hwloc(xml).text == "torus:1+node:6,distance=2"
+
+
+def test_several_nodes_are_on_one_switch() -> None:
+    assert nodes_text(3, "") == "tree:3"
+    text = nodes_text(3, "+node:4:2,distance=8:16")
+    assert text == "tree:3+node:4:2,distance=8:16:16"
+    machine = Machine(text)
+    assert [machine.distance(0, slot) for slot in (3, 4, 8, 23)] == [8, 16, 32, 32]
+
+
+def test_a_file_cannot_name_ever_more_containers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("topoloom.importers.hwloc.MOST_CPUS", 32)
+    dies = "\n".join(f'<object type="Die" cpuset="{i:x}"/>' for i in range(200))
+    with pytest.raises(Error, match="line 194: more caches, NUMA domains"):
+        read_hwloc(object_(dies))
+
+
+BILLION_LAUGHS = (
+    '<!DOCTYPE topology [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>\n'
+    '<topology version="2.0"><object type="&b;"/></topology>'
+)
+PU = '<object type="PU" os_index="0" cpuset="0x1"/>'
+
+CORE = '<object type="Core" cpuset="0x1"/>'
+
+
+def object_(body: str) -> str:
+    return f'<topology version="2.0">\n{body}\n</topology>'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: not XML: no element found"),
+        ("<topology", "line 1: not XML"),
+        (VIRTUAL[:-20], "not XML"),
+        (VIRTUAL[:900], "not XML"),
+        ("<platform/>", "line 1: hwloc's XML begins with <topology>, not <platform>"),
+        ("\n<topology/>", "line 2: this is XML of hwloc 1; export it again"),
+        ('<topology version="1.11"/>', "line 1: this is XML of hwloc 1"),
+        ('<topology version="4.0"/>', "version '4.0'; 2 and 3 are read"),
+        (object_('<object type="Cache" depth="2"/>'), "line 2: this is XML of hwloc 1"),
+        (object_(""), "line 1: no PU of the topology may be used"),
+        (object_("<object/>"), "line 2: an object has no type"),
+        (object_('<object type="Core"/>'), "line 2: a Core has no cpuset"),
+        (object_('<object type="Die" cpuset="0xz"/>'), "line 2: '0xz' in cpuset is no"),
+        (object_('<object type="Die" cpuset="0xf...f"/>'), "'0xf...f' in cpuset is no"),
+        (
+            object_(f'<object type="Die" cpuset="{"," * 600}"/>'),
+            "line 2: cpuset names PUs beyond 16383",
+        ),
+        (object_('<object type="PU" cpuset="0x1"/>'), "line 2: a PU has no os_index"),
+        (
+            object_('<object type="NUMANode" os_index="x" cpuset="0x1"/>'),
+            "line 2: a NUMANode has no os_index",
+        ),
+        (object_(PU.replace('"0"', '"1"')), "line 2: PU 1 does not have itself"),
+        (object_(f"{PU}\n{PU}"), "line 3: PU 0 a second time, first on line 2"),
+        (
+            object_(f'<object type="Core" cpuset="0x2"/>\n{PU}'),
+            "line 3: PU 0 is part of no Core",
+        ),
+        (
+            object_(f"{CORE}\n{CORE}{PU}"),
+            "line 3: the Core shares PUs with an earlier one",
+        ),
+        (object_('<object type="Machine"/>' * 2), "line 2: a second Machine"),
+        (BILLION_LAUGHS, "line 1: the DOCTYPE declares entities"),
+        (object_("&secret;"), "line 2: not XML: undefined entity"),
+        (object_("<a>" * 201), "line 2: elements are nested more than 200 deep"),
+    ],
+)
+def test_what_is_wrong_names_the_line(text: str, message: str) -> None:
+    with pytest.raises(Error) as caught:
+        read_hwloc(text)
+    assert message in str(caught.value)
+
+
+def slow_distance(inside: Inside, a: int, b: int) -> int:
+    """Take the nearest thing that two cores share, from the definition."""
+    packages = {mask for kind, mask in inside.containers if kind == "Package"}
+    pair = inside.cores[a] | inside.cores[b]
+    shared = [
+        COSTS[SHARED[kind]]
+        for kind, mask in inside.containers
+        if mask & pair == pair
+        and sum(bool(mask & p) for p in packages) <= 1
+        and not (kind in ("Die", "Group") and mask in packages)
+    ]
+    return min(shared, default=16 if len(packages) > 1 else 8)
+
+
+LEVELS = st.tuples(
+    st.lists(st.sampled_from(["Group"]), max_size=1),
+    st.lists(st.sampled_from(["Package"]), max_size=1),
+    st.lists(st.sampled_from(["Die", "Group"]), max_size=2),
+    st.lists(st.sampled_from(["L3Cache"]), max_size=1),
+    st.lists(st.sampled_from(["L2Cache"]), max_size=1),
+).map(lambda lists: [kind for kinds in lists for kind in kinds] + ["Core"])
+
+
+@st.composite
+def fakes(draw: st.DrawFn) -> Fake:
+    kinds = draw(LEVELS)
+    levels = [(kind, draw(st.integers(1, 3))) for kind in kinds]
+    memory = draw(st.sampled_from(["", "Machine", *kinds[:-1]]))
+    return Fake(levels, memory, draw(st.integers(1, 2)))
+
+
+@given(fakes())
+@settings(max_examples=60, deadline=None)
+def test_distances_are_those_of_what_is_shared(fake: Fake) -> None:
+    inside, _ = read_inside(fake.xml())
+    machine = Machine(nodes_text(1, levels_text(inside)))
+    count = len(inside.cores)
+    assert machine.slot_count == count
+    for b in range(1, count):
+        assert machine.distance(0, b) == slow_distance(inside, 0, b)
+        assert machine.distance(b - 1, b) == slow_distance(inside, b - 1, b)
+
+
+@given(fakes(), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_a_part_of_a_node_is_never_nearer_than_it_is(
+    fake: Fake, rng: random.Random
+) -> None:
+    inside, _ = read_inside(fake.xml())
+    part = inside.within(sum(core for core in inside.cores if rng.random() < 0.7))
+    if not part.cores:
+        return
+    machine = Machine(nodes_text(1, levels_text(part)))
+    assert machine.slot_count == len(part.cores)
+    for b in range(1, len(part.cores)):
+        assert machine.distance(b - 1, b) >= slow_distance(part, b - 1, b)

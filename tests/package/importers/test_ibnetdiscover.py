@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Machines from ibnetdiscover: hosts, cables, rates, forwarding tables."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter, deque
+
+import pytest
+from fat_tree_dump import Fabric, fat_tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from topoloom import Error, Machine
+from topoloom.importers.described import Described
+from topoloom.importers.infiniband.ibnetdiscover import read_ibnetdiscover
+from topoloom.machines.import_formats import IMPORTERS
+
+CAPTURE = """\
+#
+# Topology file: generated on Thu Mar  7 10:12:44 2024
+#
+# Initiated from node 0002c9030002f0a4 port 0002c9030002f0a5
+
+vendid=0x2c9
+devid=0xbd36
+sysimgguid=0x2c90200415673
+switchguid=0x2c90200415670(2c90200415670)
+Switch\t36 "S-0002c90200415670"\t\t# "MF0;sw:1 "a":U1" enhanced port 0 lid 2 lmc 0
+[1]\t"H-0002c9030002f0a4"[1](2c9030002f0a5) \t\t# "n2 HCA-1" lid 1 4xQDR
+[2]\t"H-0002c9030002f0b4"[1](2c9030002f0b5) \t\t# "n10 HCA-1" lid 3 4xQDR
+[3]\t"H-0002c9030002f0b4"[2](2c9030002f0b6) \t\t# "n10 HCA-1" lid 4 4xQDR
+[7][ext 4]\t"S-0002c90200415680"[8]\t\t# "sw2" lid 5 4xFDR10
+[9]\t"S-0002c90200415680"[9]\t\t# "sw2" lid 5 4xQDR
+[36]\t"S-0002c90200415670"[35]\t\t# "MF0;sw:1" lid 2 4xQDR
+[35]\t"S-0002c90200415670"[36]\t\t# "MF0;sw:1" lid 2 4xQDR
+
+vendid=0x2c9
+switchguid=0x2c90200415680(2c90200415680)
+Switch\t36 "S-0002c90200415680"\t\t# "sw2" base port 0 lid 5 lmc 0
+[8]\t"S-0002c90200415670"[7][ext 4]\t\t# "MF0;sw:1 "a":IS5030/U1" lid 2 4xFDR10
+[9]\t"S-0002c90200415670"[9]\t\t# "MF0;sw:1 "a":IS5030/U1" lid 2 4xQDR
+[1]\t"H-0002c9030002f0c4"[1](2c9030002f0c5) \t\t# "MT25408 ConnectX" lid 6 4xFDR
+[2]\t"H-0002c9030002f0d4"[1](2c9030002f0d5) \t\t# "n2 HCA-2" lid 7 4xQDR
+[41]\t"H-0002c9030002f0e4"[1](2c9030002f0e5) \t\t# "Aggregation Node" lid 8 4xQDR
+
+vendid=0x2c9
+caguid=0x2c9030002f0e4
+Ca\t1 "H-0002c9030002f0e4"\t\t# "Mellanox Technologies Aggregation Node"
+[1](2c9030002f0e5) \t"S-0002c90200415680"[41]\t\t# lid 8 lmc 0 "sw2" lid 5 4xQDR
+
+caguid=0x2c9030002f0d4
+Ca\t1 "H-0002c9030002f0d4"\t\t# "n2 HCA-2"
+[1](2c9030002f0d5) \t"S-0002c90200415680"[2]\t\t# lid 7 lmc 0 "sw2" lid 5 4xQDR
+
+caguid=0x2c9030002f0c4
+Ca\t1 "H-0002c9030002f0c4"\t\t# "MT25408 ConnectX Mellanox"
+[1](2c9030002f0c5) \t"S-0002c90200415680"[1]\t\t# lid 6 lmc 0 "sw2" lid 5 4xFDR
+
+caguid=0x2c9030002f0b4
+Ca\t2 "H-0002c9030002f0b4"\t\t# "n10 HCA-1"
+[1](2c9030002f0b5) \t"S-0002c90200415670"[2]\t\t# lid 3 lmc 0 "MF0;sw:1" lid 2 4xQDR
+[2](2c9030002f0b6) \t"S-0002c90200415670"[3]\t\t# lid 4 lmc 0 "MF0;sw:1" lid 2 4xQDR
+
+caguid=0x2c9030002f0a4
+Ca\t2 "H-0002c9030002f0a4"\t\t# "n2 HCA-1"
+[1](2c9030002f0a5) \t"S-0002c90200415670"[1]\t\t# lid 1 lmc 0 "MF0;sw:1" lid 2 4xQDR
+"""
+
+
+def test_a_capture_with_the_oddities_of_real_fabrics() -> None:
+    (importer,) = (entry for entry in IMPORTERS if entry.recognizes(CAPTURE))
+    described = importer.read(CAPTURE)
+    # H- is no host's name, n2 comes before n10, n2 has two adapters, n10 two cables.
+    assert described == Described(
+        "graph:3+2:0-4@6.81818182GB/s,1-3,1-4,2-3@8GB/s,3-4@9GB/s,bandwidth=4GB/s",
+        ("H-0002c9030002f0c4", "n2", "n10"),
+    )
+    assert Machine(described.text).link_count == 10
+
+
+@pytest.mark.parametrize(
+    ("rate", "bandwidth"),
+    [
+        ("1xSDR", "0.25"),
+        ("4xSDR", "1"),
+        ("12xDDR", "6"),
+        ("4xQDR", "4"),
+        ("4xFDR10", "5"),
+        ("4xFDR", "6.81818182"),
+        ("4xEDR", "12.5"),
+        ("4xHDR", "25"),
+        ("2xHDR", "12.5"),
+        ("4xNDR", "50"),
+        ("4xXDR", "100"),
+    ],
+)
+def test_a_rate_is_what_is_left_of_the_lanes_after_coding(
+    rate: str, bandwidth: str
+) -> None:
+    fabric = Fabric()
+    fabric.cable(fabric.adapter("a mlx5_0"), fabric.adapter("b mlx5_0"), rate)
+    text = read_ibnetdiscover(fabric.dump()).text
+    assert text == f"graph:2+0:0-1,bandwidth={bandwidth}GB/s"
+
+
+def test_a_three_level_fat_tree_has_its_distances() -> None:
+    described = read_ibnetdiscover(fat_tree(2, 2, 3, 2, 2).dump())
+    machine = Machine(described.text)
+    assert described.hosts == tuple(f"n{i}" for i in range(1, 13))
+    assert machine.hops(0, 2) == 2
+    assert machine.hops(0, 3) == 4
+    assert machine.hops(0, 6) == 6
+    assert machine.link_count == 2 * (12 + 2 * 2 * 2 + 2 * 2 * 2)
+
+
+def replaced(old: str, new: str) -> str:
+    assert CAPTURE.count(old) == 1
+    return CAPTURE.replace(old, new)
+
+
+def without(start: str) -> str:
+    lines = CAPTURE.splitlines(keepends=True)
+    kept = [line for line in lines if not line.startswith(start)]
+    assert len(kept) == len(lines) - 1
+    return "".join(kept)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "line 1: no Switch, Ca or Rt line"),
+        ("# only comments\n", "line 1: no Switch, Ca or Rt line"),
+        ('[1]\t"S-0002c90200415680"[8]\t# "a" lid 1 4xQDR', "line 1: a port before"),
+        ("Ca\t: 0x0002c9 ports 1", "line 1: 'Ca.*' is not of ibnetdiscover's"),
+        (without("[8]"), r"line 14: .*\[7\] to .*\[8\] is listed at this end only"),
+        (without('[2]\t"H-0002c9030002f0d4"'), "line 34: .* at this end only"),
+        (
+            CAPTURE[: CAPTURE.index("caguid=0x2c9030002f0a4")],
+            "line 11: the cable leads to H-0002c9030002f0a4, which has no block",
+        ),
+        (
+            replaced('"[8]\t', '"[9]\t'),
+            r"line 14: S-0002c90200415680\[9\] is joined to S-0002c90200415670\[7\] "
+            r"here, but to S-0002c90200415670\[9\] on line 23",
+        ),
+        (
+            replaced('"n2 HCA-1" lid 1 4xQDR', '"n2 HCA-1" lid 1 4xDDR'),
+            "line 11: the cable has another width or speed than .* on line 48",
+        ),
+        (replaced("lid 1 4xQDR", "lid 1 4xWDR"), "line 11: no width and speed"),
+        (replaced("lid 1 4xQDR", "lid 1"), "line 11: no width and speed"),
+        (
+            replaced('[9]\t"S-0002c90200415680"[9]', '[7]\t"S-0002c90200415680"[9]'),
+            "line 15: port 7 of S-0002c90200415670 is listed twice, first on line 14",
+        ),
+        (
+            replaced('[9]\t"S-0002c90200415680"[9]', '[9]\t"S-2"[9]'),
+            "line 15: cannot read the port",
+        ),
+        (CAPTURE + CAPTURE, r"line 58: S-0002c90200415670 is listed twice, .* 10"),
+        (
+            CAPTURE.replace("HCA-2", "HCA-1"),
+            "line 34: the adapter calls itself 'n2 HCA-1', as that on line 47 does",
+        ),
+        ('Switch\t36 "S-0002c90200415670"\t# "s"', "line 1: no adapter"),
+    ],
+)
+def test_a_wrong_dump_is_refused_by_line(text: str, complaint: str) -> None:
+    with pytest.raises(Error, match=f"^{complaint}"):
+        read_ibnetdiscover(text)
+
+
+def test_two_fabrics_are_refused() -> None:
+    fabric = Fabric()
+    for host in "ab":
+        fabric.cable(fabric.switch(f"s{host}"), fabric.adapter(f"{host} mlx5_0"))
+    with pytest.raises(Error, match=r"^line \d+: no cables lead from host b to host a"):
+        read_ibnetdiscover(fabric.dump())
+
+
+@st.composite
+def fabrics(draw: st.DrawFn) -> Fabric:
+    """Draw a connected fabric: a tree of switches, more cables, hosts."""
+    fabric = Fabric()
+    rates = st.sampled_from(["4xEDR", "4xHDR", "1xSDR", "4xFDR"])
+    switches = [fabric.switch("s")]
+    for _ in range(draw(st.integers(0, 5))):
+        switches.append(fabric.switch(f"MF0;s{len(switches)}:X/U1"))
+        fabric.cable(switches[-1], draw(st.sampled_from(switches[:-1])), draw(rates))
+    pick = st.sampled_from(switches)
+    for _ in range(draw(st.integers(0, 6))):
+        a, b = draw(pick), draw(pick)
+        if a != b:
+            fabric.cable(a, b, draw(rates))
+    for host in range(draw(st.integers(1, 6))):
+        for card in range(draw(st.sampled_from([1, 1, 1, 2]))):
+            adapter = fabric.adapter(f"n{host} mlx5_{card}")
+            for _ in range(draw(st.integers(1, 2))):
+                fabric.cable(adapter, draw(pick), draw(rates))
+    return fabric
+
+
+def host_of(fabric: Fabric, device: str) -> str:
+    return fabric.description[device].split()[0] if device[0] == "H" else device
+
+
+def slow_hops(fabric: Fabric, start: str) -> dict[str, int]:
+    beside: dict[str, set[str]] = {}
+    for device, ports in fabric.ports.items():
+        for peer, _, _ in ports.values():
+            beside.setdefault(host_of(fabric, device), set()).add(host_of(fabric, peer))
+    hops, queue = {start: 0}, deque([start])
+    while queue:
+        at = queue.popleft()
+        for peer in beside[at] - hops.keys():
+            hops[peer] = hops[at] + 1
+            queue.append(peer)
+    return hops
+
+
+@given(fabrics(), st.randoms(use_true_random=False))
+@settings(max_examples=50, deadline=None)
+def test_any_fabric_is_read_as_it_was_wired(fabric: Fabric, rng: random.Random) -> None:
+    described = read_ibnetdiscover(fabric.dump())
+    order = list(fabric.description)
+    rng.shuffle(order)
+    assert read_ibnetdiscover(fabric.dump(order)) == described
+    machine = Machine(described.text)
+    lanes = {"4xEDR": 12.5e9, "4xHDR": 25e9, "1xSDR": 0.25e9, "4xFDR": 6.81818182e9}
+    names = [*described.hosts, *sorted(d for d in fabric.ports if d[0] == "S")]
+    wired: Counter[tuple[str, str]] = Counter()
+    for device, ports in fabric.ports.items():
+        for peer, _, rate in ports.values():
+            wired[host_of(fabric, device), host_of(fabric, peer)] += lanes[rate]
+    read = {
+        tuple(names[v] for v in machine.link_ends(link)): machine.bandwidth(link)
+        for link in range(machine.link_count)
+    }
+    assert read == pytest.approx(dict(wired), rel=1e-8)
+    for i, start in enumerate(described.hosts):
+        hops = slow_hops(fabric, start)
+        assert [machine.hops(i, j) for j in range(machine.node_count)] == [
+            hops[end] for end in described.hosts
+        ]
+
+
+def test_forwarding_tables_give_the_routes() -> None:
+    fabric = fat_tree(2, 2, 2, 2, 2)
+    dump, tables = fabric.dump(), fabric.tables()
+    described = read_ibnetdiscover(f"{dump}\n{tables}")
+    assert described.text.count("route=") == 8 * 7
+    # The tables take the last port up: spine 1 of the leaf's pod, core 1 of spine 1.
+    switches = {name: i for i, name in enumerate(sorted(fabric.ports)[8:], 8)}
+    up = {
+        text: switches[name]
+        for name, text in fabric.description.items()
+        if name in switches
+    }
+    stops = ["MF0;leaf0-0:MQM8700/U1", "MF0;spine0-1:MQM8700/U1", "core1-1"]
+    stops += ["MF0;spine1-1:MQM8700/U1", "MF0;leaf1-1:MQM8700/U1"]
+    route = ">".join(str(up[stop]) for stop in stops)
+    assert f"route=0>{route}>7" in described.text
+    assert Machine(described.text).hops(0, 7) == 6
+    assert "route" not in read_ibnetdiscover(dump).text
+
+
+def test_wrong_forwarding_tables_are_refused() -> None:
+    fabric = fat_tree(2, 1, 2, 1, 1)
+    dump, tables = fabric.dump(), fabric.tables()
+    head = tables.splitlines()[0]
+    entry = tables.splitlines()[3]
+    for damaged, complaint in [
+        (tables[tables.index("Unicast", 1) :], r"line \d+: S-\w+ has no forwarding"),
+        (tables.replace(entry, ""), r"line \d+: .* names no cabled port for LID"),
+        (
+            tables.replace(entry, entry[:7] + "099"),
+            r"line \d+: .* names no cabled port",
+        ),
+        (tables + tables, "line .*: the forwarding table of .* is there twice"),
+        (
+            tables.replace(head, "Unicast lids of nobody"),
+            rf"line {dump.count(chr(10)) + 2}: the table's head",
+        ),
+        (re.sub(r"(0x\w{4}) \d{3}", r"\1 001", tables), "line .* dump them again"),
+    ]:
+        with pytest.raises(Error, match=f"^{complaint}"):
+            read_ibnetdiscover(f"{dump}\n{damaged}")
+
+
+def test_routes_of_many_hosts_are_refused() -> None:
+    fabric = fat_tree(2, 2, 12, 1, 1)
+    with pytest.raises(Error, match=r"^line 1: 48 hosts have 2256 routes, over 2000"):
+        read_ibnetdiscover(f"{fabric.dump()}\n{fabric.tables()}")

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of other programs, offered to the importers by what is in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topoloom import Error, describe_machine, load_machine
+from topoloom.importers.described import Described, Importer
+from topoloom.machines import machine_file
+from topoloom.machines.machine_file import load_machine_and_hosts
+
+
+def read_ring(text: str) -> Described:
+    """Read ``ring N HOST ...``, a format of this test."""
+    words = text.split()
+    if not words[1].isdigit():
+        raise Error(f"line 1: '{words[1]}' is no number; write one")
+    return Described(f"torus:{words[1]}", tuple(words[2:]))
+
+
+@pytest.fixture(autouse=True)
+def ring_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = Importer("ring", "rings", lambda head: head.startswith("ring "), read_ring)
+    monkeypatch.setattr(machine_file, "IMPORTERS", (ring,))
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "net.txt"
+    file.write_text(text)
+    return file
+
+
+def test_a_file_is_read_by_the_importer_that_recognizes_it(tmp_path: Path) -> None:
+    file = written(tmp_path, "ring 3 a b c")
+    assert describe_machine(file) == Described("torus:3", ("a", "b", "c"))
+    assert load_machine(str(file)).text == "torus:3"
+    machine, hosts = load_machine_and_hosts(file)
+    assert (machine.node_count, hosts) == (3, ("a", "b", "c"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ring x", "net.txt:1: 'x' is no number"),
+        (
+            "star 3",
+            r"describes no machine in a format that is known .*, ring\)",
+        ),
+        ("ring 0", "net.txt: "),
+        ("ring 3 a b", "net.txt: 2 host names for 3 nodes"),
+        ("ring 3 a b a", "net.txt: host a is named 2 times"),
+        ("ring\0", "net.txt: not a text file"),
+    ],
+)
+def test_what_is_wrong_names_the_file(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(Error, match=message):
+        load_machine(written(tmp_path, text))
+
+
+def test_a_file_may_be_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine_file, "MOST_BYTES", 1 << 20)
+    with pytest.raises(Error, match="over 1 MiB"):
+        load_machine(written(tmp_path, "ring 3" + " " * (1 << 20)))
+
+
+def test_a_file_that_is_not_there_is_a_missing_file() -> None:
+    with pytest.raises(FileNotFoundError, match=r"net\.xml"):
+        load_machine("net.xml")
+
+
+def test_a_directory_is_no_machine(tmp_path: Path) -> None:
+    (tmp_path / "rings").mkdir()
+    with pytest.raises(IsADirectoryError, match="rings"):
+        load_machine(tmp_path / "rings")
+
+
+@pytest.mark.parametrize("text", ["torus:2x2", "graph:200:" + "0-1," * 9000 + "0-2"])
+def test_short_texts_are_no_files(text: str) -> None:
+    assert describe_machine(text) == Described(text)
+
+
+def test_neither_are_unknown_kinds_and_names() -> None:
+    with pytest.raises(Error, match="tours"):
+        load_machine("tours:3")
+    with pytest.raises(Error, match=r"no machine 'titn'.*titan"):
+        load_machine("titn")
+    with pytest.raises(Error, match=r"no machine 'detec' \(did you mean 'detect'\?\)"):
+        load_machine("detec")
+    assert describe_machine("titan").text.startswith("torus:25x16x24")

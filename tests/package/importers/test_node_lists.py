@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The nodes of a batch job, as each scheduler says it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topoloom import Error
+from topoloom.importers.system.node_lists import (
+    hosts_by_line,
+    hosts_with_counts,
+    job_hosts,
+)
+
+
+def tool(directory: Path, name: str, script: str) -> None:
+    file = directory / name
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "hosts"),
+    [
+        ("SLURM_JOB_NODELIST", "cn[08-10],login", ("cn08", "cn09", "cn10", "login")),
+        ("LSB_MCPU_HOSTS", "b 1 a 42 c 42", ("b", "a", "c")),
+        ("LSB_HOSTS", "b b a a c", ("b", "a", "c")),
+    ],
+)
+def test_a_variable_names_the_nodes(
+    variable: str, value: str, hosts: tuple[str, ...]
+) -> None:
+    assert job_hosts({variable: value, "HOME": "here"}) == hosts
+
+
+@pytest.mark.parametrize("variable", ["PBS_NODEFILE", "PJM_O_NODEINF"])
+def test_a_file_names_the_nodes_once_a_slot(variable: str, tmp_path: Path) -> None:
+    file = tmp_path / "nodes"
+    file.write_text("n2.site\nn2.site\nn10.site\n\nn1.site\nn2.site\n")
+    assert job_hosts({variable: str(file)}) == ("n2.site", "n10.site", "n1.site")
+
+
+def test_flux_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    inside = {"FLUX_URI": "local:///x", "SLURM_JOB_NODELIST": "other"}
+    tool(tmp_path, "flux", 'echo "$1 $2" >&2; echo "fl[1-3,7]"')
+    assert job_hosts(inside) == ("fl1", "fl2", "fl3", "fl7")
+    tool(tmp_path, "flux", "echo no broker >&2; exit 1")
+    with pytest.raises(Error, match=r"FLUX_URI: 'flux hostlist local' failed: no bro"):
+        job_hosts(inside)
+    (tmp_path / "flux").unlink()
+    with pytest.raises(Error, match=r"FLUX_URI: 'flux hostlist local' failed: .*flux"):
+        job_hosts(inside)
+
+
+def test_outside_of_a_job_there_are_none() -> None:
+    assert job_hosts({}) == ()
+    assert job_hosts({"SLURM_JOB_NODELIST": ""}) == ()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("SLURM_JOB_NODELIST", "n[1-", "SLURM_JOB_NODELIST: host list"),
+        ("LSB_MCPU_HOSTS", "a 1 b", "LSB_MCPU_HOSTS: 'a 1 b' is not hosts, each with"),
+        ("LSB_MCPU_HOSTS", "a b", "is not hosts, each with a number"),
+        ("LSB_HOSTS", " ", "LSB_HOSTS: names no host"),
+        ("LSB_HOSTS", "a b!", "LSB_HOSTS:2: 'b!' is not a host name"),
+        ("PBS_NODEFILE", "none", "PBS_NODEFILE: none: No such file"),
+    ],
+)
+def test_a_variable_that_leads_nowhere_is_named(
+    variable: str, value: str, message: str
+) -> None:
+    with pytest.raises(Error) as caught:
+        job_hosts({variable: value})
+    assert message in str(caught.value)
+
+
+def test_a_bad_line_of_a_node_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "nodes"
+    file.write_text("n1\nn 2\n")
+    with pytest.raises(Error, match=r"PBS_NODEFILE: .*nodes:2: 'n 2' is not a host"):
+        job_hosts({"PBS_NODEFILE": str(file)})
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_hosts_or_an_error(text: str) -> None:
+    for read in (hosts_by_line, hosts_with_counts):
+        try:
+            assert all(read(text))
+        except Error as error:
+            assert "is not" in str(error)  # noqa: PT017

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the way to the nearest network interface costs each core of a found node."""
+
+from __future__ import annotations
+
+import pytest
+
+from topoloom.nodes.node_levels import (
+    Container,
+    Inside,
+    NearDevice,
+    levels_text,
+    nodes_text,
+)
+from topoloom.nodes.node_parts import shortest_port
+
+CORES = [1 << cpu for cpu in range(8)]
+PACKAGES = [Container("Package", 0x0F), Container("Package", 0xF0)]
+DOMAINS = [Container("NUMANode", 0x03 << shift) for shift in (0, 2, 4, 6)]
+CACHES = [Container("L2Cache", core) for core in CORES]
+
+
+def nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
+    return NearDevice(name, "nic", cpus)
+
+
+@pytest.mark.parametrize(
+    ("devices", "port"),
+    [
+        ([], ""),
+        ([nic(0x0F)], ",port=0:8"),
+        ([nic(0xF0)], ",port=8:0"),
+        ([nic(0x0F), nic(0xF0, "mlx5_1")], ""),
+        # A GPU is no way out, and an interface that may be anywhere tells nothing.
+        ([NearDevice("cuda0", "gpu", 0x0F)], ""),
+        ([nic(0xF0), nic(0xFF, "eth0")], ",port=8:0"),
+        ([nic(0xFF, "eth0")], ""),
+    ],
+)
+def test_cores_far_from_all_interfaces_pay_for_the_way_there(
+    devices: list[NearDevice], port: str
+) -> None:
+    levels = levels_text(Inside(CORES, PACKAGES, devices))
+    assert levels == f"+node:4:2,distance=8:16{port}"
+    assert nodes_text(3, levels) == f"tree:3+node:4:2,distance=8:16:16{port}"
+
+
+def test_an_interface_is_as_far_as_the_largest_thing_not_shared_with_it() -> None:
+    inside = Inside(CORES, [*CACHES, *DOMAINS, *PACKAGES], [nic(0x0C)])
+    assert levels_text(inside) == "+node:2:2:2,distance=4:8:16,port=4:0:8:8"
+    some = levels_text(inside.within(0x77))
+    assert some == "+node:3:2,distance=8:16,port=4:4:0:8:8:8"
+    # Nothing is known of an interface none of whose cores may be used.
+    assert "port" not in levels_text(inside.within(0xF3))
+
+
+@pytest.mark.parametrize(
+    ("costs", "shortest"),
+    [
+        ([], []),
+        ([0, 0, 0], []),
+        ([3, 3, 3], [3]),
+        ([0, 0, 8, 8], [0, 8]),
+        ([0, 8, 8, 0], [0, 8, 8, 0]),
+        ([1, 1, 2, 2, 2, 2], [1, 2, 2]),
+    ],
+)
+def test_costs_are_said_by_as_few_runs_as_can_be(
+    costs: list[int], shortest: list[int]
+) -> None:
+    assert shortest_port(costs) == shortest

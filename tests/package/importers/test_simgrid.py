@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""SimGrid platforms, both ways."""
+
+from __future__ import annotations
+
+import sys
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topoloom import Error, Machine
+from topoloom.importers.simgrid.clusters import (
+    read_simgrid_platform,
+    recognizes_simgrid_platform,
+    write_simgrid_platform,
+)
+from topoloom.support.units import parse_bandwidth
+
+HEAD = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+"""
+
+
+def cluster(**attributes: str) -> str:
+    values = {
+        "id": "acme",
+        "prefix": "node-",
+        "radical": "0-11",
+        "suffix": ".acme.org",
+        "speed": "1Gf",
+        "bw": "125MBps",
+        "lat": "50us",
+        **attributes,
+    }
+    words = " ".join(f'{key}="{value}"' for key, value in values.items() if value)
+    return f"{HEAD}  <!-- a rack -->\n  <cluster {words}/>\n</platform>\n"
+
+
+def zone(body: str, routing: str = "Full", hosts: str = "abc") -> str:
+    points = "\n".join(f'    <host id="{name}" speed="1Gf"/>' for name in hosts)
+    return (
+        f'{HEAD}  <zone id="z" routing="{routing}">\n{points}\n{body}\n'
+        "  </zone>\n</platform>\n"
+    )
+
+
+def link(name: str, bandwidth: str = "1GBps", policy: str = "SPLITDUPLEX") -> str:
+    return (
+        f'<link id="{name}" bandwidth="{bandwidth}" latency="1us" '
+        f'sharing_policy="{policy}"/>\n'
+    )
+
+
+def route(source: str, target: str, links: str, symmetrical: str = "") -> str:
+    parts = "".join(f'<link_ctn id="{name}"/>' for name in links.split())
+    how = f' symmetrical="{symmetrical}"' if symmetrical else ""
+    return f'<route src="{source}" dst="{target}"{how}>{parts}</route>\n'
+
+
+BY_SWITCH = (
+    link("up", "2GBps")
+    + link("l1")
+    + link("l2")
+    + '<router id="r"/>'
+    + route("a", "r", "up")
+    + route("b", "r", "l1")
+    + route("c", "r", "l2")
+)
+B_TO_C = route("b", "c", "lb lc")
+STAR = (
+    link("la")
+    + link("lb")
+    + link("lc")
+    + route("a", "b", "la lb")
+    + B_TO_C
+    + route("a", "c", "la lc")
+)
+BACKBONE = (
+    link("la")
+    + link("lb")
+    + link("lc")
+    + link("bb", "5GBps")
+    + route("a", "b", "la bb lb")
+    + route("b", "c", "lb bb lc")
+    + route("a", "c", "la bb lc")
+)
+RATES = ",bandwidth=125000000B/s,latency=5e-05s"
+
+READ = [
+    (cluster(), f"tree:12{RATES}"),
+    (cluster(core="4"), f"tree:12{RATES}+node:4"),
+    (cluster(bw="1Gbps"), f"tree:12{RATES}"),
+    (cluster(bw="8Kibps", lat="0"), "tree:12,bandwidth=1024B/s,latency=0s"),
+    (
+        cluster(radical="0-1", bb_bw="2.25GBps", bb_lat="500us"),
+        "graph:2+2:2>3@2250000000B/s,0>2,3>0,1>2,3>1,bandwidth=125000000B/s,"
+        "latency=0.0002s",
+    ),
+    (
+        cluster(bb_bw="100MBps", bb_lat="0", bb_sharing_policy="FATPIPE"),
+        "tree:12,bandwidth=100000000B/s,latency=5e-05s",
+    ),
+    (
+        cluster(topology="TORUS", topo_parameters="3,2,2"),
+        f"torus:2x2x3,order=2:1:0,ties=simgrid{RATES}",
+    ),
+    (cluster(topology="TORUS", topo_parameters="12"), f"torus:12,ties=simgrid{RATES}"),
+    (
+        cluster(topology="FAT_TREE", topo_parameters="2;4,3;1,1;1,1"),
+        f"tree:4:3{RATES}",
+    ),
+    (
+        cluster(topology="FAT_TREE", topo_parameters="2;4,3;1,2;1,1"),
+        f"fattree:4:3,up=1:2{RATES}",
+    ),
+    (
+        cluster(topology="FAT_TREE", topo_parameters="2;4,3;1,1;1,2"),
+        f"fattree:4:3,up=1:1,parallel=1:2,routing=simgrid{RATES}",
+    ),
+    (
+        zone(BY_SWITCH, "Floyd"),
+        "graph:3+1:0-3@2000000000B/s,1-3@1000000000B/s,2-3@1000000000B/s,"
+        "latency=1e-06s",
+    ),
+    (zone(STAR), "tree:3,bandwidth=1000000000B/s,latency=1e-06s"),
+    (
+        zone(BACKBONE),
+        "graph:3+2:0>3@1000000000B/s,1>3@1000000000B/s,2>3@1000000000B/s,"
+        "3>4@5000000000B/s,4>0@1000000000B/s,4>1@1000000000B/s,"
+        "4>2@1000000000B/s,latency=1e-06s",
+    ),
+    (
+        zone(link("l", "1MBps", "FATPIPE") + route("a", "b", "l"), hosts="ab"),
+        "graph:2:0-1@1000000B/s,latency=1e-06s",
+    ),
+    (
+        zone(link("l") + link("m") + route("a", "b", "l m"), "Dijkstra", hosts="ab"),
+        "graph:2+1:0-2@1000000000B/s,1-2@1000000000B/s,latency=1e-06s",
+    ),
+    (
+        zone(
+            link("l")
+            + link("m", "2GBps")
+            + route("a", "b", "l", "NO")
+            + route("b", "a", "m", "NO"),
+            hosts="ab",
+        ),
+        "graph:2:0>1@1000000000B/s,1>0@2000000000B/s,latency=1e-06s",
+    ),
+    (zone("", hosts="a"), "tree:1"),
+]
+
+
+@pytest.mark.parametrize(("platform", "text"), READ)
+def test_platforms_become_short_texts(platform: str, text: str) -> None:
+    assert recognizes_simgrid_platform(platform)
+    described = read_simgrid_platform(platform)
+    assert described.text == text
+    assert len(described.hosts) == Machine(text).node_count
+
+
+def test_hosts_are_named_by_the_radical() -> None:
+    described = read_simgrid_platform(cluster(radical="1,3-5, 8"))
+    assert described.hosts == tuple(f"node-{i}.acme.org" for i in (1, 3, 4, 5, 8))
+    assert read_simgrid_platform(zone(STAR)).hosts == ("a", "b", "c")
+
+
+def test_a_cluster_in_a_zone_is_found() -> None:
+    inner = cluster().partition("  <cluster")[2].partition("/>")[0]
+    platform = (
+        f'{HEAD}<config/><zone id="w" routing="None"><cluster{inner}>'
+        '<prop id="a" value="1"/></cluster></zone></platform>'
+    )
+    assert read_simgrid_platform(platform).text == f"tree:12{RATES}"
+
+
+def test_routes_of_a_torus_are_simgrids() -> None:
+    """Along the first axis first, that of neighboring hosts."""
+    text = read_simgrid_platform(
+        cluster(topology="TORUS", topo_parameters="3,4", radical="0-11")
+    ).text
+    machine = Machine(text)
+    # From host 0 to host 4 = (1, 1) over host 1 = (1, 0).
+    ends = [machine.link_ends(hop) for hop, _ in machine.route(0, 4)]
+    assert ends == [(0, 1), (1, 4)]
+
+
+def test_a_backbone_carries_every_message_once() -> None:
+    machine = Machine(read_simgrid_platform(zone(BACKBONE)).text)
+    for source in range(3):
+        for target in range(3):
+            if source != target:
+                rates = [
+                    machine.bandwidth(hop) for hop, _ in machine.route(source, target)
+                ]
+                assert rates == [1e9, 5e9, 1e9]
+
+
+@pytest.mark.parametrize(
+    ("platform", "message"),
+    [
+        ("", "line 1: not XML: no element found"),
+        ("<a></b>", "line 1: not XML: mismatched tag"),
+        ("<hosts/>", "line 1: the document is a <hosts>"),
+        ("<platform/>", "lacks its 'version'"),
+        ('<platform version="3"/>', "platform version 3, but versions 4 and 4.1"),
+        ('<platform version="4"/>', "no <cluster> and no <zone>"),
+        (
+            '<!DOCTYPE p [<!ENTITY x "y">]>\n<platform version="4">&x;</platform>',
+            "line 1: the DOCTYPE declares entities",
+        ),
+        (
+            '<!DOCTYPE p [<!ENTITY x SYSTEM "file:///etc/passwd">]><platform/>',
+            "line 1: the DOCTYPE declares entities",
+        ),
+        (cluster(radical=""), "line 5: <cluster> lacks its 'radical'"),
+        (cluster(radical="0-"), "radical: '0-' is no range"),
+        (cluster(radical="5-1"), "radical: range 5-1 runs down"),
+        (cluster(radical="0-999999999"), "radical names more than 500000 hosts"),
+        (cluster(radical="1,1"), "radical names a host twice"),
+        (cluster(bw="125"), None),
+        (cluster(bw="125MB"), "bw: unit 'MB' is none of Bps"),
+        (cluster(bw="fast"), 'bw="fast" is no number with a unit'),
+        (cluster(bw="0Bps"), "bw: a bandwidth must be above 0"),
+        (cluster(lat="50"), None),
+        (cluster(lat="50GB"), "lat: unit 'GB'"),
+        (cluster(core="x"), 'core="x" is no whole number'),
+        (cluster(core="0"), "a host has no core"),
+        (cluster(topology="DRAGONFLY"), "topology DRAGONFLY cannot be read yet"),
+        (cluster(topology="TORUS"), "lacks its 'topo_parameters'"),
+        (cluster(topology="TORUS", topo_parameters="4,4"), "has 16 hosts, but"),
+        (cluster(topology="TORUS", topo_parameters="4,x"), "'4,x' are no numbers"),
+        (cluster(topology="TORUS", topo_parameters="4,0"), "of '4,0' is 0"),
+        (cluster(topology="FAT_TREE", topo_parameters="2;4,4;1,1;1,2"), "16 hosts"),
+        (cluster(topology="FAT_TREE", topo_parameters="2;4,4;1,1"), "such as 2;4,4"),
+        (cluster(topology="FAT_TREE", topo_parameters="3;4,3;1,1;1,1"), "differ in"),
+        (cluster(bb_bw="1GBps", radical="0-99999"), "hosts share one backbone"),
+        (cluster(sharing_policy="FATPIPE"), "sharing_policy FATPIPE never fill"),
+        (
+            f'{HEAD}<zone id="z" routing="Full"><zone id="a"/>\n<zone id="b"/>'
+            "</zone></platform>",
+            "line 5: a <zone> stands beside another",
+        ),
+        (zone("", "Vivaldi"), "line 4: routing 'Vivaldi' cannot be read"),
+        (zone("<peer id='p'/>"), "line 8: a <peer> in a zone cannot be read"),
+        (zone("", hosts=""), "the zone has no <host>"),
+        (zone(""), "line 4: the zone has no <route>"),
+        (
+            zone(link("l") + route("a", "b", "l")),
+            "line 4: routes do not join hosts 'a' and 'c' both ways",
+        ),
+        (zone("", hosts="aa"), "line 6: 'a' is there twice"),
+        (zone(link("l") + link("l")), "line 9: link 'l' is there twice"),
+        (zone(link("l") + route("a", "x", "l")), "line 9: no <host> or <router>"),
+        (zone(route("a", "b", "l")), "no <link> has the id 'l'"),
+        (zone(route("a", "b", "")), "a route lists its links"),
+        (zone(link("l", "1GBps", "WIFI")), "sharing_policy WIFI cannot be read"),
+        (
+            zone(link("l") + route("a", "b", "l") + route("b", "a", "l")),
+            "line 10: this route is there twice",
+        ),
+        (
+            zone(link("l") + route("a", "b", "l") + route("b", "c", "l"), "Floyd"),
+            "line 10: link 'l' carries several routes",
+        ),
+        (
+            zone(STAR.replace(B_TO_C, route("b", "c", "la lc"))),
+            "do not say which switches they meet",
+        ),
+        (
+            zone(STAR.replace(B_TO_C, route("b", "c", "lc"))),
+            "do not say which switches they meet",
+        ),
+        (zone(STAR, hosts="abcd"), "line 4: 6 pairs of hosts have no route"),
+        (
+            zone("").replace('"a" speed="1Gf"', '"a" core="2"'),
+            "line 6: hosts differ in their cores",
+        ),
+    ],
+)
+def test_malformed_platforms_name_the_line(platform: str, message: str | None) -> None:
+    if message is None:  # SimGrid takes bytes and seconds where the unit is missing
+        read_simgrid_platform(platform)
+        return
+    with pytest.raises(Error, match=message) as raised:
+        read_simgrid_platform(platform)
+    assert str(raised.value).startswith("line ")
+
+
+def test_without_defusedxml_the_reader_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "defusedxml.common", None)
+    with pytest.raises(Error, match=r"pip install 'topoloom\[cli\]'"):
+        read_simgrid_platform(cluster())
+
+
+def test_a_nest_of_elements_is_bounded() -> None:
+    with pytest.raises(Error, match="nested more than 200 deep"):
+        read_simgrid_platform("<a>" * 300 + "</a>" * 300)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mesh:20x20", "up to 300 nodes, not 400"),
+        ("tree:4:4,distance=1:9", "no distances but links"),
+        ("dragonfly:9x4,routing=valiant", "splits those from node"),
+        ("fattree:4:4,routing=random", "splits those from node 0 to node 4"),
+    ],
+)
+def test_machines_without_a_platform_are_refused(text: str, message: str) -> None:
+    with pytest.raises(Error, match=message):
+        write_simgrid_platform(Machine(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mesh:4x4",
+        "torus:4x4,wrap=10",
+        "torus:4x4,nodes=2",
+        "torus:4x4,nodes=2,hosts=free",
+        "torus:4x4,cards=2",
+        "torus:4x4,bandwidth.x=2",
+        "mesh:4x4,bandwidth=1GB/s",
+        "torus:4x4,bandwidth=1GB/s+node:2,bandwidth=5GB/s,startup=2us",
+        "torus:4x4,bandwidth=1GB/s+node:2,startup=2us",
+        "torus:4x4,bandwidth=1GB/s+node:2,startup=2us,latency=1us",
+        "tree:4:4,bandwidth=1GB/s:2GB/s",
+        "fattree:4:4,latency=1us:2us",
+        "fattree:4:4,parallel=1:2",
+        "fattree:4:4,routing=s-mod-k",
+        "dragonfly:3x2,nodes=2,latency=50ns",
+        "graph:2:0-1",
+    ],
+)
+def test_what_no_cluster_says_is_written_route_by_route(text: str) -> None:
+    """Each of SimGrid's routes is as fast, as late and as long as ours."""
+    machine = Machine(text)
+    zone = ElementTree.fromstring(write_simgrid_platform(machine))[0]
+    rate = {link.get("id"): link.get("bandwidth") for link in zone.iter("link")}
+    late = {link.get("id"): link.get("latency") for link in zone.iter("link")}
+    routes = list(zone.iter("route"))
+    assert len(routes) == machine.node_count * (machine.node_count - 1)
+    for route in routes:
+        source, target = (
+            int((route.get(end) or "").removeprefix("node-").removesuffix(".topoloom"))
+            for end in ("src", "dst")
+        )
+        names = [part.get("id") for part in route]
+        ours = [link for link, _ in machine.route(source, target)]
+        assert [name for name in names if name and "link-" in name] == [
+            f"link-{link}" for link in ours
+        ]
+        # Between nodes of one router there is no link, so no limit.
+        slowest = min([machine.port_bandwidth, *map(machine.bandwidth, ours), 1e18])
+        # What is assumed of nodes is not written.
+        inside = text.partition("+node:")[2]
+        beside = 1e-6 * (2 * ("startup=2us" in inside) + ("latency=1us" in inside))
+        latency = beside + sum(map(machine.latency, ours))
+        assert min(float(rate[name][:-3]) for name in names) == slowest
+        assert sum(float(late[name][:-1]) for name in names) == pytest.approx(latency)
+        assert route.get("symmetrical") == "NO"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tree:4:1:3",
+        "fattree:4:4",
+        "fattree:2:3:2",
+        "fattree:4:3,up=1:2",
+        "fattree:2:3:2,up=1:2:2,parallel=1:2:3,routing=simgrid",
+    ],
+)
+def test_routes_of_a_tree_come_back(text: str) -> None:
+    machine = Machine(text)
+    again = Machine(read_simgrid_platform(write_simgrid_platform(machine)).text)
+    assert again.link_count == machine.link_count
+    nodes = range(machine.node_count)
+    for a in nodes:
+        assert [again.route(a, b) for b in nodes] == [
+            machine.route(a, b) for b in nodes
+        ]
+
+
+@given(
+    st.lists(st.integers(1, 5), min_size=1, max_size=4),
+    st.integers(1, 10**12),
+    st.sampled_from(["", ",latency=1.3us"]),
+    st.integers(1, 4),
+    st.sampled_from(["tree", "torus"]),
+)
+def test_a_machine_comes_back(
+    sizes: list[int], rate: int, latency: str, cores: int, kind: str
+) -> None:
+    body = f"{kind}:" + ("x" if kind == "torus" else ":").join(map(str, sizes))
+    inside = f"+node:{cores}" if cores > 1 else ""
+    machine = Machine(f"{body},bandwidth={rate}B/s{latency}{inside}")
+    described = read_simgrid_platform(write_simgrid_platform(machine))
+    again = Machine(described.text)
+    assert again.text.startswith(body)
+    assert (again.node_count, again.slots_per_node) == (machine.node_count, cores)
+    assert len(described.hosts) == machine.node_count
+    if machine.link_count:
+        assert again.bandwidth(0) == parse_bandwidth(f"{rate}B/s")
+    nodes = range(machine.node_count)
+    for a in nodes[:5]:
+        assert [again.hops(a, b) for b in nodes] == [machine.hops(a, b) for b in nodes]
+
+
+def test_other_texts_are_no_platforms() -> None:
+    assert not recognizes_simgrid_platform('<system version="1"/>')
+    assert not recognizes_simgrid_platform("platform version")

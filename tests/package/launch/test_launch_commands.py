@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Commands of launchers are split where they should be, and take a placement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topoloom import Error, Machine
+from topoloom.launch.command_line import CommandLine, parse
+from topoloom.launch.host_placement import HostPlacement, host_placement
+from topoloom.launch.launcher import Launch, Launcher
+from topoloom.launch.launchers.registry import (
+    flux,
+    hydra,
+    intel,
+    openmpi,
+    read_command,
+    srun,
+)
+
+
+def placed(machine: str = "mesh:3+node:2") -> HostPlacement:
+    hosts = ["alpha", "beta", "gamma"]
+    return host_placement(Machine(machine), range(3), [5, 0, 4, 1][:3], hosts)
+
+
+def split(launcher: Launcher, text: str) -> CommandLine:
+    return parse(text.split(), launcher.SYNTAX)
+
+
+def launch(
+    launcher: Launcher,
+    text: str,
+    folder: Path,
+    version: tuple[int, ...],
+    machine: str = "mesh:3+node:2",
+) -> Launch:
+    return launcher.apply(split(launcher, text), placed(machine), folder, version)
+
+
+@pytest.mark.parametrize(
+    ("launcher", "text", "program", "ranks"),
+    [
+        (openmpi, "mpirun -n 4 ./app -n 9", "./app -n 9", 4),
+        (openmpi, "mpirun --mca btl tcp,self -np 4 -x A=1 ./app", "./app", 4),
+        (openmpi, "mpirun -n 2 ./a : -n 3 ./b", "./a", 5),
+        (openmpi, "mpirun --map-by=:OVERSUBSCRIBE ./app", "./app", None),
+        (hydra, "mpiexec -genv A 1 -n=4 ./app --x", "./app --x", 4),
+        (hydra, "mpiexec -hosts a,b -np 4 ./app : -np 1 ./b", "./app", 5),
+        (hydra, "mpiexec -genv A=1 -env B 2 -n 4 ./app A=1", "./app A=1", 4),
+        (intel, "mpirun -genv I_MPI_DEBUG=5 -tune -n 4 ./app", "./app", 4),
+        (flux, "flux run -n4 -c 2 -o mpi=none -x ./app -n 9", "./app -n 9", 4),
+        (srun, "srun -n4 -N2 ./app : 3", "./app : 3", 4),
+        (srun, "srun --ntasks=4 -lu --mpi=pmi2 ./app", "./app", 4),
+        (srun, "srun --exclusive --cpu-bind none ./app", "./app", None),
+    ],
+)
+def test_a_command_is_split_at_the_program(
+    launcher: Launcher, text: str, program: str, ranks: int | None
+) -> None:
+    line = split(launcher, text)
+    assert " ".join(line.segments[0].program) == program
+    assert line.rank_count() == ranks
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mpirun -n 4", "names no program"),
+        ("mpirun --hostfle h ./app", "did you mean 'hostfile'"),
+        ("mpirun --mca btl", "needs 2 more words"),
+    ],
+)
+def test_a_command_that_cannot_be_split_is_refused(text: str, message: str) -> None:
+    with pytest.raises(Error, match=message.replace("?", r"\?")):
+        split(openmpi, text)
+
+
+def test_a_verb_that_launches_nothing_is_refused() -> None:
+    with pytest.raises(Error, match=r"only 'flux run' takes .*, not 'flux submit'"):
+        split(flux, "flux submit -n 4 ./app")
+
+
+def test_open_mpi_4_takes_a_rankfile(tmp_path: Path) -> None:
+    made = launch(openmpi, "mpirun --hostfile h -n 3 ./app -x", tmp_path, (4, 1, 4))
+    rankfile = f"{tmp_path}/rankfile"
+    wanted = f"mpirun --rankfile {rankfile} -n 3 ./app -x"
+    assert made.command == wanted.split()
+
+
+def test_open_mpi_5_also_needs_the_slots_of_the_hosts(tmp_path: Path) -> None:
+    made = launch(openmpi, "mpirun -n 3 ./app", tmp_path, (5, 0, 11))
+    assert made.command[1:5] == [
+        *("--hostfile", f"{tmp_path}/hostfile"),
+        *("--map-by", f"rankfile:file={tmp_path}/rankfile"),
+    ]
+    # Hosts without ranks are left out.
+    assert (tmp_path / "hostfile").read_text() == "gamma slots=2\nalpha slots=2\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["mpirun --bind-to none -n 3 ./app", "mpirun --oversubscribe -n 3 ./app"]
+)
+def test_open_mpi_binds_no_rank_that_asks_for_no_binding(
+    tmp_path: Path, text: str
+) -> None:
+    made = launch(openmpi, text, tmp_path, (4, 1, 4))
+    hosts = tmp_path / "hosts-of-ranks"
+    assert made.command[1:5] == ["--hostfile", str(hosts), "--map-by", "seq"]
+    assert hosts.read_text() == "gamma\nalpha\ngamma\n"
+    assert made.loss is not None
+
+
+def test_open_mpi_does_not_bind_the_only_rank_of_a_node_to_one_core(
+    tmp_path: Path,
+) -> None:
+    machine = Machine("mesh:3")
+    one_each = host_placement(machine, range(3), [2, 0, 1], ["a", "b", "c"])
+    made = openmpi.apply(split(openmpi, "mpirun ./app"), one_each, tmp_path, (4, 1, 4))
+    assert "seq" in made.command
+    assert made.loss is None
+    assert made.command[-3:] == ["-n", "3", "./app"]
+
+
+def test_srun_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
+    made = launch(srun, "srun -N 3 --ntasks=3 -c 2 ./app", tmp_path, (22, 5))
+    wanted = "srun -N 2 -m arbitrary --ntasks=3 -c 2 ./app"
+    assert made.command == wanted.split()
+    path = Path(made.environment["SLURM_HOSTFILE"])
+    assert path.read_text() == "gamma\nalpha\ngamma\n"
+
+
+def test_intel_mpi_takes_a_machine_file(tmp_path: Path) -> None:
+    made = launch(intel, "mpirun -f h -n 3 ./app", tmp_path, (2021, 9))
+    file = tmp_path / "machinefile"
+    assert made.command == f"mpirun -machinefile {file} -n 3 ./app".split()
+    assert file.read_text() == "gamma:1\nalpha:1\ngamma:1\n"
+    assert made.environment == {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "off"}
+
+
+def test_flux_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
+    made = launch(flux, "flux run -N 3 -n 3 -c2 ./app", tmp_path, (0, 70))
+    file = tmp_path / "hosts-of-ranks"
+    wanted = f"flux run -N 2 --requires=hosts:gamma,alpha --taskmap=hostfile:{file}"
+    assert made.command == [*wanted.split(), "-n", "3", "-c2", "./app"]
+    assert file.read_text() == "gamma\nalpha\ngamma\n"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "order"),
+    [
+        # Slurm fills its nodes in its own order: gamma has ranks 2 and 0 on its slots.
+        ("gamma,alpha,beta", "2,0,1"),
+        # One node would have two ranks, the next one but one.
+        ("alpha,beta,gamma", None),
+        # The job has not all of the hosts, or there is no job.
+        ("alpha,beta", None),
+        ("", None),
+    ],
+)
+def test_cray_mpich_renumbers_ranks_where_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: str, order: str | None
+) -> None:
+    monkeypatch.setenv("CRAY_MPICH_VERSION", "8.1.29")
+    monkeypatch.setenv("SLURM_JOB_NODELIST", nodes)
+    monkeypatch.setenv("MPICH_RANK_REORDER_METHOD", "2")
+    made = launch(srun, "srun -n 3 ./app", tmp_path, (22, 5))
+    if order is None:
+        assert "arbitrary" in made.command
+        assert made.environment["MPICH_RANK_REORDER_METHOD"] == "1"
+        return
+    wanted = "srun -N 2 -w gamma,alpha --ntasks-per-node 2 -m block -n 3 ./app"
+    assert made.command == wanted.split()
+    assert made.environment["MPICH_RANK_REORDER_METHOD"] == "3"
+    text = Path(made.environment["MPICH_RANK_REORDER_FILE"]).read_text()
+    assert text.splitlines()[-1] == order
+
+
+@pytest.mark.parametrize(
+    ("launcher", "text", "version"),
+    [
+        (openmpi, "mpirun --map-by node -n 3 ./app", (4, 1, 4)),
+        (openmpi, "mpirun --rankfile r -n 3 ./app", (4, 1, 4)),
+        (openmpi, "mpirun -bynode -n 3 ./app", (4, 1, 4)),
+        (hydra, "mpiexec -ppn 2 -n 3 ./app", (4, 0)),
+        (srun, "srun -m cyclic -n 3 ./app", (22, 5)),
+        (intel, "mpirun -perhost 2 -n 3 ./app", (2021, 9)),
+        (flux, "flux run --taskmap=cyclic -n 3 ./app", (0, 70)),
+    ],
+)
+def test_a_command_that_places_its_ranks_itself_is_refused(
+    tmp_path: Path, launcher: Launcher, text: str, version: tuple[int, ...]
+) -> None:
+    with pytest.raises(Error, match="places its ranks itself"):
+        launch(launcher, text, tmp_path, version)
+
+
+def test_hosts_come_from_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "h").write_text("# mine\nalpha slots=2\n\nbeta:3 # two\nroot@gamma\n")
+    names = ["alpha", "beta", "gamma"]
+    file = tmp_path / "h"
+    assert openmpi.hosts(split(openmpi, f"mpirun --hostfile {file} ./app")) == names
+    assert hydra.hosts(split(hydra, f"mpiexec -f {file} ./app")) == names
+    assert openmpi.hosts(split(openmpi, "mpirun -H alpha:2,beta,gamma ./app")) == names
+    assert openmpi.hosts(split(openmpi, "mpirun ./app")) is None
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "cn[09-10]")
+    assert srun.hosts(split(srun, "srun ./app")) == ["cn09", "cn10"]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["sh", "job.sh"], "'sh' is not a launcher that takes a placement"),
+        (["no-such-mpirun", "./app"], "there is no program 'no-such-mpirun'"),
+    ],
+)
+def test_what_is_no_launcher_is_refused(command: list[str], message: str) -> None:
+    with pytest.raises(Error, match=message):
+        read_command(command)
+
+
+@pytest.mark.parametrize(
+    ("launcher", "text", "version"),
+    [
+        (openmpi, "mpirun (Open MPI) 5.0.11", (5, 0, 11)),
+        (openmpi, "mpirun.openmpi (OpenRTE) 4.1.4", (4, 1, 4)),
+        (hydra, "HYDRA build details:\n    Version:         4.0.2\n", (4, 0)),
+        (srun, "slurm-wlm 22.05.8", (22, 5)),
+        (openmpi, "HYDRA build details:", None),
+        (
+            intel,
+            "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 1",
+            (2021, 9),
+        ),
+        (intel, "Intel(R) MPI Library for Linux* OS, Version 2019 Update 7", (2019, 0)),
+        (hydra, "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 1", None),
+        (flux, "commands:    \t\t0.70.0\nlibflux-core:\t\t0.70.0\n", (0, 70)),
+        (flux, "mpirun (Open MPI) 5.0.11", None),
+        (srun, "mpirun (Open MPI) 5.0.11", None),
+    ],
+)
+def test_launchers_are_known_by_their_version(
+    launcher: Launcher, text: str, version: tuple[int, ...] | None
+) -> None:
+    assert launcher.version(text) == version

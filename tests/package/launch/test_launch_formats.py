@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launcher formats, letter by letter, and what each of them cannot say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topoloom import (
+    Allocation,
+    Error,
+    Machine,
+    Placement,
+    PlacementFile,
+    save_placement,
+)
+from topoloom.launch.exports.registry import FORMATS, find_format, what_is_lost
+from topoloom.launch.host_placement import HostPlacement, host_placement
+
+HOSTS = ["gamma", "alpha"]  # of nodes 2 and 0, in the launcher's order
+
+
+def placed(
+    slots: list[int],
+    machine: str = "mesh:3+node:2",
+    nodes: tuple[int, ...] = (2, 0),
+    hosts: list[str] | None = HOSTS,
+    cores: int = 1,
+) -> HostPlacement:
+    return host_placement(Machine(machine), nodes, slots, hosts, cores)
+
+
+def write(name: str, placement: HostPlacement) -> str:
+    return find_format(name).write(placement)
+
+
+def test_a_rankfile_has_one_line_a_rank_in_ascending_order() -> None:
+    assert write("openmpi-rankfile", placed([1, 5, 0])) == (
+        "rank 0=alpha slot=1\nrank 1=gamma slot=1\nrank 2=alpha slot=0\n"
+    )
+
+
+def test_a_rankfile_names_package_and_core_where_nodes_have_packages() -> None:
+    two_packages = placed([13, 0], "mesh:1+node:12:2", (0,), ["alpha"])
+    assert write("openmpi-rankfile", two_packages) == (
+        "rank 0=alpha slot=1:1\nrank 1=alpha slot=0:0\n"
+    )
+
+
+def test_a_rankfile_names_all_cores_of_a_slot() -> None:
+    four_cores = placed([5, 4], cores=4)
+    assert write("openmpi-rankfile", four_cores) == (
+        "rank 0=gamma slot=4-7\nrank 1=gamma slot=0-3\n"
+    )
+
+
+def test_a_hostfile_counts_the_ranks_of_each_host() -> None:
+    assert write("hostfile", placed([0, 5, 4])) == "alpha slots=1\ngamma slots=2\n"
+
+
+def test_a_hostfile_cannot_come_back_to_a_host() -> None:
+    with pytest.raises(
+        Error, match=r"ranks 0 and 2 are both on host 'alpha'.*rankfile"
+    ):
+        write("hostfile", placed([0, 5, 1]))
+
+
+def test_an_mpich_hostfile_can_come_back_to_a_host() -> None:
+    assert write("mpich-hostfile", placed([0, 5, 1])) == "alpha:1\ngamma:1\nalpha:1\n"
+
+
+def test_a_rank_map_counts_hosts_from_0_in_the_order_of_the_allocation() -> None:
+    assert write("mpich-rankmap", placed([0, 5, 1])) == "1,0,1\n"
+
+
+def test_a_rank_map_joins_hosts_with_equally_many_ranks_into_blocks() -> None:
+    ranks = list(range(40))
+    blocks = placed(ranks, "mesh:10+node:4", tuple(range(10)), None)
+    assert write("mpich-rankmap", blocks) == "(vector,(0,10,4))\n"
+
+
+def test_a_rank_order_is_the_other_way_round_than_a_placement() -> None:
+    # Slots in the launcher's order are 4, 5 (gamma), 0, 1 (alpha).
+    text = write("mpich-rank-order", placed([0, 5, 4, 1]))
+    comment, order = text.splitlines()
+    assert comment.startswith("# 4 ranks on 2 nodes, 2 on a node")
+    assert order == "2,1,0,3"
+
+
+def test_a_rank_order_takes_a_last_node_with_fewer_ranks() -> None:
+    assert write("mpich-rank-order", placed([0, 5, 4])).splitlines()[1] == "2,1,0"
+
+
+@pytest.mark.parametrize("slots", [[4, 0, 1], [0, 1]])
+def test_a_rank_order_cannot_leave_slots_empty_in_between(slots: list[int]) -> None:
+    with pytest.raises(Error, match=r"cannot express .* export to slurm-hostfile"):
+        write("mpich-rank-order", placed(slots))
+
+
+def test_a_slurm_host_file_has_the_host_of_each_rank() -> None:
+    assert write("slurm-hostfile", placed([0, 5, 1])) == "alpha\ngamma\nalpha\n"
+
+
+def test_a_list_has_the_slot_of_each_rank() -> None:
+    assert write("list", placed([0, 5, 1])) == "0\n5\n1\n"
+
+
+def test_nodes_without_names_are_called_after_their_ids() -> None:
+    assert write("slurm-hostfile", placed([0, 5], hosts=None)) == "n0\nn2\n"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "message"),
+    [
+        (["alpha"], "1 host name for an allocation of 2 nodes"),
+        (["alpha", "alpha"], "host 'alpha' is named 2 times"),
+        (["alpha", "be ta"], "'be ta' is not a host name"),
+    ],
+)
+def test_wrong_host_names_are_refused(hosts: list[str], message: str) -> None:
+    with pytest.raises(Error, match=message):
+        placed([0], hosts=hosts)
+
+
+def test_what_a_format_leaves_out_is_said() -> None:
+    swapped, in_order = placed([5, 4]), placed([4, 5])
+    lost = {entry.NAME for entry in FORMATS if what_is_lost(entry, swapped)}
+    assert lost == {
+        "hostfile",
+        "mpich-rankmap",
+        "mpich-hostfile",
+        "intel-machinefile",
+        "slurm-hostfile",
+        "flux-taskmap",
+        "pjm-vcoordfile",
+    }
+    assert not any(what_is_lost(entry, in_order) for entry in FORMATS)
+    # Cray MPICH orders the ranks of a host, whose first cores they take.
+    second_core = placed([5])
+    assert what_is_lost(find_format("mpich-rank-order"), second_core)
+
+
+@given(st.permutations(range(12)), st.integers(1, 12))
+def test_formats_that_name_hosts_agree(slots: list[int], ranks: int) -> None:
+    machine, nodes = "mesh:4+node:3", (3, 0, 2, 1)
+    one = placed(slots[:ranks], machine, nodes, ["d", "a", "c", "b"])
+    hosts = write("slurm-hostfile", one).split()
+    assert hosts == ["abcd"[slot // 3] for slot in slots[:ranks]]
+    lines = [line.split(":") for line in write("mpich-hostfile", one).split()]
+    assert hosts == [host for host, count in lines for _ in range(int(count))]
+    rankfile = write("openmpi-rankfile", one).splitlines()
+    assert hosts == [line.partition("=")[2].partition(" ")[0] for line in rankfile]
+    assert hosts == [one.hosts[i] for i in read_rankmap(write("mpich-rankmap", one))]
+
+
+def read_rankmap(text: str) -> list[int]:
+    """Read a rank map as Hydra does, straight from its definition."""
+    text = text.strip()
+    if not text.startswith("(vector,"):
+        return [int(host) for host in text.split(",")]
+    blocks = text.removeprefix("(vector,(").removesuffix("))").split("),(")
+    ranks = []
+    for block in blocks:
+        first, hosts, each = map(int, block.split(","))
+        ranks += [first + i for i in range(hosts) for _ in range(each)]
+    return ranks
+
+
+@pytest.fixture
+def placement(tmp_path: Path) -> Path:
+    machine = Machine("mesh:3+node:2")
+    allocation = Allocation(machine, np.array([2, 0], dtype=np.uint32))
+    slots = Placement(allocation, np.array([1, 5, 0], dtype=np.uint32))
+    path = tmp_path / "x.json"
+    save_placement(path, PlacementFile(machine, allocation, slots, tuple(HOSTS)))
+    return path
+
+
+def test_export_prints_or_writes_the_file_and_says_how_to_use_it(
+    topoloom: Any, placement: Path
+) -> None:
+    printed = topoloom("export", placement, "--to", "openmpi-rankfile")
+    written = topoloom("export", placement, "--to", "openmpi-rankfile", "-o", "r.txt")
+    assert printed.out == Path("r.txt").read_text()
+    assert "mpirun --rankfile r.txt -n 3 ./app" in written.out
+    document = topoloom("export", placement, "--to", "openmpi-rankfile", "--json").json
+    assert document["text"] == printed.out
+
+
+def test_export_takes_host_names_from_the_command_line(
+    topoloom: Any, placement: Path
+) -> None:
+    named = ["--to", "slurm-hostfile", "--hosts", "c[08-09]"]
+    assert topoloom("export", placement, *named).out == "c09\nc08\nc09\n"
+
+
+def test_export_says_what_a_format_leaves_out(topoloom: Any, placement: Path) -> None:
+    outcome = topoloom("export", placement, "--to", "mpich-rankmap")
+    assert outcome.status == 0
+    assert outcome.err.startswith("note: mpich-rankmap names hosts, not cores")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--to", "rankfile"], "did you mean 'openmpi-rankfile'?"),
+        (["--to", "hostfile"], "cannot express this placement"),
+        (["--to", "list", "--hosts", "a,b,c"], "3 host names for an allocation of 2"),
+        (["--to", "list", "--cores-per-slot", "0"], "at least 1 core"),
+    ],
+)
+def test_export_refuses_in_one_line_and_writes_nothing(
+    topoloom: Any, placement: Path, words: list[str], message: str
+) -> None:
+    outcome = topoloom("export", placement, *words, "-o", "out.txt")
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert len(outcome.err.splitlines()) == 1
+    assert not Path("out.txt").exists()
+
+
+@pytest.mark.parametrize("through", ["file", "pipe"])
+def test_an_input_can_be_read_twice(tmp_path: Path, through: str) -> None:
+    code = (
+        "import subprocess; "
+        "from topoloom.launch.apply.repeated_input import RepeatedInput\n"
+        "again = RepeatedInput()\n"
+        "for command in (['head', '-c', '9'], ['cat'], ['wc', '-c']):\n"
+        "    with again.rewound(): subprocess.run(command, check=True)\n"
+    )
+    text = b"123456789\n" + b"x" * 300_000
+    (tmp_path / "in").write_bytes(text)
+    with (tmp_path / "in").open("rb") as file:
+        source = {"stdin": file} if through == "file" else {"input": text}
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, timeout=60, **source
+        )
+    assert done.stdout == b"123456789" + text + b"300010\n", done.stderr

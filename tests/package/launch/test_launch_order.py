@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The slots that launchers use of an allocation, in their order."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topoloom import Allocation, Error, Machine
+from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
+
+NODES, SLOTS = 6, 8
+
+
+@st.composite
+def allocations(draw: st.DrawFn) -> Allocation:
+    """Draw nodes in any order, each with some of its slots."""
+    machine = Machine(f"tree:{NODES}+node:{SLOTS}")
+    nodes = draw(st.permutations(range(NODES)))[: draw(st.integers(1, NODES))]
+    slots = []
+    for node in nodes:
+        free = draw(st.sets(st.integers(0, SLOTS - 1), min_size=1))
+        slots += [node * SLOTS + slot for slot in sorted(free)]
+    return Allocation(machine, nodes, slots)
+
+
+def orders() -> st.SearchStrategy[LaunchOrder]:
+    return st.builds(
+        LaunchOrder,
+        st.sampled_from(LAUNCHERS),
+        st.none() | st.integers(1, SLOTS),
+        st.integers(1, 3),
+        st.sampled_from([0, 100, 300]),
+    )
+
+
+def by_node(allocation: Allocation) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {int(node): [] for node in allocation.nodes}
+    for slot in allocation.slots.tolist():
+        found[slot // SLOTS].append(slot % SLOTS)
+    return found
+
+
+@given(allocations(), orders(), st.integers(1, NODES * SLOTS))
+def test_every_rank_has_a_slot_of_the_allocation_and_room_around_it(
+    allocation: Allocation, order: LaunchOrder, ranks: int
+) -> None:
+    try:
+        used = order.used(allocation, ranks, memory=1000).allocation
+    except Error:
+        return
+    slots = used.slots.tolist()
+    assert len(slots) == len(set(slots)) == ranks
+    own = by_node(allocation)
+    # Nodes keep their order, and those without ranks are left out.
+    assert list(dict.fromkeys(slot // SLOTS for slot in slots)) == used.nodes.tolist()
+    kept = iter(allocation.nodes.tolist())
+    assert all(node in kept for node in used.nodes.tolist())
+    for node, places in by_node(used).items():
+        assert len(places) <= (order.ranks_per_node or SLOTS)
+        if order.memory_per_rank:
+            assert len(places) * order.memory_per_rank <= 1000
+        taken = [p + i for p in places for i in range(order.cores_per_rank)]
+        assert len(taken) == len(set(taken))
+        assert set(taken) <= set(own[node])
+
+
+def dealt_one_by_one(room: list[int], ranks: int) -> list[int]:
+    """Do what Slurm's block distribution does: a rank a node and round."""
+    counts = [0] * len(room)
+    while ranks:
+        for node in range(len(room)):
+            if ranks and counts[node] < room[node]:
+                counts[node] += 1
+                ranks -= 1
+    return counts
+
+
+@given(allocations(), st.data())
+def test_slurm_deals_ranks_to_the_nodes_in_turn(
+    allocation: Allocation, data: st.DataObject
+) -> None:
+    ranks = data.draw(st.integers(1, allocation.slot_count))
+    room = [len(slots) for slots in by_node(allocation).values()]
+    used = LaunchOrder("slurm").used(allocation, ranks).allocation
+    counts = [len(slots) for slots in by_node(used).values()]
+    assert counts == [n for n in dealt_one_by_one(room, ranks) if n]
+
+
+@given(st.integers(1, NODES), st.data())
+def test_counts_of_like_nodes_differ_by_one_at_most(
+    nodes: int, data: st.DataObject
+) -> None:
+    allocation = Allocation(Machine(f"tree:{NODES}+node:{SLOTS}"), range(nodes))
+    most = data.draw(st.none() | st.integers(1, SLOTS))
+    ranks = data.draw(st.integers(1, nodes * (most or SLOTS)))
+    used = LaunchOrder("slurm", most).used(allocation, ranks).allocation
+    counts = Counter((used.slots // SLOTS).tolist()).values()
+    assert max(counts) - min(counts) <= 1
+    assert len(counts) == (-(-ranks // most) if most else min(ranks, nodes))
+
+
+@given(allocations(), st.sampled_from(["openmpi", "mpich"]), st.data())
+def test_mpirun_fills_one_node_after_the_other(
+    allocation: Allocation, launcher: str, data: st.DataObject
+) -> None:
+    ranks = data.draw(st.integers(1, allocation.slot_count))
+    used = LaunchOrder(launcher).used(allocation, ranks).allocation
+    assert used.slots.tolist() == allocation.slots.tolist()[:ranks]
+
+
+@given(allocations(), orders())
+def test_a_job_of_all_places_has_them_whoever_starts_it(
+    allocation: Allocation, order: LaunchOrder
+) -> None:
+    try:
+        places = order.places(allocation, 1, memory=1000)
+    except Error:
+        return
+    used = order.used(allocation, places.slot_count, memory=1000).allocation
+    assert np.array_equal(used.slots, places.slots)
+    assert np.array_equal(used.nodes, places.nodes)
+
+
+def test_a_large_allocation_is_told_in_words() -> None:
+    nodes = Allocation.whole(Machine("tree:512+node:48"))
+
+    def words(order: LaunchOrder, ranks: int = 512) -> str:
+        return order.used(nodes, ranks, 10**9).words
+
+    assert words(LaunchOrder()) == (
+        "512 nodes of 48 slots: 512 ranks use 1 slot of each, as srun -N 512 -n 512 "
+        "does; --ranks-per-node 48 packs them"
+    )
+    assert words(LaunchOrder(ranks_per_node=48)) == (
+        "512 nodes of 48 slots: 512 ranks use 46 or 47 slots of 11 of them, as "
+        "srun -N 11 -n 512 does"
+    )
+    assert words(LaunchOrder("openmpi")) == (
+        "512 nodes of 48 slots: 512 ranks use 32 to 48 slots of 11 of them, as "
+        "mpirun -n 512 does; --ranks-per-node 1 spreads them"
+    )
+    assert "as mpirun -n 512 -N 2 does" in words(LaunchOrder("openmpi", 2))
+    assert "as mpiexec -n 512 -ppn 2 does" in words(LaunchOrder("mpich", 2))
+    assert words(LaunchOrder(cores_per_rank=12), 1024) == (
+        "512 nodes of 48 slots: 1,024 ranks use 24 slots of each, as "
+        "srun -N 512 -n 1024 -c 12 does; --ranks-per-node 4 packs them"
+    )
+    assert "--map-by ppr:4:node:PE=12" in words(LaunchOrder("openmpi", 4, 12))
+    assert "as mpirun -n 512 -N 1 does" in words(
+        LaunchOrder("openmpi", memory_per_rank=600 * 10**6)
+    )
+    assert words(LaunchOrder(), 512 * 48) == ""
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        (LaunchOrder(ranks_per_node=9), "--ranks-per-node 9 is more than the 8 that"),
+        (LaunchOrder(cores_per_rank=9), "--cores-per-rank 9: a node of the allocation"),
+        (LaunchOrder(ranks_per_node=1), "7 ranks on 6 nodes with room for 1 each"),
+        (LaunchOrder(memory_per_rank=2000), "is more than the 1 kB of a node"),
+    ],
+)
+def test_what_no_node_has_room_for_is_refused(order: LaunchOrder, said: str) -> None:
+    allocation = Allocation.whole(Machine(f"tree:{NODES}+node:{SLOTS}"))
+    for take in (order.used, order.places):
+        with pytest.raises(Error, match=said):
+            take(allocation, 7, 1000)
+
+
+def test_a_machine_that_does_not_tell_its_memory_is_to_be_told_it() -> None:
+    allocation = Allocation.whole(Machine("tree:2+node:4"))
+    with pytest.raises(Error, match='write memory_size = "512 GB" in \\[node\\]'):
+        LaunchOrder(memory_per_rank=1).used(allocation, 2)

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each launcher's format, read back as its manual says, gives the placement again.
+
+The readers are written from the formats' descriptions and know nothing of the writers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topoloom import Error, Machine
+from topoloom.allocations.allocation_file import read_allocation
+from topoloom.launch.exports.registry import FORMATS, find_format, use
+from topoloom.launch.host_placement import HostPlacement, host_placement
+from topoloom.nodes.node_parts import Device, NodeParts
+
+#: Two cores with two threads each, and a GPU beside each core.
+NODE = NodeParts(
+    cpus=((0, 2), (1, 3)),
+    devices=(Device("cuda0", "gpu", (0,)), Device("cuda1", "gpu", (1,))),
+)
+SLOTS = 2
+
+
+class Seat(NamedTuple):
+    """Where a rank is, as far as a format tells."""
+
+    host: str
+    slot: int | None = None
+
+
+@st.composite
+def placements(
+    draw: st.DrawFn, bind: str | None = None, axes: int | None = None
+) -> HostPlacement:
+    """Place ranks on a whole mesh, whose nodes come in any order.
+
+    Anywhere, or on all slots, or so that the ranks of each host are consecutive.
+    """
+    sizes = st.integers(1, 3)
+    shape = draw(st.lists(sizes, min_size=axes or 1, max_size=axes or 3))
+    machine = Machine(f"mesh:{'x'.join(map(str, shape))}+node:{SLOTS}")
+    nodes = draw(st.permutations(range(machine.node_count)))
+    kind = draw(st.sampled_from(["anywhere", "full", "packed"]))
+    most = machine.slot_count
+    count = most if kind == "full" else draw(st.integers(1, most))
+    slots = draw(st.permutations(range(most)))[:count]
+    if kind == "packed":
+        place = draw(st.permutations(range(machine.node_count)))
+        slots.sort(key=lambda slot: place[slot // SLOTS])
+    hosts = [f"cn{node:02}" for node in nodes]
+    return host_placement(machine, nodes, slots, hosts, 1, NODE, bind)
+
+
+def wanted(placed: HostPlacement, slots: bool) -> list[Seat]:
+    return [
+        Seat(f"cn{slot // SLOTS:02}", slot % SLOTS if slots else None)
+        for slot in placed.machine_slot.tolist()
+    ]
+
+
+def slot_of(cpus: str) -> int:
+    """Find the slot with these CPUs: ``0,2``."""
+    return [list(slot) for slot in NODE.cpus].index([*map(int, cpus.split(","))])
+
+
+def bits(mask: str) -> str:
+    return ",".join(str(i) for i in range(8) if int(mask, 16) >> i & 1)
+
+
+def read_machinefile(text: str, placed: HostPlacement) -> list[Seat]:
+    seats = []
+    for line in text.splitlines():
+        match = re.fullmatch(r"(\S+):(\d+)(?: binding=map=\[(\S+)\])?", line)
+        assert match, line
+        masks = match[3].split(",") if match[3] else [None] * int(match[2])
+        assert len(masks) == int(match[2])
+        seats += [Seat(match[1], m and slot_of(bits(m))) for m in masks]
+    return seats
+
+
+def read_hosts(text: str, placed: HostPlacement) -> list[Seat]:
+    return [Seat(line) for line in text.splitlines()]
+
+
+def read_taskmap(text: str, placed: HostPlacement) -> list[Seat]:
+    """RFC 34: for each block, `repeat` times over nodes, each with its tasks."""
+    (line,) = text.splitlines()
+    return [
+        Seat(placed.hosts[first + node])
+        for first, nodes, each, repeat in json.loads(line)
+        for _ in range(repeat)
+        for node in range(nodes)
+        for _ in range(each)
+    ]
+
+
+def read_coordinates(text: str, placed: HostPlacement) -> list[Seat]:
+    """``(x,y,z)`` in a job whose nodes are those of the machine, the last fastest."""
+    seats = []
+    for line in text.splitlines():
+        assert re.fullmatch(r"\(\d+(,\d+){0,2}\)", line)
+        place = [int(number) for number in line[1:-1].split(",")]
+        seats.append(Seat(f"cn{placed.machine.node_at(place):02}"))
+    return seats
+
+
+def read_erf(text: str, placed: HostPlacement) -> list[Seat]:
+    lines = [line for line in text.splitlines() if line.startswith("rank:")]
+    assert text.splitlines()[0] == "cpu_index_using: physical"
+    pattern = r"rank: (\d+): { host: (\d+); cpu: {([\d,]+)} ; gpu: {(\d+)} }"
+    found = [re.fullmatch(pattern, line) for line in lines]
+    assert all(found), text
+    assert [int(match[1]) for match in found if match] == list(range(len(lines)))
+    assert all(match[4] == str(slot_of(match[3])) for match in found if match)
+    return [
+        Seat(placed.hosts[int(match[2]) - 1], slot_of(match[3]))
+        for match in found
+        if match
+    ]
+
+
+def read_torchrun(text: str, placed: HostPlacement) -> list[Seat]:
+    """Ranks count up from the first node; process i of a node has the i-th GPU."""
+    seats = []
+    for node, line in enumerate(text.splitlines()[1:]):
+        number, host, count, gpus = line.split()
+        assert int(number) == node
+        assert len(gpus.split(",")) == int(count)
+        seats += [Seat(host, int(gpu)) for gpu in gpus.split(",")]
+    return seats
+
+
+def read_jax(text: str, placed: HostPlacement) -> list[Seat]:
+    devices = [(host, local) for host in placed.hosts for local in range(SLOTS)]
+    return [Seat(*devices[index]) for index in json.loads(text)["devices"]]
+
+
+def read_json(text: str, placed: HostPlacement) -> list[Seat]:
+    document = json.loads(text)
+    assert (document["format"], document["version"]) == ("topoloom-ranks", 1)
+    assert document["hosts"] == placed.hosts
+    assert [r["rank"] for r in document["ranks"]] == [*range(placed.rank_count)]
+    for rank in document["ranks"]:
+        assert rank["cpus"] == list(NODE.cpus[rank["slot"]])
+        assert rank["gpu"] == f"cuda{rank['slot']}"
+        assert rank["nic"] is None
+    return [Seat(rank["host"], rank["slot"]) for rank in document["ranks"]]
+
+
+def read_rank_order(text: str, placed: HostPlacement) -> list[Seat]:
+    """Ranks in the order in which they fill the nodes, each with as many."""
+    words = re.sub(r"#.*", "", text).replace(",", " ").split()
+    counts = placed.ranks_per_host()
+    full = int(counts[0])
+    seats = {}
+    for position, rank in enumerate(words):
+        seats[int(rank)] = Seat(placed.hosts[position // full])
+    assert sorted(seats) == list(range(placed.rank_count))
+    return [seats[rank] for rank in range(placed.rank_count)]
+
+
+Reader = Callable[[str, HostPlacement], list[Seat]]
+READERS: dict[str, Reader] = {
+    "intel-machinefile": read_machinefile,
+    "mpich-rank-order": read_rank_order,
+    "slurm-hostfile": read_hosts,
+    "flux-taskmap": read_taskmap,
+    "pjm-vcoordfile": read_coordinates,
+    "jsrun-erf": read_erf,
+    "torchrun": read_torchrun,
+    "jax": read_jax,
+    "json": read_json,
+}
+NAMES_SLOTS = {"jsrun-erf", "torchrun", "jax", "json"}
+
+
+def can_say(name: str, placed: HostPlacement) -> bool:
+    """Tell whether the format can express a placement, from its description."""
+    per_host = placed.ranks_of_hosts()
+    counts = [len(ranks) for ranks in per_host]
+    used = max(i for i, count in enumerate(counts) if count) + 1
+    return {
+        "torchrun": all(
+            ranks == list(range(ranks[0], ranks[0] + len(ranks)))
+            for ranks in per_host
+            if ranks
+        ),
+        "flux-taskmap": min(counts) > 0,
+        "mpich-rank-order": min(counts[:used]) > 0
+        and len({*counts[: used - 1], max(counts)}) == 1,
+    }.get(name, True)
+
+
+@pytest.mark.parametrize("name", READERS)
+@given(placements())
+def test_what_is_written_reads_back_as_the_placement(
+    name: str, placed: HostPlacement
+) -> None:
+    if not can_say(name, placed):
+        with pytest.raises(Error):
+            find_format(name).write(placed)
+        return
+    seats = READERS[name](find_format(name).write(placed), placed)
+    assert seats == wanted(placed, slots=name in NAMES_SLOTS)
+
+
+@given(placements(bind="core"))
+def test_intel_mpi_pins_each_rank_to_the_cpus_of_its_slot(
+    placed: HostPlacement,
+) -> None:
+    text = find_format("intel-machinefile").write(placed)
+    assert read_machinefile(text, placed) == wanted(placed, slots=True)
+
+
+@given(placements(axes=3))
+def test_a_blue_gene_map_is_written_for_full_blocks_alone(
+    placed: HostPlacement,
+) -> None:
+    full = set(placed.ranks_per_host().tolist()) == {int(placed.slot.max()) + 1}
+    if not full:
+        with pytest.raises(Error, match="bluegene-map"):
+            find_format("bluegene-map").write(placed)
+        return
+    seats = []
+    for line in find_format("bluegene-map").write(placed).splitlines():
+        *place, core = map(int, line.split(" "))
+        seats.append(Seat(f"cn{placed.machine.node_at(place):02}", core))
+    assert seats == wanted(placed, slots=True)
+
+
+def test_a_blue_gene_q_map_has_six_numbers_a_line() -> None:
+    machine = Machine("torus:2x1x2x1x2+node:2")
+    slots = [*range(15, -1, -1)]
+    placed = host_placement(machine, range(8), slots)
+    lines = find_format("bluegene-map").write(placed).splitlines()
+    assert lines[0] == "1 0 1 0 1 1"
+    assert lines[-1] == "0 0 0 0 0 0"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "taskmap"),
+    [
+        # the examples of RFC 34
+        ([0] * 4 + [1] * 4 + [2] * 4 + [3] * 4, "[[0,4,4,1]]"),
+        ([0, 1, 2, 3] * 4, "[[0,4,1,4]]"),
+        ([1] * 2 + [2] * 2 + [0] * 2, "[[1,2,2,1],[0,1,2,1]]"),
+    ],
+)
+def test_a_task_map_is_as_short_as_in_the_rfc(hosts: list[int], taskmap: str) -> None:
+    taken = [0] * 4
+    slots = []
+    for host in hosts:
+        slots.append(4 * host + taken[host])
+        taken[host] += 1
+    nodes = range(max(hosts) + 1)
+    placed = host_placement(Machine(f"mesh:{len(nodes)}+node:4"), nodes, slots)
+    assert find_format("flux-taskmap").write(placed) == taskmap + "\n"
+
+
+@given(placements())
+def test_a_vcoordfile_names_the_nodes_of_an_allocation(placed: HostPlacement) -> None:
+    text = find_format("pjm-vcoordfile").write(placed)
+    nodes = read_allocation(placed.machine, text).allocation.nodes.tolist()
+    taken = (placed.machine_slot // SLOTS).tolist()
+    assert nodes == list(dict.fromkeys(taken))
+
+
+def test_coordinates_count_from_the_corner_of_the_job() -> None:
+    machine = Machine("torus:4x4+node:2")
+    block = [machine.node_at([x, y]) for x in (2, 3) for y in (1, 2)]
+    slots = [2 * block[3], 2 * block[0], 2 * block[0] + 1]
+    placed = host_placement(machine, block, slots)
+    assert find_format("pjm-vcoordfile").write(placed) == "(1,1)\n(0,0)\n(0,0)\n"
+    assert "node=2x2" in use(find_format("pjm-vcoordfile"), placed)
+
+
+@pytest.mark.parametrize(
+    ("machine", "nodes", "message"),
+    [
+        ("torus:4x4", [0, 1, 4], r"3 nodes .* no whole box; they lie in 2x2"),
+        ("tree:4:2", [0, 1], "no torus or mesh"),
+        ("torus:4x4,nodes=2", [0, 1], "no torus or mesh with one node at each place"),
+        ("torus:2x2x2x2", range(16), "1 to 3 coordinates, but the machine has 4"),
+    ],
+)
+def test_coordinates_are_refused_where_there_are_none(
+    machine: str, nodes: list[int], message: str
+) -> None:
+    placed = host_placement(Machine(machine), nodes, nodes)
+    with pytest.raises(Error, match=message):
+        find_format("pjm-vcoordfile").write(placed)
+
+
+def test_a_rank_order_is_not_read_in_the_other_direction() -> None:
+    """Three ranks in a cycle: position = slot and position = rank differ."""
+    placed = host_placement(Machine("mesh:3"), range(3), [1, 2, 0])
+    text = find_format("mpich-rank-order").write(placed)
+    assert text.splitlines()[-1] == "2,0,1"
+
+
+def test_ranks_that_share_a_gpu_are_refused_by_torchrun() -> None:
+    one_gpu = NodeParts(NODE.names, NODE.cpus, (Device("cuda0", "gpu", (0, 1)),))
+    placed = host_placement(
+        Machine("mesh:1+node:2"), [0], [0, 1], ["a"], 1, one_gpu, None
+    )
+    with pytest.raises(Error, match="ranks 0 to 1 on host 'a' are nearest to 1 GPUs"):
+        find_format("torchrun").write(placed)
+
+
+def test_jsrun_needs_to_know_the_cpus() -> None:
+    placed = host_placement(Machine("mesh:2"), range(2), [1, 0])
+    with pytest.raises(Error, match="does not tell those of its slots; take one"):
+        find_format("jsrun-erf").write(placed)
+
+
+def test_jax_also_gets_coordinates_on_a_torus_of_devices() -> None:
+    placed = host_placement(Machine("torus:2x2"), [3, 1, 0, 2], [1, 3, 0, 2])
+    document = json.loads(find_format("jax").write(placed))
+    assert document["devices"] == [1, 0, 2, 3]
+    assert document["coords"] == [[0, 1], [1, 1], [0, 0], [1, 0]]
+
+
+@given(placements(bind="core"))
+def test_lists_for_all_hosts_give_each_rank_its_cpus_and_gpu(
+    placed: HostPlacement,
+) -> None:
+    """Entry i is for the i-th rank of a host: written only where that is true."""
+    srun = use(find_format("slurm-hostfile"), placed)
+    flux = use(find_format("flux-taskmap"), placed)
+    locals_ = [
+        [int(placed.slot[rank]) for rank in ranks] for ranks in placed.ranks_of_hosts()
+    ]
+    longest = max(locals_, key=len)
+    if any(slots != longest[: len(slots)] for slots in locals_):
+        assert "-bind" not in srun
+        assert "affinity" not in flux
+        return
+    masks = ",".join("0x5" if slot == 0 else "0xa" for slot in longest)
+    gpus = ",".join(map(str, longest))
+    assert f"--cpu-bind=mask_cpu:{masks} --gpu-bind=map_gpu:{gpus} -n" in srun
+    cpus = ";".join("0,2" if slot == 0 else "1,3" for slot in longest)
+    quote = "'" if len(longest) > 1 else ""
+    assert f"-o {quote}cpu-affinity=map:{cpus}{quote} " in flux
+    assert f"gpu-affinity=map:{gpus.replace(',', ';')}{quote} ./app" in flux
+
+
+def test_every_format_says_how_to_use_it() -> None:
+    for entry in FORMATS:
+        assert "FILE" in entry.USE
+        placed = host_placement(Machine("mesh:2x2"), range(4), range(4), None, 1)
+        assert "{" not in use(entry, placed)

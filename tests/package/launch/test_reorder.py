@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is handed to the job that reorders: a machine file, and options."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import topoloom
+from topoloom.cli.reorder_run import Wish
+from topoloom.cli.search import read_search
+from topoloom.preload.reorder import machine_file
+
+
+def allocated(hosts: tuple[str, ...] | None) -> topoloom.AllocatedHosts:
+    machine = topoloom.Machine("torus:4x2")
+    nodes = np.array([5, 2], np.uint32)
+    return topoloom.AllocatedHosts(topoloom.Allocation(machine, nodes), hosts)
+
+
+def test_a_machine_file_names_the_hosts_of_its_nodes() -> None:
+    text = machine_file(allocated(("n7", "n3.site")))
+    assert text == "machine torus:4x2\nnode 5 n7\nnode 2 n3.site\n"
+
+
+def test_a_machine_file_needs_hosts() -> None:
+    with pytest.raises(topoloom.Error, match="the names of the hosts are not known"):
+        machine_file(allocated(None))
+
+
+@pytest.mark.parametrize(
+    ("mapper", "expected"),
+    [
+        ("auto", None),
+        ("mahd,swap", "mahd+swap"),
+        (
+            "mahd,anneal(sweeps=4,restarts=2),swap",
+            "mahd+anneal(sweeps=4,restarts=2)+swap",
+        ),
+    ],
+)
+def test_chains_of_mappers_get_through_a_list_with_commas(
+    mapper: str, expected: str | None
+) -> None:
+    wish = Wish(mapper, "hop-bytes", read_search(3, "1500ms"), False)
+    options = wish.options()
+    assert options.pop("mapper", None) == expected
+    assert options == {"seed": "3", "seconds": "2"}
+
+
+@pytest.mark.parametrize(("time", "seconds"), [("0", "1"), ("30h", "86400")])
+def test_a_search_ends_within_a_second_and_a_day(time: str, seconds: str) -> None:
+    wish = Wish("auto", "congestion", read_search(1, time), False)
+    assert wish.options() == {"objective": "congestion", "seconds": seconds}

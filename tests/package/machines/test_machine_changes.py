@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`+node:` and `+down:` behind the name or file of a machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topoloom import (
+    Error,
+    describe_machine,
+    load_machine,
+    load_machine_and_allocation,
+)
+from topoloom.machines.machine_file import load_described
+
+RACK = """format = "topoloom-machine"
+version = 1
+[topology]
+kind = "tree"
+levels = [3]
+hosts = "n[1-3]"
+[node]
+levels = [2, 2]
+names = ["L3", "node"]
+cpus = ["0", "1", "2", "3"]
+memory_size = "64 GB"
+[[allocation]]
+hosts = "n[2-3]"
+slots = "0-1"
+"""
+
+
+@pytest.fixture
+def rack(tmp_path: Path) -> str:
+    (tmp_path / "rack.toml").write_text(RACK)
+    return str(tmp_path / "rack.toml")
+
+
+def test_a_named_machine_gets_other_nodes() -> None:
+    network, _, inside = load_machine("frontier").text.partition("+node:8:8,")
+    assert load_machine("frontier+node:8").text == f"{network}+node:8,{inside}"
+    other = load_machine("frontier+node:4:8,distance=1:2")
+    assert other.text == f"{network}+node:4:8,distance=1:2,{inside}"
+
+
+def test_other_nodes_are_as_fast_as_before_but_where_they_say_so() -> None:
+    before, after = (
+        load_machine(text) for text in ("frontier", "frontier+node:8,startup=2us")
+    )
+    assert after.startup == 2e-6
+    assert after.node_latency == before.node_latency > 0
+    assert after.memory_bandwidth == before.memory_bandwidth > 0
+    assert after.memory_startup == before.memory_startup > 0
+
+
+def test_failures_stand_before_the_inside_of_nodes() -> None:
+    assert load_machine("titan+down:17").text.count("+down:17+node:") == 1
+
+
+def test_nodes_of_another_size_keep_names_but_not_cpus(rack: str) -> None:
+    machine, described = load_described(f"{rack}+node:8")
+    assert machine.text == "tree:3+node:8"
+    assert described.hosts == ("n1", "n2", "n3")
+    assert described.node.cpus == ()
+    assert described.node.memory_size == 64 * 10**9
+    given = load_machine_and_allocation(f"{rack}+node:8")
+    assert given.hosts == ("n2", "n3")
+    assert given.allocation.slots.tolist() == list(range(8, 24))
+
+
+def test_nodes_of_the_same_size_keep_their_cpus(rack: str) -> None:
+    machine, described = load_described(f"{rack}+node:4,distance=1")
+    assert machine.text == "tree:3+node:4,distance=1"
+    assert len(described.node.cpus) == 4
+    assert described.node.names == ()
+    given = load_machine_and_allocation(f"{rack}+node:4,distance=1")
+    assert given.allocation.slots.tolist() == [4, 5, 8, 9]
+
+
+def test_failures_add_up(rack: str) -> None:
+    Path(rack).write_text(RACK.partition("[[")[0] + "[down]\nnodes = [0]\n")
+    assert describe_machine(f"{rack}+down:1").text.startswith("tree:3+down:0,1+node:")
+    assert load_machine(f"{rack}+down:1+node:2").text == "tree:3+down:0,1+node:2"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("frontie+node:8", "no machine 'frontie' \\(did you mean 'frontier'\\?\\)"),
+        ("frontier+node:x", "frontier\\+node:x: .*expected a number"),
+        ("frontier+node:", "frontier\\+node:: .*expected numbers"),
+        ("frontier+down:v9999999", "frontier\\+down:v9999999: .*9999999"),
+        ("titan+node:2+node:3", "titan\\+node:2\\+node:3: .*expected a number"),
+    ],
+)
+def test_what_cannot_be_read_is_named(name: str, said: str) -> None:
+    with pytest.raises(Error, match=said):
+        load_machine(name)
+
+
+def test_a_file_may_be_called_so(tmp_path: Path) -> None:
+    odd = tmp_path / "a+node:2.toml"
+    odd.write_text(RACK)
+    assert load_machine(odd).slots_per_node == 4

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The described machines: their published figures, and those that formulas give."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from topoloom import Machine, describe_machine, load_machine
+from topoloom.machines.machine_facts import machine_facts
+from topoloom.machines.machine_file import save_machine, zoo, zoo_names
+from topoloom.machines.topology_keys import write_topology
+from topoloom.support.toml_document import read_toml
+from topoloom.support.units import parse_bandwidth, parse_latency
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def topology(name: str) -> dict[str, Any]:
+    return write_topology(describe_machine(name).text.partition("+")[0])
+
+
+def of_kind(*kinds: str) -> list[str]:
+    return [name for name in zoo_names() if topology(name)["kind"] in kinds]
+
+
+def test_the_page_of_machines_says_what_is_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = ROOT / "docs" / "machine_table.py"
+    spec = importlib.util.spec_from_file_location("machine_table", file)
+    assert spec is not None
+    assert spec.loader is not None
+    table = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(table)
+    table.main()
+    page = ROOT / "docs" / "reference" / "machines.md"
+    assert capsys.readouterr().out == page.read_text(), f"run: python {file.name}"
+
+
+def test_every_machine_says_what_it_is_and_where_that_is_written() -> None:
+    for entry in zoo():
+        assert entry.summary
+        assert entry.source
+        assert entry.date.isdigit()
+    assert zoo_names() == sorted(zoo_names())
+
+
+def read(name: str) -> dict[str, Any]:
+    return read_toml(ROOT / "machines" / f"{name}.toml")
+
+
+def slots_of_a_node(name: str) -> int:
+    return math.prod(read(name)["node"]["levels"])
+
+
+def card(described: dict[str, Any]) -> str:
+    """Find what a network card carries, or all of a node that has the router."""
+    topology = described["topology"]
+    given = topology.get("bandwidth")
+    if topology["kind"] in ("tree", "fattree"):
+        return str(given[0] if isinstance(given, list) else given)
+    if topology["kind"] == "rails":
+        return str(given["default"])
+    behind_routers = topology["kind"] == "dragonfly" or topology.get("nodes", 1) > 1
+    if behind_routers and topology["kind"] != "graph":
+        assert topology["cards"] >= 1
+        return str(given["host"])
+    return str(described["node"]["bandwidth"])
+
+
+@pytest.mark.parametrize("name", zoo_names())
+def test_every_machine_says_what_a_card_carries_and_what_a_message_costs(
+    name: str,
+) -> None:
+    described = read(name)
+    assert parse_bandwidth(card(described)) > 0
+    assert parse_latency(described["node"]["startup"]) > 0
+    assert parse_latency(described["node"]["latency"]) > 0
+
+
+@pytest.mark.parametrize("name", zoo_names())
+def test_every_machine_and_the_same_with_other_nodes_survives_a_copy(
+    name: str, tmp_path: Path
+) -> None:
+    for text in (name, f"{name}+node:2:4,distance=1:3,memory=90GB/s"):
+        described = describe_machine(text)
+        machine = Machine(described.text)
+        for number in (1, 2):
+            file = tmp_path / f"{number}.toml"
+            save_machine(file, machine, described.hosts, node=described.node)
+            described = describe_machine(file)
+            machine = Machine(described.text)
+        first, second = ((tmp_path / f"{number}.toml").read_text() for number in (1, 2))
+        assert first == second
+        original = load_machine(text)
+        for speed in (
+            "link_count",
+            "host_hops",
+            "port_bandwidth",
+            "memory_bandwidth",
+            "startup",
+            "node_latency",
+            "memory_startup",
+            "remarks",
+        ):
+            assert getattr(machine, speed) == getattr(original, speed)
+        last = original.slot_count - 1
+        for slot in (1, original.slots_per_node, last // 2, last):
+            assert machine.distance(0, slot) == original.distance(0, slot)
+
+
+def latency_of(topology: dict[str, Any], link: str | int) -> float:
+    """Find the latency of a kind of link, or of a level of a tree, in seconds."""
+    given = topology["latency"]
+    return parse_latency(given if isinstance(given, str) else given[link])
+
+
+@pytest.mark.parametrize(
+    ("name", "takes", "links"),
+    [
+        ("bgl", "3.4 us", ["any"]),
+        ("intrepid", "3 us", ["any"]),
+        ("mira", "2.2 us", ["any"]),
+        ("k", "1.3 us", ["any"]),
+        ("fugaku", "1 us", ["any"]),
+        ("bigben-xt3", "6 us", ["any"]),
+        ("jaguar", "5 us", ["any"]),
+        ("ipsc860", "75 us", ["any"]),
+        ("tpu-v4-pod", "1 us", ["any"]),
+        ("titan", "1.3 us", ["host", "default", "host"]),
+        ("gordon", "1.3 us", ["host", "host"]),
+        ("theta", "3 us", ["host", "host"]),
+        ("frontier", "2.05 us", ["host", "host"]),
+        ("frontera", "1.1 us", [0, 0]),
+        ("stampede3", "1.1 us", [0, 0]),
+        ("dgx-h100-pod", "0.6 us", ["nvlink", "nvlink"]),
+        ("dgx-h100-pod", "2.7 us", ["rail", "rail"]),
+    ],
+)
+def test_startup_latency_and_links_make_what_a_short_message_takes_to_a_neighbor(
+    name: str, takes: str, links: list[str | int]
+) -> None:
+    described = read(name)
+    node = described["node"]
+    beside = parse_latency(node["startup"]) + parse_latency(node["latency"])
+    crossed = sum(latency_of(described["topology"], link) for link in links)
+    assert beside + crossed == pytest.approx(parse_latency(takes))
+
+
+@pytest.mark.parametrize("name", zoo_names())
+def test_nodes_of_several_slots_say_what_their_memory_carries(name: str) -> None:
+    node = read(name)["node"]
+    if slots_of_a_node(name) == 1:
+        assert "memory" not in node
+        assert "memory_startup" not in node
+        return
+    assert parse_bandwidth(node["memory"]) > 0
+    elsewhere = parse_latency(node["startup"]) + parse_latency(node["latency"])
+    assert 0 < parse_latency(node["memory_startup"]) < elsewhere
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes"),
+    [
+        ("cell-eib", 12),
+        ("teraflops", 80),
+        ("bgl", 65536),
+        ("bgl-midplane", 512),
+        ("bgp-rack", 1024),
+        ("bgq-midplane", 512),
+        ("bgq-rack", 1024),
+        ("intrepid", 40960),
+        ("mira", 49152),
+        ("bigben-xt3", 1024),
+        ("hopper", 6528),  # 6,384 of them compute
+        ("k", 82944 + 5184),
+        ("fugaku", 158976),
+        ("frontera", 8008),
+        ("frontier", 9472),  # 9,408 of them there
+        ("el-capitan", 11136),
+        ("lumi-c", 2048),
+        ("dgx-h100-pod", 1024),
+        ("nvl72-row", 576),
+        ("tpu-v4-pod", 4096),
+        ("tpu-v5p-pod", 8960),
+        ("ipsc860", 128),
+    ],
+)
+def test_machines_have_their_published_sizes(name: str, nodes: int) -> None:
+    assert load_machine(name).node_count == nodes
+
+
+class Grid:
+    """A torus or mesh from its description, by the textbook's formulas."""
+
+    def __init__(self, described: dict[str, Any]) -> None:
+        self.size: list[int] = described["size"]
+        self.routers = math.prod(self.size)
+        self.nodes = self.routers * described.get("nodes", 1)
+        self.cards = "cards" in described  # else a router is in each node
+        ring = described["kind"] == "torus"
+        self.wrap: list[bool] = described.get("wrap", [ring] * len(self.size))
+        self.axes = list(zip(self.size, self.wrap, strict=True))
+
+    @property
+    def links(self) -> int:
+        """Each way between neighbors; rings of two have two cables; each way a card."""
+        between = sum(
+            2 * self.routers // k * (0 if k == 1 else k if ring else k - 1)
+            for k, ring in self.axes
+        )
+        return between + 2 * self.nodes * self.cards
+
+    @property
+    def diameter(self) -> int:
+        """Half way round every ring, or from end to end, between two cards."""
+        between = sum(k // 2 if ring else k - 1 for k, ring in self.axes)
+        return between + 2 * self.cards
+
+    @property
+    def average_distance(self) -> float:
+        """Over pairs of different nodes; those of one router are two cards apart."""
+        mean = sum(
+            (k * k // 4) / k if ring else (k * k - 1) / (3 * k) for k, ring in self.axes
+        )
+        return mean * self.nodes / (self.nodes - 1) + 2 * self.cards
+
+    def narrowest(self, bandwidths: list[float]) -> float:
+        """Find the least bandwidth across the middle of an axis of even extent."""
+        cuts = [
+            (4 if ring else 2) * self.routers // k * bandwidth
+            for (k, ring), bandwidth in zip(self.axes, bandwidths, strict=True)
+            if k % 2 == 0
+        ]
+        return min(cuts)
+
+
+def bandwidths(described: dict[str, Any], axes: str) -> list[float]:
+    """Of each axis, bytes per second, read here with no help of the package."""
+    given = described.get("bandwidth", "1 B/s")
+    table = given if isinstance(given, dict) else {"default": given}
+    number, unit = table["default"].split()
+    default = float(number) * {"B/s": 1, "MB/s": 1e6, "GB/s": 1e9}[unit]
+    return [default / 2 if table.get(axis) == "half" else default for axis in axes]
+
+
+@pytest.mark.parametrize("name", of_kind("torus", "mesh"))
+def test_tori_and_meshes_have_the_figures_of_the_textbook(name: str) -> None:
+    described = topology(name)
+    grid = Grid(described)
+    facts = machine_facts(load_machine(name))
+    assert facts["nodes"] == grid.nodes
+    assert facts["links"] == grid.links
+    assert facts["diameter"] == grid.diameter
+    assert facts["average_distance"] == pytest.approx(grid.average_distance)
+    axes = "xyzabc"[: len(grid.size)]
+    cut = grid.narrowest(bandwidths(described, axes))
+    bisection = facts["bisection"]
+    assert bisection["at_most"] == pytest.approx(cut)
+    assert bisection["exact"] == (name != "kraken")  # 25x16x24: an odd axis in the way
+
+
+def test_hopper_is_cut_across_z_and_titan_across_y() -> None:
+    """Half the bandwidth in y decides where there are as many routers along it."""
+    hopper = machine_facts(load_machine("hopper"))["bisection"]
+    assert hopper["links"] == 4 * 17 * 8
+    titan = machine_facts(load_machine("titan"))["bisection"]
+    assert titan["links"] == 4 * 25 * 24
+
+
+@pytest.mark.parametrize("name", of_kind("fattree"))
+def test_fat_trees_of_two_levels_have_the_figures_of_their_cables(name: str) -> None:
+    described = topology(name)
+    on_leaf, leaves = described["levels"]
+    uplinks = described["up"][1] * described["parallel"][1]
+    nodes = on_leaf * leaves
+    facts = machine_facts(load_machine(name))
+    assert facts["nodes"] == nodes
+    assert facts["links"] == 2 * (nodes + leaves * uplinks)
+    assert facts["diameter"] == 4
+    near, far = on_leaf - 1, nodes - on_leaf
+    assert facts["average_distance"] == pytest.approx(
+        (2 * near + 4 * far) / (nodes - 1)
+    )
+    assert facts["bisection"]["links"] == leaves // 2 * uplinks * 2
+    assert facts["bisection"]["exact"]
+
+
+@pytest.mark.parametrize("name", of_kind("dragonfly"))
+def test_dragonflies_have_as_many_links_as_their_ports_suffice_for(name: str) -> None:
+    described = topology(name)
+    groups, *inside = described["size"]
+    routers = math.prod(inside)
+    between = routers * described["global"] // (groups - 1)
+    degree = routers - 1 if len(inside) == 1 else sum(inside) - 2
+    machine = load_machine(name)
+    facts = machine_facts(machine)
+    nodes = groups * routers * described["nodes"]
+    between_routers = groups * routers * degree + groups * (groups - 1) * between
+    assert facts["nodes"] == nodes
+    assert facts["links"] == between_routers + 2 * nodes
+    assert facts["diameter"] - 2 in ((2, 3) if len(inside) == 1 else (3, 4, 5))
+    if groups % 2 == 0:
+        rates = {machine.bandwidth(link) for link in range(between_routers)}
+        halves = (groups // 2) ** 2 * between * 2
+        assert facts["bisection"]["at_most"] <= halves * max(rates)
+    assert facts["bisection"]["at_least"] > 0.5 * facts["bisection"]["at_most"]
+
+
+def test_a_hypercube_is_cut_across_any_axis() -> None:
+    dimensions = topology("ipsc860")["dimensions"]
+    facts = machine_facts(load_machine("ipsc860"))
+    assert facts["nodes"] == 2**dimensions
+    assert facts["links"] == dimensions * 2**dimensions
+    assert facts["diameter"] == dimensions
+    ways = sum(k * math.comb(dimensions, k) for k in range(dimensions + 1))
+    assert facts["average_distance"] == pytest.approx(ways / (2**dimensions - 1))
+    assert facts["bisection"]["links"] == 2**dimensions
+    assert facts["bisection"]["exact"]
+
+
+@pytest.mark.parametrize("name", of_kind("twisted"))
+def test_twisted_tori_have_the_figures_of_their_links(name: str) -> None:
+    described = topology(name)
+    size, twist = described["size"], described["twist"]
+    nodes = [
+        (x, y, z)
+        for x in range(size[0])
+        for y in range(size[1])
+        for z in range(size[2])
+    ]
+
+    def step(at: tuple[int, ...], axis: int) -> tuple[int, ...]:
+        to = list(at)
+        to[axis] += 1
+        if to[axis] == size[axis]:
+            shift = twist.get("xyz"[axis], [0, 0, 0])
+            to[axis] = 0
+            to = [place + by for place, by in zip(to, shift, strict=True)]
+        return tuple(place % extent for place, extent in zip(to, size, strict=True))
+
+    joined: dict[tuple[int, ...], set[tuple[int, ...]]] = {
+        node: set() for node in nodes
+    }
+    for node in nodes:
+        for axis in range(3):
+            joined[node].add(step(node, axis))
+            joined[step(node, axis)].add(node)
+    total, farthest = 0, 0
+    level, seen, hops = {nodes[0]}, {nodes[0]}, 0
+    while level:
+        total += hops * len(level)
+        farthest = hops
+        level = {there for here in level for there in joined[here]} - seen
+        seen |= level
+        hops += 1
+    facts = machine_facts(load_machine(name))
+    assert facts["links"] == sum(len(peers) for peers in joined.values())
+    assert facts["diameter"] == farthest
+    assert facts["average_distance"] == pytest.approx(total / (len(nodes) - 1))
+
+
+def test_the_rails_of_the_pod_carry_full_bisection() -> None:
+    facts = machine_facts(load_machine("dgx-h100-pod"))
+    assert facts["bisection"]["at_most"] == pytest.approx(1024 * 50e9)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the ranks of an earlier placement are on today's machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from topoloom import (
+    Allocation,
+    Error,
+    Machine,
+    Placement,
+    PlacementFile,
+    place,
+    ring,
+)
+from topoloom.cli.earlier import earlier_slots, moved
+
+
+def allocate(machine: Machine, nodes: list[int]) -> Allocation:
+    return Allocation(machine, np.array(nodes, dtype=np.uint32))
+
+
+def earlier(
+    machine: str, nodes: list[int], slots: list[int], hosts: str | None = None
+) -> PlacementFile:
+    allocation = allocate(Machine(machine), nodes)
+    return PlacementFile(
+        machine=allocation.machine,
+        allocation=allocation,
+        placement=Placement(allocation, np.array(slots, dtype=np.uint32)),
+        hosts=tuple(hosts) if hosts else None,
+    )
+
+
+def find(
+    before: PlacementFile,
+    machine: str,
+    nodes: list[int],
+    hosts: str | None = None,
+    ranks: int = 4,
+) -> list[int]:
+    now = allocate(Machine(machine), nodes)
+    slots: list[int] = earlier_slots(before, now, tuple(hosts or "") or None, ranks)
+    return list(slots)
+
+
+def test_without_names_nodes_are_the_same_by_number() -> None:
+    before = earlier("torus:4x4", [5, 2, 9, 7], [9, 2, 7, 5])
+    assert find(before, "torus:4x4", [7, 9, 5, 2]) == [9, 2, 7, 5]
+
+
+def test_names_on_one_side_only_count_for_nothing() -> None:
+    before = earlier("torus:4x4", [5, 2, 9, 7], [9, 2, 7, 5], hosts="abcd")
+    assert find(before, "torus:4x4", [7, 9, 5, 2]) == [9, 2, 7, 5]
+    before = earlier("torus:4x4", [5, 2, 9, 7], [9, 2, 7, 5])
+    assert find(before, "torus:4x4", [7, 9, 5, 2], hosts="abcd") == [9, 2, 7, 5]
+
+
+def test_hosts_are_found_by_name_though_numbers_and_machine_changed() -> None:
+    before = earlier("torus:4x4+node:2", [5, 2], [11, 4, 10, 5], hosts="ab")
+    # a was node 5 and is node 0; b was node 2 and is node 3.
+    assert find(before, "mesh:8+node:2", [3, 0], hosts="ba") == [1, 6, 0, 7]
+
+
+def test_ranks_on_lost_hosts_and_new_ranks_have_no_slot() -> None:
+    before = earlier("torus:4x4", [5, 2, 9], [9, 2, 5], hosts="abc")
+    assert find(before, "torus:4x4", [5, 9, 1, 0], "acde", ranks=4) == [9, -1, 5, -1]
+
+
+def test_ranks_that_are_gone_are_left_out() -> None:
+    before = earlier("torus:4x4", [5, 2, 9], [9, 2, 5])
+    assert find(before, "torus:4x4", [5, 2], ranks=2) == [9, 2]
+
+
+def test_another_machine_without_names_is_refused() -> None:
+    before = earlier("torus:4x4", [5, 2, 9], [9, 2, 5], hosts="abc")
+    with pytest.raises(Error, match=r"for torus:4x4, not mesh:4x4, and without host"):
+        find(before, "mesh:4x4", [5, 2, 9])
+
+
+def test_nodes_with_another_number_of_slots_are_refused() -> None:
+    before = earlier("torus:4x4", [5, 2, 9], [9, 2, 5], hosts="abc")
+    with pytest.raises(Error, match=r"nodes of 1 slot, but those of .* have 2"):
+        find(before, "torus:4x4+node:2", [5, 2, 9], hosts="abc")
+
+
+def test_moves_are_counted_for_ranks_that_had_a_slot() -> None:
+    now = allocate(Machine("torus:4x4"), [5, 2, 9, 7])
+    placement = Placement(now, np.array([9, 2, 7, 5], dtype=np.uint32))
+    assert moved(np.array([9, 2, 7, 5]), placement) == 0
+    assert moved(np.array([9, -1, 5, 7]), placement) == 2
+
+
+def test_no_rank_moves_where_moving_costs_more_than_it_can_save() -> None:
+    machine = Machine("torus:4x4")
+    whole = Allocation.whole(machine)
+    scattered, _ = place(ring(16, 1), whole, mapper="random", seed=3)
+    before = np.asarray(scattered.slots, dtype=np.int64)
+    dear, _ = place(ring(16, 1), whole, previous=before, migration_cost=1000)
+    assert moved(before, dear) == 0
+    free, _ = place(ring(16, 1), whole, previous=before)
+    assert moved(before, free) > 0

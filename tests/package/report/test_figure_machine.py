@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of machines: every kind can be drawn, with all that it has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from topoloom import Error, Machine
+from topoloom.figure import draw_machine
+from topoloom.figure.layout import layout
+from topoloom.figure.network import Network, folded, network_of, within
+from topoloom.figure.parts import Parts, parts_of
+from topoloom.machines.machine_file import TOPOLOGIES, load_machine
+from topoloom.machines.topology_keys import write_topology
+
+KINDS = [
+    *(example for _, example in TOPOLOGIES.values()),
+    "torus:1",
+    "torus:7",
+    "mesh:5",
+    "torus:2x2",
+    "torus:3x2x2x2",
+    "torus:9x8x7,nodes=2",
+    "torus:6x6x6x2x3x2,wrap=111010",
+    "tree:3:2:2",
+    "graph:4:0-1,1-2,2-3,3-0",
+    "graph:2:0>1,1>0",
+]
+
+
+#: Too many lines for one picture; the name of a part, and how many there are.
+CROWDED = [
+    ("dragonfly:20x12,nodes=2", "group", 20),
+    ("dragonfly:8x4x8,nodes=2", "group", 8),
+    ("hyperx:8x9x5", "plane", 8),
+    ("hypercube:9", "cube", 32),
+    ("torus:4x5x6x3", "point", 120),
+    ("mesh:5x6x2x4x3", "point", 120),
+    ("tree:8:16:9", "branch", 9),
+    ("fattree:16:64,up=1:4,parallel=1:2", "branch", 64),
+    ("rails:8:32:4", "unit", 4),
+    ("rails:24:16:1", "domain", 16),
+]
+
+
+def described(text: str) -> tuple[dict[str, Any], Network]:
+    topology = write_topology(text.partition("+")[0])
+    return topology, network_of(Machine(text), topology)
+
+
+def parts(text: str) -> tuple[Network, Parts]:
+    topology, network = described(text)
+    found = parts_of(topology, network)
+    assert found is not None
+    return network, found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *KINDS,
+        *(text for text, _, _ in CROWDED),
+        "torus:200x1x1x1",
+        "torus:1x1",
+        "torus:1x5",
+        "mesh:3x1x2",
+        "tree:1100",
+        "graph:50:" + ",".join(f"{a}-{b}" for a in range(50) for b in range(a)),
+        "fattree:40:40+down:0,v1605",
+    ],
+)
+def test_every_kind_of_machine_can_be_drawn(text: str, tmp_path: Path) -> None:
+    draw_machine(tmp_path / "m.png", Machine(text))
+    assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_is_the_same_each_time(tmp_path: Path) -> None:
+    machine = Machine("graph:4+1:0-4,1-4,2-4,3-4")
+    for name in ("a.svg", "b.svg"):
+        draw_machine(tmp_path / name, machine, ("n1", "n2", "n3", "n4"))
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_another_ending_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(Error, match=r"m.gif: figures are .svg, .png, .pdf"):
+        draw_machine(tmp_path / "m.gif", Machine("torus:4"))
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", KINDS)
+def test_vertices_stand_apart(text: str) -> None:
+    topology, network = described(text)
+    places = layout(topology, network)
+    assert places.shape == (len(network.nodes), 2)
+    assert np.isfinite(places).all()
+    assert len(np.unique(np.round(places, 6), axis=0)) == len(network.nodes)
+
+
+@pytest.mark.parametrize("text", [text for text in KINDS if "+down" not in text])
+def test_a_line_is_drawn_once_for_all_links_between_two(text: str) -> None:
+    machine = Machine(text)
+    if machine.host_hops:  # nodes are drawn as part of their routers
+        whole = machine
+        machine = Machine(f"{text},hosts=free")
+        assert whole.link_count == machine.link_count + 2 * whole.node_count
+    pairs = {frozenset(machine.link_ends(link)) for link in range(machine.link_count)}
+    _, network = described(text)
+    assert {frozenset(pair) for pair in network.ends.tolist()} == pairs
+    assert len(network.ends) == len(network.bandwidth) == len(pairs)
+    if not text.startswith("graph"):  # whose links may be one way
+        assert 2 * network.cables.sum() == machine.link_count
+
+
+def test_what_is_down_is_not_drawn() -> None:
+    _, network = described("torus:5+down:v2,3-4")
+    assert network.ends.tolist() == [[0, 1], [0, 4]]
+
+
+def test_the_widest_of_parallel_links_gives_the_color() -> None:
+    _, network = described("graph:2:0>1@2GB/s,1>0@3GB/s")
+    assert network.bandwidth.tolist() == [3e9]
+    assert network.cables.tolist() == [1]
+
+
+def test_switches_stand_above_the_nodes_that_they_join() -> None:
+    _, network = described("tree:2:2:2")
+    assert network.height.tolist() == [0] * 8 + [1] * 4 + [2] * 2 + [3]
+
+
+@pytest.mark.parametrize(("text", "name", "count"), CROWDED)
+def test_every_cable_is_between_two_parts_or_inside_of_one(
+    text: str, name: str, count: int
+) -> None:
+    network, found = parts(text)
+    whole = folded(network, found.part)
+    assert found.name == name
+    assert (whole.nodes > 0).sum() == count
+    assert whole.nodes.sum() == network.nodes.sum()
+    inside = sum(
+        int(within(network, found.part == part).cables.sum())
+        for part in range(len(whole.nodes))
+    )
+    assert whole.cables.sum() + inside == network.cables.sum()
+
+
+@pytest.mark.parametrize(("text", "name", "count"), CROWDED)
+def test_parts_and_the_vertices_of_one_have_places(
+    text: str, name: str, count: int
+) -> None:
+    network, found = parts(text)
+    one = within(network, found.part == 0)
+    for topology, drawn in (
+        (found.whole, folded(network, found.part)),
+        (found.inside, one),
+    ):
+        places = layout(topology, drawn)
+        assert len(np.unique(np.round(places, 6), axis=0)) == len(drawn.nodes)
+
+
+@pytest.mark.parametrize(
+    ("name", "between", "inside"),
+    [
+        # 32 routers, all joined; 74 groups, any two by 4 of their 320 global links
+        ("frontier", {4}, 32 * 31 // 2),
+        # 6 x 16 routers: rows and columns joined
+        ("theta", {87}, 6 * 16 * 15 // 2 + 16 * 6 * 5 // 2),
+        # a leaf switch with its nodes, 3 cables to each of 6 core switches
+        ("frontera", {3}, 44),
+        # cells of 2 x 3 x 2 nodes, of which b is a ring; 12 cables along X, Y and Z
+        ("fugaku", {12}, 12 + 6 + 6),
+    ],
+)
+def test_parts_of_machines_are_joined_as_published(
+    name: str, between: set[int], inside: int
+) -> None:
+    network, found = parts(load_machine(name).text)
+    assert set(folded(network, found.part).cables.tolist()) == between
+    assert within(network, found.part == 0).cables.sum() == inside

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Helper programs end with us, whenever the signal comes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from typing import Any
+
+import pytest
+
+from topoloom.support import children
+
+
+@pytest.mark.parametrize(
+    ("number", "raised"),
+    [
+        (signal.SIGINT, KeyboardInterrupt),
+        (signal.SIGTERM, SystemExit),
+        (signal.SIGHUP, SystemExit),
+    ],
+)
+def test_a_signal_while_a_child_starts_ends_the_child(
+    number: signal.Signals,
+    raised: type[BaseException],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started = []
+
+    class Signalled(subprocess.Popen[str]):
+        """As if the signal came before anybody knew the child."""
+
+        def __init__(self, *words: Any, **options: Any) -> None:
+            super().__init__(*words, **options)
+            started.append(self)
+            os.kill(os.getpid(), number)
+
+    # Tests in the background ignore Ctrl-C.
+    monkeypatch.setattr(signal, "default_int_handler", signal.getsignal(signal.SIGINT))
+    before = [signal.getsignal(each) for each in (number, signal.SIGTERM)]
+    monkeypatch.setattr(children.subprocess, "Popen", Signalled)
+    with pytest.raises(raised):
+        children.run_child(["sleep", "600"])
+    (child,) = started
+    assert child.returncode == -signal.SIGTERM
+    assert before == [signal.getsignal(each) for each in (number, signal.SIGTERM)]
+
+
+def test_a_program_that_is_not_there_is_an_error_and_leaves_no_handler() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(FileNotFoundError):
+        children.run_child(["/nowhere/at/all"])
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from topoloom import Error
+from topoloom.support.files import named, read_text, replacing, write_text
+from topoloom.support.nearest import unknown_name
+
+
+def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
+    target = tmp_path / "x.json"
+    with replacing(target) as stream:
+        stream.write(b"half")
+        assert not target.exists()
+    assert target.read_bytes() == b"half"
+    assert os.listdir(tmp_path) == ["x.json"]  # noqa: PTH208
+
+
+def test_a_failure_keeps_the_old_file_and_leaves_no_other(tmp_path: Path) -> None:
+    target = tmp_path / "x.json"
+    write_text(target, "old")
+
+    def interrupted() -> None:
+        with replacing(target) as stream:
+            stream.write(b"new")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert read_text(target) == "old"
+    assert os.listdir(tmp_path) == ["x.json"]  # noqa: PTH208
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("")
+    write_text(tmp_path / "x.json", "")
+    expected = (tmp_path / "plain").stat().st_mode
+    assert (tmp_path / "x.json").stat().st_mode == expected
+
+
+def test_a_missing_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Error, match="there is no directory"):
+        write_text(tmp_path / "none" / "x.json", "")
+
+
+def test_errors_get_the_name_of_the_file_and_the_line(tmp_path: Path) -> None:
+    with pytest.raises(Error, match=r"^a\.txt:7: no number$"), named("a.txt"):
+        raise Error("line 7: no number")
+    with pytest.raises(Error, match=r"^a\.txt: no number$"), named("a.txt"):
+        raise Error("no number")
+
+
+def test_unknown_names_suggest_the_nearest_and_list_all() -> None:
+    text = unknown_name("mapper", "mahdd", ["gge", "mahd"])
+    assert text == "no mapper 'mahdd' (did you mean 'mahd'?); there are: gge, mahd"
+    assert "did you mean" not in unknown_name("mapper", "zzz", ["gge", "mahd"])
+
+
+def test_a_link_stays_one_and_its_target_is_written(tmp_path: Path) -> None:
+    target, link = tmp_path / "there" / "target", tmp_path / "link"
+    target.parent.mkdir()
+    target.write_text("old")
+    link.symlink_to(target)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+def test_standard_output_may_be_a_file(tmp_path: Path) -> None:
+    code = "from topoloom.support import files; files.write_text('/dev/stdout', 'text')"
+    with (tmp_path / "out").open("w") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "text"
+
+
+def test_the_byte_order_mark_of_an_editor_is_no_text(tmp_path: Path) -> None:
+    file = tmp_path / "topology.conf"
+    file.write_bytes(b"\xef\xbb\xbfSwitchName=s0 Nodes=n[0-3]\n")
+    assert read_text(file) == "SwitchName=s0 Nodes=n[0-3]\n"
