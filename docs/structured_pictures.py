@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws a fold and the curves of `docs/how-to/structured-programs.md`.
+"""Draws a fold and the curves of `docs/how-to/place/structured-programs.md`.
 
-Usage: ``python docs/structured_pictures.py docs/how-to`` writes `fold.svg` and
+Usage: ``python docs/structured_pictures.py docs/how-to/place`` writes `fold.svg` and
 `curves.svg` there.
 """
 

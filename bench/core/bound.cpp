@@ -15,7 +15,7 @@
 #include "topoloom/bound/sparse_bound.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
-#include "topoloom/qap/branch_and_bound.hpp"
+#include "topoloom/qap/exact/branch_and_bound.hpp"
 
 using namespace topoloom;
 

@@ -108,8 +108,8 @@ def test_the_tables_of_schedules_are_those_of_the_registry() -> None:
 
 
 def test_the_docs_list_every_launcher_format_topology_and_machine() -> None:
-    launchers = (DOCS / "how-to" / "launchers.md").read_text()
-    machines = (DOCS / "how-to" / "describe-a-machine.md").read_text()
+    launchers = (DOCS / "how-to" / "run" / "launchers.md").read_text()
+    machines = (DOCS / "how-to" / "machines" / "describe-a-machine.md").read_text()
     for entry in LAUNCH_FORMATS:
         assert f"| `{entry.NAME}` |" in launchers
     for name in TOPOLOGIES:
@@ -120,7 +120,7 @@ def test_the_docs_list_every_launcher_format_topology_and_machine() -> None:
 
 
 def test_the_machines_in_the_docs_can_be_made(tmp_path: Path) -> None:
-    page = DOCS / "how-to" / "describe-a-machine.md"
+    page = DOCS / "how-to" / "machines" / "describe-a-machine.md"
     rows = re.findall(r"^\| `([a-z]+:[^`]+)`", page.read_text(), re.MULTILINE)
     assert len(rows) > 10
     for text in rows:
@@ -168,8 +168,8 @@ def test_commands_print_what_the_pages_with_files_say(
 
 
 def test_every_page_on_importing_machines_shows_a_file() -> None:
-    pages = set(DOCS.glob("how-to/import-*.md")) | {
-        DOCS / "how-to/exchange-machines.md"
+    pages = set(DOCS.glob("how-to/import/*.md")) | {
+        DOCS / "how-to/machines/exchange-machines.md"
     }
     assert pages <= set(sessions())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core" / "topoloom"
 LINE_LIMIT = 500
+FILE_LIMIT = 30
 
 SOURCES = (".cpp", ".hpp", ".c", ".h", ".py", ".f90", ".sh", ".toml", ".txt", ".yml")
 FOREIGN = re.compile(r"#\s*include\s*[<\"](mpi\.h|Python\.h|nanobind/|numpy/)")
@@ -110,3 +112,24 @@ def test_no_file_is_large() -> None:
         relative(path) for path in project_files() if path.stat().st_size > 500_000
     ]
     assert not wrong
+
+
+def test_no_folder_has_more_files_than_one_overlooks() -> None:
+    held = Counter(path.parent for path in project_files())
+    assert not [f"{relative(at)}: {n}" for at, n in held.items() if n > FILE_LIMIT]
+
+
+def test_contributing_names_every_room() -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text()
+    tops = {"core/topoloom": 1, "python/topoloom": 1, "mpi": 1}
+    rooms = {
+        "/".join(path.relative_to(ROOT).parts[: top.count("/") + 1 + depth])
+        for path in project_files()
+        for top, depth in tops.items()
+        if path.is_relative_to(ROOT / top)
+        and len(path.relative_to(ROOT / top).parts) > depth
+    }
+    missing = sorted(room for room in rooms if f"`{room}`" not in table)
+    named = re.findall(r"`((?:core|python|mpi)/[\w/]+)`", table)
+    gone = sorted(name for name in named if not (ROOT / name).exists())
+    assert not missing + gone

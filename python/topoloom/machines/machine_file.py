@@ -286,5 +286,5 @@ def zoo_names() -> list[str]:
 
 
 def _zoo_files() -> dict[str, Path]:
-    files = {path.stem: path for path in shipped("machines").glob("*.toml")}
+    files = {path.stem: path for path in shipped("machines").glob("*/*.toml")}
     return dict(sorted(files.items()))

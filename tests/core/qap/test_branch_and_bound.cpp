@@ -4,8 +4,8 @@
 #include "bound/bound_cases.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/bound/dense_bounds.hpp"
-#include "topoloom/qap/branch_and_bound.hpp"
-#include "topoloom/qap/place_symmetry.hpp"
+#include "topoloom/qap/exact/branch_and_bound.hpp"
+#include "topoloom/qap/exact/place_symmetry.hpp"
 
 using namespace topoloom;
 

@@ -122,7 +122,7 @@ def without_speeds(machine: str) -> str:
 
 
 def test_the_page_shows_what_a_user_sees(slurm: RealSlurm, folder: Path) -> None:
-    page = Path(__file__).parents[3] / "docs" / "how-to" / "detect.md"
+    page = Path(__file__).parents[3] / "docs" / "how-to" / "machines" / "detect.md"
     blocks = re.findall(r"^```console\n(.*?)^```", page.read_text(), re.M | re.S)
     shown = [block for block in blocks if block.startswith("$ salloc -Q ")]
     assert len(shown) == 1

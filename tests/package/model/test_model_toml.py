@@ -55,7 +55,7 @@ def test_every_model_that_ships_tells_gap_and_latency(name: str) -> None:
 
 
 def test_the_page_of_models_lists_them_as_their_files_do() -> None:
-    page = (ROOT / "docs" / "how-to" / "network-models.md").read_text()
+    page = (ROOT / "docs" / "how-to" / "machines" / "network-models.md").read_text()
     for name in model_names():
         file = load_model(name)
         row = f"| `{name}` | {file.summary} | {file.source} | {file.date} |"

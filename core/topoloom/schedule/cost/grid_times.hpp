@@ -20,7 +20,7 @@ enum class GridCollective { broadcast, reduce, scatter, gather };
 
 /// A broadcast or, with reduce_s_per_byte, a reduction of `bytes` down the chains of every axis in segments of
 /// `segment` bytes. Throws Error unless 0 < segment <= bytes. Source: Karlsson 2012, eq. 5.2 to 5.7, with the constants
-/// 2d and d, and the share of external links over the sum of the areas of the grid; see docs/how-to/process-grids.md.
+/// 2d and d, and the share of external links over the sum of the areas of the grid; see docs/how-to/place/process-grids.md.
 [[nodiscard]] double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, double segment);
 
 /// The segment for which that is least: the root of d * bytes * latency / (steps * seconds a byte), at most `bytes` and

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/qap/exact/branch_and_bound.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/base/parallel.hpp"
+#include "topoloom/qap/exact/placement_search.hpp"
+
+namespace topoloom {
+
+namespace {
+
+double costs_bytes(std::size_t ranks, std::size_t places) {
+    return 2 * std::pow(static_cast<double>(ranks) * static_cast<double>(places), 2);
+}
+
+/// Subtrees one after the other, each from the best placement of those before: that is what counts, and all that is
+/// counted. Meanwhile the other threads go ahead from the best one so far; where a subtree before theirs finds a better
+/// one, they begin anew.
+class ParallelSearch {
+   public:
+    ParallelSearch(const SearchGround& ground, Incumbent start, Meter& meter, int threads)
+        : ground_(ground), best_(std::move(start)), meter_(meter), threads_(threads) {}
+
+    ExactResult run() {
+        divide();
+        std::size_t next = 0;
+        while (next < subtrees_.size()) next = advance(next);
+        return {best_.place_of_rank, best_.value, std::min(best_.value, open_), nodes_};
+    }
+
+   private:
+    struct Outcome {
+        Incumbent best;
+        std::int64_t open;
+        std::uint64_t nodes;
+        std::uint64_t work;
+        std::uint64_t most_work;  // that it was allowed
+    };
+
+    /// Enough subtrees to share between threads, if memory allows.
+    void divide() {
+        constexpr std::size_t enough = 64;
+        constexpr double most_bytes = 1e9;
+        subtrees_.push_back(ground_.root());
+        const double bytes = costs_bytes(subtrees_.front().ranks.size(), ground_.problem.places);
+        while (!subtrees_.empty() && subtrees_.size() < enough && subtrees_.front().ranks.size() > 1 &&
+               static_cast<double>(subtrees_.size() * ground_.problem.places) * bytes < most_bytes) {
+            std::vector<PartialPlacement> deeper;
+            PlacementSearch search(ground_, best_, meter_);
+            for (PartialPlacement& partial : subtrees_) {
+                for (const Branch& branch : search.expand(partial))
+                    deeper.push_back(PlacementSearch::follow(partial, branch));
+            }
+            subtrees_ = std::move(deeper);
+            count({search.best(), search.open(), search.nodes(), 0, 0});
+        }
+        std::ranges::stable_sort(subtrees_, {}, [](const PartialPlacement& p) { return p.costs.bound(); });
+    }
+
+    /// Searches from subtree `next` on; returns the first one that is to be searched again.
+    std::size_t advance(std::size_t next) {
+        outcomes_.assign(subtrees_.size(), std::nullopt);
+        last_ = subtrees_.size() - 1;
+        stopped_ = !meter_.go_on();
+        const Budget rest = meter_.rest();
+        parallel_for(subtrees_.size() - next, threads_,
+                     [&](std::size_t k, int worker) { search(next + k, worker, rest); });
+        std::size_t i = next;
+        for (; i <= last_ && outcomes_[i]; ++i) {
+            const std::uint64_t left = meter_.rest().work;
+            if (outcomes_[i]->work > left && outcomes_[i]->most_work > left) return i;
+            count(*outcomes_[i]);
+            meter_.spend(outcomes_[i]->work);
+        }
+        if (meter_.go_on()) return i;
+        for (; i < subtrees_.size(); ++i) {
+            if (outcomes_[i] && meter_.rest().work > 0) {  // the clock or the caller ended it
+                count(*outcomes_[i]);
+            } else {
+                open_ = std::min(open_, ground_.scale.up(subtrees_[i].costs.bound()));
+            }
+        }
+        return i;
+    }
+
+    void search(std::size_t i, int worker, const Budget& rest) {
+        std::uint64_t left = rest.work;
+        {
+            const std::lock_guard hold(lock_);
+            for (std::size_t before = 0; before < i; ++before)
+                left -= outcomes_[before] ? std::min(left, outcomes_[before]->work) : 0;
+        }
+        // Only the calling thread may ask the caller whether to go on.
+        const Budget budget{
+            .work = left, .seconds = rest.seconds, .keep_going = [this, i, worker](std::uint64_t) {
+                if (worker == 0 && !meter_.go_on()) stopped_ = true;
+                return !stopped_ && i <= last_;
+            }};
+        if (left == 0 || stopped_ || i > last_) return;
+        Meter meter(budget);
+        PartialPlacement subtree = subtrees_[i];
+        PlacementSearch search(ground_, best_, meter);
+        search.descend(subtree);
+        const std::lock_guard hold(lock_);
+        outcomes_[i] = {search.best(), search.open(), search.nodes(), meter.done(), left};
+        if (search.best().value < best_.value) last_ = std::min<std::size_t>(last_, i);
+    }
+
+    void count(const Outcome& outcome) {
+        if (outcome.best.value < best_.value) best_ = outcome.best;
+        open_ = std::min(open_, outcome.open);
+        nodes_ += outcome.nodes;
+    }
+
+    const SearchGround& ground_;
+    Incumbent best_;
+    Meter& meter_;
+    int threads_;
+    std::vector<PartialPlacement> subtrees_;
+    std::mutex lock_;
+    std::vector<std::optional<Outcome>> outcomes_;
+    std::atomic<std::size_t> last_ = 0;  // that begins from the best placement there is
+    std::atomic<bool> stopped_ = false;
+    std::int64_t open_ = std::numeric_limits<std::int64_t>::max();
+    std::uint64_t nodes_ = 0;
+};
+
+}  // namespace
+
+ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const std::uint32_t> start,
+                             Meter& meter, int threads) {
+    if (start.size() != problem.ranks)
+        fail("the placement to start from has ", start.size(), " ranks, but the problem has ", problem.ranks);
+    std::vector<char> taken(problem.places, 0);
+    for (const std::uint32_t place : start) {
+        if (place >= problem.places || std::exchange(taken[place], 1))
+            fail("the placement to start from uses place ", place, " twice, or there are only ",
+                 problem.places);
+    }
+    const Incumbent best{problem.value(start), {start.begin(), start.end()}};
+    const SearchGround ground(problem, best.value);
+    return ParallelSearch(ground, best, meter, threads).run();
+}
+
+double branch_and_bound_bytes(std::size_t ranks, std::size_t places) {
+    return costs_bytes(ranks, places) * (1 + static_cast<double>(ranks) / 4);
+}
+
+}  // namespace topoloom

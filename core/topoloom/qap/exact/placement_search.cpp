@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/qap/exact/placement_search.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+/// What all values are multiples of.
+std::int64_t common_factor(const QuadraticAssignment& p) {
+    std::int64_t distances = 0;
+    bool symmetric = true;
+    for (std::size_t j = 0; j < p.places; ++j) {
+        for (std::size_t l = 0; l < p.places; ++l) {
+            if (j == l) continue;
+            distances = std::gcd(distances, p.distances[j * p.places + l]);
+            symmetric = symmetric && p.distances[j * p.places + l] == p.distances[l * p.places + j];
+        }
+    }
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < p.ranks; ++i) {
+        for (std::size_t k = 0; k < i; ++k) {
+            const std::int64_t there = p.bytes[i * p.ranks + k];
+            const std::int64_t back = p.bytes[k * p.ranks + i];
+            bytes = symmetric ? std::gcd(bytes, there + back) : std::gcd(bytes, std::gcd(there, back));
+        }
+    }
+    std::int64_t common = bytes * distances;
+    for (const std::int64_t cost : p.alone) common = std::gcd(common, cost);
+    return std::max<std::int64_t>(1, common);
+}
+
+}  // namespace
+
+SearchGround::SearchGround(const QuadraticAssignment& assignment, std::int64_t value_at_start)
+    : problem(assignment),
+      symmetry(assignment.places, problem.distances),
+      scale(value_at_start, problem.ranks),
+      granularity_(common_factor(assignment)) {}
+
+bool SearchGround::talks(std::size_t i) const {
+    for (std::size_t k = 0; k < problem.ranks; ++k) {
+        if (i != k && problem.bytes[i * problem.ranks + k] + problem.bytes[k * problem.ranks + i] > 0)
+            return true;
+    }
+    return !problem.alone.empty();
+}
+
+PartialPlacement SearchGround::root() const {
+    std::vector<std::uint32_t> talking;
+    for (std::uint32_t i = 0; i < problem.ranks; ++i) {
+        if (talks(i)) talking.push_back(i);
+    }
+    const auto count = static_cast<std::uint32_t>(talking.size());
+    PartialPlacement all{DualAscent(count, problem.places, std::size_t{count} * (count - 1) / 2), talking,
+                         std::vector<std::uint32_t>(problem.places),
+                         std::vector<std::uint32_t>(problem.ranks, none), problem.alone.empty()};
+    std::iota(all.places.begin(), all.places.end(), 0U);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        for (std::uint32_t k = i + 1; k < count; ++k) {
+            all.costs.add_pair(i, k, [&](std::uint32_t j, std::uint32_t l) {
+                return scale.down(problem.pair_cost(talking[i], talking[k], j, l));
+            });
+        }
+        for (std::uint32_t j = 0; j < problem.places && !problem.alone.empty(); ++j)
+            all.costs.add_single(i, j, scale.down(problem.alone[talking[i] * problem.places + j]));
+    }
+    return all;
+}
+
+void PlacementSearch::descend(PartialPlacement& partial) {
+    for (const Branch& branch : expand(partial)) {
+        if (branch.bound > limit()) continue;
+        if (meter_.exhausted()) {
+            leave_open(branch.bound);
+            continue;
+        }
+        PartialPlacement next = follow(partial, branch);
+        descend(next);
+    }
+}
+
+std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
+    DualAscent& costs = partial.costs;
+    if (costs.bound() > limit()) return {};
+    if (costs.ranks() <= 1) {
+        finish(partial);
+        return {};
+    }
+    if (meter_.exhausted()) {
+        leave_open(costs.bound());
+        return {};
+    }
+    ++nodes_;
+    // Sweeps like the last one that may still close the gap. What the first placements gain, all that follow inherit.
+    const std::uint32_t depth = problem_.places - costs.places();
+    const std::int64_t patience = std::max(5, depth < 5 ? 32 >> depth : 0);
+    constexpr int most_sweeps = 100;
+    for (int i = 0; i < most_sweeps; ++i) {
+        const std::int64_t before = costs.bound();
+        costs.sweep();
+        if (costs.bound() > limit()) return {};
+        rule_out(costs);
+        if (!meter_.spend(std::uint64_t{costs.ranks()} * costs.places())) break;
+        const std::int64_t gain = costs.bound() - before;
+        if (i > 0 && costs.bound() + patience * gain < limit()) break;
+    }
+    return branches(partial);
+}
+
+PartialPlacement PlacementSearch::follow(const PartialPlacement& partial, const Branch& branch) {
+    PartialPlacement next{partial.costs.with(branch.rank, branch.place), partial.ranks, partial.places,
+                          partial.place_of_rank, partial.symmetric};
+    next.place_of_rank[partial.ranks[branch.rank]] = partial.places[branch.place];
+    next.ranks.erase(next.ranks.begin() + branch.rank);
+    next.places.erase(next.places.begin() + branch.place);
+    return next;
+}
+
+void PlacementSearch::rule_out(DualAscent& costs) const {
+    const std::int64_t most = limit() - costs.bound();
+    for (std::uint32_t i = 0; i < costs.ranks(); ++i) {
+        for (std::uint32_t j = 0; j < costs.places(); ++j) {
+            if (costs.single(i, j) > most) costs.rule_out(i, j);
+        }
+    }
+}
+
+std::vector<Branch> PlacementSearch::branches(PartialPlacement& partial) const {
+    DualAscent& costs = partial.costs;
+    const std::uint32_t ranks = costs.ranks();
+    const std::uint32_t places = costs.places();
+    std::vector<char> only(places, 1);
+    if (partial.symmetric) partial.symmetric = mark_representatives(partial, only);
+    const std::int64_t most = limit();
+    std::vector<std::int64_t> bound(std::size_t{ranks} * places, most + 1);
+    for (std::uint32_t i = 0; i < ranks; ++i) {
+        for (std::uint32_t j = 0; j < places; ++j) {
+            if (!only[j] || costs.bound() + costs.single(i, j) > most) continue;
+            bound[i * places + j] = costs.bound_with(i, j);
+            if (bound[i * places + j] > most && !partial.symmetric) costs.rule_out(i, j);
+        }
+    }
+    // The smaller the more is settled by its branches.
+    const auto open = [&](std::uint32_t start, std::uint32_t step, std::uint32_t count) {
+        std::int64_t sum = 0;
+        for (std::uint32_t k = 0; k < count; ++k)
+            sum += std::max<std::int64_t>(0, most + 1 - bound[start + k * step]);
+        return sum;
+    };
+    std::uint32_t rank = 0;
+    std::uint32_t place = none;
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (std::uint32_t i = 0; i < ranks; ++i) {
+        if (const std::int64_t left = open(i * places, 1, places); left < least) {
+            least = left;
+            rank = i;
+        }
+    }
+    if (ranks == places && !partial.symmetric) {
+        for (std::uint32_t j = 0; j < places; ++j) {
+            if (const std::int64_t left = open(j, places, ranks); left < least) {
+                least = left;
+                place = j;
+            }
+        }
+    }
+    std::vector<Branch> found;
+    const auto add = [&](std::uint32_t i, std::uint32_t j) {
+        if (bound[i * places + j] <= most) found.push_back({i, j, bound[i * places + j]});
+    };
+    if (place == none) {
+        for (std::uint32_t j = 0; j < places; ++j) add(rank, j);
+    } else {
+        for (std::uint32_t i = 0; i < ranks; ++i) add(i, place);
+    }
+    std::ranges::stable_sort(found, {}, &Branch::bound);
+    return found;
+}
+
+bool PlacementSearch::mark_representatives(const PartialPlacement& partial, std::vector<char>& only) const {
+    std::vector<char> is_free(problem_.places, 0);
+    for (const std::uint32_t place : partial.places) is_free[place] = 1;
+    std::vector<std::uint32_t> fixed;
+    for (std::uint32_t place = 0; place < problem_.places; ++place) {
+        if (!is_free[place]) fixed.push_back(place);
+    }
+    const std::vector<std::uint32_t> orbit = ground_.symmetry.orbits(fixed);
+    bool some = false;
+    for (std::size_t j = 0; j < partial.places.size(); ++j) {
+        only[j] = orbit[partial.places[j]] == partial.places[j];
+        some = some || !only[j];
+    }
+    return some;
+}
+
+void PlacementSearch::finish(const PartialPlacement& partial) {
+    std::vector<std::uint32_t> placement = partial.place_of_rank;
+    std::vector<std::uint32_t> free_places = partial.places;
+    std::optional<std::pair<std::int64_t, std::vector<std::uint32_t>>> found;
+    const auto fill = [&] {
+        std::vector<std::uint32_t> full = placement;
+        std::vector<char> taken(problem_.places, 0);
+        for (const std::uint32_t place : full) {
+            if (place != none) taken[place] = 1;
+        }
+        std::uint32_t next = 0;
+        for (std::uint32_t& place : full) {
+            if (place != none) continue;
+            while (taken[next]) ++next;
+            place = next++;
+        }
+        const std::int64_t value = problem_.value(full);
+        if (!found || value < found->first) found = {value, std::move(full)};
+    };
+    if (partial.ranks.empty()) fill();
+    for (const std::uint32_t place : free_places) {
+        if (partial.ranks.empty()) break;
+        placement[partial.ranks.front()] = place;
+        fill();
+    }
+    if (found->first < best_.value) best_ = {found->first, std::move(found->second)};
+}
+
+}  // namespace topoloom

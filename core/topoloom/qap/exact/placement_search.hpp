@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Branch and bound on one thread: from a partial placement to all that are better than the best one so far.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/budget.hpp"
+#include "topoloom/qap/dual_ascent.hpp"
+#include "topoloom/qap/exact/place_symmetry.hpp"
+#include "topoloom/qap/quadratic_assignment.hpp"
+
+namespace topoloom {
+
+/// A partial placement, and what is left to place.
+struct PartialPlacement {
+    DualAscent costs;
+    std::vector<std::uint32_t> ranks;   // open ones, as `costs` numbers them
+    std::vector<std::uint32_t> places;  // free ones
+    std::vector<std::uint32_t> place_of_rank;
+    bool symmetric;  // free places may be alike
+};
+
+struct Branch {
+    std::uint32_t rank, place;  // as `costs` numbers them
+    std::int64_t bound;
+};
+
+struct Incumbent {
+    std::int64_t value;
+    std::vector<std::uint32_t> place_of_rank;
+};
+
+/// What all searches have in common.
+class SearchGround {
+   public:
+    SearchGround(const QuadraticAssignment& assignment, std::int64_t value_at_start);
+
+    /// The largest bound that a better placement can have.
+    [[nodiscard]] std::int64_t limit(std::int64_t best) const {
+        const std::int64_t better = best - granularity_;
+        return better < 0 ? -1 : scale.down(better);
+    }
+    [[nodiscard]] PartialPlacement root() const;
+
+    const QuadraticAssignment& problem;
+    const PlaceSymmetry symmetry;
+    const CostScale scale;
+
+   private:
+    [[nodiscard]] bool talks(std::size_t i) const;
+    std::int64_t granularity_;
+};
+
+/// Looks for placements that are better than the best one, on one thread.
+class PlacementSearch {
+   public:
+    PlacementSearch(const SearchGround& ground, Incumbent best, Meter& meter)
+        : ground_(ground), problem_(ground.problem), best_(std::move(best)), meter_(meter) {}
+
+    [[nodiscard]] const Incumbent& best() const { return best_; }
+    /// No placement that is better and was not looked at has less.
+    [[nodiscard]] std::int64_t open() const { return open_; }
+    [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
+
+    void descend(PartialPlacement& partial);
+    /// Bounds what a partial placement leads to and says how it goes on: not at all where that is settled.
+    std::vector<Branch> expand(PartialPlacement& partial);
+    static PartialPlacement follow(const PartialPlacement& partial, const Branch& branch);
+
+   private:
+    [[nodiscard]] std::int64_t limit() const { return ground_.limit(best_.value); }
+
+    void rule_out(DualAscent& costs) const;
+    /// All places for the rank, or all ranks for the place, that leave the least.
+    std::vector<Branch> branches(PartialPlacement& partial) const;
+    /// Of free places that are alike, the first one; false if none are.
+    bool mark_representatives(const PartialPlacement& partial, std::vector<char>& only) const;
+    void leave_open(std::int64_t bound) { open_ = std::min(open_, ground_.scale.up(bound)); }
+
+    /// The last rank that talks to others goes where it is best, the silent ones where there is room.
+    void finish(const PartialPlacement& partial);
+
+    const SearchGround& ground_;
+    const QuadraticAssignment& problem_;
+    Incumbent best_;
+    Meter& meter_;
+    std::int64_t open_ = std::numeric_limits<std::int64_t>::max();
+    std::uint64_t nodes_ = 0;
+};
+
+}  // namespace topoloom
