@@ -7,12 +7,17 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <limits>
 
 namespace topoloom {
+
+/// No index, where indices are plain numbers.
+inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
 
 /// A 32-bit index of one kind of thing. The same machine code as a bare integer.
 template <class Kind>
 struct Id {
+    static const Id none;  // no such thing
     std::uint32_t value = 0;
 
     constexpr Id() = default;
@@ -22,6 +27,9 @@ struct Id {
 
     friend constexpr auto operator<=>(Id, Id) = default;
 };
+
+template <class Kind>
+inline constexpr Id<Kind> Id<Kind>::none{no_index};
 
 using Rank = Id<struct RankKind>;
 using Node = Id<struct NodeKind>;

@@ -43,6 +43,9 @@ class BoundProblem {
     int threads_;
 };
 
+/// What a bound that adds up bandwidths, prices or quotients is multiplied by, so that rounding leaves it a bound.
+inline constexpr double rounding_margin = 1 - 1e-9;
+
 /// Half of what bounds add up over the symmetric graph, where every pair counts twice; rounded up, as hop-bytes are
 /// whole.
 [[nodiscard]] inline std::int64_t half_of(std::int64_t both_ways) { return (both_ways + 1) / 2; }

@@ -18,8 +18,6 @@ namespace topoloom {
 
 namespace {
 
-constexpr double rounding = 1 - 1e-9;  // of sums of bandwidths and of quotients
-
 /// Bytes that every rank sends or receives, the heaviest peers first, as sums.
 std::vector<PartnerProfile> one_way_profiles(std::vector<std::vector<std::int64_t>> bytes) {
     for (PartnerProfile& profile : bytes) {
@@ -137,7 +135,7 @@ CongestionBound message_bound(const BoundProblem& problem) {
         return least;
     });
     if (most == 0 || seconds_per_byte == 0) return {};
-    return {static_cast<double>(most) * seconds_per_byte * rounding, "message", ranks};
+    return {static_cast<double>(most) * seconds_per_byte * rounding_margin, "message", ranks};
 }
 
 CongestionBound injection_bound(const BoundProblem& problem) {
@@ -162,8 +160,8 @@ CongestionBound injection_bound(const BoundProblem& problem) {
             least = std::min(least,
                              std::max(sent > 0 ? sent / port.out : 0, received > 0 ? received / port.in : 0));
         }
-        if (least * rounding > best.value && least < std::numeric_limits<double>::infinity())
-            best = {least * rounding, "injection", "rank " + std::to_string(u)};
+        if (least * rounding_margin > best.value && least < std::numeric_limits<double>::infinity())
+            best = {least * rounding_margin, "injection", "rank " + std::to_string(u)};
     }
     return best;
 }
@@ -178,7 +176,7 @@ CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter) {
     const double bandwidth = with_topology(
         problem.machine(), [&](const auto& t) { return usable_bandwidth(t, problem.allocation()); });
     if (bytes.value <= 0 || bandwidth <= 0) return {};
-    return {static_cast<double>(bytes.value) / bandwidth * rounding, "average",
+    return {static_cast<double>(bytes.value) / bandwidth * rounding_margin, "average",
             "all links, hops by " + std::string(bytes.by)};
 }
 

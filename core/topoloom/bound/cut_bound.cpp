@@ -16,7 +16,6 @@ namespace topoloom {
 
 namespace {
 
-constexpr double rounding = 1 - 1e-9;
 constexpr std::uint64_t most_visits = 100'000'000;  // of neighbors, for each kind of parts; a second or so
 
 /// [s]: the least bytes that leave a part with room for s ranks, when as few as must or as many as can are in it.
@@ -115,7 +114,7 @@ class CutSearch {
         const std::int64_t bytes = least_[part_.room()];
         const double bandwidth = part_.bandwidth();
         if (bytes == 0 || bandwidth == 0) return;
-        const double value = static_cast<double>(bytes) / bandwidth * rounding;
+        const double value = static_cast<double>(bytes) / bandwidth * rounding_margin;
         if (value > best_.value) best_ = {value, "cut", name()};
     }
 

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/id.hpp"
 
 namespace topoloom {
 
 namespace {
 
-constexpr double rounding = 1e-12;  // sums in another order may differ by this much
+constexpr double tolerance = 1e-12;  // sums in another order may differ by this much
 
 struct Share {
     std::uint32_t link;
@@ -50,7 +51,7 @@ class Search {
             for (std::size_t l = 0; l < used.size(); ++l) bandwidth_ += used[l] ? 1 / per_byte_[l] : 0;
         });
         taken_.assign(places_, 0);
-        place_.assign(graph_.rank_count(), none);
+        place_.assign(graph_.rank_count(), no_index);
         sort_ranks(problem.symmetric());
     }
 
@@ -70,8 +71,6 @@ class Search {
     }
 
    private:
-    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-
     [[nodiscard]] double messages_of(Rank u) const {
         double sum = 0;
         for (const Bytes bytes : graph_.bytes(u)) sum += static_cast<double>(bytes.value);
@@ -82,9 +81,9 @@ class Search {
         std::vector<std::int64_t> joined(symmetric.rank_count(), 0);
         std::vector<char> done(symmetric.rank_count(), 0);
         while (order_.size() < symmetric.rank_count()) {
-            std::uint32_t next = none;
+            std::uint32_t next = no_index;
             for (const Rank u : ids<Rank>(symmetric.rank_count())) {
-                if (!done[u.value] && (next == none || joined[u.value] > joined[next])) next = u.value;
+                if (!done[u.value] && (next == no_index || joined[u.value] > joined[next])) next = u.value;
             }
             done[next] = 1;
             order_.emplace_back(next);
@@ -114,7 +113,7 @@ class Search {
         const Rank u = order_[depth];
         for (std::uint32_t place = 0; place < places_; ++place) {
             if (taken_[place]) continue;
-            if (best_.value <= known_ * (1 + rounding)) return;
+            if (best_.value <= known_ * (1 + tolerance)) return;
             if (!meter_.spend(graph_.rank_count())) {
                 complete_ = false;
                 return;
@@ -130,7 +129,7 @@ class Search {
             for (std::size_t k = mark; k < undo_.size(); ++k)
                 most = std::max(most, load_[undo_[k].first] * per_byte_[undo_[k].first]);
             const double average = bandwidth_ > 0 ? (carried_ + ahead_ * least_hops_) / bandwidth_ : 0;
-            if (std::max(most, average * (1 - rounding)) < best_.value * (1 - rounding))
+            if (std::max(most, average * (1 - tolerance)) < best_.value * (1 - tolerance))
                 descend(depth + 1, most);
             while (undo_.size() > mark) {
                 load_[undo_.back().first] = undo_.back().second;
@@ -139,19 +138,19 @@ class Search {
             carried_ = carried;
             ahead_ = ahead;
             taken_[place] = 0;
-            place_[u.value] = none;
+            place_[u.value] = no_index;
         }
     }
 
     /// Routes the messages between a rank and those placed before it.
     void settle(Rank u) {
         for (const Edge edge : graph_.sends(u)) {
-            if (place_[edge.peer.value] == none) continue;
+            if (place_[edge.peer.value] == no_index) continue;
             add(place_[u.value], place_[edge.peer.value], edge.bytes);
             ahead_ -= static_cast<double>(edge.bytes.value);
         }
         for (const Rank v : order_) {
-            if (v == u || place_[v.value] == none) continue;
+            if (v == u || place_[v.value] == no_index) continue;
             const std::span<const Rank> peers = graph_.peers(v);
             const auto at = std::ranges::lower_bound(peers, u);
             if (at == peers.end() || *at != u) continue;

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <span>
 #include <type_traits>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/machine/allocations/curves.hpp"
 
@@ -28,10 +28,10 @@ class NearSearch {
     NearSearch(const Space& space, const BoundProblem& problem, std::uint32_t reach)
         : space_(space), reach_(reach), site_of_slot_(problem.allocation().slot_count()) {
         const Allocation& allocation = problem.allocation();
-        std::vector<std::uint32_t> site_of_node(allocation.nodes().size(), none);
+        std::vector<std::uint32_t> site_of_node(allocation.nodes().size(), no_index);
         for (const std::uint32_t position : curve_order(Curve::hilbert, allocation)) {
             std::uint32_t& known = site_of_node[allocation.node_of_slot()[position]];
-            if (Space::has_inside || known == none) {
+            if (Space::has_inside || known == no_index) {
                 known = static_cast<std::uint32_t>(sites_.size());
                 sites_.push_back({space.point(allocation.slots()[position]), 0});
             }
@@ -77,7 +77,6 @@ class NearSearch {
     }
 
    private:
-    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::uint32_t leaf_size = 8;
     using Region = typename Space::Network::Region;
     using Pull = typename Space::Network::Pull;
@@ -90,8 +89,8 @@ class NearSearch {
 
     std::uint32_t build(std::uint32_t begin, std::uint32_t end) {
         const auto me = static_cast<std::uint32_t>(parts_.size());
-        parts_.push_back(
-            {begin, end, none, space_.network().region(std::span(on_network_).subspan(begin, end - begin))});
+        parts_.push_back({begin, end, no_index,
+                          space_.network().region(std::span(on_network_).subspan(begin, end - begin))});
         if (end - begin > leaf_size) {
             const std::uint32_t middle = begin + (end - begin) / 2;
             build(begin, middle);
@@ -114,7 +113,7 @@ class NearSearch {
     void search(std::uint32_t at, std::uint32_t from, const Pull& pull, std::uint64_t& room,
                 std::vector<NearRun>& found) const {
         const Part& part = parts_[at];
-        if (part.right == none) {
+        if (part.right == no_index) {
             for (std::uint32_t i = part.begin; i < part.end; ++i) {
                 if (i != from) insert({distance(from, i), sites_[i].room}, room, found);
             }

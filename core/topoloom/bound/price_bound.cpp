@@ -15,7 +15,6 @@ namespace topoloom {
 
 namespace {
 
-constexpr double rounding = 1 - 1e-9;                         // of sums of prices
 constexpr std::size_t most_crossings = std::size_t{1} << 24;  // links on all routes
 constexpr double most_pair_costs = 0x1p25;  // of dual ascent; above, it takes long and proves little
 
@@ -89,7 +88,7 @@ class PriceGame {
         const auto nodes = problem.allocation().node_of_slot();
         for (std::size_t s = 0; s < problem.room().size(); ++s)
             node_of_place_.insert(node_of_place_.end(), problem.room()[s], nodes[s]);
-        occupant_.resize(node_of_place_.size(), nobody);
+        occupant_.resize(node_of_place_.size(), no_index);
         for (std::uint32_t u = 0; u < problem.rank_count(); ++u) {
             place_of_rank_.push_back(u);
             occupant_[u] = u;
@@ -151,12 +150,10 @@ class PriceGame {
             ascent.sweep(problem_.threads());
             if (!meter.spend(pairs * places * places / 16 + 1)) break;
         }
-        return std::min(enough, static_cast<double>(ascent.bound()) / scale) * rounding;
+        return std::min(enough, static_cast<double>(ascent.bound()) / scale) * rounding_margin;
     }
 
    private:
-    static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
-
     void list_exchanges() {
         const CommGraph& graph = problem_.graph();
         const CommGraph& symmetric = problem_.symmetric();
@@ -205,7 +202,7 @@ class PriceGame {
     /// What this placement pays.
     [[nodiscard]] double paid() const {
         double sum = 0;
-        for (std::uint32_t u = 0; u < exchanges_.size(); ++u) sum += payment(u, node_of(u), nobody, 0) / 2;
+        for (std::uint32_t u = 0; u < exchanges_.size(); ++u) sum += payment(u, node_of(u), no_index, 0) / 2;
         return sum;
     }
     /// Costs as whole numbers. Those that are too high for dual ascent are no less than what this placement pays; with
@@ -224,21 +221,21 @@ class PriceGame {
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) {
             for (std::uint32_t q = 0; q < occupant_.size(); ++q) {
                 const std::uint32_t v = occupant_[q];
-                if (v != nobody && v <= u) continue;
+                if (v != no_index && v <= u) continue;
                 const std::uint32_t p = place_of_rank_[u];
                 const std::uint32_t from = node_of_place_[p];
                 const std::uint32_t to = node_of_place_[q];
                 looks += exchanges_[u].size() + 1;
-                double before = payment(u, from, nobody, 0);
+                double before = payment(u, from, no_index, 0);
                 double after = payment(u, to, v, from);
-                if (v != nobody) {
-                    before += payment(v, to, nobody, 0);
+                if (v != no_index) {
+                    before += payment(v, to, no_index, 0);
                     after += payment(v, from, u, to);
                 }
                 if (after >= before) continue;
                 std::swap(occupant_[p], occupant_[q]);
                 place_of_rank_[u] = q;
-                if (v != nobody) place_of_rank_[v] = p;
+                if (v != no_index) place_of_rank_[v] = p;
             }
         }
         return looks;

@@ -13,13 +13,13 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t most_ranks_of_matrix = 1024;
-constexpr std::size_t most_steps = std::size_t{1} << 28;
+constexpr std::size_t max_cut_steps = std::size_t{1} << 28;
 
 /// What leaves k ranks if each has its k - 1 heaviest partners among them: the k ranks for which that is least.
 std::vector<std::int64_t> cuts_by_partners(const PartnerProfiles& partners, std::size_t ranks) {
     std::vector<std::int64_t> cuts(ranks + 1, 0);
-    const std::size_t largest =
-        std::min<std::size_t>({partners.most_partners, ranks, most_steps / std::max<std::size_t>(1, ranks)});
+    const std::size_t largest = std::min<std::size_t>(
+        {partners.most_partners, ranks, max_cut_steps / std::max<std::size_t>(1, ranks)});
     std::vector<std::int64_t> leaving(ranks);
     for (std::size_t k = 1; k <= largest; ++k) {
         for (std::size_t u = 0; u < ranks; ++u) {

@@ -12,8 +12,8 @@ namespace topoloom {
 
 namespace {
 
-constexpr double most_steps = 1e9;       // of assigning kinds to kinds; a second or two
-constexpr std::uint32_t most_near = 64;  // places that are told apart around a slot
+constexpr double max_assignment_steps = 1e9;  // of assigning kinds to kinds; a second or two
+constexpr std::uint32_t most_near = 64;       // places that are told apart around a slot
 
 }  // namespace
 
@@ -22,7 +22,7 @@ std::int64_t sparse_bound(const BoundProblem& problem) {
     const NearProfiles near = near_profiles(problem, std::min(partners.most_partners, most_near));
     const auto rows = static_cast<double>(partners.profiles.size());
     const auto columns = static_cast<double>(near.profiles.size());
-    if ((rows + columns) * rows * columns > most_steps) {
+    if ((rows + columns) * rows * columns > max_assignment_steps) {
         const NearProfile best = near.best();
         std::int64_t sum = 0;
         for (std::size_t p = 0; p < partners.profiles.size(); ++p) {

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/id.hpp"
 
 namespace topoloom {
 
 namespace {
 
 constexpr std::int64_t unreached = std::numeric_limits<std::int64_t>::max();
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 class Transport {
    public:
@@ -33,13 +33,13 @@ class Transport {
             const std::uint32_t end = find_path(row);
             std::uint64_t most = std::min(amount, left_[end]);
             walk_back(row, end, [&](std::uint32_t i, std::uint32_t old) {
-                if (old != none) most = std::min(most, flow(i, old));
+                if (old != no_index) most = std::min(most, flow(i, old));
             });
             left_[end] -= most;
             std::uint32_t column = end;
             walk_back(row, end, [&](std::uint32_t i, std::uint32_t old) {
                 flow(i, column) += most;
-                if (old != none) flow(i, old) -= most;
+                if (old != no_index) flow(i, old) -= most;
                 column = old;
             });
             amount -= most;
@@ -60,7 +60,7 @@ class Transport {
     /// Dijkstra's algorithm to the nearest column with capacity left; prices follow.
     std::uint32_t find_path(std::uint32_t row) {
         std::ranges::fill(distance_, unreached);
-        std::ranges::fill(column_before_, none);
+        std::ranges::fill(column_before_, no_index);
         std::vector<char> done(columns_, 0);
         std::vector<char> row_done(rows_, 0);
         const auto follow = [&](std::uint32_t i, std::int64_t offset) {
@@ -75,9 +75,9 @@ class Transport {
         };
         follow(row, 0);
         for (;;) {
-            std::uint32_t nearest = none;
+            std::uint32_t nearest = no_index;
             for (std::uint32_t j = 0; j < columns_; ++j) {
-                if (!done[j] && (nearest == none || distance_[j] < distance_[nearest])) nearest = j;
+                if (!done[j] && (nearest == no_index || distance_[j] < distance_[nearest])) nearest = j;
             }
             done[nearest] = 1;
             const std::int64_t least = distance_[nearest];
@@ -100,9 +100,9 @@ class Transport {
     void walk_back(std::uint32_t row, std::uint32_t end, const Visit& visit) {
         for (std::uint32_t j = end;;) {
             const std::uint32_t i = row_before_[j];
-            j = i == row ? none : column_before_[i];
+            j = i == row ? no_index : column_before_[i];
             visit(i, j);
-            if (j == none) return;
+            if (j == no_index) return;
         }
     }
 

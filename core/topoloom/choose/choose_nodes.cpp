@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/id.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/allocations/compact_nodes.hpp"
 #include "topoloom/machine/allocations/full_boxes.hpp"
@@ -135,13 +136,12 @@ class Chooser {
     }
 
     [[nodiscard]] Tasks tasks() const {
-        constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-        std::vector<std::uint32_t> task_of_node(machine_.node_count(), none);
+        std::vector<std::uint32_t> task_of_node(machine_.node_count(), no_index);
         std::vector<Node> nodes;
         std::vector<std::uint32_t> task_of_rank;
         for (const Slot slot : placement_->slots()) {
             const Node node = machine_.node(slot);
-            if (task_of_node[node.value] == none) {
+            if (task_of_node[node.value] == no_index) {
                 task_of_node[node.value] = static_cast<std::uint32_t>(nodes.size());
                 nodes.push_back(node);
             }

@@ -134,7 +134,7 @@ void LinkLoads<T>::exchange(Rank u, Rank v) {
 
 template <class T>
 void LinkLoads<T>::move(Rank u, Slot to) {
-    change(u, nobody, seat(to), {});
+    change(u, Rank::none, seat(to), {});
 }
 
 template <class T>
@@ -144,7 +144,7 @@ bool LinkLoads<T>::exchange_if_better(Rank u, Rank v) {
 
 template <class T>
 bool LinkLoads<T>::move_if_better(Rank u, Slot to) {
-    return change_if_better(u, nobody, seat(to), {});
+    return change_if_better(u, Rank::none, seat(to), {});
 }
 
 template <class T>
@@ -154,7 +154,7 @@ bool LinkLoads<T>::exchange_if_soft(Rank u, Rank v, std::int64_t most) {
 
 template <class T>
 bool LinkLoads<T>::move_if_soft(Rank u, Slot to, std::int64_t most) {
-    return change_if_soft(u, nobody, seat(to), {}, most);
+    return change_if_soft(u, Rank::none, seat(to), {}, most);
 }
 
 template <class T>

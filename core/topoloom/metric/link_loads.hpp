@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "topoloom/base/big_vector.hpp"
+#include "topoloom/base/id.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/metric/busiest.hpp"
 #include "topoloom/metric/congestion_key.hpp"
@@ -34,8 +35,6 @@ enum class Busy { links, links_and_nodes };
 template <class T>
 class LinkLoads {
    public:
-    static constexpr Rank nobody = RankMessages::nobody;
-
     /// Refers to all but the last two. Throws Error for a background that does not fit the links, or is negative.
     LinkLoads(const T& network, const Machine& machine, const CommGraph& graph,
               std::span<const Slot> slot_of_rank, std::span<const double> background = {},
@@ -120,7 +119,7 @@ class LinkLoads {
         const auto& there = seats_[message.peer.value].where;
         return message.bytes * (message.sent ? space_.distance(here, there) : space_.distance(there, here));
     }
-    /// Of u and v, each message once; v may be nobody.
+    /// Of u and v, each message once; v may be Rank::none.
     [[nodiscard]] std::int64_t hop_bytes_of_both(Rank u, Rank v) const {
         std::int64_t sum = 0;
         messages_.each(u, v,
@@ -130,8 +129,7 @@ class LinkLoads {
 
     /// Lines of what nodes carry come last, those of memory behind all others: each is that of node 0.
     struct NodeLines {
-        static constexpr std::uint32_t none = ~0U;
-        std::uint32_t out = none, in = none, read = none, write = none;
+        std::uint32_t out = no_index, in = no_index, read = no_index, write = no_index;
     };
     void add_node_lines(const Machine& machine);
     /// Calls use(LoadRun) for what a message puts on links and nodes.
@@ -142,13 +140,13 @@ class LinkLoads {
         const Seat& from = message.sent ? here : there;
         const Seat& to = message.sent ? there : here;
         const auto bytes = static_cast<double>(message.bytes);
-        if (node_lines_.read != NodeLines::none) {
+        if (node_lines_.read != no_index) {
             use(LoadRun{node_lines_.read + from.node.value, 0, 1, bytes});
             use(LoadRun{node_lines_.write + to.node.value, 0, 1, bytes});
         }
         if (from.node == to.node) return;
         runs_.route(from.at, to.at, bytes, use);
-        if (node_lines_.out == NodeLines::none) return;
+        if (node_lines_.out == no_index) return;
         use(LoadRun{node_lines_.out + from.node.value, 0, 1, bytes});
         use(LoadRun{node_lines_.in + to.node.value, 0, 1, bytes});
     }
@@ -184,11 +182,11 @@ class LinkLoads {
     [[nodiscard]] std::span<const LoadRun> journal() const { return {journal_.data(), journal_size_}; }
     void begin_change(Rank u, Rank v) {
         journal_size_ = 0;
-        last_ = {u, v, seats_[u.value], v == nobody ? Seat{} : seats_[v.value], soft_};
+        last_ = {u, v, seats_[u.value], v == Rank::none ? Seat{} : seats_[v.value], soft_};
     }
     void sit(Rank u, Rank v, const Seat& for_u, const Seat& for_v) {
         seats_[u.value] = for_u;
-        if (v != nobody) seats_[v.value] = for_v;
+        if (v != Rank::none) seats_[v.value] = for_v;
     }
     void change(Rank u, Rank v, Seat for_u, Seat for_v);
     bool change_if_better(Rank u, Rank v, Seat for_u, Seat for_v);

@@ -137,9 +137,9 @@ void ObjectiveLoads<T>::exchange(Rank u, Rank v) {
 
 template <class T>
 void ObjectiveLoads<T>::move(Rank u, Slot to) {
-    begin_change(u, nobody);
+    begin_change(u, Rank::none);
     each_loads([&](LinkLoads<T>& loads) { loads.move(u, to); });
-    for (PhaseTime<T>& time : times_) time.sit(u, to, nobody, Slot{});
+    for (PhaseTime<T>& time : times_) time.sit(u, to, Rank::none, Slot{});
 }
 
 template <class T>

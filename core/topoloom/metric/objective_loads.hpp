@@ -22,8 +22,6 @@ namespace topoloom {
 template <class T>
 class ObjectiveLoads {
    public:
-    static constexpr Rank nobody = LinkLoads<T>::nobody;
-
     /// Refers to all but the last. Throws Error as LinkLoads does.
     ObjectiveLoads(const T& network, const Machine& machine, const Goal& goal,
                    std::span<const Slot> slot_of_rank);
@@ -71,7 +69,7 @@ class ObjectiveLoads {
                     std::span<const Slot> slot_of_rank);
     [[nodiscard]] bool is_better_than(const CongestionKey& before);
     void begin_change(Rank u, Rank v) {
-        last_ = {u, v, slot(u), v == nobody ? Slot{} : slot(v)};
+        last_ = {u, v, slot(u), v == Rank::none ? Slot{} : slot(v)};
         key_known_ = false;
     }
 

@@ -35,8 +35,6 @@ namespace topoloom {
 template <class T>
 class PhaseTime {
    public:
-    static constexpr Rank nobody{std::numeric_limits<std::uint32_t>::max()};
-
     /// Refers to network and machine.
     PhaseTime(const T& network, const Machine& machine, const CommGraph& graph,
               std::span<const Slot> slot_of_rank)
@@ -73,17 +71,17 @@ class PhaseTime {
                          starting_.max() + last});
     }
 
-    /// Of u, and of v if that is not nobody.
+    /// Of u, and of v if that is not Rank::none.
     void sit(Rank u, Slot for_u, Rank v, Slot for_v) {
         each(u, v, [&](Rank rank, const End& end) { take(rank, end); });
         node_[u.value] = machine_.node(for_u);
-        if (v != nobody) node_[v.value] = machine_.node(for_v);
+        if (v != Rank::none) node_[v.value] = machine_.node(for_v);
         each(u, v, [&](Rank rank, const End& end) { put(rank, end); });
         each(u, v, [&](Rank, const End& end) {
             if (!end.sent) set_time(end.peer);
         });
         set_time(u);
-        if (v != nobody) set_time(v);
+        if (v != Rank::none) set_time(v);
     }
 
    private:
@@ -151,7 +149,7 @@ class PhaseTime {
     template <class Use>
     void each(Rank u, Rank v, const Use& use) const {
         for (const End& end : of(u)) use(u, end);
-        if (v == nobody) return;
+        if (v == Rank::none) return;
         for (const End& end : of(v)) {
             if (end.peer != u) use(v, end);
         }

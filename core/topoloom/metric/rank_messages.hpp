@@ -26,8 +26,6 @@ struct RankMessage {
 /// bytes an edge.
 class RankMessages {
    public:
-    static constexpr Rank nobody{std::numeric_limits<std::uint32_t>::max()};
-
     explicit RankMessages(const CommGraph& graph) : first_(graph.rank_count() + 1, 0) {
         const auto each = [&](const auto& use) {
             for (const Rank u : ids<Rank>(graph.rank_count())) {
@@ -55,11 +53,11 @@ class RankMessages {
     [[nodiscard]] std::span<const RankMessage> of(Rank u) const {
         return {message_.data() + first_[u.value], message_.data() + first_[u.value + 1]};
     }
-    /// Calls use(end, message) for the messages of u and v, each once; v may be nobody.
+    /// Calls use(end, message) for the messages of u and v, each once; v may be Rank::none.
     template <class Use>
     void each(Rank u, Rank v, const Use& use) const {
         for (const RankMessage& message : of(u)) use(u, message);
-        if (v == nobody) return;
+        if (v == Rank::none) return;
         for (const RankMessage& message : of(v)) {
             if (message.peer != u) use(v, message);
         }

@@ -3,17 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <utility>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
 
 namespace topoloom {
 
 namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 /// Gives every vertex the number of its cluster.
 class Joiner {
@@ -24,15 +22,15 @@ class Joiner {
           max_mass_(max_mass),
           label_(label),
           window_(window == 0 ? std::max(1U, graph.size()) : window),
-          cluster_(graph.size(), none),
-          waiting_(graph.size(), none) {}
+          cluster_(graph.size(), no_index),
+          waiting_(graph.size(), no_index) {}
 
     std::vector<std::uint32_t> run(Rng rng) {
         for (const std::uint32_t v : visiting_order(rng)) {
-            if (cluster_[v] == none) join(v);
+            if (cluster_[v] == no_index) join(v);
         }
         for (std::uint32_t v = 0; v < graph_.size(); ++v) {
-            if (cluster_[v] == none) open(v);
+            if (cluster_[v] == no_index) open(v);
         }
         return std::move(cluster_);
     }
@@ -66,11 +64,11 @@ class Joiner {
     void join(std::uint32_t v) {
         const auto peers = graph_.peers(v);
         const auto weights = graph_.weights(v);
-        std::uint32_t best_free = none;
+        std::uint32_t best_free = no_index;
         double best_free_rating = 0;
-        std::uint32_t best_taken = none;
+        std::uint32_t best_taken = no_index;
         double best_taken_rating = 0;
-        std::uint32_t favorite = none;
+        std::uint32_t favorite = no_index;
         std::int64_t favorite_weight = -1;
         const auto mine = static_cast<double>(graph_.mass[v]);
         for (std::size_t i = 0; i < peers.size(); ++i) {
@@ -80,22 +78,22 @@ class Joiner {
                 favorite_weight = weights[i];
                 favorite = u;
             }
-            const bool taken = cluster_[u] != none;
+            const bool taken = cluster_[u] != no_index;
             const std::int64_t other = taken ? mass_[cluster_[u]] : graph_.mass[u];
             if (graph_.mass[v] + other > max_mass_) continue;
             const auto w = static_cast<double>(weights[i]);
             const double rating = w * w / (std::max(1.0, mine) * std::max(1.0, static_cast<double>(other)));
-            if (!taken && (best_free == none || rating > best_free_rating)) {
+            if (!taken && (best_free == no_index || rating > best_free_rating)) {
                 best_free = u;
                 best_free_rating = rating;
-            } else if (taken && (best_taken == none || rating > best_taken_rating)) {
+            } else if (taken && (best_taken == no_index || rating > best_taken_rating)) {
                 best_taken = u;
                 best_taken_rating = rating;
             }
         }
-        if (best_free != none) {
+        if (best_free != no_index) {
             add(best_free, open(v));
-        } else if (best_taken != none && mass_[cluster_[best_taken]] + graph_.mass[v] <= small_mass(v)) {
+        } else if (best_taken != no_index && mass_[cluster_[best_taken]] + graph_.mass[v] <= small_mass(v)) {
             add(v, cluster_[best_taken]);
         } else {
             meet(v, favorite);
@@ -109,13 +107,14 @@ class Joiner {
 
     /// Two vertices without a partner that prefer the same neighbor, or none at all, join each other.
     void meet(std::uint32_t v, std::uint32_t favorite) {
-        std::uint32_t& other = favorite == none ? waiting_isolated_ : waiting_[favorite];
-        if (favorite == none && !label_.empty()) return;
-        if (other == none || cluster_[other] != none || graph_.mass[other] + graph_.mass[v] > max_mass_) {
+        std::uint32_t& other = favorite == no_index ? waiting_isolated_ : waiting_[favorite];
+        if (favorite == no_index && !label_.empty()) return;
+        if (other == no_index || cluster_[other] != no_index ||
+            graph_.mass[other] + graph_.mass[v] > max_mass_) {
             other = v;
         } else {
             add(other, open(v));
-            other = none;
+            other = no_index;
         }
     }
 
@@ -136,7 +135,7 @@ class Joiner {
     std::uint32_t window_;
     std::vector<std::uint32_t> cluster_;
     std::vector<std::uint32_t> waiting_;  // by neighbor: who would have liked to join it
-    std::uint32_t waiting_isolated_ = none;
+    std::uint32_t waiting_isolated_ = no_index;
     std::vector<std::int64_t> mass_;  // by cluster
 };
 
@@ -171,7 +170,7 @@ Rows rows_of(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse
         edges += fine.degree(members.vertex[i]);
     rows.peer.reserve(edges * 2 / 3);
     rows.weight.reserve(edges * 2 / 3);
-    std::vector<std::uint32_t> place(members.begin.size() - 1, none);  // of a peer in the row being made
+    std::vector<std::uint32_t> place(members.begin.size() - 1, no_index);  // of a peer in the row being made
     for (auto c = static_cast<std::uint32_t>(chunk.begin); c < chunk.end; ++c) {
         const auto row = static_cast<std::uint32_t>(rows.peer.size());
         for (std::uint32_t i = members.begin[c]; i < members.begin[c + 1]; ++i) {
@@ -179,7 +178,7 @@ Rows rows_of(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse
             for (std::uint32_t e = fine.first[v]; e < fine.first[v + 1]; ++e) {
                 const std::uint32_t to = coarse_of[fine.peer[e]];
                 if (to == c) continue;
-                if (place[to] == none || place[to] < row) {
+                if (place[to] == no_index || place[to] < row) {
                     place[to] = static_cast<std::uint32_t>(rows.peer.size());
                     rows.peer.push_back(to);
                     rows.weight.push_back(fine.weight[e]);

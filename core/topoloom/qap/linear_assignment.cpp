@@ -7,14 +7,11 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/id.hpp"
 
 namespace topoloom {
 
-namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-
-}  // namespace
+namespace {}  // namespace
 
 template <class Cost>
 Cost LinearAssignment<Cost>::solve(std::span<const Cost> costs, std::size_t columns) {
@@ -29,8 +26,8 @@ Cost LinearAssignment<Cost>::solve(std::span<const Cost* const> rows, std::size_
         fail("an assignment of ", rows.size(), " rows needs as many columns, not ", columns);
     rows_ = rows;
     columns_ = static_cast<std::uint32_t>(columns);
-    column_of_row_.assign(rows.size(), none);
-    row_of_column_.assign(columns, none);
+    column_of_row_.assign(rows.size(), no_index);
+    row_of_column_.assign(columns, no_index);
     column_price_.assign(columns, 0);
     row_price_.resize(rows.size());
     distance_.resize(columns);
@@ -73,15 +70,15 @@ void LinearAssignment<Cost>::reduce_rows() {
         }
         if (least < other) {
             column_price_[first] -= other - least;
-        } else if (row_of_column_[first] != none) {
+        } else if (row_of_column_[first] != no_index) {
             // The last of its best columns, or one that is free.
-            for (std::uint32_t j = first + 1; j < columns_ && row_of_column_[first] != none; ++j)
+            for (std::uint32_t j = first + 1; j < columns_ && row_of_column_[first] != no_index; ++j)
                 first = cost[j] - column_price_[j] == least ? j : first;
         }
         const std::uint32_t loser = row_of_column_[first];
         assign(row, first);
-        if (loser == none) continue;
-        column_of_row_[loser] = none;
+        if (loser == no_index) continue;
+        column_of_row_[loser] = no_index;
         if (least < other && bids > 0) {
             --bids;
             free_[--next] = loser;
@@ -103,8 +100,8 @@ void LinearAssignment<Cost>::augment(std::uint32_t row) {
     std::uint32_t nearest = 0;  // order_[done .. nearest): at the least distance
     std::uint32_t scanned = 0;  // columns whose row has been followed
     Cost least = 0;
-    std::uint32_t end = none;
-    while (end == none) {
+    std::uint32_t end = no_index;
+    while (end == no_index) {
         if (done == nearest) {
             scanned = done;
             least = distance_[order_[nearest++]];
@@ -118,10 +115,10 @@ void LinearAssignment<Cost>::augment(std::uint32_t row) {
                 order_[k] = order_[nearest];
                 order_[nearest++] = j;
             }
-            for (std::uint32_t k = done; k < nearest && end == none; ++k) {
-                if (row_of_column_[order_[k]] == none) end = order_[k];
+            for (std::uint32_t k = done; k < nearest && end == no_index; ++k) {
+                if (row_of_column_[order_[k]] == no_index) end = order_[k];
             }
-            if (end != none) break;
+            if (end != no_index) break;
         }
         const std::uint32_t through = order_[done++];
         const std::uint32_t i = row_of_column_[through];
@@ -133,7 +130,7 @@ void LinearAssignment<Cost>::augment(std::uint32_t row) {
             distance_[j] = there;
             before_[j] = i;
             if (there > least) continue;
-            if (row_of_column_[j] == none) {
+            if (row_of_column_[j] == no_index) {
                 end = j;
                 break;
             }

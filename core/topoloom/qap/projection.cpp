@@ -9,19 +9,11 @@
 #include <vector>
 
 #include "topoloom/qap/eigenvalues.hpp"
+#include "topoloom/qap/symmetric.hpp"
 
 namespace topoloom {
 
 namespace {
-
-bool is_symmetric(std::size_t order, std::span<const std::int64_t> m) {
-    for (std::size_t i = 0; i < order; ++i) {
-        for (std::size_t j = 0; j < i; ++j) {
-            if (m[i * order + j] != m[j * order + i]) return false;
-        }
-    }
-    return true;
-}
 
 std::vector<std::int64_t> row_sums(std::size_t order, std::span<const std::int64_t> m) {
     std::vector<std::int64_t> sums;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/qap/symmetric.hpp"
 
 namespace topoloom {
 
@@ -23,15 +24,6 @@ double sum_of_sizes(std::span<const std::int64_t> matrix) {
     double sum = 0;
     for (const std::int64_t v : matrix) sum += std::abs(static_cast<double>(v));
     return sum;
-}
-
-bool is_symmetric(std::size_t order, std::span<const std::int64_t> m) {
-    for (std::size_t i = 0; i < order; ++i) {
-        for (std::size_t j = 0; j < i; ++j) {
-            if (m[i * order + j] != m[j * order + i]) return false;
-        }
-    }
-    return true;
 }
 
 std::vector<std::int64_t> take_diagonal(std::size_t order, std::vector<std::int64_t>& m) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "topoloom/base/id.hpp"
+
 namespace topoloom {
 
 bool QapPool::offer(Member member) {
@@ -59,8 +61,7 @@ std::size_t QapPool::distance(const Permutation& p, const Permutation& q) const 
 }
 
 Permutation cross(const Permutation& p, const Permutation& q, Rng& rng) {
-    constexpr std::uint32_t none = ~std::uint32_t{0};
-    Permutation child(p.size(), none);
+    Permutation child(p.size(), no_index);
     std::vector<char> used(p.size(), false);
     const auto assign = [&](std::uint32_t i, std::uint32_t x) {
         child[i] = x;
@@ -91,7 +92,7 @@ Permutation cross(const Permutation& p, const Permutation& q, Rng& rng) {
     }
     rng.shuffle(std::span<std::uint32_t>(free));
     for (const std::uint32_t i : open) {
-        if (child[i] != none) continue;
+        if (child[i] != no_index) continue;
         child[i] = free.back();
         free.pop_back();
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/id.hpp"
 #include "topoloom/base/memory.hpp"
 #include "topoloom/base/parallel.hpp"
 
@@ -61,8 +62,7 @@ std::uint32_t HopTable::looked_up(Point a, Point b) const {
 }
 
 void HopTable::measure() {
-    constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-    std::vector<std::uint32_t> first(rows_, none);  // node of a row
+    std::vector<std::uint32_t> first(rows_, no_index);  // node of a row
     std::vector<std::uint32_t> count(rows_, 0);
     for (const Point& p : nodes_) {
         if (count[p.row]++ == 0) first[p.row] = p.node;
@@ -70,7 +70,7 @@ void HopTable::measure() {
         if (count[p.row] > 1) farthest_ = std::max(farthest_, 2U * p.leaf);
     }
     std::vector<std::uint32_t> farthest(rows_, 0);
-    std::vector<std::uint32_t> lost(rows_, none);  // node that does not reach row b
+    std::vector<std::uint32_t> lost(rows_, no_index);  // node that does not reach row b
     parallel_for(rows_, 0, [&](std::size_t b, int) {
         if (count[b] == 0) return;
         const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
@@ -84,9 +84,9 @@ void HopTable::measure() {
         }
     });
     farthest_ = std::max(farthest_, *std::ranges::max_element(farthest));
-    std::uint32_t to = none;
+    std::uint32_t to = no_index;
     for (std::size_t b = 0; b < rows_; ++b) {
-        if (lost[b] == none || first[b] >= to) continue;
+        if (lost[b] == no_index || first[b] >= to) continue;
         to = first[b];
         lost_ = {Node{lost[b]}, Node{to}};
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/machine/topologies/hop_search.hpp"
 
 namespace topoloom {
@@ -34,11 +35,10 @@ ShortestWays::ShortestWays(std::span<const std::uint32_t> vertex, const std::vec
 
 /// Leaves get no row of their own; rows that nodes have or share come first. Returns how many these are.
 std::uint32_t ShortestWays::number_rows(std::span<const std::uint32_t> vertex) {
-    constexpr std::uint32_t none = 0xFFFFFFFFU;
-    constexpr std::uint32_t several = none - 1;
-    std::vector<std::uint32_t> neighbor(forwards_.size(), none);  // the only one, out and in
+    constexpr std::uint32_t several = no_index - 1;
+    std::vector<std::uint32_t> neighbor(forwards_.size(), no_index);  // the only one, out and in
     const auto meet = [&](std::uint32_t v, std::uint32_t other) {
-        neighbor[v] = neighbor[v] == none || neighbor[v] == other ? other : several;
+        neighbor[v] = neighbor[v] == no_index || neighbor[v] == other ? other : several;
     };
     std::vector<bool> left(forwards_.size(), false);
     std::vector<bool> entered(forwards_.size(), false);

@@ -13,9 +13,9 @@ namespace topoloom {
 
 namespace {
 
-void complete(TorusSpec& spec, std::size_t width, std::uint32_t max_extent) {
+void complete(TorusSpec& spec, std::size_t axis_limit, std::uint32_t max_extent) {
     const std::size_t axes = spec.size.size();
-    if (axes == 0 || axes > width) fail("a torus has 1 to ", width, " axes, not ", axes);
+    if (axes == 0 || axes > axis_limit) fail("a torus has 1 to ", axis_limit, " axes, not ", axes);
     if (spec.nodes_per_router == 0) fail("a torus needs at least 1 node per router");
     std::uint64_t nodes = spec.nodes_per_router;
     for (const std::uint32_t extent : spec.size) {

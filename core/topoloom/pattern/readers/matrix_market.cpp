@@ -13,7 +13,7 @@ namespace topoloom {
 
 namespace {
 
-struct Header {
+struct MarketHeader {
     bool coordinate = true;
     bool pattern = false;
     bool symmetric = false;
@@ -25,7 +25,7 @@ std::string lower_case(std::string_view word) {
     return text;
 }
 
-void read_field(TextScanner& scan, Header& header) {
+void read_field(TextScanner& scan, MarketHeader& header) {
     const std::string field = lower_case(scan.read_word("the field (integer, real or pattern)"));
     header.pattern = field == "pattern";
     if (field == "complex") scan.refuse("the entries are complex; bytes must be integer, real or pattern");
@@ -36,7 +36,7 @@ void read_field(TextScanner& scan, Header& header) {
         scan.refuse("a pattern must be in coordinate format, not array");
 }
 
-void read_symmetry(TextScanner& scan, Header& header) {
+void read_symmetry(TextScanner& scan, MarketHeader& header) {
     const std::string symmetry = lower_case(scan.read_word("the symmetry (general or symmetric)"));
     header.symmetric = symmetry == "symmetric";
     if (symmetry == "skew-symmetric" || symmetry == "hermitian") {
@@ -48,8 +48,8 @@ void read_symmetry(TextScanner& scan, Header& header) {
     }
 }
 
-Header read_header(TextScanner& scan) {
-    Header header;
+MarketHeader read_market_header(TextScanner& scan) {
+    MarketHeader header;
     const std::string_view banner = scan.read_word("%%MatrixMarket");
     if (lower_case(banner) != "%%matrixmarket") {
         scan.refuse("expected %%MatrixMarket, found '", TextScanner::quoted(banner), "'");
@@ -83,7 +83,7 @@ std::size_t read_order(TextScanner& scan) {
     return static_cast<std::size_t>(rows);
 }
 
-void add_entry(EdgeList& edges, const Header& header, Rank row, Rank column, Bytes bytes) {
+void add_entry(EdgeList& edges, const MarketHeader& header, Rank row, Rank column, Bytes bytes) {
     if (bytes.value == 0) return;
     edges.add(row, column, bytes);
     if (header.symmetric && row != column) edges.add(column, row, bytes);
@@ -95,7 +95,7 @@ Rank read_index(TextScanner& scan, std::size_t order, std::string_view what) {
     return Rank{index - 1};
 }
 
-EdgeList read_coordinates(TextScanner& scan, const Header& header, std::size_t order) {
+EdgeList read_coordinates(TextScanner& scan, const MarketHeader& header, std::size_t order) {
     const auto count = static_cast<std::size_t>(scan.read_count("the number of entries"));
     scan.end_line();
     EdgeList edges;
@@ -119,7 +119,7 @@ EdgeList read_coordinates(TextScanner& scan, const Header& header, std::size_t o
 }
 
 /// Column by column; of a symmetric matrix from the diagonal down.
-EdgeList read_array(TextScanner& scan, const Header& header, std::size_t order) {
+EdgeList read_array(TextScanner& scan, const MarketHeader& header, std::size_t order) {
     scan.end_line();
     EdgeList edges;
     for (const Rank column : ids<Rank>(order)) {
@@ -140,7 +140,7 @@ EdgeList read_array(TextScanner& scan, const Header& header, std::size_t order) 
 
 CommGraph read_matrix_market(std::string_view text) {
     TextScanner scan(text);
-    const Header header = read_header(scan);
+    const MarketHeader header = read_market_header(scan);
     const std::size_t order = read_order(scan);
     EdgeList edges =
         header.coordinate ? read_coordinates(scan, header, order) : read_array(scan, header, order);

@@ -13,7 +13,7 @@ namespace topoloom {
 
 namespace {
 
-struct Header {
+struct MetisHeader {
     std::size_t vertices = 0;
     std::size_t edges = 0;
     bool vertex_sizes = false;
@@ -21,7 +21,7 @@ struct Header {
     bool edge_weights = false;
 };
 
-void read_format(TextScanner& scan, Header& header) {
+void read_format(TextScanner& scan, MetisHeader& header) {
     const std::string_view fmt = scan.read_word("fmt");
     if (fmt.size() > 3 || fmt.find_first_not_of("01") != std::string_view::npos) {
         scan.refuse(
@@ -42,8 +42,8 @@ void read_format(TextScanner& scan, Header& header) {
     }
 }
 
-Header read_header(TextScanner& scan) {
-    Header header;
+MetisHeader read_metis_header(TextScanner& scan) {
+    MetisHeader header;
     while (scan.at('%')) scan.skip_line();
     const std::int64_t vertices = scan.read_count("the number of vertices");
     if (vertices == 0) scan.refuse("the graph has no vertices");
@@ -72,7 +72,7 @@ template <class... Parts>
     scan.refuse("vertex ", u.value + 1, " ", parts...);
 }
 
-void read_vertex(TextScanner& scan, const Header& header, std::size_t u, CommRows& lists) {
+void read_vertex(TextScanner& scan, const MetisHeader& header, std::size_t u, CommRows& lists) {
     while (scan.at('%')) scan.skip_line();
     // The last line may lack its end, and with it everything if the vertex is isolated.
     if (scan.at_end() && u + 1 < header.vertices) {
@@ -154,7 +154,7 @@ void check_symmetric(std::string_view text, const CommRows& lists) {
 
 CommGraph read_metis(std::string_view text) {
     TextScanner scan(text);
-    const Header header = read_header(scan);
+    const MetisHeader header = read_metis_header(scan);
     CommRows lists;
     lists.first.reserve(header.vertices + 1);
     lists.peers.reserve(2 * header.edges);

@@ -4,16 +4,14 @@
 // Let N be closed neighborhoods. On a ring of four or more, |N(x)| = 3 and partners share 2; on a path of three or
 // more, an end has |N| = 2, all of it shared with its partner, which has 3. In a product both numbers multiply.
 #include <bit>
-#include <limits>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 
 namespace topoloom {
 
 namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 /// Ranks with the same closed neighborhood taken as one vertex, as short axes make them.
 struct Quotient {
@@ -36,9 +34,9 @@ std::optional<Quotient> join_twins(const Adjacency& graph, std::uint32_t twins) 
     }
     Quotient joined;
     joined.twins = twins;
-    std::vector<std::uint32_t> vertex(graph.size(), none);
+    std::vector<std::uint32_t> vertex(graph.size(), no_index);
     for (std::uint32_t u = 0; u < graph.size(); ++u) {
-        if (vertex[u] != none) continue;
+        if (vertex[u] != no_index) continue;
         vertex[u] = static_cast<std::uint32_t>(joined.members.size());
         joined.members.push_back({Rank{u}});
         for (const Rank v : graph.of(u)) {
@@ -85,7 +83,7 @@ class BoxGrowth {
         for (Line& line : lines_) {
             for (;;) {
                 const std::uint32_t next = next_on_line(line[line.size() - 2], line.back());
-                if (next == none || next == corner_ || line.size() > graph_.size()) break;
+                if (next == no_index || next == corner_ || line.size() > graph_.size()) break;
                 line.push_back(next);
             }
             cells *= line.size();
@@ -108,12 +106,12 @@ class BoxGrowth {
         stride_ = strides_of(axes());
         across_ = 0;
         for (const std::uint32_t stride : stride_) across_ += stride;
-        cells_.assign(graph_.size(), none);
+        cells_.assign(graph_.size(), no_index);
         taken_.assign(graph_.size(), 0);
         std::vector<std::uint32_t> at(lines_.size(), 0);
         for (std::uint32_t cell = 0; cell < graph_.size(); ++cell) {
             const std::uint32_t rank = rank_at(cell, at);
-            if (rank == none || taken_[rank] != 0) return {};
+            if (rank == no_index || taken_[rank] != 0) return {};
             taken_[rank] = 1;
             cells_[cell] = rank;
             for (std::size_t i = at.size(); i-- > 0;) {
@@ -135,13 +133,13 @@ class BoxGrowth {
     /// Of all that lie one step farther, the one that moves along no other axis: it shares most with `at`, and at
     /// the border of the grid, where all share the same, it has the least neighbors.
     [[nodiscard]] std::uint32_t next_on_line(std::uint32_t before, std::uint32_t at) const {
-        std::uint32_t next = none;
+        std::uint32_t next = no_index;
         std::uint32_t most = 0;
         for (const Rank w : graph_.of(at)) {
             if (w.value == before || graph_.adjacent(before, w.value)) continue;
             const std::uint32_t shared = graph_.common_count(at, w.value);
-            const bool tie = next != none && shared == most;
-            if (next == none || shared > most || (tie && graph_.degree(w.value) < graph_.degree(next))) {
+            const bool tie = next != no_index && shared == most;
+            if (next == no_index || shared > most || (tie && graph_.degree(w.value) < graph_.degree(next))) {
                 next = w.value;
                 most = shared;
             }
@@ -166,7 +164,7 @@ class BoxGrowth {
     /// The one neighbor of the cell before on all axes that has no place yet.
     [[nodiscard]] std::uint32_t inside(std::uint32_t cell) const {
         const std::uint32_t from = cell - across_;
-        std::uint32_t found = none;
+        std::uint32_t found = no_index;
         for (const Rank w : graph_.of(cells_[from])) {
             if (taken_[w.value] != 0) continue;
             // Where a ring closes, the cells at its far end have no place either.
@@ -174,7 +172,7 @@ class BoxGrowth {
                 return graph_.adjacent(w.value, cells_[from + stride]);
             });
             if (!fits) continue;
-            if (found != none) return none;
+            if (found != no_index) return no_index;
             found = w.value;
         }
         return found;
@@ -193,7 +191,7 @@ class BoxGrowth {
                 theirs = theirs * 3 / 2;
             }
         }
-        std::uint32_t found = none;
+        std::uint32_t found = no_index;
         for (const Rank w : graph_.of(corner_)) {
             if (taken_[w.value] != 0 || graph_.degree(w.value) + 1 != theirs ||
                 graph_.closed_common(corner_, w.value) != shared) {
@@ -207,7 +205,7 @@ class BoxGrowth {
                        2 * graph_.closed_common(w.value, lines_[i][1]) == 3 * shared;
             }
             if (!fits) continue;
-            if (found != none) return none;
+            if (found != no_index) return no_index;
             found = w.value;
         }
         return found;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Equal groups of ranks that all talk to each other, alone or with lighter messages between the groups.
 #include <algorithm>
-#include <limits>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 
 namespace topoloom {
 
 namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 /// The partners of a rank, those with the most bytes first.
 std::vector<Edge> by_bytes(const CommGraph& graph, Rank u) {
@@ -24,18 +22,18 @@ std::vector<Edge> by_bytes(const CommGraph& graph, Rank u) {
 /// Sets the group of every rank; O(edges * log degree), and stops at the first rank that does not fit.
 bool find_group_of(const CommGraph& graph, std::int64_t heavy, std::size_t size,
                    std::vector<std::vector<Rank>>& groups) {
-    std::vector<std::uint32_t> group_of(graph.rank_count(), none);
+    std::vector<std::uint32_t> group_of(graph.rank_count(), no_index);
     groups.clear();
     for (const Rank u : ids<Rank>(graph.rank_count())) {
         const auto peers = graph.peers(u);
         const auto bytes = graph.bytes(u);
-        if (group_of[u.value] == none) {
+        if (group_of[u.value] == no_index) {
             const auto own = static_cast<std::uint32_t>(groups.size());
             groups.push_back({u});
             group_of[u.value] = own;
             for (std::size_t i = 0; i < peers.size(); ++i) {
                 if (bytes[i].value < heavy) continue;
-                if (group_of[peers[i].value] != none) return false;
+                if (group_of[peers[i].value] != no_index) return false;
                 group_of[peers[i].value] = own;
                 groups.back().push_back(peers[i]);
             }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cartesian products: two edges at a rank lie on different axes exactly if they span one square and no triangle.
 #include <bit>
-#include <limits>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 
 namespace topoloom {
 
 namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 /// Whether v and w, both beside u, lie on one axis with it.
 bool same_axis(const Adjacency& graph, std::uint32_t v, std::uint32_t w) {
@@ -36,10 +34,10 @@ std::vector<std::vector<std::uint32_t>> axes_at(const Adjacency& graph, std::uin
 
 /// The rank that follows `at` on the way from `before`; none at an end or a fork.
 std::uint32_t next_on_line(const Adjacency& graph, std::uint32_t before, std::uint32_t at) {
-    std::uint32_t next = none;
+    std::uint32_t next = no_index;
     for (const Rank w : graph.of(at)) {
         if (w.value == before || same_axis(graph, before, w.value) == false) continue;
-        if (next != none) return none;
+        if (next != no_index) return no_index;
         next = w.value;
     }
     return next;
@@ -63,7 +61,7 @@ std::optional<Line> walk(const Adjacency& graph, std::uint32_t corner,
     for (;;) {
         const std::uint32_t next = next_on_line(graph, line.ranks[line.ranks.size() - 2], line.ranks.back());
         if (next == corner) line.kind = AxisKind::ring;
-        if (next == none || next == corner) break;
+        if (next == no_index || next == corner) break;
         line.ranks.push_back(next);
         if (line.ranks.size() > graph.size()) return std::nullopt;
     }
@@ -86,7 +84,7 @@ class StarFill {
         std::vector<std::uint32_t> at(lines_.size(), 0);
         for (std::uint32_t cell = 0; cell < graph_.size(); ++cell) {
             const std::uint32_t rank = rank_at(cell, at);
-            if (rank == none || taken_[rank] != 0) return false;
+            if (rank == no_index || taken_[rank] != 0) return false;
             taken_[rank] = 1;
             cells_[cell] = Rank{rank};
             for (std::size_t i = at.size(); i-- > 0;) {
@@ -108,14 +106,14 @@ class StarFill {
         if (last == at.size()) return lines_[0].ranks[0];
         if (other == at.size()) return lines_[last].ranks[at[last]];
         const std::uint32_t across = cells_[cell - stride_[last] - stride_[other]].value;
-        std::uint32_t found = none;
+        std::uint32_t found = no_index;
         graph_.each_common(cells_[cell - stride_[last]].value, cells_[cell - stride_[other]].value,
                            [&](std::uint32_t w) {
                                if (w == across) return true;
-                               found = found == none ? w : graph_.size();
+                               found = found == no_index ? w : graph_.size();
                                return found != graph_.size();
                            });
-        return found == graph_.size() ? none : found;
+        return found == graph_.size() ? no_index : found;
     }
 
     const Adjacency& graph_;

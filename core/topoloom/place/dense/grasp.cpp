@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/qap/qap_tabu.hpp"
@@ -14,7 +15,6 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint32_t none = ~std::uint32_t{0};
 constexpr std::uint64_t work_per_round = std::uint64_t{1} << 22;
 
 std::size_t share(std::uint32_t per_mille, std::size_t count) {
@@ -98,7 +98,7 @@ class Start {
             return;
         }
         const std::size_t n = ground_.order;
-        location_.assign(n, none);
+        location_.assign(n, no_index);
         touched_.assign(n, false);
         cost_.assign(n * n, 0);
         open_items_.resize(n);

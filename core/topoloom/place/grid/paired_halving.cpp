@@ -73,10 +73,10 @@ class Points {
 };
 
 template <class Space>
-class Halving {
+class GridHalving {
    public:
-    Halving(const Space& space, const GridPattern& pattern, const CommGraph& graph,
-            const Allocation& allocation, SlotChoice choice, CutChoice cuts)
+    GridHalving(const Space& space, const GridPattern& pattern, const CommGraph& graph,
+                const Allocation& allocation, SlotChoice choice, CutChoice cuts)
         : space_(space),
           pattern_(pattern),
           graph_(graph),
@@ -385,7 +385,7 @@ class Halving {
 std::vector<Slot> place_by_halving(const GridPattern& pattern, const CommGraph& symmetric,
                                    const Allocation& allocation, SlotChoice choice, CutChoice cuts) {
     return with_space(allocation.machine(), [&]<class Space>(const Space& space) {
-        return Halving<Space>(space, pattern, symmetric, allocation, choice, cuts).run();
+        return GridHalving<Space>(space, pattern, symmetric, allocation, choice, cuts).run();
     });
 }
 

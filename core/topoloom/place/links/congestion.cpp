@@ -24,7 +24,11 @@ template <class Loads>
 class CongestionAnnealing {
    public:
     CongestionAnnealing(Loads& loads, const Allocation& allocation, NearLists& near, Rng rng)
-        : loads_(loads), slots_(allocation.slots()), near_(near), rank_on_(slots_.size(), nobody), rng_(rng) {
+        : loads_(loads),
+          slots_(allocation.slots()),
+          near_(near),
+          rank_on_(slots_.size(), Rank::none),
+          rng_(rng) {
         std::vector<std::uint32_t> position(allocation.machine().slot_count());
         for (std::uint32_t i = 0; i < slots_.size(); ++i) position[slots_[i].value] = i;
         for (const Rank u : ids<Rank>(loads.rank_count())) {
@@ -55,8 +59,6 @@ class CongestionAnnealing {
     }
 
    private:
-    static constexpr Rank nobody = Loads::nobody;
-
     /// How many of the nearest slots to choose from: when it is cold, only short ways are accepted.
     [[nodiscard]] std::uint32_t reach_at(double progress) const {
         constexpr double last = 6;
@@ -75,10 +77,11 @@ class CongestionAnnealing {
         const double loss = -temperature * std::log(1 - rng_.uniform());
         const std::int64_t most = loads_.soft() + static_cast<std::int64_t>(loss);
         const Rank v = rank_on_[to];
-        if (v == nobody ? loads_.move_if_soft(u, slots_[to], most) : loads_.exchange_if_soft(u, v, most)) {
+        if (v == Rank::none ? loads_.move_if_soft(u, slots_[to], most)
+                            : loads_.exchange_if_soft(u, v, most)) {
             std::swap(rank_on_[from], rank_on_[to]);
             at_[u.value] = to;
-            if (v != nobody) at_[v.value] = from;
+            if (v != Rank::none) at_[v.value] = from;
         }
     }
     void keep() {

@@ -67,7 +67,7 @@ class AnnealWalker {
             if (proposal.v == proposal.u) continue;
             const std::int64_t gain = gain_of(proposal);
             if (gain < -most) continue;
-            if (proposal.v == State::nobody) {
+            if (proposal.v == Rank::none) {
                 state_.move(proposal.u, proposal.to);
             } else {
                 state_.exchange(proposal.u, proposal.v);
@@ -111,8 +111,8 @@ class AnnealWalker {
         return {u, state_.occupant(to), to};
     }
     [[nodiscard]] std::int64_t gain_of(const Proposal& proposal) {
-        return proposal.v == State::nobody ? state_.move_gain(proposal.u, proposal.to)
-                                           : state_.exchange_gain(proposal.u, proposal.v);
+        return proposal.v == Rank::none ? state_.move_gain(proposal.u, proposal.to)
+                                        : state_.exchange_gain(proposal.u, proposal.v);
     }
 
     void keep() {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/place/local/anneal_options.hpp"
@@ -24,8 +24,6 @@ namespace topoloom {
 /// finds the slots beside its partners in its own region.
 class SlotRegions {
    public:
-    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-
     [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
     [[nodiscard]] std::span<const std::uint32_t> positions(std::size_t region) const {
         return {position_.data() + first_[region], first_[region + 1] - first_[region]};
@@ -40,14 +38,14 @@ class SlotRegions {
     SlotRegions(const Graph& graph, std::uint32_t active, const Near& near,
                 std::span<const std::uint32_t> position_of_rank, std::span<const Rank> occupant,
                 std::uint32_t region_size, Rng rng)
-        : region_of_(occupant.size(), none), local_(occupant.size()) {
+        : region_of_(occupant.size(), no_index), local_(occupant.size()) {
         grow(graph, active, position_of_rank, region_size, rng);
         std::vector<std::pair<std::uint32_t, std::uint32_t>> others;
         for (std::uint32_t p = 0; p < occupant.size(); ++p) {
-            if (region_of_[p] != none) continue;
+            if (region_of_[p] != no_index) continue;
             const auto beside = near.near(p);
             const auto found =
-                std::ranges::find_if(beside, [&](std::uint32_t q) { return region_of_[q] != none; });
+                std::ranges::find_if(beside, [&](std::uint32_t q) { return region_of_[q] != no_index; });
             if (found != beside.end()) others.emplace_back(p, region_of_[*found]);
         }
         for (const auto& [position, region] : others) region_of_[position] = region;
@@ -66,7 +64,7 @@ class SlotRegions {
             ++size[region];
             queue.push_back(u);
         };
-        const auto taken = [&](std::uint32_t u) { return region_of_[position_of_rank[u]] != none; };
+        const auto taken = [&](std::uint32_t u) { return region_of_[position_of_rank[u]] != no_index; };
         std::size_t next = 0;
         const auto spread = [&](std::uint32_t most) {
             for (; next < queue.size(); ++next) {
@@ -98,14 +96,14 @@ class SlotRegions {
 
     void list() {
         for (const std::uint32_t region : region_of_) {
-            if (region != none) ++first_[region + 1];
+            if (region != no_index) ++first_[region + 1];
         }
         std::partial_sum(first_.begin(), first_.end(), first_.begin());
         position_.resize(first_.back());
         std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
         for (std::uint32_t p = 0; p < region_of_.size(); ++p) {
             const std::uint32_t region = region_of_[p];
-            if (region == none) continue;
+            if (region == no_index) continue;
             local_[p] = next[region] - first_[region];
             position_[next[region]++] = p;
         }
@@ -131,7 +129,7 @@ class RegionState {
         for (const bool partners : {true, false}) {
             for (std::uint32_t i = 0; i < positions_.size(); ++i) {
                 const Rank u = occupant[positions_[i]];
-                if (u.value == SlotRegions::none || (u.value < active) != partners) continue;
+                if (u.value == no_index || (u.value < active) != partners) continue;
                 local_rank[u.value] = static_cast<std::uint32_t>(ranks_.size());
                 ranks_.push_back(u);
                 start_.push_back(i);
@@ -273,7 +271,7 @@ class RegionAnnealing {
     static constexpr std::uint64_t steps = 8;         // of the temperature, in a region and round
 
     void divide(std::uint64_t round) {
-        std::ranges::fill(occupant_, Rank{SlotRegions::none});
+        std::ranges::fill(occupant_, Rank::none);
         for (std::uint32_t u = 0; u < position_.size(); ++u) occupant_[position_[u]] = Rank{u};
         regions_.emplace(graph_, active_, near_, position_, occupant_, region_size_,
                          Rng(problem_.seed(), round << 32));

@@ -93,7 +93,7 @@ class Resettling {
         if (position == nowhere || position == old) return;
         meter.spend(1);
         const Rank v = state_.occupant(position);
-        const bool free = v == Arrangement<BothWays<Space>>::nobody;
+        const bool free = v == Rank::none;
         std::int64_t gain = moving(u, old) - moving(u, position);
         gain += free ? state_.move_gain(u, position)
                      : state_.exchange_gain(u, v) + moving(v, position) - moving(v, old);

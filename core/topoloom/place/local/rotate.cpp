@@ -53,7 +53,7 @@ class RotateSearch {
     bool rotate(Rank u, std::uint32_t to, Meter& meter) {
         path_.clear();
         std::int64_t gain = step(u, to);
-        while (gain <= 0 && path_.last_ejected() != State::nobody && path_.length() + 1 < length_) {
+        while (gain <= 0 && path_.last_ejected() != Rank::none && path_.length() + 1 < length_) {
             const Rank v = path_.last_ejected();
             const std::uint32_t best = best_slot(v, meter);
             if (best == state_.position(v)) break;
@@ -68,7 +68,7 @@ class RotateSearch {
     std::int64_t step(Rank u, std::uint32_t to) {
         const Rank v = state_.occupant(to);
         path_.push({u, v, state_.position(u), to});
-        if (v == State::nobody) {
+        if (v == Rank::none) {
             const std::int64_t gain = state_.move_gain(u, to);
             state_.move(u, to);
             return gain;
@@ -80,7 +80,7 @@ class RotateSearch {
 
     void take_back() {
         const EjectionPath::Step last = path_.pop();
-        if (last.ejected == State::nobody) {
+        if (last.ejected == Rank::none) {
             state_.move(last.rank, last.from);
         } else {
             state_.exchange(last.rank, last.ejected);
@@ -98,7 +98,7 @@ class RotateSearch {
                 meter.spend(1);
                 const Rank x = state_.occupant(to);
                 const std::int64_t gain =
-                    x == State::nobody ? state_.move_gain(v, to) : state_.exchange_gain(v, x);
+                    x == Rank::none ? state_.move_gain(v, to) : state_.exchange_gain(v, x);
                 if (gain > most) {
                     most = gain;
                     best = to;
@@ -112,7 +112,7 @@ class RotateSearch {
     void wake() {
         for (const EjectionPath::Step& step : path_) {
             queue_.wake(step.rank);
-            if (step.ejected != State::nobody) queue_.wake(step.ejected);
+            if (step.ejected != Rank::none) queue_.wake(step.ejected);
         }
     }
     const CommGraph& graph_;

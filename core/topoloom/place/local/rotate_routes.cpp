@@ -27,7 +27,7 @@ class RouteRotations {
           near_(near),
           length_(length),
           position_(positions_of(problem.allocation(), loads.slots())),
-          occupant_(slots_.size(), nobody) {
+          occupant_(slots_.size(), Rank::none) {
         for (const Rank u : ids<Rank>(position_.size())) occupant_[position_[u.value]] = u;
     }
 
@@ -44,8 +44,6 @@ class RouteRotations {
     }
 
    private:
-    static constexpr Rank nobody = Loads::nobody;
-
     bool visit(Rank u, Meter& meter) {
         bool improved = false;
         for (const Rank partner : graph_.peers(u)) {
@@ -65,7 +63,8 @@ class RouteRotations {
         const CongestionKey before = loads_.key();
         path_.clear();
         step(u, to);
-        while (!(loads_.key() < before) && path_.last_ejected() != nobody && path_.length() + 1 < length_) {
+        while (!(loads_.key() < before) && path_.last_ejected() != Rank::none &&
+               path_.length() + 1 < length_) {
             const Rank v = path_.last_ejected();
             const std::uint32_t best = best_position(v, meter);
             if (best == position_[v.value]) break;
@@ -91,10 +90,10 @@ class RouteRotations {
         position_[u.value] = to;
         occupant_[to] = u;
         occupant_[from] = v;
-        if (v != nobody) position_[v.value] = from;
+        if (v != Rank::none) position_[v.value] = from;
     }
     void change(Rank u, Rank v, std::uint32_t to) {
-        if (v == nobody) {
+        if (v == Rank::none) {
             loads_.move(u, slots_[to]);
         } else {
             loads_.exchange(u, v);

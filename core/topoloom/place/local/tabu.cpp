@@ -94,15 +94,15 @@ class NearTabu {
             undo_.clear();
         }
         stay(u);
-        if (other != state_.nobody) stay(other);
+        if (other != Rank::none) stay(other);
         for (const Rank v : graph_.peers(u)) evaluate(v, meter);
-        if (other == state_.nobody) return;
+        if (other == Rank::none) return;
         for (const Rank v : graph_.peers(other)) evaluate(v, meter);
     }
 
     void put(Rank u, std::uint32_t to) {
         const Rank other = state_.occupant(to);
-        if (other == state_.nobody) {
+        if (other == Rank::none) {
             state_.move(u, to);
         } else {
             state_.exchange(u, other);
@@ -119,7 +119,7 @@ class NearTabu {
     [[nodiscard]] bool allowed(Rank u, std::uint32_t to, std::int64_t gain) const {
         if (to == state_.position(u)) return false;
         const Rank other = state_.occupant(to);
-        return other == state_.nobody || !staying_[other.value] || gained_ + gain > best_gained_;
+        return other == Rank::none || !staying_[other.value] || gained_ + gain > best_gained_;
     }
 
     [[nodiscard]] std::int64_t gain_of(Rank u, std::uint32_t to, Meter& meter) {
@@ -128,7 +128,7 @@ class NearTabu {
         const Rank other = state_.occupant(to);
         const std::uint32_t from = state_.position(u);
         const std::int64_t moved = moving(u, from) - moving(u, to);
-        if (other == state_.nobody) return moved + state_.move_gain(u, to);
+        if (other == Rank::none) return moved + state_.move_gain(u, to);
         return moved + moving(other, to) - moving(other, from) + state_.exchange_gain(u, other);
     }
     [[nodiscard]] std::int64_t moving(Rank u, std::uint32_t position) const {

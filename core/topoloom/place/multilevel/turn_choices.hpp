@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 
@@ -25,7 +25,7 @@ class TurnChoices {
         : graph_(graph),
           part_of_(part_of),
           lefts_(lefts),
-          pair_of_(part_count, none),
+          pair_of_(part_count, no_index),
           ranks_(ranks),
           farther_from_(farther_from) {
         for (std::uint32_t k = 0; k < lefts.size(); ++k) pair_of_[lefts[k]] = pair_of_[lefts[k] + 1] = k;
@@ -53,7 +53,6 @@ class TurnChoices {
     }
 
    private:
-    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
     struct Rows {
         std::vector<std::uint32_t> end;
         std::vector<std::uint32_t> peer;
@@ -86,7 +85,7 @@ class TurnChoices {
         for (const std::uint32_t q : met) {
             if (bytes[q][0] == 0 && bytes[q][1] == 0) continue;  // came with its other half
             const std::uint32_t other = pair_of_[q];
-            if (other == none) {
+            if (other == no_index) {
                 alone += 2 * (bytes[q][0] - bytes[q][1]) * farther(q);
                 bytes[q] = {0, 0};
                 continue;

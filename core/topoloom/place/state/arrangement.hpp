@@ -52,13 +52,11 @@ template <class Space, class Graph = CommGraph>
 class Arrangement {
    public:
     using Point = typename Space::Point;
-    static constexpr Rank nobody{std::numeric_limits<std::uint32_t>::max()};
-
     /// Refers to its arguments but the last. `slots` are the points of all slots: slot_points().
     Arrangement(const Space& space, std::span<const Point> slots, const Graph& symmetric,
                 std::vector<std::uint32_t> position_of_rank)
         : space_(space), graph_(symmetric), slots_(slots), position_(std::move(position_of_rank)) {
-        occupant_.assign(slots.size(), nobody);
+        occupant_.assign(slots.size(), Rank::none);
         for (const Rank u : ids<Rank>(position_.size())) {
             occupant_[position_[u.value]] = u;
             points_.push_back(slots[position_[u.value]]);
@@ -101,7 +99,7 @@ class Arrangement {
         relocate(v, to, from);
     }
     void move(Rank u, std::uint32_t position) {
-        occupant_[position_[u.value]] = nobody;
+        occupant_[position_[u.value]] = Rank::none;
         occupant_[position] = u;
         position_[u.value] = position;
         relocate(u, points_[u.value], slots_[position]);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/place/state/slot_tree.hpp"
 
 namespace topoloom {
@@ -15,10 +16,8 @@ namespace topoloom {
 template <class Space>
 class FreeSlots {
    public:
-    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-
     struct Found {
-        std::uint32_t position = none;
+        std::uint32_t position = no_index;
         std::uint64_t cost = std::numeric_limits<std::uint64_t>::max();
         std::uint64_t evaluated = 0;  // slots and parts looked at
     };
@@ -28,9 +27,9 @@ class FreeSlots {
           free_(allocation.slot_count()) {}
 
     [[nodiscard]] std::size_t count() const { return free_; }
-    [[nodiscard]] bool is_free(std::uint32_t position) const { return tree_.value(position) != none; }
+    [[nodiscard]] bool is_free(std::uint32_t position) const { return tree_.value(position) != no_index; }
     void take(std::uint32_t position) {
-        tree_.set(position, none);
+        tree_.set(position, no_index);
         --free_;
     }
     void release(std::uint32_t position) {
@@ -54,7 +53,7 @@ class FreeSlots {
     struct Best {
         Found found;
 
-        [[nodiscard]] static bool admits(std::uint32_t first) { return first != none; }
+        [[nodiscard]] static bool admits(std::uint32_t first) { return first != no_index; }
         [[nodiscard]] bool hopes(std::uint32_t first, std::uint64_t bound) const {
             return admits(first) && (bound < found.cost || (bound == found.cost && first < found.position));
         }

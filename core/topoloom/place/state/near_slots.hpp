@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/machine/allocations/curves.hpp"
 #include "topoloom/place/state/space_pull.hpp"
@@ -60,7 +60,6 @@ class NearSlots {
 
    private:
     using Region = typename Space::Network::Region;
-    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::uint32_t leaf_size = 8;
 
     struct Part {
@@ -77,7 +76,7 @@ class NearSlots {
                         std::uint32_t end) {
         const auto me = static_cast<std::uint32_t>(parts_.size());
         parts_.push_back(
-            {begin, end, none, space_.network().region(std::span(network.data() + begin, end - begin))});
+            {begin, end, no_index, space_.network().region(std::span(network.data() + begin, end - begin))});
         if (end - begin > leaf_size) {
             const std::uint32_t middle = begin + (end - begin) / 2;
             build(network, begin, middle);
@@ -99,7 +98,7 @@ class NearSlots {
                 std::vector<Near>& found) const {
         if (found.size() == count_ && (count_ == 0 || bound >= found.back().distance)) return;
         const Part& p = parts_[part];
-        if (p.right == none) {
+        if (p.right == no_index) {
             for (std::uint32_t i = p.begin; i < p.end; ++i) {
                 if (i != from) insert({space_.distance(points_[from], points_[i]), i}, found);
             }

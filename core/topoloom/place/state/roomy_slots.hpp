@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/place/state/slot_tree.hpp"
 
 namespace topoloom {
@@ -35,15 +36,13 @@ class RoomySlots {
     template <class Pull>
     [[nodiscard]] std::optional<Found> nearest(const Pull& pull, std::int64_t mass,
                                                std::uint64_t& evaluated) const {
-        Best best{mass, {none, std::numeric_limits<std::uint64_t>::max(), 0}};
+        Best best{mass, {no_index, std::numeric_limits<std::uint64_t>::max(), 0}};
         evaluated += tree_.search(pull, best);
-        if (best.found.position == none) return std::nullopt;
+        if (best.found.position == no_index) return std::nullopt;
         return best.found;
     }
 
    private:
-    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-
     /// Of a part, the most of a slot.
     struct Most {
         std::int64_t operator()(std::int64_t a, std::int64_t b) const { return std::max(a, b); }

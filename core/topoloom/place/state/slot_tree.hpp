@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/machine/allocations/curves.hpp"
 
 namespace topoloom {
@@ -52,7 +53,6 @@ class SlotTree {
     }
 
    private:
-    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::uint64_t worst = std::numeric_limits<std::uint64_t>::max();
     static constexpr std::uint32_t leaf_size = 8;
 
@@ -73,7 +73,7 @@ class SlotTree {
                         std::uint32_t begin, std::uint32_t end) {
         const auto me = static_cast<std::uint32_t>(parts_.size());
         const std::span part(network.data() + begin, end - begin);
-        parts_.push_back({begin, end, none, joint(begin, end), space.network().region(part)});
+        parts_.push_back({begin, end, no_index, joint(begin, end), space.network().region(part)});
         if (end - begin > leaf_size) {
             const std::uint32_t middle = begin + (end - begin) / 2;
             build(space, network, begin, middle);
@@ -84,7 +84,7 @@ class SlotTree {
 
     void update(std::uint32_t part, std::uint32_t at) {
         Part& p = parts_[part];
-        if (p.right == none) {
+        if (p.right == no_index) {
             p.value = joint(p.begin, p.end);
             return;
         }
@@ -97,7 +97,7 @@ class SlotTree {
               std::uint64_t& evaluated) const {
         const Part& p = parts_[part];
         if (!best.hopes(p.value, bound)) return;
-        if (p.right == none) {
+        if (p.right == no_index) {
             evaluated += p.end - p.begin;
             for (std::uint32_t i = p.begin; i < p.end; ++i) {
                 if (best.admits(value_[i])) best.offer(order_[i], value_[i], pull.cost(points_[i]));

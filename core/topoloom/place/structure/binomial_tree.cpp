@@ -7,11 +7,11 @@
 #include <numeric>
 #include <span>
 
+#include "topoloom/base/id.hpp"
+
 namespace topoloom {
 
 namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 /// The ranks from the root on, each with who comes before it. Fewer than all where the graph is no tree.
 struct Walk {
@@ -19,13 +19,13 @@ struct Walk {
     std::vector<std::uint32_t> parent;
     std::vector<Bytes> bytes;  // to the parent
 
-    Walk(const CommGraph& tree, Rank root) : parent(tree.rank_count(), none), bytes(tree.rank_count()) {
+    Walk(const CommGraph& tree, Rank root) : parent(tree.rank_count(), no_index), bytes(tree.rank_count()) {
         order.push_back(root);
         parent[root.value] = root.value;
         for (std::size_t at = 0; at < order.size(); ++at) {
             const Rank u = order[at];
             for (const Edge edge : tree.sends(u)) {
-                if (parent[edge.peer.value] != none) continue;
+                if (parent[edge.peer.value] != no_index) continue;
                 parent[edge.peer.value] = u.value;
                 bytes[edge.peer.value] = edge.bytes;
                 order.push_back(edge.peer);
@@ -36,9 +36,9 @@ struct Walk {
 
 /// Cheapest placements of a binomial tree in boxes of 2^e[0] x 2^e[1] x ... routers, by where the root is. A cell of a
 /// box is its row-major number: the bits of its coordinates, one axis after the other. Halving an axis takes one out.
-class Halving {
+class TreeHalving {
    public:
-    Halving(const BinomialTree& tree, const SlotGrid& grid, std::uint32_t levels_inside)
+    TreeHalving(const BinomialTree& tree, const SlotGrid& grid, std::uint32_t levels_inside)
         : tree_(tree), grid_(grid), levels_inside_(levels_inside) {
         std::size_t shapes = 1;
         for (const std::uint32_t extent : grid.extent) {
@@ -205,7 +205,8 @@ std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree, c
     if (!std::has_single_bit(grid.slots_per_router) ||
         !std::ranges::all_of(grid.extent, [](std::uint32_t extent) { return std::has_single_bit(extent); }))
         return std::nullopt;
-    return Halving(tree, grid, static_cast<std::uint32_t>(std::countr_zero(grid.slots_per_router))).best();
+    return TreeHalving(tree, grid, static_cast<std::uint32_t>(std::countr_zero(grid.slots_per_router)))
+        .best();
 }
 
 }  // namespace topoloom

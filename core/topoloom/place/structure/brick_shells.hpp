@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/id.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/place/state/roomy_slots.hpp"
 
@@ -63,18 +64,17 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     [[nodiscard]] std::optional<std::uint32_t> nearest(const Point& a, const Point& b, std::int64_t mass,
                                                        std::uint64_t& evaluated) const {
         const Brick brick = span(a, b);
-        Best best{none, mass - 1, 0};
-        for (std::int32_t out = 0; out < brick.shells && best.router == none && best.looked < far; ++out)
+        Best best{no_index, mass - 1, 0};
+        for (std::int32_t out = 0; out < brick.shells && best.router == no_index && best.looked < far; ++out)
             look(brick, 0, out, 0, best);
         evaluated += best.looked;
-        if (best.router == none) return std::nullopt;
+        if (best.router == no_index) return std::nullopt;
         for (std::uint32_t i = first_[best.router];; ++i) {
             if (room_[position_[i]] == best.room) return position_[i];
         }
     }
 
    private:
-    static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
     static constexpr std::uint64_t far = 256;  // routers: from there on a search by halves is quicker
 
     struct Axis {

@@ -29,9 +29,9 @@ Cut nearest_cut(std::span<const Cut> cuts, double wanted, double all) {
     return *std::ranges::find_if(cuts, [&](const Cut& cut) { return off(cut) <= least + tolerance; });
 }
 
-class Halving {
+class PatchHalving {
    public:
-    Halving(const Problem& problem, const Patches& patches)
+    PatchHalving(const Problem& problem, const Patches& patches)
         : is_grid_(problem.machine().has_grid()),
           masses_(problem.room().masses()),
           capacities_(problem.room().capacities()),
@@ -212,7 +212,7 @@ class Halving {
 }  // namespace
 
 std::vector<std::uint32_t> halve_together(const Problem& problem, const Patches& patches) {
-    return Halving(problem, patches).take();
+    return PatchHalving(problem, patches).take();
 }
 
 }  // namespace topoloom

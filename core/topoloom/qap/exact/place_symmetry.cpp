@@ -2,8 +2,9 @@
 #include "topoloom/qap/exact/place_symmetry.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
+
+#include "topoloom/base/id.hpp"
 
 namespace topoloom {
 
@@ -14,7 +15,7 @@ class PlaceSymmetry::Search {
         : tries_(tries),
           places_(symmetry.places_),
           distances_(symmetry.distances_),
-          image_(places_, none),
+          image_(places_, no_index),
           taken_(places_, 0) {}
 
     [[nodiscard]] bool map(std::uint32_t from, std::uint32_t to) {
@@ -33,14 +34,14 @@ class PlaceSymmetry::Search {
     [[nodiscard]] bool complete() {
         if (mapped_.size() == places_) return true;
         std::uint32_t from = 0;
-        while (image_[from] != none) ++from;
+        while (image_[from] != no_index) ++from;
         for (std::uint32_t to = 0; to < places_ && tries_ > 0; ++to) {
             --tries_;
             if (!map(from, to)) continue;
             if (complete()) return true;
             mapped_.pop_back();
             taken_[to] = 0;
-            image_[from] = none;
+            image_[from] = no_index;
         }
         return false;
     }
@@ -48,7 +49,6 @@ class PlaceSymmetry::Search {
     [[nodiscard]] std::uint32_t tries_left() const { return tries_; }
 
    private:
-    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
     [[nodiscard]] std::int64_t distance(std::uint32_t a, std::uint32_t b) const {
         return distances_[std::size_t{a} * places_ + b];
     }

@@ -5,11 +5,11 @@
 #include <numeric>
 #include <optional>
 
+#include "topoloom/base/id.hpp"
+
 namespace topoloom {
 
 namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 /// What all values are multiples of.
 std::int64_t common_factor(const QuadraticAssignment& p) {
@@ -59,7 +59,7 @@ PartialPlacement SearchGround::root() const {
     const auto count = static_cast<std::uint32_t>(talking.size());
     PartialPlacement all{DualAscent(count, problem.places, std::size_t{count} * (count - 1) / 2), talking,
                          std::vector<std::uint32_t>(problem.places),
-                         std::vector<std::uint32_t>(problem.ranks, none), problem.alone.empty()};
+                         std::vector<std::uint32_t>(problem.ranks, no_index), problem.alone.empty()};
     std::iota(all.places.begin(), all.places.end(), 0U);
     for (std::uint32_t i = 0; i < count; ++i) {
         for (std::uint32_t k = i + 1; k < count; ++k) {
@@ -154,7 +154,7 @@ std::vector<Branch> PlacementSearch::branches(PartialPlacement& partial) const {
         return sum;
     };
     std::uint32_t rank = 0;
-    std::uint32_t place = none;
+    std::uint32_t place = no_index;
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (std::uint32_t i = 0; i < ranks; ++i) {
         if (const std::int64_t left = open(i * places, 1, places); left < least) {
@@ -174,7 +174,7 @@ std::vector<Branch> PlacementSearch::branches(PartialPlacement& partial) const {
     const auto add = [&](std::uint32_t i, std::uint32_t j) {
         if (bound[i * places + j] <= most) found.push_back({i, j, bound[i * places + j]});
     };
-    if (place == none) {
+    if (place == no_index) {
         for (std::uint32_t j = 0; j < places; ++j) add(rank, j);
     } else {
         for (std::uint32_t i = 0; i < ranks; ++i) add(i, place);
@@ -207,11 +207,11 @@ void PlacementSearch::finish(const PartialPlacement& partial) {
         std::vector<std::uint32_t> full = placement;
         std::vector<char> taken(problem_.places, 0);
         for (const std::uint32_t place : full) {
-            if (place != none) taken[place] = 1;
+            if (place != no_index) taken[place] = 1;
         }
         std::uint32_t next = 0;
         for (std::uint32_t& place : full) {
-            if (place != none) continue;
+            if (place != no_index) continue;
             while (taken[next]) ++next;
             place = next++;
         }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/id.hpp"
 
 namespace topoloom {
 
@@ -31,13 +32,12 @@ bool congestion_free(const FatTree& tree, std::span<const Node> targets) {
     std::uint32_t size = 1;  // of a subtree
     for (const std::uint32_t arity : tree.spec().arity) {
         size *= arity;
-        constexpr std::uint32_t none = ~0U;
-        std::vector<std::uint32_t> entered_from(targets.size() / size, none);
+        std::vector<std::uint32_t> entered_from(targets.size() / size, no_index);
         for (std::size_t i = 0; i < targets.size(); ++i) {
             const auto from = static_cast<std::uint32_t>(i / size);
             const std::uint32_t to = targets[i].value / size;
             if (from == to) continue;
-            if (entered_from[to] != none && entered_from[to] != from) return false;
+            if (entered_from[to] != no_index && entered_from[to] != from) return false;
             entered_from[to] = from;
         }
     }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/id.hpp"
 #include "topoloom/base/rng.hpp"
 
 namespace topoloom {
@@ -111,13 +112,12 @@ CostGroups find_cost_groups(const CostMatrix& costs) {
     }
     const double end = fast_class_end(std::move(values));
 
-    constexpr std::uint32_t none = ~std::uint32_t{0};
-    CostGroups groups{std::vector<std::uint32_t>(size, none), 0, {}};
+    CostGroups groups{std::vector<std::uint32_t>(size, no_index), 0, {}};
     for (const Rank a : ids<Rank>(size)) {
-        if (groups.of[a.value] != none) continue;
+        if (groups.of[a.value] != no_index) continue;
         groups.of[a.value] = groups.count;
         for (const Rank b : ids<Rank>(size)) {
-            if (groups.of[b.value] == none && both_ways(costs, a, b) <= end)
+            if (groups.of[b.value] == no_index && both_ways(costs, a, b) <= end)
                 groups.of[b.value] = groups.count;
         }
         ++groups.count;

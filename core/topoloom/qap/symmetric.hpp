@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether a matrix is symmetric.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace topoloom {
+
+/// Of a square matrix, row-major.
+[[nodiscard]] inline bool is_symmetric(std::size_t order, std::span<const std::int64_t> m) {
+    for (std::size_t i = 0; i < order; ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (m[i * order + j] != m[j * order + i]) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace topoloom
