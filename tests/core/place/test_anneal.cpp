@@ -53,16 +53,16 @@ std::int64_t value(const Problem& problem, std::string_view chain, const Budget&
 
 }  // namespace
 
-TEST_CASE("quick distances are those of the machine") {
+TEST_CASE("fast distances are those of the machine") {
     for (const std::string& text : texts()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = scattered(machine, 1);
-        with_quick_space(allocation, [&](const auto&, const auto&, const auto& quick, const auto& points) {
+        with_fast_space(allocation, [&](const auto& space, const auto& points) {
             bool equal = true;
             for (std::size_t a = 0; a < points.size(); ++a) {
                 for (std::size_t b = 0; b < points.size(); ++b)
-                    equal &= quick.distance(points[a], points[b]) ==
+                    equal &= space.distance(points[a], points[b]) ==
                              machine.distance(allocation.slots()[a], allocation.slots()[b]);
             }
             CHECK(equal);
@@ -77,28 +77,26 @@ TEST_CASE("near slots are those that sorting all of them finds") {
         for (const std::uint32_t count : {1U, 7U, 24U, 5000U}) {
             CAPTURE(text);
             CAPTURE(count);
-            with_space(machine, [&]<class Space>(const Space& space) {
-                const NearSlots<Space> near(space, allocation, count, 2);
-                bool equal = true;
-                for (std::uint32_t i = 0; i < allocation.slot_count(); ++i) {
-                    const auto apart = [&](std::uint32_t j) {
-                        return machine.distance(allocation.slots()[i], allocation.slots()[j]);
-                    };
-                    std::vector<std::uint32_t> expected;
-                    for (std::uint32_t j = 0; j < allocation.slot_count(); ++j) {
-                        if (j != i) expected.push_back(apart(j));
-                    }
-                    std::ranges::sort(expected);
-                    expected.resize(std::min<std::size_t>(count, expected.size()));
-                    std::vector<std::uint32_t> found;
-                    for (const std::uint32_t j : near.near(i)) found.push_back(apart(j));
-                    equal &= found == expected;
-                    std::vector<std::uint32_t> once(near.near(i).begin(), near.near(i).end());
-                    std::ranges::sort(once);
-                    equal &= std::ranges::adjacent_find(once) == once.end();
+            const NearSlots near(allocation, count, 2);
+            bool equal = true;
+            for (std::uint32_t i = 0; i < allocation.slot_count(); ++i) {
+                const auto apart = [&](std::uint32_t j) {
+                    return machine.distance(allocation.slots()[i], allocation.slots()[j]);
+                };
+                std::vector<std::uint32_t> expected;
+                for (std::uint32_t j = 0; j < allocation.slot_count(); ++j) {
+                    if (j != i) expected.push_back(apart(j));
                 }
-                CHECK(equal);
-            });
+                std::ranges::sort(expected);
+                expected.resize(std::min<std::size_t>(count, expected.size()));
+                std::vector<std::uint32_t> found;
+                for (const std::uint32_t j : near.near(i)) found.push_back(apart(j));
+                equal &= found == expected;
+                std::vector<std::uint32_t> once(near.near(i).begin(), near.near(i).end());
+                std::ranges::sort(once);
+                equal &= std::ranges::adjacent_find(once) == once.end();
+            }
+            CHECK(equal);
         }
     }
 }
@@ -114,9 +112,8 @@ TEST_CASE("the gains of an arrangement are differences of its whole value, and t
         const CommGraph symmetric = graph.symmetric();
         const std::vector<std::uint32_t> start =
             positions_of(allocation, random_placement(allocation, ranks, rng).slots());
-        with_quick_space(allocation, [&]<class Space, class Quick>(const Space&, const auto&,
-                                                                   const Quick& quick, const auto& points) {
-            Arrangement<Quick> state(quick, points, symmetric, start);
+        with_fast_space(allocation, [&]<class Space>(const Space& space, const auto& points) {
+            Arrangement<Space> state(space, points, symmetric, start);
             const auto measured = [&] {
                 return hop_bytes(graph, machine, placement_at(allocation, state.positions()).slots(), 1);
             };
@@ -127,7 +124,7 @@ TEST_CASE("the gains of an arrangement are differences of its whole value, and t
                 const std::uint32_t from = state.position(u);
                 const Rank v = state.occupant(to);
                 if (v == u) continue;
-                const bool free = v == Arrangement<Quick>::nobody;
+                const bool free = v == Rank::none;
                 const std::int64_t before = state.total();
                 const std::int64_t gain = free ? state.move_gain(u, to) : state.exchange_gain(u, v);
                 free ? state.move(u, to) : state.exchange(u, v);
@@ -256,20 +253,18 @@ TEST_CASE("regions hold each slot of a rank with partners once") {
     std::vector<Rank> order;
     for (const Rank u : ids<Rank>(graph.rank_count())) order.push_back(u);
     std::vector<std::uint32_t> position(order.size());
-    std::vector<Rank> occupant(allocation.slot_count(), Rank{SlotRegions::none});
+    std::vector<Rank> occupant(allocation.slot_count(), Rank::none);
     for (std::uint32_t u = 0; u < position.size(); ++u) occupant[position[u] = u] = Rank{u};
-    with_quick_space(allocation, [&]<class Space>(const Space& space, const auto&, const auto&, const auto&) {
-        const NearSlots<Space> near(space, allocation, 6, 1);
-        const SlotRegions regions(graph, 150, near, position, occupant, 20, Rng(1));
-        std::vector<int> seen(allocation.slot_count(), 0);
-        for (std::size_t r = 0; r < regions.size(); ++r) {
-            for (const std::uint32_t p : regions.positions(r)) {
-                ++seen[p];
-                CHECK(regions.region_of(p) == r);
-                CHECK(regions.positions(r)[regions.local(p)] == p);
-            }
+    const NearSlots near(allocation, 6, 1);
+    const SlotRegions regions(graph, 150, near, position, occupant, 20, Rng(1));
+    std::vector<int> seen(allocation.slot_count(), 0);
+    for (std::size_t r = 0; r < regions.size(); ++r) {
+        for (const std::uint32_t p : regions.positions(r)) {
+            ++seen[p];
+            CHECK(regions.region_of(p) == r);
+            CHECK(regions.positions(r)[regions.local(p)] == p);
         }
-        CHECK(std::ranges::all_of(std::span(seen).first(150), [](int times) { return times == 1; }));
-        CHECK(std::ranges::all_of(seen, [](int times) { return times <= 1; }));
-    });
+    }
+    CHECK(std::ranges::all_of(std::span(seen).first(150), [](int times) { return times == 1; }));
+    CHECK(std::ranges::all_of(seen, [](int times) { return times <= 1; }));
 }

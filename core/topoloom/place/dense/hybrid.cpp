@@ -47,7 +47,7 @@ WeightedGraph closeness_graph(const Space& space, const Problem& problem) {
     constexpr std::uint32_t nearest = 32;
     constexpr std::int64_t scale = 1 << 20;
     const Allocation& allocation = problem.allocation();
-    const NearSlots<Space> near(space, allocation, nearest, problem.threads());
+    const NearSlots near(allocation, nearest, problem.threads());
     const auto points = slot_points(space, allocation);
     std::vector<std::map<std::uint32_t, std::int64_t>> rows(points.size());
     for (std::uint32_t x = 0; x < points.size(); ++x) {

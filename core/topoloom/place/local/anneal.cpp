@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "topoloom/machine/allocations/curves.hpp"
 #include "topoloom/place/local/anneal_walker.hpp"
 #include "topoloom/place/local/cooling.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
@@ -51,10 +52,10 @@ Numbering number_along_machine(const Problem& problem, const Placement& start) {
 
 /// Chains that cool side by side, in rounds of so many proposals each, so that neither threads nor the clock decide
 /// what becomes of them.
-template <class Space, class Near, class Graph>
+template <class Space, class Graph>
 class Annealing {
    public:
-    Annealing(const Arrangement<Space, Graph>& start, const Graph& graph, const Near& near,
+    Annealing(const Arrangement<Space, Graph>& start, const Graph& graph, const NearSlots& near,
               std::uint32_t active, const Problem& problem, const AnnealOptions& options)
         : problem_(problem), options_(options), active_(active) {
         for (std::uint32_t i = 0; i < options.chains; ++i)
@@ -68,7 +69,7 @@ class Annealing {
     }
 
    private:
-    using Walker = AnnealWalker<Space, Near, Graph>;
+    using Walker = AnnealWalker<Space, NearSlots, Graph>;
     static constexpr std::uint64_t most_per_round = 1U << 17;  // proposals of a chain: some 10 ms
     static constexpr std::uint64_t least_per_step = 1U << 10;  // between two temperatures
     static constexpr std::uint64_t sweeps_without_budget = 100;
@@ -149,18 +150,17 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     const Allocation& allocation = problem.allocation();
     const Numbering numbering = number_along_machine(problem, start);
     if (allocation.slot_count() < 2 || numbering.active == 0 || meter.exhausted()) return start;
-    return with_quick_space(allocation, [&]<class Space, class Quick>(const Space& space, const auto&,
-                                                                      const Quick& quick, const auto& slots) {
-        constexpr std::uint32_t near_count = 24;  // on a 3-D torus all slots within two hops
-        const NearSlots<Space> near(space, allocation, near_count, problem.threads());
+    constexpr std::uint32_t near_count = 24;  // on a 3-D torus all slots within two hops
+    const NearSlots near(allocation, near_count, problem.threads());
+    return with_fast_space(allocation, [&]<class Space>(const Space& space, const auto& slots) {
         return with_packed_graph(problem.symmetric(), numbering.order, [&]<class Graph>(const Graph& graph) {
             const auto anneal = [&] {
                 if (!whole) {
-                    return RegionAnnealing(quick, std::span(std::as_const(slots)), graph, near, problem,
+                    return RegionAnnealing(space, std::span(std::as_const(slots)), graph, near, problem,
                                            numbering.active, numbering.position_of_rank, region_size)
                         .run(options, meter);
                 }
-                const Arrangement<Quick, Graph> from(quick, slots, graph, numbering.position_of_rank);
+                const Arrangement<Space, Graph> from(space, slots, graph, numbering.position_of_rank);
                 return Annealing(from, graph, near, numbering.active, problem, options).run(meter);
             };
             const std::vector<std::uint32_t> found = anneal();

@@ -16,6 +16,7 @@
 #include "topoloom/place/local/anneal_options.hpp"
 #include "topoloom/place/local/anneal_walker.hpp"
 #include "topoloom/place/local/cooling.hpp"
+#include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
 
 namespace topoloom {
@@ -34,8 +35,8 @@ class SlotRegions {
 
     /// About `region_size` ranks each, around random ranks. Ranks from `active` on have no partners; they, and the free
     /// slots, go with what is near. O(edges).
-    template <class Graph, class Near>
-    SlotRegions(const Graph& graph, std::uint32_t active, const Near& near,
+    template <class Graph>
+    SlotRegions(const Graph& graph, std::uint32_t active, const NearSlots& near,
                 std::span<const std::uint32_t> position_of_rank, std::span<const Rank> occupant,
                 std::uint32_t region_size, Rng rng)
         : region_of_(occupant.size(), no_index), local_(occupant.size()) {
@@ -120,9 +121,8 @@ template <class Space, class Graph>
 class RegionState {
    public:
     /// Slots of the region come first, then those of ranks that stand still.
-    template <class Near>
     RegionState(const SlotRegions& regions, std::size_t region, const Space& space,
-                std::span<const typename Space::Point> slots, const Graph& graph, const Near& near,
+                std::span<const typename Space::Point> slots, const Graph& graph, const NearSlots& near,
                 std::uint32_t active, std::span<const std::uint32_t> position_of_rank,
                 std::span<const Rank> occupant, std::vector<std::uint32_t>& local_rank)
         : space_(space), positions_(regions.positions(region)) {
@@ -195,9 +195,8 @@ class RegionState {
     }
 
    private:
-    template <class Near>
     void add_slot(std::uint32_t position, const SlotRegions& regions, std::size_t region,
-                  std::span<const typename Space::Point> slots, const Near& near) {
+                  std::span<const typename Space::Point> slots, const NearSlots& near) {
         points_.push_back(slots[position]);
         for (const std::uint32_t q : near.near(position)) {
             if (regions.region_of(q) == region) near_.slots.push_back(regions.local(q));
@@ -220,12 +219,12 @@ class RegionState {
 
 /// Each round divides the ranks anew. The regions of a round are annealed a few at a time, side by side; each sees the
 /// others as they were before those few.
-template <class Space, class Near, class Graph>
+template <class Space, class Graph>
 class RegionAnnealing {
    public:
     /// Refers to all but the last two. Ranks are those of `graph`; the first `active` have partners.
     RegionAnnealing(const Space& space, std::span<const typename Space::Point> slots, const Graph& graph,
-                    const Near& near, const Problem& problem, std::uint32_t active,
+                    const NearSlots& near, const Problem& problem, std::uint32_t active,
                     std::vector<std::uint32_t> position_of_rank, std::uint32_t region_size)
         : space_(space),
           slots_(slots),
@@ -324,7 +323,7 @@ class RegionAnnealing {
     const Space& space_;
     std::span<const typename Space::Point> slots_;
     const Graph& graph_;
-    const Near& near_;
+    const NearSlots& near_;
     const Problem& problem_;
     std::uint32_t active_;
     std::uint32_t region_size_;

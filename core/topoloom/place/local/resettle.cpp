@@ -6,45 +6,28 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/free_slots.hpp"
 #include "topoloom/place/state/moving_cost.hpp"
 #include "topoloom/place/state/neighborhood.hpp"
-#include "topoloom/place/state/space_pull.hpp"
-#include "topoloom/place/state/symmetric_space.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
 
 namespace topoloom {
-
-std::vector<std::uint32_t> home_positions(const Problem& problem) {
-    std::vector<std::uint32_t> home(problem.rank_count(), nowhere);
-    if (problem.migration() == nullptr) return home;
-    std::vector<std::uint32_t> position(problem.machine().slot_count(), nowhere);
-    const auto slots = problem.allocation().slots();
-    for (std::uint32_t i = 0; i < slots.size(); ++i) position[slots[i].value] = i;
-    for (std::size_t u = 0; u < home.size(); ++u) {
-        if (const auto from = problem.migration()->from[u]) home[u] = position[from->value];
-    }
-    return home;
-}
 
 namespace {
 
 template <class Space>
 class Resettling {
    public:
-    using Point = typename Space::Point;
-
-    Resettling(const Space& space, const Problem& problem, const Placement& start)
-        : space_(space),
-          problem_(problem),
+    Resettling(const Space& space, std::span<const typename Space::Point> slots, const Problem& problem,
+               const Placement& start)
+        : problem_(problem),
           graph_(problem.symmetric()),
-          slots_(slot_points(space, problem.allocation())),
-          both_ways_(space),
-          state_(both_ways_, slots_, graph_, positions_of(problem.allocation(), start.slots())),
+          state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
           neighborhood_(graph_, 2, 64),
-          free_(space, problem.allocation()),
+          free_(problem.allocation()),
           home_(home_positions(problem)),
-          moving_(space, problem, both_ways_.differ() ? 2 : 1),
+          moving_(problem, counts_both_ways(space) ? 2 : 1),
           queue_(graph_) {
         for (const std::uint32_t position : state_.positions()) free_.take(position);
     }
@@ -58,10 +41,6 @@ class Resettling {
     }
 
    private:
-    [[nodiscard]] std::int64_t moving(Rank u, std::uint32_t position) const {
-        return moving_.at(u, slots_[position]);
-    }
-
     void visit(Rank u, Meter& meter) {
         try_position(u, home_[u.value], meter);
         for (const Rank v : neighborhood_.around(u)) {
@@ -69,20 +48,21 @@ class Resettling {
             if (meter.exhausted()) return;
         }
         if (free_.count() == 0) return;
-        points_.clear();
+        partners_.clear();
         weights_.clear();
         const auto peers = graph_.peers(u);
         const auto bytes = graph_.bytes(u);
         for (std::size_t i = 0; i < peers.size(); ++i) {
-            points_.push_back(slots_[state_.position(peers[i])]);
+            partners_.push_back(state_.position(peers[i]));
             weights_.push_back(static_cast<std::uint64_t>(bytes[i].value));
         }
-        if (const auto& origin =
-                moving_.origin(u)) {  // what moving costs pulls a rank home like one more partner there
-            points_.push_back(*origin);
-            weights_.push_back(static_cast<std::uint64_t>(problem_.migration()->bytes_per_rank.value));
+        FreeSlots::Partners partners{partners_, weights_};
+        if (const auto origin =
+                moving_.origin(u)) {  // what moving costs draws a rank home as a partner there would
+            partners.origin = origin;
+            partners.origin_weight = static_cast<std::uint64_t>(problem_.migration()->bytes_per_rank.value);
         }
-        const auto found = free_.nearest(make_pull(space_, std::span<const Point>(points_), weights_));
+        const auto found = free_.nearest(partners);
         meter.spend(found.evaluated);
         try_position(u, found.position, meter);
     }
@@ -94,9 +74,9 @@ class Resettling {
         meter.spend(1);
         const Rank v = state_.occupant(position);
         const bool free = v == Rank::none;
-        std::int64_t gain = moving(u, old) - moving(u, position);
+        std::int64_t gain = moving_.at(u, old) - moving_.at(u, position);
         gain += free ? state_.move_gain(u, position)
-                     : state_.exchange_gain(u, v) + moving(v, position) - moving(v, old);
+                     : state_.exchange_gain(u, v) + moving_.at(v, position) - moving_.at(v, old);
         if (gain <= 0) return;
         if (free) {
             free_.take(position);
@@ -110,19 +90,16 @@ class Resettling {
         queue_.wake(u);
     }
 
-    const Space& space_;
     const Problem& problem_;
     const CommGraph& graph_;
-    std::vector<Point> slots_;
-    BothWays<Space> both_ways_;
-    Arrangement<BothWays<Space>> state_;
+    Arrangement<Space> state_;
     Neighborhood neighborhood_;
-    FreeSlots<Space> free_;
+    FreeSlots free_;
     std::vector<std::uint32_t> home_;
-    MovingCost<Space> moving_;
+    MovingCost moving_;
     WakeQueue queue_;
-    bool released_ = false;  // slots that may suit anybody became free
-    std::vector<Point> points_;
+    bool released_ = false;                // slots that may suit anybody became free
+    std::vector<std::uint32_t> partners_;  // positions
     std::vector<std::uint64_t> weights_;
 };
 
@@ -165,39 +142,35 @@ Placement place_previous(const Problem& problem, Meter& meter) {
         fail("mapper 'previous' needs an earlier placement; give one with --from");
     std::vector<std::uint32_t> position = home_positions(problem);
     if (!problem.room().one_rank_per_slot()) return share_previous(problem, std::move(position));
-    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
-        const std::vector<typename Space::Point> slots = slot_points(space, problem.allocation());
-        FreeSlots<Space> free(space, problem.allocation());
-        std::vector<char> taken(slots.size(), 0);
-        for (std::uint32_t& p : position) {
-            if (p == nowhere) continue;
-            if (taken[p] != 0)
-                p = nowhere;  // a slot that was shared keeps its first rank
-            else
-                free.take(p), taken[p] = 1;
+    FreeSlots free(problem.allocation());
+    std::vector<char> taken(problem.allocation().slot_count(), 0);
+    for (std::uint32_t& p : position) {
+        if (p == nowhere) continue;
+        if (taken[p] != 0)
+            p = nowhere;  // a slot that was shared keeps its first rank
+        else
+            free.take(p), taken[p] = 1;
+    }
+    const CommGraph& graph = problem.symmetric();
+    for (const Rank u : homeless(problem, position)) {
+        std::vector<std::uint32_t> partners;
+        std::vector<std::uint64_t> weights;
+        for (const Edge edge : graph.sends(u)) {
+            if (position[edge.peer.value] == nowhere) continue;
+            partners.push_back(position[edge.peer.value]);
+            weights.push_back(static_cast<std::uint64_t>(edge.bytes.value));
         }
-        const CommGraph& graph = problem.symmetric();
-        for (const Rank u : homeless(problem, position)) {
-            std::vector<typename Space::Point> points;
-            std::vector<std::uint64_t> weights;
-            for (const Edge edge : graph.sends(u)) {
-                if (position[edge.peer.value] == nowhere) continue;
-                points.push_back(slots[position[edge.peer.value]]);
-                weights.push_back(static_cast<std::uint64_t>(edge.bytes.value));
-            }
-            const auto found =
-                free.nearest(make_pull(space, std::span<const typename Space::Point>(points), weights));
-            meter.spend(found.evaluated);
-            free.take(found.position);
-            position[u.value] = found.position;
-        }
-        return placement_at(problem.allocation(), position);
-    });
+        const auto found = free.nearest({partners, weights});
+        meter.spend(found.evaluated);
+        free.take(found.position);
+        position[u.value] = found.position;
+    }
+    return placement_at(problem.allocation(), position);
 }
 
 Placement improve_by_resettling(const Problem& problem, Placement start, Meter& meter) {
-    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
-        return Resettling<Space>(space, problem, start).run(meter);
+    return with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
+        return Resettling<Space>(space, slots, problem, start).run(meter);
     });
 }
 

@@ -17,10 +17,10 @@ namespace topoloom {
 
 namespace {
 
-template <class Space, class Near>
+template <class Space>
 class RotateSearch {
    public:
-    RotateSearch(const Space& space, std::span<const typename Space::Point> slots, const Near& near,
+    RotateSearch(const Space& space, std::span<const typename Space::Point> slots, const NearSlots& near,
                  const Problem& problem, const Placement& start, const RotateOptions& options)
         : graph_(problem.symmetric()),
           near_(near),
@@ -116,7 +116,7 @@ class RotateSearch {
         }
     }
     const CommGraph& graph_;
-    const Near& near_;
+    const NearSlots& near_;
     std::uint32_t length_;
     State state_;
     WakeQueue queue_;
@@ -130,10 +130,9 @@ Placement improve_by_rotations(const Problem& problem, Placement start, Meter& m
     const Allocation& allocation = problem.allocation();
     if (allocation.slot_count() < 2 || meter.exhausted()) return start;
     if (!problem.is_for_hop_bytes()) return rotate_on_routes(problem, start, meter, options);
-    return with_quick_space(allocation, [&]<class Space, class Quick>(const Space& space, const auto&,
-                                                                      const Quick& quick, const auto& slots) {
-        const NearSlots<Space> near(space, allocation, options.near, problem.threads());
-        RotateSearch<Quick, NearSlots<Space>> search(quick, slots, near, problem, start, options);
+    const NearSlots near(allocation, options.near, problem.threads());
+    return with_fast_space(allocation, [&]<class Space>(const Space& space, const auto& slots) {
+        RotateSearch<Space> search(space, slots, near, problem, start, options);
         return placement_at(allocation, search.run(meter));
     });
 }

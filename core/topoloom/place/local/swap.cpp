@@ -8,25 +8,21 @@
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/free_slots.hpp"
 #include "topoloom/place/state/neighborhood.hpp"
-#include "topoloom/place/state/space_pull.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
 
 namespace topoloom {
 
 namespace {
 
-template <class Space, class Quick>
+template <class Space>
 class SwapSearch {
    public:
-    SwapSearch(const Space& space, std::span<const typename Space::Point> slots, const Quick& quick,
-               std::span<const typename Quick::Point> quick_slots, const Problem& problem,
+    SwapSearch(const Space& space, std::span<const typename Space::Point> slots, const Problem& problem,
                const Placement& start, const SwapOptions& options)
-        : space_(space),
-          graph_(problem.symmetric()),
-          slots_(slots),
-          state_(quick, quick_slots, graph_, positions_of(problem.allocation(), start.slots())),
+        : graph_(problem.symmetric()),
+          state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
           neighborhood_(graph_, options.reach, options.candidates),
-          free_(space, problem.allocation()),
+          free_(problem.allocation()),
           queue_(graph_) {
         for (const std::uint32_t position : state_.positions()) free_.take(position);
     }
@@ -67,14 +63,13 @@ class SwapSearch {
     }
 
     void try_free_slot(Rank u, Meter& meter) {
-        points_.clear();
+        partners_.clear();
         weights_.clear();
         for (const Edge edge : graph_.sends(u)) {
-            points_.push_back(slots_[state_.position(edge.peer)]);
+            partners_.push_back(state_.position(edge.peer));
             weights_.push_back(static_cast<std::uint64_t>(edge.bytes.value));
         }
-        const auto found =
-            free_.nearest(make_pull(space_, std::span<const typename Space::Point>(points_), weights_));
+        const auto found = free_.nearest({partners_, weights_});
         meter.spend(found.evaluated);
         // By the distances of all other gains, which may be both ways' in one: or the search could go round in circles.
         if (state_.move_gain(u, found.position) <= 0) return;
@@ -85,15 +80,13 @@ class SwapSearch {
         queue_.wake(u);
     }
 
-    const Space& space_;
     const CommGraph& graph_;
-    std::span<const typename Space::Point> slots_;
-    Arrangement<Quick> state_;
+    Arrangement<Space> state_;
     Neighborhood neighborhood_;
-    FreeSlots<Space> free_;
+    FreeSlots free_;
     WakeQueue queue_;
     bool slots_freed_ = false;
-    std::vector<typename Space::Point> points_;
+    std::vector<std::uint32_t> partners_;  // positions
     std::vector<std::uint64_t> weights_;
 };
 
@@ -101,12 +94,10 @@ class SwapSearch {
 
 Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter,
                            const SwapOptions& options) {
-    return with_quick_space(
-        problem.allocation(), [&]<class Space, class Quick>(const Space& space, const auto& slots,
-                                                            const Quick& quick, const auto& quick_slots) {
-            SwapSearch<Space, Quick> search(space, slots, quick, quick_slots, problem, start, options);
-            return placement_at(problem.allocation(), search.run(meter));
-        });
+    return with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
+        SwapSearch<Space> search(space, slots, problem, start, options);
+        return placement_at(problem.allocation(), search.run(meter));
+    });
 }
 
 }  // namespace topoloom

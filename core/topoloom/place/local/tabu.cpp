@@ -18,19 +18,17 @@ namespace topoloom {
 namespace {
 
 /// Tabu search with a list of the best exchange of every rank. A rank that has moved stays for a while.
-template <class Space, class Quick>
+template <class Space>
 class NearTabu {
    public:
-    NearTabu(const Space& space, std::span<const typename Space::Point> slots, const Quick& quick,
-             std::span<const typename Quick::Point> quick_slots, const Problem& problem,
+    NearTabu(const Space& space, std::span<const typename Space::Point> slots, const Problem& problem,
              const Placement& start)
         : graph_(problem.symmetric()),
-          state_(quick, quick_slots, graph_, positions_of(problem.allocation(), start.slots())),
-          slots_(slots),
-          moving_(space, problem, doubled(quick) ? 2 : 1),
+          state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
+          moving_(problem, counts_both_ways(space) ? 2 : 1),
           home_(home_positions(problem)),
           near_ranks_(graph_, 2, near_in_graph),
-          near_slots_(space, problem.allocation(), near_on_machine, problem.threads()),
+          near_slots_(problem.allocation(), near_on_machine, problem.threads()),
           heap_(graph_.rank_count()),
           target_(graph_.rank_count()),
           released_(max_stay),
@@ -52,11 +50,6 @@ class NearTabu {
     static constexpr std::uint32_t near_on_machine = 6;
     static constexpr std::uint32_t most_partners = 16;
     static constexpr std::uint32_t max_stay = 64;
-
-    [[nodiscard]] static bool doubled(const Quick& quick) {
-        if constexpr (requires { quick.differ(); }) return quick.differ();
-        return false;
-    }
 
     struct Step {
         Rank rank;
@@ -127,12 +120,9 @@ class NearTabu {
         if (to == state_.position(u)) return 0;
         const Rank other = state_.occupant(to);
         const std::uint32_t from = state_.position(u);
-        const std::int64_t moved = moving(u, from) - moving(u, to);
+        const std::int64_t moved = moving_.at(u, from) - moving_.at(u, to);
         if (other == Rank::none) return moved + state_.move_gain(u, to);
-        return moved + moving(other, to) - moving(other, from) + state_.exchange_gain(u, other);
-    }
-    [[nodiscard]] std::int64_t moving(Rank u, std::uint32_t position) const {
-        return moving_.at(u, slots_[position]);
+        return moved + moving_.at(other, to) - moving_.at(other, from) + state_.exchange_gain(u, other);
     }
 
     /// Finds the best exchange of a rank that need not stay.
@@ -162,12 +152,11 @@ class NearTabu {
     }
 
     const CommGraph& graph_;
-    Arrangement<Quick> state_;
-    std::span<const typename Space::Point> slots_;
-    MovingCost<Space> moving_;
+    Arrangement<Space> state_;
+    MovingCost moving_;
     std::vector<std::uint32_t> home_;  // where a rank was
     Neighborhood near_ranks_;
-    NearSlots<Space> near_slots_;
+    NearSlots near_slots_;
     GainHeap heap_;                            // of the ranks that may move, by their best gain
     std::vector<std::uint32_t> target_;        // where each of them would go
     std::vector<std::vector<Rank>> released_;  // by iteration, modulo
@@ -196,14 +185,12 @@ Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
     if (meter.exhausted() || problem.allocation().slot_count() < 2) return start;
     if (problem.allocation().slot_count() <= options.dense)
         return tabu_on_all(problem, start, meter, options.iterations == 0 ? 1000 : options.iterations);
-    return with_quick_space(
-        problem.allocation(), [&]<class Space, class Quick>(const Space& space, const auto& slots,
-                                                            const Quick& quick, const auto& quick_slots) {
-            NearTabu<Space, Quick> search(space, slots, quick, quick_slots, problem, start);
-            const std::uint64_t iterations =
-                options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
-            return placement_at(problem.allocation(), search.run(iterations, meter));
-        });
+    return with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
+        NearTabu<Space> search(space, slots, problem, start);
+        const std::uint64_t iterations =
+            options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
+        return placement_at(problem.allocation(), search.run(iterations, meter));
+    });
 }
 
 }  // namespace topoloom

@@ -8,7 +8,6 @@
 
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/place/state/free_slots.hpp"
-#include "topoloom/place/state/space_pull.hpp"
 
 namespace topoloom {
 
@@ -17,38 +16,36 @@ namespace {
 enum class Beside { all_partners, all_partners_by_bytes, latest_partner };
 
 /// Positions of the allocation, the most central first: least total distance to all allocated slots.
-template <class Space>
-std::vector<std::uint32_t> by_centrality(const Space& space, const Allocation& allocation) {
-    std::vector<typename Space::Network::Point> points;
-    for (const Node node : allocation.nodes()) points.push_back(space.network().point(node));
-    const std::vector<std::uint64_t> totals = space.network().total_distances(points);
-    std::vector<std::uint32_t> order(allocation.slot_count());
+std::vector<std::uint32_t> by_centrality(const Allocation& allocation) {
+    std::vector<std::uint64_t> total(allocation.slot_count());
+    with_space(allocation.machine(), [&]<class Space>(const Space& space) {
+        std::vector<typename Space::Network::Point> points;
+        for (const Node node : allocation.nodes()) points.push_back(space.network().point(node));
+        const std::vector<std::uint64_t> totals = space.network().total_distances(points);
+        for (std::size_t i = 0; i < total.size(); ++i) {
+            const std::uint64_t port = space.port_cost(space.point(allocation.slots()[i]));
+            total[i] = space.hop_weight() * totals[allocation.node_of_slot()[i]] + (points.size() - 1) * port;
+        }
+    });
+    std::vector<std::uint32_t> order(total.size());
     std::iota(order.begin(), order.end(), 0U);
-    const auto total = [&](std::uint32_t position) {
-        const std::uint64_t port = space.port_cost(space.point(allocation.slots()[position]));
-        return space.hop_weight() * totals[allocation.node_of_slot()[position]] + (points.size() - 1) * port;
-    };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return total(a) < total(b); });
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t position) { return total[position]; });
     return order;
 }
 
 /// What all runs on one problem share: made once, copied where a run changes it.
-template <class Space>
 struct Ground {
-    const Space& space;
     const Allocation& allocation;
     const CommGraph& graph;  // symmetric
-    FreeSlots<Space> free;
+    FreeSlots free;
     std::vector<std::uint32_t> central;
     std::vector<Rank> by_degree;  // most partners first
 
-    Ground(const Space& s, const Problem& problem)
-        : space(s),
-          allocation(problem.allocation()),
+    explicit Ground(const Problem& problem)
+        : allocation(problem.allocation()),
           graph(problem.symmetric()),
-          free(s, problem.allocation()),
-          central(by_centrality(s, problem.allocation())) {
+          free(problem.allocation()),
+          central(by_centrality(problem.allocation())) {
         for (const Rank u : ids<Rank>(graph.rank_count())) by_degree.push_back(u);
         std::stable_sort(by_degree.begin(), by_degree.end(),
                          [&](Rank a, Rank b) { return graph.degree(a) > graph.degree(b); });
@@ -56,17 +53,15 @@ struct Ground {
 };
 
 /// One growth of a placement from a first rank.
-template <class Space>
 class Growth {
    public:
-    Growth(const Ground<Space>& ground, Beside beside)
+    Growth(const Ground& ground, Beside beside)
         : ground_(ground),
           beside_(beside),
           free_(ground.free),
           position_(ground.graph.rank_count(), unplaced),
           queued_(ground.graph.rank_count(), false),
-          latest_(beside == Beside::latest_partner ? ground.graph.rank_count() : 0),
-          points_(ground.graph.rank_count()) {}
+          latest_(beside == Beside::latest_partner ? ground.graph.rank_count() : 0) {}
 
     /// Spends one unit per slot looked at; once `spend` says stop, the rest goes to free slots in order.
     template <class Spend>
@@ -111,7 +106,6 @@ class Growth {
     void put(Rank u, std::uint32_t position) {
         free_.take(position);
         position_[u.value] = position;
-        points_[u.value] = ground_.space.point(ground_.allocation.slots()[position]);
         for (const Rank v : ground_.graph.peers(u)) {
             if (beside_ == Beside::latest_partner) latest_[v.value] = u;
             if (queued_[v.value]) continue;
@@ -120,24 +114,23 @@ class Growth {
         }
     }
 
-    typename FreeSlots<Space>::Found best_slot(Rank s) {
+    FreeSlots::Found best_slot(Rank s) {
         near_.clear();
         weights_.clear();
         if (beside_ == Beside::latest_partner) {
-            near_.push_back(points_[latest_[s.value].value]);
+            near_.push_back(position_[latest_[s.value].value]);
             weights_.push_back(1);
         } else {
             const auto peers = ground_.graph.peers(s);
             const auto bytes = ground_.graph.bytes(s);
             for (std::size_t i = 0; i < peers.size(); ++i) {
                 if (!placed(peers[i])) continue;
-                near_.push_back(points_[peers[i].value]);
+                near_.push_back(position_[peers[i].value]);
                 weights_.push_back(
                     beside_ == Beside::all_partners ? 1 : static_cast<std::uint64_t>(bytes[i].value));
             }
         }
-        return free_.nearest(
-            make_pull(ground_.space, std::span<const typename Space::Point>(near_), weights_));
+        return free_.nearest({near_, weights_});
     }
 
     std::vector<Slot> finish() {
@@ -154,27 +147,23 @@ class Growth {
         return slots;
     }
 
-    const Ground<Space>& ground_;
+    const Ground& ground_;
     Beside beside_;
-    FreeSlots<Space> free_;
+    FreeSlots free_;
     std::vector<std::uint32_t> position_;
     std::vector<char> queued_;
     std::vector<Rank> latest_;
-    std::vector<typename Space::Point> points_;
     std::priority_queue<Waiting> queue_;
     std::size_t next_central_ = 0;
-    std::vector<typename Space::Point> near_;  // kept to save allocations
+    std::vector<std::uint32_t> near_;  // kept to save allocations
     std::vector<std::uint64_t> weights_;
 };
 
 Placement grow(const Problem& problem, Meter& meter, Beside beside) {
-    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
-        const Ground<Space> ground(space, problem);
-        Growth<Space> growth(ground, beside);
-        return Placement(problem.allocation(), growth.run(ground.by_degree.front(), [&](std::uint64_t work) {
-            return meter.spend(work);
-        }));
-    });
+    const Ground ground(problem);
+    Growth growth(ground, beside);
+    return {problem.allocation(),
+            growth.run(ground.by_degree.front(), [&](std::uint64_t work) { return meter.spend(work); })};
 }
 
 Beside by(std::uint32_t weighted) {
@@ -207,28 +196,25 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     const std::size_t starts = options.starts == 0
                                    ? problem.rank_count()
                                    : std::min<std::size_t>(options.starts, problem.rank_count());
-    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
-        const Ground<Space> ground(space, problem);
-        Run best;
-        for (std::size_t begin = 0; begin < starts && !meter.exhausted(); begin += round_size) {
-            std::vector<Run> round(std::min(round_size, starts - begin));
-            parallel_for(round.size(), problem.threads(), [&](std::size_t i, int) {
-                Growth<Space> growth(ground, by(options.weighted));
-                Run& run = round[i];
-                run.slots =
-                    growth.run(start_rank(ground.by_degree, begin + i, starts), [&](std::uint64_t work) {
-                        run.work += work;
-                        return true;
-                    });
-                run.value = hop_bytes(problem.graph(), problem.machine(), run.slots, 1);
+    const Ground ground(problem);
+    Run best;
+    for (std::size_t begin = 0; begin < starts && !meter.exhausted(); begin += round_size) {
+        std::vector<Run> round(std::min(round_size, starts - begin));
+        parallel_for(round.size(), problem.threads(), [&](std::size_t i, int) {
+            Growth growth(ground, by(options.weighted));
+            Run& run = round[i];
+            run.slots = growth.run(start_rank(ground.by_degree, begin + i, starts), [&](std::uint64_t work) {
+                run.work += work;
+                return true;
             });
-            for (Run& run : round) {
-                meter.spend(run.work);
-                if (run.value < best.value) best = std::move(run);
-            }
+            run.value = hop_bytes(problem.graph(), problem.machine(), run.slots, 1);
+        });
+        for (Run& run : round) {
+            meter.spend(run.work);
+            if (run.value < best.value) best = std::move(run);
         }
-        return Placement(problem.allocation(), std::move(best.slots));
-    });
+    }
+    return {problem.allocation(), std::move(best.slots)};
 }
 
 }  // namespace topoloom

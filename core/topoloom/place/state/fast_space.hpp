@@ -51,7 +51,7 @@ class TableSpace {
     }
 
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return distance_[a * width_ + b]; }
-    /// As that of BothWays: distances are sums of two.
+    /// As that of SymmetricSpace: distances are sums of two.
     [[nodiscard]] bool differ() const { return differ_; }
 
    private:
@@ -62,29 +62,34 @@ class TableSpace {
     std::vector<std::uint16_t> distance_;
 };
 
-/// Calls use(space, slots, quick, quick_slots): the machine's space and one that is quicker to compare points in, each
-/// with the points of all slots of the allocation. Their distances are the same but where ways there and back differ:
-/// the quick ones then are the sum of both.
+/// Calls use(space, slots) with the quickest space for the distances between the slots of an allocation, and their points
+/// by position. The distances are the machine's, but where those of the ways there and back differ: then they are the sum
+/// of both. Searches are compiled for each of these spaces, so they are few: what is rare takes a more general one.
 template <class Use>
-decltype(auto) with_quick_space(const Allocation& allocation, Use&& use) {
+decltype(auto) with_fast_space(const Allocation& allocation, Use&& use) {
     const Machine& machine = allocation.machine();
-    return with_space(machine, [&]<class Space>(const Space& space) {
-        const std::vector<typename Space::Point> slots = slot_points(space, allocation);
-        if constexpr (std::is_same_v<Space, FlatSpace<Torus>>) {
-            if (OffsetSpace::fits(space.network())) {
-                const OffsetSpace quick(space.network(), machine.slots_per_node());
-                return use(space, slots, quick, slot_points(quick, allocation));
-            }
+    const auto with_points = [&](const auto& space) { return use(space, slot_points(space, allocation)); };
+    return with_geometry(machine, [&]<class Network>(const Network& network) {
+        const NodeInside& inside = machine.inside();
+        if constexpr (std::is_same_v<Network, Torus>) {
+            if (inside.is_flat() && OffsetSpace::fits(network))
+                return with_points(OffsetSpace(network, machine.slots_per_node()));
         }
         if (TableSpace::fits(allocation)) {
-            std::vector<std::uint32_t> positions(slots.size());
+            std::vector<std::uint32_t> positions(allocation.slot_count());
             std::iota(positions.begin(), positions.end(), 0U);
-            return use(space, slots, TableSpace(space, slots), positions);
+            return with_space(network, inside, [&](const auto& space) {
+                return use(TableSpace(space, slot_points(space, allocation)), positions);
+            });
         }
-        if constexpr (BothWays<Space>::may_differ) {
-            return use(space, slots, BothWays<Space>(space), slots);
+        if constexpr (std::is_same_v<Network, Tree>) {
+            if (inside.is_flat()) return with_points(FlatSpace<Network>(network, inside));
+        }
+        const LeveledSpace<Network> space(network, inside);
+        if constexpr (SymmetricSpace<LeveledSpace<Network>>::may_differ) {
+            return use(SymmetricSpace<LeveledSpace<Network>>(space), slot_points(space, allocation));
         } else {
-            return use(space, slots, space, slots);
+            return with_points(space);
         }
     });
 }

@@ -2,18 +2,19 @@
 // The free slots of an allocation: which of them is best for a rank.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <span>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/place/state/slot_tree.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 
 namespace topoloom {
 
 /// Slots are named by their position in the allocation. All are free at first. Take and release O(log slots).
-template <class Space>
 class FreeSlots {
    public:
     struct Found {
@@ -21,50 +22,34 @@ class FreeSlots {
         std::uint64_t cost = std::numeric_limits<std::uint64_t>::max();
         std::uint64_t evaluated = 0;  // slots and parts looked at
     };
+    /// What draws a rank: slots by position, each with a weight, and maybe one that need not be allocated.
+    struct Partners {
+        std::span<const std::uint32_t> positions;
+        std::span<const std::uint64_t> weights;
+        std::optional<Slot> origin{};
+        std::uint64_t origin_weight = 0;
+    };
 
-    FreeSlots(const Space& space, const Allocation& allocation)
-        : tree_(space, allocation, [](std::uint32_t position) { return position; }),
-          free_(allocation.slot_count()) {}
+    /// Refers to the allocation's machine.
+    explicit FreeSlots(const Allocation& allocation);
+    FreeSlots(const FreeSlots& other);
+    FreeSlots& operator=(const FreeSlots&) = delete;
+    ~FreeSlots();
 
     [[nodiscard]] std::size_t count() const { return free_; }
-    [[nodiscard]] bool is_free(std::uint32_t position) const { return tree_.value(position) != no_index; }
-    void take(std::uint32_t position) {
-        tree_.set(position, no_index);
-        --free_;
-    }
-    void release(std::uint32_t position) {
-        tree_.set(position, position);
-        ++free_;
-    }
+    [[nodiscard]] bool is_free(std::uint32_t position) const;
+    void take(std::uint32_t position);
+    void release(std::uint32_t position);
 
-    /// The free slot of least pull.cost(point); among equals the one that comes first in the allocation.
-    template <class Pull>
-    [[nodiscard]] Found nearest(const Pull& pull) const {
-        Best best;
-        best.found.evaluated = tree_.search(pull, best);
-        return best.found;
-    }
+    /// The free slot with the least sum of weighted distances; among equals the one that comes first in the allocation.
+    [[nodiscard]] Found nearest(const Partners& partners) const;
 
    private:
-    /// Of a part, the first free slot.
-    struct First {
-        std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return std::min(a, b); }
-    };
-    struct Best {
-        Found found;
+    class Search;
+    template <class Space>
+    class TreeSearch;
 
-        [[nodiscard]] static bool admits(std::uint32_t first) { return first != no_index; }
-        [[nodiscard]] bool hopes(std::uint32_t first, std::uint64_t bound) const {
-            return admits(first) && (bound < found.cost || (bound == found.cost && first < found.position));
-        }
-        void offer(std::uint32_t position, std::uint32_t, std::uint64_t cost) {
-            if (!hopes(position, cost)) return;
-            found.position = position;
-            found.cost = cost;
-        }
-    };
-
-    SlotTree<Space, std::uint32_t, First> tree_;
+    std::unique_ptr<Search> search_;
     std::size_t free_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -16,31 +17,24 @@ namespace topoloom {
 inline constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 /// Without migration nothing costs anything. O(1) to ask.
-template <class Space>
 class MovingCost {
    public:
-    using Point = typename Space::Point;
+    /// `scale`: 2 for a search whose distances are those of both ways together. Refers to the problem.
+    MovingCost(const Problem& problem, std::int64_t scale);
 
-    /// `scale`: 2 for a search whose distances are those of both ways together. Refers to the space.
-    MovingCost(const Space& space, const Problem& problem, std::int64_t scale)
-        : space_(space),
-          bytes_(problem.migration() == nullptr ? 0 : scale * problem.migration()->bytes_per_rank.value),
-          origin_(problem.rank_count()) {
-        for (std::size_t u = 0; problem.migration() != nullptr && u < origin_.size(); ++u) {
-            if (const auto from = problem.migration()->from[u]) origin_[u] = space.point(*from);
-        }
+    /// Where a rank was, if that is known.
+    [[nodiscard]] std::optional<Slot> origin(Rank u) const {
+        return problem_.migration() == nullptr ? std::nullopt : problem_.migration()->from[u.value];
     }
-
-    [[nodiscard]] const std::optional<Point>& origin(Rank u) const { return origin_[u.value]; }
-    [[nodiscard]] std::int64_t at(Rank u, const Point& point) const {
-        if (bytes_ == 0 || !origin_[u.value]) return 0;
-        return bytes_ * std::int64_t{space_.distance(*origin_[u.value], point)};
+    /// Of rank u, if it goes to a position of the allocation.
+    [[nodiscard]] std::int64_t at(Rank u, std::uint32_t position) const {
+        return bytes_ == 0 ? 0 : bytes_ * std::int64_t{distance_(u, position)};
     }
 
    private:
-    const Space& space_;
+    const Problem& problem_;
     std::int64_t bytes_;
-    std::vector<std::optional<Point>> origin_;
+    std::function<std::uint32_t(Rank, std::uint32_t)> distance_;  // from the origin; 0 where there is none
 };
 
 }  // namespace topoloom

@@ -2,8 +2,7 @@
 #include "topoloom/place/state/near_lists.hpp"
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/place/state/fast_space.hpp"
-#include "topoloom/place/state/near_slots.hpp"
+#include "topoloom/place/state/near_search.hpp"
 
 namespace topoloom {
 
@@ -12,15 +11,17 @@ void with_near_lists(const Problem& problem, std::uint32_t count,
     constexpr std::size_t many = 16;  // slots for each rank
     const Allocation& allocation = problem.allocation();
     const std::size_t slots = allocation.slot_count();
-    with_quick_space(allocation, [&]<class Space>(const Space& space, const auto&, const auto&, const auto&) {
-        const NearSlots<Space> near(space, allocation, count);
+    with_space(allocation.machine(), [&]<class Space>(const Space& space) {
+        const NearSearch<Space> search(space, allocation, count);
         std::vector<NearLists::List> lists(slots);
         const auto make = [&](std::size_t position) {
-            return near.list_to(static_cast<std::uint32_t>(position));
+            NearLists::List list(search.count());
+            search.list(static_cast<std::uint32_t>(position), list.data());
+            return list;
         };
         if (slots <= many * problem.rank_count())
             parallel_for(slots, problem.threads(), [&](std::size_t i, int) { lists[i] = make(i); });
-        NearLists made(near.count(), std::move(lists), make);
+        NearLists made(search.count(), std::move(lists), make);
         use(made);
     });
 }

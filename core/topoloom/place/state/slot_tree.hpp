@@ -34,6 +34,9 @@ class SlotTree {
         build(space, network, 0, static_cast<std::uint32_t>(order_.size()));
     }
 
+    [[nodiscard]] const typename Space::Point& point(std::uint32_t position) const {
+        return points_[place_in_order_[position]];
+    }
     [[nodiscard]] Value value(std::uint32_t position) const { return value_[place_in_order_[position]]; }
     void set(std::uint32_t position, Value value) {
         const std::uint32_t at = place_in_order_[position];

@@ -13,12 +13,12 @@ namespace topoloom {
 /// the sum over all pairs of ranks, and it comes to an end. Only given links and routes may lack that; there the sum of
 /// the two ways stands for both. Refers to the space.
 template <class Space>
-class BothWays {
+class SymmetricSpace {
    public:
     using Point = typename Space::Point;
     static constexpr bool may_differ = std::is_same_v<typename Space::Network, HopTable>;
 
-    explicit BothWays(const Space& space) : space_(space) {
+    explicit SymmetricSpace(const Space& space) : space_(space) {
         if constexpr (may_differ) differ_ = !space.network().symmetric();
     }
     [[nodiscard]] bool differ() const { return differ_; }
@@ -33,5 +33,12 @@ class BothWays {
     const Space& space_;
     bool differ_ = false;
 };
+
+/// Whether the distances of a space are sums of both ways.
+template <class Space>
+[[nodiscard]] bool counts_both_ways(const Space& space) {
+    if constexpr (requires { space.differ(); }) return space.differ();
+    return false;
+}
 
 }  // namespace topoloom
