@@ -33,7 +33,7 @@ MeshTraffic make_traffic(const Traffic& traffic) {
     const auto* const found = std::ranges::find(collectives, name);
     if (found == collectives.end())
         throw Error(unknown_name("collective", name, {collectives.begin(), collectives.end()}));
-    return {axes, static_cast<Collective>(found - collectives.begin()), Bytes{bytes}};
+    return {axes, static_cast<MeshCollective>(found - collectives.begin()), Bytes{bytes}};
 }
 
 std::vector<MeshTraffic> make_traffics(const std::vector<Traffic>& traffic) {

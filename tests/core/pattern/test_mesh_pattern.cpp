@@ -51,7 +51,7 @@ TEST_CASE("a ring along an axis joins ranks that are equal on all others") {
             }
         }
     }
-    CHECK(matrix_of({2, 3, 4}, {{2}, Collective::ring, Bytes{bytes}}) == expected);
+    CHECK(matrix_of({2, 3, 4}, {{2}, MeshCollective::ring, Bytes{bytes}}) == expected);
 }
 
 TEST_CASE("members of a group along several axes are counted along the first of them first") {
@@ -64,24 +64,25 @@ TEST_CASE("members of a group along several axes are counted along the first of 
             add(expected, next, here, bytes / 2);
         }
     }
-    CHECK(matrix_of({2, 3, 4}, {{2, 0}, Collective::chain, Bytes{bytes}}) == expected);
+    CHECK(matrix_of({2, 3, 4}, {{2, 0}, MeshCollective::chain, Bytes{bytes}}) == expected);
 }
 
 TEST_CASE("every member sends what was asked, the ends of a chain half") {
     for (const std::uint32_t n : {2U, 3U, 4U, 8U}) {
-        for (const Collective collective : {Collective::ring, Collective::all_to_all, Collective::halving}) {
-            if (collective == Collective::halving && !std::has_single_bit(n)) continue;
+        for (const MeshCollective collective :
+             {MeshCollective::ring, MeshCollective::all_to_all, MeshCollective::halving}) {
+            if (collective == MeshCollective::halving && !std::has_single_bit(n)) continue;
             const Dense matrix = matrix_of({3, n}, {{1}, collective, Bytes{bytes}});
             for (std::size_t u = 0; u < matrix.size(); ++u) CHECK(sent(matrix, u) == bytes);
         }
-        const Dense chain = matrix_of({n}, {{0}, Collective::chain, Bytes{bytes}});
+        const Dense chain = matrix_of({n}, {{0}, MeshCollective::chain, Bytes{bytes}});
         for (std::size_t u = 0; u < n; ++u)
             CHECK(sent(chain, u) == (u == 0 || u + 1 == n ? bytes / 2 : bytes));
     }
 }
 
 TEST_CASE("halving has rounds: half as much to twice as far") {
-    const auto rounds = mesh_phases(Extents{8}, {{0}, Collective::halving, Bytes{700}});
+    const auto rounds = mesh_phases(Extents{8}, {{0}, MeshCollective::halving, Bytes{700}});
     REQUIRE(rounds.size() == 3);
     for (std::uint32_t k = 0; k < 3; ++k) {
         for (const Rank u : ids<Rank>(8)) {
@@ -93,30 +94,31 @@ TEST_CASE("halving has rounds: half as much to twice as far") {
 }
 
 TEST_CASE("one axis alone is the pattern of the collective, and groups of one are silent") {
-    CHECK(matrix_of({7}, {{0}, Collective::all_to_all, Bytes{60}}) == dense(all_to_all(7, Bytes{10})));
-    CHECK(mesh_phases(Extents{1, 4}, {{0}, Collective::ring, Bytes{10}}).empty());
+    CHECK(matrix_of({7}, {{0}, MeshCollective::all_to_all, Bytes{60}}) == dense(all_to_all(7, Bytes{10})));
+    CHECK(mesh_phases(Extents{1, 4}, {{0}, MeshCollective::ring, Bytes{10}}).empty());
 }
 
 TEST_CASE("parts are rounded up, and large ones stay exact") {
-    CHECK(sent(matrix_of({4}, {{0}, Collective::all_to_all, Bytes{10}}), 0) == 12);
+    CHECK(sent(matrix_of({4}, {{0}, MeshCollective::all_to_all, Bytes{10}}), 0) == 12);
     const std::int64_t most = 7 * (std::int64_t{1} << 57);
-    CHECK(sent(matrix_of({8}, {{0}, Collective::halving, Bytes{most}}), 3) == most);
+    CHECK(sent(matrix_of({8}, {{0}, MeshCollective::halving, Bytes{most}}), 3) == most);
 }
 
 TEST_CASE("traffic that makes no sense is refused with what would") {
     const auto refused = [](const Extents& extents, const MeshTraffic& traffic, const char* text) {
         CHECK_THROWS_WITH_AS((void)mesh_phases(extents, traffic), text, Error);
     };
-    refused({2, 0}, {{0}, Collective::ring, Bytes{1}},
+    refused({2, 0}, {{0}, MeshCollective::ring, Bytes{1}},
             "axis 1 of the mesh is empty; give it at least 1 rank");
-    refused({2, 2}, {{2}, Collective::ring, Bytes{1}}, "the mesh has 2 axes, and no axis 2");
-    refused({2, 2}, {{1, 1}, Collective::ring, Bytes{1}}, "axis 1 of the mesh is named twice");
-    refused({2, 2}, {{}, Collective::ring, Bytes{1}}, "traffic along no axis of the mesh; name at least one");
+    refused({2, 2}, {{2}, MeshCollective::ring, Bytes{1}}, "the mesh has 2 axes, and no axis 2");
+    refused({2, 2}, {{1, 1}, MeshCollective::ring, Bytes{1}}, "axis 1 of the mesh is named twice");
+    refused({2, 2}, {{}, MeshCollective::ring, Bytes{1}},
+            "traffic along no axis of the mesh; name at least one");
     refused(
-        {6}, {{0}, Collective::halving, Bytes{1}},
+        {6}, {{0}, MeshCollective::halving, Bytes{1}},
         "halving needs groups of a power of two, not of 6; the nearest are 4 and 8, and a ring takes any");
-    refused({2}, {{0}, Collective::ring, Bytes{-1}},
+    refused({2}, {{0}, MeshCollective::ring, Bytes{-1}},
             "the messages of a mesh cannot have -1 bytes; give 0 or more");
-    refused({1U << 16, 1U << 16}, {{0}, Collective::ring, Bytes{1}},
+    refused({1U << 16, 1U << 16}, {{0}, MeshCollective::ring, Bytes{1}},
             "a mesh of 4294967296 ranks is too large; give at most 2^31 - 1");
 }

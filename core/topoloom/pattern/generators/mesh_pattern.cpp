@@ -85,13 +85,13 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
     std::vector<CommGraph> phases;
     const Bytes half = share(traffic.bytes, 1, 2);
     switch (traffic.collective) {
-        case Collective::ring:
+        case MeshCollective::ring:
             phases.push_back(phase([&](std::size_t i, const auto& send) {
                 send((i + 1) % n, half);
                 send((i + n - 1) % n, half);
             }));
             break;
-        case Collective::all_to_all:
+        case MeshCollective::all_to_all:
             if (n > (std::size_t{1} << 31) / members.ranks())
                 fail("all-to-all in groups of ", n, " has more than 2^31 messages; use smaller groups");
             phases.push_back(phase([&](std::size_t i, const auto& send) {
@@ -100,7 +100,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
                 }
             }));
             break;
-        case Collective::halving:
+        case MeshCollective::halving:
             if (!std::has_single_bit(n)) {
                 fail("halving needs groups of a power of two, not of ", n, "; the nearest are ",
                      std::bit_floor(n), " and ", std::bit_ceil(n), ", and a ring takes any");
@@ -111,7 +111,7 @@ std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents, const
                 }));
             }
             break;
-        case Collective::chain:
+        case MeshCollective::chain:
             phases.push_back(phase([&](std::size_t i, const auto& send) {
                 if (i + 1 < n) send(i + 1, half);
                 if (i > 0) send(i - 1, half);

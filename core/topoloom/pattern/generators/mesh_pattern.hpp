@@ -12,7 +12,7 @@
 namespace topoloom {
 
 /// What the n members of a group send, numbered 0 .. n-1, when each sends `bytes` in all.
-enum class Collective : std::uint8_t {
+enum class MeshCollective : std::uint8_t {
     ring,        ///< half to the next member and half to the one before, the last next to the first
     all_to_all,  ///< a part to every other member
     halving,  ///< to i xor 1, i xor 2, i xor 4, ..., half as much each time, in rounds of their own: an all-reduce
@@ -23,7 +23,7 @@ enum class Collective : std::uint8_t {
 /// One group for every position on the mesh's other axes. Members are counted along `axes`, the first the fastest.
 struct MeshTraffic {
     std::vector<std::uint32_t> axes;  // of the mesh, by index
-    Collective collective;
+    MeshCollective collective;
     Bytes bytes;  // that a member sends
 };
 

@@ -11,13 +11,13 @@
 
 namespace topoloom {
 
-struct RankMessage {
+struct StepMessage {
     Rank from;
     Rank to;
-    friend auto operator<=>(const RankMessage&, const RankMessage&) = default;
+    friend auto operator<=>(const StepMessage&, const StepMessage&) = default;
 };
 
-using Step = std::vector<RankMessage>;
+using Step = std::vector<StepMessage>;
 
 /// Rank r sends to r + by, round the end.
 [[nodiscard]] Step shift_step(std::size_t ranks, std::size_t by);
