@@ -13,6 +13,7 @@
 #include "topoloom/bound/partner_profile.hpp"
 #include "topoloom/bound/wiring.hpp"
 #include "topoloom/machine/allocations/territory.hpp"
+#include "topoloom/machine/network_view.hpp"
 
 namespace topoloom {
 
@@ -57,19 +58,15 @@ std::vector<Port> ports(const Wiring& wiring) {
 }
 
 /// Whether the routes between nodes of the allocation do not depend on the load, nor are too many to look at.
-template <Topology T>
-bool routes_are_known(const T& network, const Allocation& allocation) {
+bool routes_are_known(const NetworkView& network, const Allocation& allocation) {
     constexpr double most_visits = 5e7;
     const auto nodes = static_cast<double>(allocation.nodes().size());
-    if constexpr (requires { network.adapts(); }) {
-        if (network.adapts()) return false;
-    }
+    if (network.adapts()) return false;
     return nodes * nodes * static_cast<double>(network.diameter()) <= most_visits;
 }
 
 /// Bandwidth of the links that routes between nodes of the allocation use; of all that are up where these are not known.
-template <Topology T>
-double usable_bandwidth(const T& network, const Allocation& allocation) {
+double usable_bandwidth(const NetworkView& network, const Allocation& allocation) {
     const bool known = routes_are_known(network, allocation);
     std::vector<char> used(network.link_count(), known ? 0 : 1);
     if (known) {
@@ -83,7 +80,7 @@ double usable_bandwidth(const T& network, const Allocation& allocation) {
     for (const LinkRun& run : network.bandwidth_runs()) {
         std::size_t count = 0;
         for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i)
-            count += used[i] != 0 && is_up(network, Link{i}) ? 1 : 0;
+            count += used[i] != 0 && network.is_up(Link{i}) ? 1 : 0;
         sum += static_cast<double>(count) * run.bandwidth.value;
     }
     return sum;
@@ -119,9 +116,10 @@ CongestionBound message_bound(const BoundProblem& problem) {
             ranks = "ranks " + std::to_string(u.value) + " and " + std::to_string(edge.peer.value);
         }
     }
-    const double seconds_per_byte = with_topology(problem.machine(), [&](const auto& network) {
-        if (!routes_are_known(network, allocation)) return 0.0;
-        double least = std::numeric_limits<double>::infinity();
+    const NetworkView network(problem.machine().topology());
+    double seconds_per_byte = 0;
+    if (routes_are_known(network, allocation)) {
+        seconds_per_byte = std::numeric_limits<double>::infinity();
         for (const Node a : allocation.nodes()) {
             for (const Node b : allocation.nodes()) {
                 if (a == b) continue;
@@ -129,11 +127,10 @@ CongestionBound message_bound(const BoundProblem& problem) {
                 network.route(a, b, [&](Link link, double share) {
                     busiest = std::max(busiest, share / network.bandwidth(link).value);
                 });
-                least = std::min(least, busiest);
+                seconds_per_byte = std::min(seconds_per_byte, busiest);
             }
         }
-        return least;
-    });
+    }
     if (most == 0 || seconds_per_byte == 0) return {};
     return {static_cast<double>(most) * seconds_per_byte * rounding_margin, "message", ranks};
 }
@@ -173,8 +170,8 @@ CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter) {
     const BoundProblem in_hops(problem.graph(), allocation, {problem.room().begin(), problem.room().end()},
                                problem.threads());
     const HopBytesBound bytes = hop_bytes_bound(in_hops, meter);
-    const double bandwidth = with_topology(
-        problem.machine(), [&](const auto& t) { return usable_bandwidth(t, problem.allocation()); });
+    const double bandwidth =
+        usable_bandwidth(NetworkView(problem.machine().topology()), problem.allocation());
     if (bytes.value <= 0 || bandwidth <= 0) return {};
     return {static_cast<double>(bytes.value) / bandwidth * rounding_margin, "average",
             "all links, hops by " + std::string(bytes.by)};

@@ -7,6 +7,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/id.hpp"
+#include "topoloom/machine/network_view.hpp"
 
 namespace topoloom {
 
@@ -23,33 +24,30 @@ class Search {
    public:
     Search(const BoundProblem& problem, Meter& meter)
         : graph_(problem.graph()), meter_(meter), places_(problem.allocation().slot_count()) {
-        with_topology(problem.machine(), [&](const auto& network) {
-            if constexpr (requires { network.adapts(); }) {
-                if (network.adapts())
-                    fail("an exact search for congestion needs routes that do not depend on the load");
-            }
-            load_.assign(network.link_count(), 0);
-            for (const LinkRun& run : network.bandwidth_runs())
-                per_byte_.resize(per_byte_.size() + run.count, 1 / run.bandwidth.value);
-            std::vector<char> used(network.link_count(), 0);
-            for (const Slot a : problem.allocation().slots()) {
-                for (const Slot b : problem.allocation().slots()) {
-                    auto& route = routes_.emplace_back();
-                    const Node from = problem.machine().node(a);
-                    const Node to = problem.machine().node(b);
-                    if (from != to)
-                        network.route(from, to,
-                                      [&](Link link, double share) { route.push_back({link.value, share}); });
-                    double hops = 0;
-                    for (const Share& part : route) {
-                        hops += part.share;
-                        used[part.link] = 1;
-                    }
-                    if (a != b) least_hops_ = std::min(least_hops_, hops);
+        const NetworkView network(problem.machine().topology());
+        if (network.adapts())
+            fail("an exact search for congestion needs routes that do not depend on the load");
+        load_.assign(network.link_count(), 0);
+        for (const LinkRun& run : network.bandwidth_runs())
+            per_byte_.resize(per_byte_.size() + run.count, 1 / run.bandwidth.value);
+        std::vector<char> used(network.link_count(), 0);
+        for (const Slot a : problem.allocation().slots()) {
+            for (const Slot b : problem.allocation().slots()) {
+                auto& route = routes_.emplace_back();
+                const Node from = problem.machine().node(a);
+                const Node to = problem.machine().node(b);
+                if (from != to)
+                    network.route(from, to,
+                                  [&](Link link, double share) { route.push_back({link.value, share}); });
+                double hops = 0;
+                for (const Share& part : route) {
+                    hops += part.share;
+                    used[part.link] = 1;
                 }
+                if (a != b) least_hops_ = std::min(least_hops_, hops);
             }
-            for (std::size_t l = 0; l < used.size(); ++l) bandwidth_ += used[l] ? 1 / per_byte_[l] : 0;
-        });
+        }
+        for (std::size_t l = 0; l < used.size(); ++l) bandwidth_ += used[l] ? 1 / per_byte_[l] : 0;
         taken_.assign(places_, 0);
         place_.assign(graph_.rank_count(), no_index);
         sort_ranks(problem.symmetric());

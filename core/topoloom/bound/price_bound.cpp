@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "topoloom/bound/congestion_bound.hpp"
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/qap/dual_ascent.hpp"
 
 namespace topoloom {
@@ -28,8 +29,7 @@ struct Exchange {
 /// The routes between all nodes of an allocation, and a price for each link that one of them uses.
 class PricedRoutes {
    public:
-    template <Topology T>
-    PricedRoutes(const T& network, std::span<const Node> nodes) : nodes_(nodes.size()) {
+    PricedRoutes(const NetworkView& network, std::span<const Node> nodes) : nodes_(nodes.size()) {
         constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
         std::vector<std::uint32_t> number(network.link_count(), unknown);
         for (const Node a : nodes) {
@@ -254,21 +254,17 @@ class PriceGame {
 CongestionBound price_bound(const BoundProblem& problem, Meter& meter) {
     const std::span<const Node> nodes = problem.allocation().nodes();
     if (!meter.go_on()) return {};
-    return with_topology(problem.machine(), [&](const auto& network) -> CongestionBound {
-        if constexpr (requires { network.adapts(); }) {
-            if (network.adapts()) return {};
-        }
-        if (nodes.size() * nodes.size() * network.diameter() > most_crossings) return {};
-        const auto places = static_cast<double>(problem.total_room());
-        if (static_cast<double>(problem.symmetric().edge_count()) * places * places > most_pair_costs)
-            return {};
-        PricedRoutes routes(network, nodes);
-        if (routes.link_count() == 0 || problem.graph().total_bytes().value == 0) return {};
-        PriceGame game(problem, routes);
-        const std::vector<double> prices = game.play(meter);
-        routes.set_prices(prices);
-        return {game.least_payment(meter), "prices", std::to_string(routes.link_count()) + " links"};
-    });
+    const NetworkView network(problem.machine().topology());
+    if (network.adapts()) return {};
+    if (nodes.size() * nodes.size() * network.diameter() > most_crossings) return {};
+    const auto places = static_cast<double>(problem.total_room());
+    if (static_cast<double>(problem.symmetric().edge_count()) * places * places > most_pair_costs) return {};
+    PricedRoutes routes(network, nodes);
+    if (routes.link_count() == 0 || problem.graph().total_bytes().value == 0) return {};
+    PriceGame game(problem, routes);
+    const std::vector<double> prices = game.play(meter);
+    routes.set_prices(prices);
+    return {game.least_payment(meter), "prices", std::to_string(routes.link_count()) + " links"};
 }
 
 }  // namespace topoloom

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "topoloom/machine/allocations/territory.hpp"
+#include "topoloom/machine/network_view.hpp"
 
 namespace topoloom {
 
@@ -14,26 +15,24 @@ Wiring::Wiring(const BoundProblem& problem) {
         std::int64_t out, in;
     };
     std::vector<Arc> arcs;
-    with_topology(problem.machine(), [&](const auto& network) {
-        const auto runs = network.bandwidth_runs();
-        double most = 0;
-        for (const LinkRun& run : runs) most = std::max(most, run.bandwidth.value);
-        // 2^39 units for the fastest link leave room for 2^23 of them, and are exact where bandwidths are halved.
-        if (most > 0) unit_ = std::ldexp(most, -39);
-        for (const LinkRun& run : runs) {
-            const auto units = static_cast<std::int64_t>(std::ceil(run.bandwidth.value / unit_));
-            for (std::size_t i = 0; i < run.count; ++i) {
-                const Link link{run.first.value + i};
-                if (!is_up(network, link)) continue;
-                const LinkEnds ends = network.ends(link);
-                arcs.push_back({ends.from, ends.to, units, 0});
-                arcs.push_back({ends.to, ends.from, 0, units});
-            }
+    const NetworkView network(problem.machine().topology());
+    const auto runs = network.bandwidth_runs();
+    double most = 0;
+    for (const LinkRun& run : runs) most = std::max(most, run.bandwidth.value);
+    // 2^39 units for the fastest link leave room for 2^23 of them, and are exact where bandwidths are halved.
+    if (most > 0) unit_ = std::ldexp(most, -39);
+    for (const LinkRun& run : runs) {
+        const auto units = static_cast<std::int64_t>(std::ceil(run.bandwidth.value / unit_));
+        for (std::size_t i = 0; i < run.count; ++i) {
+            const Link link{run.first.value + i};
+            if (!network.is_up(link)) continue;
+            const LinkEnds ends = network.ends(link);
+            arcs.push_back({ends.from, ends.to, units, 0});
+            arcs.push_back({ends.to, ends.from, 0, units});
         }
-        room_.assign(network.vertex_count(), 0);
-        for (const Node node : ids<Node>(network.node_count()))
-            vertex_of_node_.push_back(network.vertex(node));
-    });
+    }
+    room_.assign(network.vertex_count(), 0);
+    for (const Node node : ids<Node>(network.node_count())) vertex_of_node_.push_back(network.vertex(node));
     std::ranges::sort(arcs, {}, [](const Arc& arc) { return std::pair(arc.vertex, arc.other); });
     first_.assign(room_.size() + 1, 0);
     for (std::size_t i = 0; i < arcs.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/bisection_bound.hpp"
 #include "topoloom/partition/bisection.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
@@ -19,15 +20,6 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t most_links = 4'000'000;  // that partitioning is tried on
-
-template <Topology T>
-bool is_up(const T& network, Link link) {
-    if constexpr (requires { network.is_up(link); }) {
-        return network.is_up(link);
-    } else {
-        return true;
-    }
-}
 
 /// The extents of routers' coordinates, the last varying fastest; of a network without, its vertices.
 std::vector<std::uint32_t> grid_of(const Machine& machine) {
@@ -45,6 +37,7 @@ class Halver {
    public:
     explicit Halver(const Machine& machine)
         : halves_(halves_of(machine)), result_{bisection_at_least(machine), {}, 0} {
+        const NetworkView view(machine.topology());
         with_topology(machine, [&](const auto& topology) {
             const auto& network = between_routers(topology);
             nodes_on_.assign(network.vertex_count(), 0);
@@ -52,7 +45,7 @@ class Halver {
             for (const LinkRun& run : network.bandwidth_runs()) {
                 for (std::uint32_t i = 0; i < run.count; ++i) {
                     const Link link{run.first.value + i};
-                    if (!is_up(network, link)) continue;
+                    if (!view.is_up(link)) continue;
                     ends_.push_back(network.ends(link));
                     bandwidth_.push_back(run.bandwidth.value);
                 }

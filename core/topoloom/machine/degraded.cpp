@@ -164,6 +164,49 @@ std::pair<Node, Node> Degraded::lost_among(std::span<const Node> nodes) const {
     return {nodes.front(), nodes.front()};
 }
 
+std::size_t Degraded::vertex_count() const {
+    return std::visit([](const auto& t) -> std::size_t { return t.vertex_count(); }, *whole_);
+}
+
+template <class T>
+bool Degraded::is_up(const T& whole, Node a, Node b) const {
+    bool up = true;
+    whole.route(a, b, [&](Link link, double) { up = up && is_up(link); });
+    return up;
+}
+
+void Degraded::show_route(Node a, Node b, const RouteVisitor& visit) const {
+    std::visit(
+        [&](const auto& t) {
+            if (is_up(t, a, b)) {
+                t.route(a, b, visit);
+            } else {
+                around_.route(vertex(a), vertex(b), visit);
+            }
+        },
+        *whole_);
+}
+
+LinkEnds Degraded::ends(Link link) const {
+    return std::visit([&](const auto& t) { return t.ends(link); }, *whole_);
+}
+
+BytesPerSecond Degraded::bandwidth(Link link) const {
+    return std::visit([&](const auto& t) { return t.bandwidth(link); }, *whole_);
+}
+
+std::vector<LinkRun> Degraded::bandwidth_runs() const {
+    return std::visit([](const auto& t) { return t.bandwidth_runs(); }, *whole_);
+}
+
+Seconds Degraded::latency(Link link) const {
+    return std::visit([&](const auto& t) { return t.latency(link); }, *whole_);
+}
+
+std::string Degraded::link_name(Link link) const {
+    return std::visit([&](const auto& t) { return t.link_name(link); }, *whole_);
+}
+
 std::string Degraded::describe() const {
     const auto nodes = std::ranges::count(node_up_, false);
     const auto links = std::ranges::count(link_up_, false);

@@ -38,9 +38,7 @@ class Degraded {
 
     [[nodiscard]] std::size_t node_count() const { return node_up_.size(); }
     [[nodiscard]] std::size_t link_count() const { return link_up_.size(); }
-    [[nodiscard]] std::size_t vertex_count() const {
-        return std::visit([](const auto& t) -> std::size_t { return t.vertex_count(); }, *whole_);
-    }
+    [[nodiscard]] std::size_t vertex_count() const;
     [[nodiscard]] Point point(Node node) const { return geometry().point(node); }
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry().distance(a, b); }
     /// Over pairs of nodes that reach each other.
@@ -50,15 +48,7 @@ class Degraded {
     /// Of two nodes that reach each other.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
-        std::visit(
-            [&](const auto& t) {
-                if (is_up(t, a, b)) {
-                    t.route(a, b, visit);
-                } else {
-                    around_.route(vertex(a), vertex(b), visit);
-                }
-            },
-            *whole_);
+        show_route(a, b, RouteVisitor(visit));
     }
 
     [[nodiscard]] bool is_up(Node node) const { return node_up_[node.value]; }
@@ -69,31 +59,18 @@ class Degraded {
     [[nodiscard]] const WholeTopology& whole() const { return *whole_; }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return vertex_[node.value]; }
-    [[nodiscard]] LinkEnds ends(Link link) const {
-        return std::visit([&](const auto& t) { return t.ends(link); }, *whole_);
-    }
-    [[nodiscard]] BytesPerSecond bandwidth(Link link) const {
-        return std::visit([&](const auto& t) { return t.bandwidth(link); }, *whole_);
-    }
-    [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const {
-        return std::visit([](const auto& t) { return t.bandwidth_runs(); }, *whole_);
-    }
-    [[nodiscard]] Seconds latency(Link link) const {
-        return std::visit([&](const auto& t) { return t.latency(link); }, *whole_);
-    }
-    [[nodiscard]] std::string link_name(Link link) const {
-        return std::visit([&](const auto& t) { return t.link_name(link); }, *whole_);
-    }
+    [[nodiscard]] LinkEnds ends(Link link) const;
+    [[nodiscard]] BytesPerSecond bandwidth(Link link) const;
+    [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const;
+    [[nodiscard]] Seconds latency(Link link) const;
+    [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::string describe() const;
 
    private:
+    void show_route(Node a, Node b, const RouteVisitor& visit) const;
     /// Whether all links of the route without failures are up.
     template <class T>
-    [[nodiscard]] bool is_up(const T& whole, Node a, Node b) const {
-        bool up = true;
-        whole.route(a, b, [&](Link link, double) { up = up && is_up(link); });
-        return up;
-    }
+    [[nodiscard]] bool is_up(const T& whole, Node a, Node b) const;
     void take_down(const Failures& failures);
     void take_down_cut_off();
     void find_ways();

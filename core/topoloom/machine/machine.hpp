@@ -144,6 +144,7 @@ class LeveledSpace {
             inside.push_back(p.inside);
             one_node = one_node && p.node == points.front().node;
         }
+        if (inside_->is_flat()) return network_->split_keys(network);
         if (one_node) return inside_->levels.split_keys(inside);
         std::vector<SplitKey> keys = network_->split_keys(network);
         if (std::ranges::adjacent_find(keys, std::not_equal_to{}) == keys.end()) {
@@ -240,10 +241,16 @@ decltype(auto) with_geometry(const Machine& machine, Use&& use) {
     return std::visit([&](const auto* geometry) -> decltype(auto) { return use(*geometry); }, any);
 }
 
-/// Calls use(space) with the cheapest correct distance between slots in this geometry.
+/// Searches are compiled for every space, so tables always count levels: few machines without any have one.
+template <class T>
+inline constexpr bool may_be_flat = !std::is_same_v<T, HopTable>;
+
+/// Calls use(space) with a cheap and correct distance between slots in this geometry.
 template <Geometry T, class Use>
 decltype(auto) with_space(const T& geometry, const NodeInside& inside, Use&& use) {
-    if (inside.is_flat()) return use(FlatSpace<T>(geometry, inside));
+    if constexpr (may_be_flat<T>) {
+        if (inside.is_flat()) return use(FlatSpace<T>(geometry, inside));
+    }
     return use(LeveledSpace<T>(geometry, inside));
 }
 

@@ -6,6 +6,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/machine/allocations/territory.hpp"
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/route_loads.hpp"
 
 namespace topoloom {
@@ -32,7 +33,7 @@ BigVector<double> all_pairs_loads(const Allocation& allocation, int threads) {
     const Grain grain(Bytes{static_cast<std::int64_t>(nodes.size() * nodes.size())});
     const Chunks chunks(nodes.size(), (nodes.size() + parts - 1) / parts);
     std::vector<BigVector<double>> loads(chunks.size());
-    with_topology(allocation.machine(), [&]<class T>(const T& network) {
+    with_common_topology(allocation.machine(), [&]<class T>(const T& network) {
         std::vector<typename T::Point> points;
         for (const Node node : nodes) points.push_back(network.point(node));
         parallel_for(chunks.size(), threads, [&](std::size_t c, int) {
@@ -59,22 +60,21 @@ AllocationShape allocation_shape(const Allocation& allocation, std::span<const d
     AllocationShape shape{.components = territory.component_count()};
     double hops = 0;
     double foreign_hops = 0;
-    with_topology(allocation.machine(), [&](const auto& network) {
-        for (const Link link : ids<Link>(network.link_count())) {
-            if (!is_up(network, link)) continue;
-            const LinkEnds ends = network.ends(link);
-            const double load = loads[link.value];
-            const bool inside = territory.holds(ends);
-            shape.links_inside += inside ? 1 : 0;
-            shape.links_leaving += !inside && territory.holds(ends.from) ? 1 : 0;
-            if (load <= 0) continue;
-            ++shape.links_used;
-            hops += load;
-            if (inside) continue;
-            ++shape.links_foreign;
-            foreign_hops += load;
-        }
-    });
+    const NetworkView network(allocation.machine().topology());
+    for (const Link link : ids<Link>(network.link_count())) {
+        if (!network.is_up(link)) continue;
+        const LinkEnds ends = network.ends(link);
+        const double load = loads[link.value];
+        const bool inside = territory.holds(ends);
+        shape.links_inside += inside ? 1 : 0;
+        shape.links_leaving += !inside && territory.holds(ends.from) ? 1 : 0;
+        if (load <= 0) continue;
+        ++shape.links_used;
+        hops += load;
+        if (inside) continue;
+        ++shape.links_foreign;
+        foreign_hops += load;
+    }
     if (hops > 0) shape.foreign_share = foreign_hops / hops;
     return shape;
 }

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/judge.hpp"
 
@@ -23,32 +24,30 @@ void keep_heaviest(std::vector<Contribution>& kept, const Contribution& more) {
 }
 
 std::vector<HotLink> most_congested(const Machine& machine, const Judgement& judgement, std::size_t count) {
-    return with_topology(machine, [&](const auto& network) {
-        std::vector<double> congestion(judgement.loads.size());
-        for (const LinkRun& run : network.bandwidth_runs()) {
-            for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i) {
-                congestion[i] = judgement.loads[i] / run.bandwidth.value;
-            }
+    const NetworkView network(machine.topology());
+    std::vector<double> congestion(judgement.loads.size());
+    for (const LinkRun& run : network.bandwidth_runs()) {
+        for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i) {
+            congestion[i] = judgement.loads[i] / run.bandwidth.value;
         }
-        std::vector<std::uint32_t> order(congestion.size());
-        std::iota(order.begin(), order.end(), 0U);
-        const std::size_t kept = std::min(count, order.size());
-        std::partial_sort(
-            order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-            [&](auto a, auto b) { return std::tuple(-congestion[a], a) < std::tuple(-congestion[b], b); });
-        std::vector<HotLink> hot;
-        for (std::size_t i = 0; i < kept && judgement.loads[order[i]] > 0; ++i) {
-            const Link link{order[i]};
-            hot.push_back(
-                {link, network.link_name(link), judgement.loads[order[i]], congestion[order[i]], {}});
-        }
-        return hot;
-    });
+    }
+    std::vector<std::uint32_t> order(congestion.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const std::size_t kept = std::min(count, order.size());
+    std::partial_sort(
+        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+        [&](auto a, auto b) { return std::tuple(-congestion[a], a) < std::tuple(-congestion[b], b); });
+    std::vector<HotLink> hot;
+    for (std::size_t i = 0; i < kept && judgement.loads[order[i]] > 0; ++i) {
+        const Link link{order[i]};
+        hot.push_back({link, network.link_name(link), judgement.loads[order[i]], congestion[order[i]], {}});
+    }
+    return hot;
 }
 
 /// Calls use(routes) with the routes that the judged traffic took.
 void with_routes(const Machine& machine, const Judgement& judgement, const auto& use) {
-    with_topology(machine, [&](const auto& network) {
+    with_common_topology(machine, [&](const auto& network) {
         if constexpr (requires { network.with_minimal_share(0); }) {
             if (judgement.minimal_share) return use(network.with_minimal_share(*judgement.minimal_share));
         }

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/adaptive_split.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/route_loads.hpp"
@@ -203,7 +204,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     const int workers = affordable_workers(graph, machine, threads);
     std::vector<Tally> tallies;
     for (int w = 0; w < workers; ++w) tallies.emplace_back(machine.node_count(), machine.link_count());
-    with_topology(machine, [&](const auto& network) {
+    with_common_topology(machine, [&](const auto& network) {
         with_space(network.geometry(), machine.inside(), [&](const auto& space) {
             const Traversal traversal(network, space, graph, placement);
             parallel_for(chunks.size(), workers, [&](std::size_t c, int worker) {
@@ -232,7 +233,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     result.bytes_in = std::move(all.bytes_in);
     result.messages_out = std::move(all.messages_out);
     result.messages_in = std::move(all.messages_in);
-    with_topology(machine, [&]<class T>(const T& network) {
+    with_common_topology(machine, [&]<class T>(const T& network) {
         settle_loads(network, result.loads);
         if constexpr (requires { network.with_minimal_share(0); }) {
             if (network.adapts()) adapt(network, graph, machine, placement, workers, result);

@@ -416,16 +416,11 @@ bool LinkLoads<T>::crosses(Rank end, const RankMessage& message, std::span<const
 
 template class LinkLoads<Torus>;
 template class LinkLoads<Hosted<Torus>>;
-template class LinkLoads<Hosted<WideTorus>>;
 template class LinkLoads<Tree>;
 template class LinkLoads<FatTree>;
-template class LinkLoads<Hosted<HyperX>>;
-template class LinkLoads<Hosted<Hypercube>>;
-template class LinkLoads<RingBus>;
-template class LinkLoads<Hosted<TwistedTorus>>;
-template class LinkLoads<RailCluster>;
 template class LinkLoads<Hosted<Dragonfly>>;
-template class LinkLoads<ExplicitGraph>;
-template class LinkLoads<Degraded>;
+template class LinkLoads<RareTopology<Torus>>;
+template class LinkLoads<RareTopology<WideTorus>>;
+template class LinkLoads<RareTopology<HopTable>>;
 
 }  // namespace topoloom

@@ -13,6 +13,7 @@
 #include "topoloom/base/big_vector.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/busiest.hpp"
 #include "topoloom/metric/congestion_key.hpp"
 #include "topoloom/metric/link_runs.hpp"
@@ -261,16 +262,11 @@ class LinkLoads {
 
 extern template class LinkLoads<Torus>;
 extern template class LinkLoads<Hosted<Torus>>;
-extern template class LinkLoads<Hosted<WideTorus>>;
 extern template class LinkLoads<Tree>;
 extern template class LinkLoads<FatTree>;
-extern template class LinkLoads<Hosted<HyperX>>;
-extern template class LinkLoads<Hosted<Hypercube>>;
-extern template class LinkLoads<RingBus>;
-extern template class LinkLoads<Hosted<TwistedTorus>>;
-extern template class LinkLoads<RailCluster>;
 extern template class LinkLoads<Hosted<Dragonfly>>;
-extern template class LinkLoads<ExplicitGraph>;
-extern template class LinkLoads<Degraded>;
+extern template class LinkLoads<RareTopology<Torus>>;
+extern template class LinkLoads<RareTopology<WideTorus>>;
+extern template class LinkLoads<RareTopology<HopTable>>;
 
 }  // namespace topoloom

@@ -210,7 +210,7 @@ bool ObjectiveLoads<T>::is_at_maximum(Rank u) {
 
 CongestionKey objective_key(const Machine& machine, const Goal& goal, std::span<const Slot> slot_of_rank) {
     if (goal.objective.of(Aim::time) > 0) {
-        return with_topology(machine, [&]<class T>(const T& network) {
+        return with_common_topology(machine, [&]<class T>(const T& network) {
             return CongestionKey(ObjectiveLoads<T>(network, machine, goal, slot_of_rank).key());
         });
     }
@@ -220,29 +220,24 @@ CongestionKey objective_key(const Machine& machine, const Goal& goal, std::span<
 
 std::array<double, 4> objective_measures(const Machine& machine, const Goal& goal,
                                          std::span<const Slot> slot_of_rank) {
-    return with_topology(machine, [&]<class T>(const T& network) {
+    return with_common_topology(machine, [&]<class T>(const T& network) {
         return ObjectiveLoads<T>(network, machine, goal, slot_of_rank).measures();
     });
 }
 
 TimeParts time_parts(const Machine& machine, const Goal& goal, std::span<const Slot> slot_of_rank) {
-    return with_topology(machine, [&]<class T>(const T& network) {
+    return with_common_topology(machine, [&]<class T>(const T& network) {
         return ObjectiveLoads<T>(network, machine, goal, slot_of_rank).time_parts();
     });
 }
 
 template class ObjectiveLoads<Torus>;
 template class ObjectiveLoads<Hosted<Torus>>;
-template class ObjectiveLoads<Hosted<WideTorus>>;
 template class ObjectiveLoads<Tree>;
 template class ObjectiveLoads<FatTree>;
-template class ObjectiveLoads<Hosted<HyperX>>;
-template class ObjectiveLoads<Hosted<Hypercube>>;
-template class ObjectiveLoads<RingBus>;
-template class ObjectiveLoads<Hosted<TwistedTorus>>;
-template class ObjectiveLoads<RailCluster>;
 template class ObjectiveLoads<Hosted<Dragonfly>>;
-template class ObjectiveLoads<ExplicitGraph>;
-template class ObjectiveLoads<Degraded>;
+template class ObjectiveLoads<RareTopology<Torus>>;
+template class ObjectiveLoads<RareTopology<WideTorus>>;
+template class ObjectiveLoads<RareTopology<HopTable>>;
 
 }  // namespace topoloom

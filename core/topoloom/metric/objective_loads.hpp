@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/link_loads.hpp"
 #include "topoloom/metric/objective.hpp"
 #include "topoloom/metric/phase_time.hpp"
@@ -95,7 +96,7 @@ class ObjectiveLoads {
 /// latencies, costs a search more than it brings. See objective_key() for what the objective is.
 template <class Use>
 decltype(auto) with_loads(const Machine& machine, const Goal& goal, const Use& use) {
-    return with_topology(machine, [&]<class T>(const T& network) -> decltype(auto) {
+    return with_common_topology(machine, [&]<class T>(const T& network) -> decltype(auto) {
         if (goal.objective.is(Aim::congestion) && goal.phases.size() == 1) {
             return use([&](std::span<const Slot> slot_of_rank) {
                 return LinkLoads<T>(network, machine, *goal.phases.front(), slot_of_rank, goal.background);
@@ -126,16 +127,11 @@ decltype(auto) with_loads(const Machine& machine, const Goal& goal, const Use& u
 
 extern template class ObjectiveLoads<Torus>;
 extern template class ObjectiveLoads<Hosted<Torus>>;
-extern template class ObjectiveLoads<Hosted<WideTorus>>;
 extern template class ObjectiveLoads<Tree>;
 extern template class ObjectiveLoads<FatTree>;
-extern template class ObjectiveLoads<Hosted<HyperX>>;
-extern template class ObjectiveLoads<Hosted<Hypercube>>;
-extern template class ObjectiveLoads<RingBus>;
-extern template class ObjectiveLoads<Hosted<TwistedTorus>>;
-extern template class ObjectiveLoads<RailCluster>;
 extern template class ObjectiveLoads<Hosted<Dragonfly>>;
-extern template class ObjectiveLoads<ExplicitGraph>;
-extern template class ObjectiveLoads<Degraded>;
+extern template class ObjectiveLoads<RareTopology<Torus>>;
+extern template class ObjectiveLoads<RareTopology<WideTorus>>;
+extern template class ObjectiveLoads<RareTopology<HopTable>>;
 
 }  // namespace topoloom

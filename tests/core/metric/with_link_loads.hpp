@@ -12,7 +12,7 @@ decltype(auto) with_link_loads(const topoloom::Machine& machine, const topoloom:
                                std::span<const topoloom::Slot> slot_of_rank,
                                std::span<const double> background, const Use& use,
                                topoloom::Busy busy = topoloom::Busy::links) {
-    return with_topology(machine, [&]<class T>(const T& network) -> decltype(auto) {
+    return with_common_topology(machine, [&]<class T>(const T& network) -> decltype(auto) {
         topoloom::LinkLoads<T> loads(network, machine, graph, slot_of_rank, background, busy);
         return use(loads);
     });

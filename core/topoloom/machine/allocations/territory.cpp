@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "topoloom/machine/network_view.hpp"
+
 namespace topoloom {
 
 namespace {
@@ -28,16 +30,16 @@ class Pieces {
     std::vector<std::uint32_t> parent_;
 };
 
-template <Topology T, class Use>
-void each_link(const T& network, const Use& use) {
+template <class Use>
+void each_link(const NetworkView& network, const Use& use) {
     for (const Link link : ids<Link>(network.link_count())) {
-        if (is_up(network, link)) use(network.ends(link));
+        if (network.is_up(link)) use(network.ends(link));
     }
 }
 
 /// `usable` are the nodes that are not down.
-template <Topology T>
-std::vector<char> held_vertices(const T& network, std::span<const Node> nodes, std::span<const Node> usable) {
+std::vector<char> held_vertices(const NetworkView& network, std::span<const Node> nodes,
+                                std::span<const Node> usable) {
     std::vector<char> has_node(network.vertex_count(), 0);
     for (const Node node : ids<Node>(network.node_count())) has_node[network.vertex(node)] = 1;
     std::vector<char> of_nodes(network.vertex_count(), 0);
@@ -68,19 +70,18 @@ std::vector<char> held_vertices(const T& network, std::span<const Node> nodes, s
 
 Territory::Territory(const Allocation& allocation) {
     constexpr std::uint32_t unseen = std::numeric_limits<std::uint32_t>::max();
-    with_topology(allocation.machine(), [&](const auto& network) {
-        held_ = held_vertices(network, allocation.nodes(), allocation.machine().usable_nodes());
-        Pieces pieces(held_.size());
-        each_link(network, [&](LinkEnds ends) {
-            if (holds(ends)) pieces.join(ends.from, ends.to);
-        });
-        std::vector<std::uint32_t> number(held_.size(), unseen);
-        for (const Node node : allocation.nodes()) {
-            std::uint32_t& component = number[pieces.root(network.vertex(node))];
-            if (component == unseen) component = static_cast<std::uint32_t>(component_count_++);
-            component_of_node_.push_back(component);
-        }
+    const NetworkView network(allocation.machine().topology());
+    held_ = held_vertices(network, allocation.nodes(), allocation.machine().usable_nodes());
+    Pieces pieces(held_.size());
+    each_link(network, [&](LinkEnds ends) {
+        if (holds(ends)) pieces.join(ends.from, ends.to);
     });
+    std::vector<std::uint32_t> number(held_.size(), unseen);
+    for (const Node node : allocation.nodes()) {
+        std::uint32_t& component = number[pieces.root(network.vertex(node))];
+        if (component == unseen) component = static_cast<std::uint32_t>(component_count_++);
+        component_of_node_.push_back(component);
+    }
 }
 
 }  // namespace topoloom

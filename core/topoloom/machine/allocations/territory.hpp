@@ -11,16 +11,6 @@
 
 namespace topoloom {
 
-/// Whether messages may cross a link: always, unless the topology knows of failures.
-template <Topology T>
-[[nodiscard]] bool is_up(const T& topology, Link link) {
-    if constexpr (requires { topology.is_up(link); }) {
-        return topology.is_up(link);
-    } else {
-        return true;
-    }
-}
-
 /// The vertices that an allocation's nodes hang on; the switches that are one link away from these, where nodes are
 /// vertices of their own; and what they enclose, so that nobody else's node is reached from there without passing
 /// them. A switch is a vertex on which no node hangs. Two nodes are in one component if links between such vertices

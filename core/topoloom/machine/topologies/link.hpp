@@ -27,6 +27,21 @@ struct LinkRun {
     BytesPerSecond bandwidth;
 };
 
+/// Who is shown the links of a route, whatever its type: so that long routes are compiled once. Refers to it.
+class RouteVisitor {
+   public:
+    template <class Visit>
+    explicit RouteVisitor(const Visit& visit)
+        : visitor_(&visit), visit_([](const void* visitor, Link link, double share) {
+              (*static_cast<const Visit*>(visitor))(link, share);
+          }) {}
+    void operator()(Link link, double share) const { visit_(visitor_, link, share); }
+
+   private:
+    const void* visitor_;
+    void (*visit_)(const void*, Link, double);
+};
+
 /// Of links whose bandwidth is not given: loads are bytes, then, and no times.
 inline constexpr BytesPerSecond unit_bandwidth{1};
 /// Nothing that was ever built is slower; what is, only says how bandwidths relate.

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/objective.hpp"
 #include "topoloom/place/grid/box.hpp"
 #include "topoloom/place/grid/fold.hpp"
@@ -217,13 +218,12 @@ double route_length(const Allocation& allocation) {
     constexpr std::size_t samples = 64;
     const std::span<const Node> nodes = allocation.nodes();
     double visits = 0;
-    with_topology(allocation.machine(), [&](const auto& network) {
-        for (std::size_t i = 0; i < samples; ++i) {
-            const Node from = nodes[i * nodes.size() / samples];
-            const Node to = nodes[(i * 37 + nodes.size() / 2) % nodes.size()];
-            if (from != to) network.route(from, to, [&](Link, double) { visits += 1; });
-        }
-    });
+    const NetworkView network(allocation.machine().topology());
+    for (std::size_t i = 0; i < samples; ++i) {
+        const Node from = nodes[i * nodes.size() / samples];
+        const Node to = nodes[(i * 37 + nodes.size() / 2) % nodes.size()];
+        if (from != to) network.route(from, to, [&](Link, double) { visits += 1; });
+    }
     return std::max(1.0, visits / samples / usual);
 }
 

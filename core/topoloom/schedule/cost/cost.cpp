@@ -9,6 +9,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/parallel.hpp"
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/schedule/cost/messages.hpp"
 
 namespace topoloom {
@@ -222,7 +223,7 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model, const 
     if (slots.size() != ranks) fail("there are ", slots.size(), " slots for a schedule of ", ranks, " ranks");
     check_message_count(all, ranks);
     Stop stop(budget);
-    const Sum sum = with_topology(machine, [&](const auto& network) {
+    const Sum sum = with_common_topology(machine, [&](const auto& network) {
         const Chunks chunks(all.rounds, 16);
         return parallel_sum<Sum>(chunks, threads, [&](const Chunk& chunk) {
             RoundTimer timer(network, model, machine, node, ranks_on, stop);

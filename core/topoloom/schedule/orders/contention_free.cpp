@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/route_loads.hpp"
 
 namespace topoloom {
@@ -101,7 +102,7 @@ double AnyAscent::most_on(const Level& level, std::span<const NodeMessage> messa
 
 Meetings meetings_on_routes(const Machine& machine, std::span<const NodeMessage> messages) {
     require_nodes(messages, machine.node_count());
-    return with_topology(machine, [&](const auto& network) {
+    return with_common_topology(machine, [&](const auto& network) {
         std::vector<double> loads(network.link_count());
         {
             const Bytes all{static_cast<std::int64_t>(messages.size())};

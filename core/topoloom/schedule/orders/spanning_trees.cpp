@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/network_view.hpp"
 
 namespace topoloom {
 
@@ -152,18 +153,17 @@ std::vector<std::vector<Link>> links_into(const BasicTorus<Width>& torus) {
 }  // namespace
 
 TreeLoads tree_loads(const Machine& machine, std::span<const SpanningTree> trees) {
-    return with_topology(machine, [&](const auto& network) {
-        TreeLoads loads{std::vector<std::uint32_t>(network.link_count()),
-                        std::vector<std::uint32_t>(network.vertex_count())};
-        for (const SpanningTree& tree : trees) {
-            ++loads.on_vertex[network.vertex(tree.root)];
-            for (const Link link : tree.links) {
-                ++loads.on_link[link.value];
-                ++loads.on_vertex[network.ends(link).to];
-            }
+    const NetworkView network(machine.topology());
+    TreeLoads loads{std::vector<std::uint32_t>(network.link_count()),
+                    std::vector<std::uint32_t>(network.vertex_count())};
+    for (const SpanningTree& tree : trees) {
+        ++loads.on_vertex[network.vertex(tree.root)];
+        for (const Link link : tree.links) {
+            ++loads.on_link[link.value];
+            ++loads.on_vertex[network.ends(link).to];
         }
-        return loads;
-    });
+    }
+    return loads;
 }
 
 std::vector<SpanningTree> switch_trees(const FatTree& tree, std::span<const Multicast> multicasts,
@@ -176,17 +176,16 @@ std::vector<SpanningTree> switch_trees(const FatTree& tree, std::span<const Mult
 
 SpanningTree route_tree(const Machine& machine, const Multicast& multicast) {
     require_members(multicast, machine.node_count());
-    return with_topology(machine, [&](const auto& network) {
-        const Link none{nowhere};
-        std::vector<Link> link_into(network.vertex_count(), none);
-        for (const Node member : multicast.members) {
-            network.route(multicast.root, member, [&](Link link, double) {
-                Link& into = link_into[network.ends(link).to];
-                if (into == none) into = link;
-            });
-        }
-        return pruned(network, multicast, link_into, none);
-    });
+    const NetworkView network(machine.topology());
+    const Link none{nowhere};
+    std::vector<Link> link_into(network.vertex_count(), none);
+    for (const Node member : multicast.members) {
+        network.route(multicast.root, member, [&](Link link, double) {
+            Link& into = link_into[network.ends(link).to];
+            if (into == none) into = link;
+        });
+    }
+    return pruned(network, multicast, link_into, none);
 }
 
 template <std::size_t Width>
