@@ -76,6 +76,7 @@ bench-report: build          ## size of the report page, and how fast a browser 
 	python bench/report.py $(ARGS)
 
 bench-published: build       ## ours beside every published value that we know; ARGS='stencils'
+	pip install -q scipy
 	PYTHONPATH=bench python -m published ../shared/data/published.csv $(ARGS)
 
 fuzz: $(stamps)/test-tools   ## ten minutes of odd files for every reader; ARGS='--seconds 60 --only tofu'

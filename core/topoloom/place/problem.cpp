@@ -42,7 +42,8 @@ Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint
       allocation_(allocation),
       room_(graph, allocation, sharing),
       seed_(seed),
-      threads_(threads) {
+      threads_(threads),
+      derived_(std::make_shared<Derived>()) {
     require_exact_hop_bytes(graph, allocation.machine());
 }
 
@@ -145,17 +146,16 @@ double Problem::objective_value(std::span<const Slot> slot_of_rank) const {
 }
 
 const CommGraph& Problem::symmetric() const {
-    if (!symmetric_) {
+    std::call_once(derived_->symmetric_made, [&] {
         require_search_memory(graph_);
-        symmetric_ = std::make_shared<const CommGraph>(graph_.symmetric());
-    }
-    return *symmetric_;
+        derived_->symmetric = graph_.symmetric();
+    });
+    return *derived_->symmetric;
 }
 
 const std::optional<GridPattern>& Problem::pattern() const {
-    if (!pattern_)
-        pattern_ = std::make_shared<const std::optional<GridPattern>>(recognize(symmetric(), threads_));
-    return *pattern_;
+    std::call_once(derived_->pattern_made, [&] { derived_->pattern = recognize(symmetric(), threads_); });
+    return derived_->pattern;
 }
 
 }  // namespace topoloom

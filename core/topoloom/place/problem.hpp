@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "topoloom/base/budget.hpp"
@@ -59,13 +60,20 @@ class Problem {
     [[nodiscard]] bool is_busy(std::span<const Slot> slot_of_rank) const;
     [[nodiscard]] int threads() const { return threads_; }
 
-    /// graph().symmetric(), made when first asked for. Throws Error where a search would need more memory than there
-    /// is. Not for several threads at once.
+    /// graph().symmetric(), made when first asked for; copies of the problem share it. Throws Error where a search would
+    /// need more memory than there is.
     [[nodiscard]] const CommGraph& symmetric() const;
-    /// What recognize() makes of that, once asked for. Not for several threads at once.
+    /// What recognize() makes of that, likewise.
     [[nodiscard]] const std::optional<GridPattern>& pattern() const;
 
    private:
+    /// What follows from the graph alone.
+    struct Derived {
+        std::once_flag symmetric_made;
+        std::optional<CommGraph> symmetric;
+        std::once_flag pattern_made;
+        std::optional<GridPattern> pattern;
+    };
     [[nodiscard]] TimeParts parts_of_time(std::span<const Slot> slot_of_rank) const;
 
     const CommGraph& graph_;
@@ -75,8 +83,7 @@ class Problem {
     int threads_;
     std::shared_ptr<const Migration> migration_;
     std::shared_ptr<const Goal> goal_;
-    mutable std::shared_ptr<const CommGraph> symmetric_;
-    mutable std::shared_ptr<const std::optional<GridPattern>> pattern_;
+    std::shared_ptr<Derived> derived_;
 };
 
 }  // namespace topoloom

@@ -10,6 +10,8 @@ def main() -> None:
     """Run the command line on ``sys.argv`` and exit with its status."""
     try:
         from topoloom.cli.app import run
+
+        status = run(sys.argv[1:])
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in ("typer", "rich"):
@@ -23,4 +25,4 @@ def main() -> None:
     except KeyboardInterrupt:
         print("topoloom: interrupted", file=sys.stderr)
         sys.exit(130)
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(status)
