@@ -38,9 +38,9 @@ Bounds find_bounds(const CommGraph& graph, const Allocation& allocation, std::op
     Sharing sharing{.imbalance = imbalance};
     if (capacities) sharing.capacity = copy_of<double>(*capacities);
     return watch.run([&] {
-        const Room room(graph, allocation, sharing);
+        const Capacity room(graph, allocation, sharing);
         std::vector<std::uint32_t> ranks_on_slots;
-        if (!room.one_rank_per_slot()) ranks_on_slots = most_ranks_on_slots(room.masses(), room.capacities());
+        if (!room.one_rank_per_slot()) ranks_on_slots = max_ranks_on_slots(room.masses(), room.capacities());
         const BoundProblem problem(graph, allocation, std::move(ranks_on_slots), threads);
         Meter meter(budget);
         Bounds found;

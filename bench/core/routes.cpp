@@ -128,7 +128,7 @@ BENCHMARK(irregular_distances)
     ->Iterations(1);
 
 /// The least of many short runs: what the work takes when nobody else has the core.
-void least_of_all_machines(benchmark::internal::Benchmark* benchmark) {
+void min_of_all_machines(benchmark::internal::Benchmark* benchmark) {
     benchmark->ArgName("machine")
         ->DenseRange(0, std::ssize(machines) - 1)
         ->MinTime(0.02)
@@ -136,7 +136,7 @@ void least_of_all_machines(benchmark::internal::Benchmark* benchmark) {
         ->ComputeStatistics("least", [](const std::vector<double>& all) { return std::ranges::min(all); })
         ->DisplayAggregatesOnly();
 }
-BENCHMARK(hops)->Apply(least_of_all_machines);
-BENCHMARK(route)->Apply(least_of_all_machines);
+BENCHMARK(hops)->Apply(min_of_all_machines);
+BENCHMARK(route)->Apply(min_of_all_machines);
 
 }  // namespace

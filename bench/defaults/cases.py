@@ -30,7 +30,7 @@ SIZES = {"small": 256, "large": 64 * 1024}
 JOBS = ("first nodes", "compact", "ragged")
 FRAGMENTS = 4
 #: SimGrid takes minutes where more meet at once.
-MOST_MESSAGES = 4_000
+MAX_MESSAGES = 4_000
 
 
 class Host(NamedTuple):
@@ -140,7 +140,7 @@ def cases() -> Iterator[Case]:
         case = Case(*names)
         if case.program == "LAMMPS" and not TRACE.exists():
             continue
-        if _messages_at_once(case.program, case.ranks) > MOST_MESSAGES:
+        if _messages_at_once(case.program, case.ranks) > MAX_MESSAGES:
             continue
         nodes = -(-case.ranks // HOSTS[case.machine].ranks_per_node)
         if nodes < FRAGMENTS:

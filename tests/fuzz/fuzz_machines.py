@@ -25,7 +25,7 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "fuzz"
 _MEMORY = 4 << 30
-_MOST_BYTES = 32_768
+_MAX_BYTES = 32_768
 #: libFuzzer's own watch, over that of `fuzz_targets.feed`; for what never returns
 _HANGS = 60
 
@@ -98,7 +98,7 @@ def _child(name: str, seconds: int) -> int:
 
     options = [
         f"-max_total_time={seconds}",
-        f"-max_len={_MOST_BYTES}",
+        f"-max_len={_MAX_BYTES}",
         f"-timeout={_HANGS}",
         f"-rss_limit_mb={_MEMORY >> 20}",
         f"-artifact_prefix={home}/",

@@ -423,7 +423,7 @@ def test_one_message_goes_one_way_and_many_spread_over_the_ways() -> None:
 
 
 def test_too_many_messages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smpi, "MOST_MESSAGES", 15)
+    monkeypatch.setattr(smpi, "MAX_MESSAGES", 15)
     with pytest.raises(Error, match="16 messages at once are too many for SimGrid"):
         simulate(Machine(f"torus:8,{LINKS}"), list(range(8)), [stencil([8], 3)])
 

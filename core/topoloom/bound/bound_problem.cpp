@@ -9,8 +9,8 @@
 
 namespace topoloom {
 
-std::vector<std::uint32_t> most_ranks_on_slots(std::span<const std::int64_t> masses,
-                                               std::span<const std::int64_t> capacities) {
+std::vector<std::uint32_t> max_ranks_on_slots(std::span<const std::int64_t> masses,
+                                              std::span<const std::int64_t> capacities) {
     std::vector<std::int64_t> together(masses.begin(), masses.end());
     std::ranges::sort(together);
     for (std::size_t i = 1; i < together.size(); ++i) together[i] += together[i - 1];
@@ -23,17 +23,17 @@ std::vector<std::uint32_t> most_ranks_on_slots(std::span<const std::int64_t> mas
 }
 
 BoundProblem::BoundProblem(const CommGraph& graph, const Allocation& allocation,
-                           std::vector<std::uint32_t> room, int threads)
-    : graph_(graph), allocation_(allocation), room_(std::move(room)), threads_(threads) {
+                           std::vector<std::uint32_t> capacity, int threads)
+    : graph_(graph), allocation_(allocation), capacity_(std::move(capacity)), threads_(threads) {
     if (graph.rank_count() == 0) fail("a pattern without ranks has no placement to bound");
-    if (room_.empty()) room_.assign(allocation.slot_count(), 1);
-    if (room_.size() != allocation.slot_count())
-        fail("the allocation has ", allocation.slot_count(), " slots, but the room of ", room_.size(),
+    if (capacity_.empty()) capacity_.assign(allocation.slot_count(), 1);
+    if (capacity_.size() != allocation.slot_count())
+        fail("the allocation has ", allocation.slot_count(), " slots, but the capacity of ", capacity_.size(),
              " is given");
     const auto ranks = static_cast<std::uint32_t>(graph.rank_count());
-    for (std::uint32_t& most : room_) total_room_ += most = std::min(most, ranks);
-    if (total_room_ < ranks)
-        fail("the pattern has ", ranks, " ranks, but the allocation has room for ", total_room_);
+    for (std::uint32_t& most : capacity_) total_capacity_ += most = std::min(most, ranks);
+    if (total_capacity_ < ranks)
+        fail("the pattern has ", ranks, " ranks, but the allocation has room for ", total_capacity_);
     require_exact_hop_bytes(graph, allocation.machine());
     const auto farthest = std::int64_t{allocation.machine().max_distance()};
     if (farthest > 0 && graph.total_bytes().value > (std::int64_t{1} << 61) / farthest)

@@ -12,17 +12,17 @@
 namespace topoloom {
 
 /// The most ranks that slots can hold: as many of the lightest ones as fit.
-[[nodiscard]] std::vector<std::uint32_t> most_ranks_on_slots(std::span<const std::int64_t> masses,
-                                                             std::span<const std::int64_t> capacities);
+[[nodiscard]] std::vector<std::uint32_t> max_ranks_on_slots(std::span<const std::int64_t> masses,
+                                                            std::span<const std::int64_t> capacities);
 
 /// Where the way back is longer or shorter than the way there, bounds on hop-bytes count the shorter one for both.
 class BoundProblem {
    public:
-    /// `room` says how many ranks each slot of the allocation can hold; empty: 1. Refers to graph and allocation,
+    /// `capacity` says how many ranks each slot of the allocation can hold; empty: 1. Refers to graph and allocation,
     /// which must live longer. Throws Error for empty graphs, when the ranks do not fit, and where twice the
     /// hop-bytes could reach 2^62.
-    BoundProblem(const CommGraph& graph, const Allocation& allocation, std::vector<std::uint32_t> room = {},
-                 int threads = 0);
+    BoundProblem(const CommGraph& graph, const Allocation& allocation,
+                 std::vector<std::uint32_t> capacity = {}, int threads = 0);
 
     [[nodiscard]] const CommGraph& graph() const { return graph_; }
     /// Both directions of every pair together.
@@ -30,16 +30,16 @@ class BoundProblem {
     [[nodiscard]] const Allocation& allocation() const { return allocation_; }
     [[nodiscard]] const Machine& machine() const { return allocation_.machine(); }
     [[nodiscard]] std::size_t rank_count() const { return graph_.rank_count(); }
-    [[nodiscard]] std::span<const std::uint32_t> room() const { return room_; }
-    [[nodiscard]] std::uint64_t total_room() const { return total_room_; }
+    [[nodiscard]] std::span<const std::uint32_t> capacity() const { return capacity_; }
+    [[nodiscard]] std::uint64_t total_capacity() const { return total_capacity_; }
     [[nodiscard]] int threads() const { return threads_; }
 
    private:
     const CommGraph& graph_;
     const Allocation& allocation_;
     CommGraph symmetric_;
-    std::vector<std::uint32_t> room_;
-    std::uint64_t total_room_ = 0;
+    std::vector<std::uint32_t> capacity_;
+    std::uint64_t total_capacity_ = 0;
     int threads_;
 };
 

@@ -14,7 +14,7 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t threads = 8;
-constexpr std::size_t most_links = 24;
+constexpr std::size_t max_links = 24;
 constexpr std::size_t lanes = 32;
 
 /// What a message puts on the links, in halves; one byte per link, so that a few instructions add all of them.
@@ -63,7 +63,7 @@ BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> stat
     if (station.size() != threads || pattern.rank_count() != threads)
         fail("all assignments are those of 8 threads to 8 elements, not of ", pattern.rank_count(), " to ",
              station.size());
-    if (bus.link_count() > most_links)
+    if (bus.link_count() > max_links)
         fail("a bus of ", bus.node_count(), " stations is too large; at most 12");
     std::array<Arc, threads * threads> arcs;
     for (std::size_t a = 0; a < threads; ++a) {

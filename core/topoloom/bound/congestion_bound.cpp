@@ -29,12 +29,12 @@ std::vector<PartnerProfile> one_way_profiles(std::vector<std::vector<std::int64_
     return bytes;
 }
 
-std::int64_t leaving(const PartnerProfile& profile, std::uint64_t room) {
-    return profile.back() - profile[std::min<std::uint64_t>(room, profile.size()) - 1];
+std::int64_t leaving(const PartnerProfile& profile, std::uint64_t capacity) {
+    return profile.back() - profile[std::min<std::uint64_t>(capacity, profile.size()) - 1];
 }
 
 struct Port {
-    std::uint64_t room;
+    std::uint64_t capacity;
     double out, in;
     friend auto operator<=>(const Port&, const Port&) = default;
 };
@@ -43,14 +43,14 @@ struct Port {
 std::vector<Port> ports(const Wiring& wiring) {
     std::vector<Port> found;
     for (std::uint32_t v = 0; v < wiring.vertex_count(); ++v) {
-        if (wiring.room(v) == 0) continue;
+        if (wiring.capacity(v) == 0) continue;
         std::int64_t out = 0;
         std::int64_t in = 0;
         for (const Wiring::Neighbor& neighbor : wiring.neighbors(v)) {
             out += neighbor.out;
             in += neighbor.in;
         }
-        found.push_back({wiring.room(v), wiring.bandwidth(out), wiring.bandwidth(in)});
+        found.push_back({wiring.capacity(v), wiring.bandwidth(out), wiring.bandwidth(in)});
     }
     std::ranges::sort(found);
     found.erase(std::unique(found.begin(), found.end()), found.end());
@@ -59,10 +59,10 @@ std::vector<Port> ports(const Wiring& wiring) {
 
 /// Whether the routes between nodes of the allocation do not depend on the load, nor are too many to look at.
 bool routes_are_known(const NetworkView& network, const Allocation& allocation) {
-    constexpr double most_visits = 5e7;
+    constexpr double max_visits = 5e7;
     const auto nodes = static_cast<double>(allocation.nodes().size());
     if (network.adapts()) return false;
-    return nodes * nodes * static_cast<double>(network.diameter()) <= most_visits;
+    return nodes * nodes * static_cast<double>(network.diameter()) <= max_visits;
 }
 
 /// Bandwidth of the links that routes between nodes of the allocation use; of all that are up where these are not known.
@@ -106,7 +106,7 @@ Machine hop_machine(const Machine& machine) {
 
 CongestionBound message_bound(const BoundProblem& problem) {
     const Allocation& allocation = problem.allocation();
-    if (allocation.nodes().size() != problem.total_room()) return {};
+    if (allocation.nodes().size() != problem.total_capacity()) return {};
     std::int64_t most = 0;
     std::string ranks;
     for (const Rank u : ids<Rank>(problem.rank_count())) {
@@ -151,8 +151,8 @@ CongestionBound injection_bound(const BoundProblem& problem) {
     for (std::size_t u = 0; u < problem.rank_count(); ++u) {
         double least = std::numeric_limits<double>::infinity();
         for (const Port& port : all_ports) {
-            const auto sent = static_cast<double>(leaving(out[u], port.room));
-            const auto received = static_cast<double>(leaving(in[u], port.room));
+            const auto sent = static_cast<double>(leaving(out[u], port.capacity));
+            const auto received = static_cast<double>(leaving(in[u], port.capacity));
             // Without links nothing leaves: such a port takes no rank that talks to others.
             least = std::min(least,
                              std::max(sent > 0 ? sent / port.out : 0, received > 0 ? received / port.in : 0));
@@ -167,8 +167,8 @@ CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter) {
     const Machine machine = hop_machine(problem.machine());
     const auto allocation = Allocation::of_slots(
         machine, {problem.allocation().slots().begin(), problem.allocation().slots().end()});
-    const BoundProblem in_hops(problem.graph(), allocation, {problem.room().begin(), problem.room().end()},
-                               problem.threads());
+    const BoundProblem in_hops(problem.graph(), allocation,
+                               {problem.capacity().begin(), problem.capacity().end()}, problem.threads());
     const HopBytesBound bytes = hop_bytes_bound(in_hops, meter);
     const double bandwidth =
         usable_bandwidth(NetworkView(problem.machine().topology()), problem.allocation());

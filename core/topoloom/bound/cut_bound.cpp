@@ -16,20 +16,20 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t most_visits = 100'000'000;  // of neighbors, for each kind of parts; a second or so
+constexpr std::uint64_t max_visits = 100'000'000;  // of neighbors, for each kind of parts; a second or so
 
 /// [s]: the least bytes that leave a part with room for s ranks, when as few as must or as many as can are in it.
-std::vector<std::int64_t> least_leaving(const BoundProblem& problem) {
-    const std::vector<std::int64_t> cuts = least_cut_bytes(problem.symmetric());
-    const std::uint64_t spare = problem.total_room() - problem.rank_count();
+std::vector<std::int64_t> min_leaving(const BoundProblem& problem) {
+    const std::vector<std::int64_t> cuts = min_cut_bytes(problem.symmetric());
+    const std::uint64_t spare = problem.total_capacity() - problem.rank_count();
     std::vector<std::int64_t> least;
     std::deque<std::pair<std::uint64_t, std::int64_t>> window;  // numbers of ranks, and rising bytes
-    for (std::uint64_t room = 0; room <= problem.total_room(); ++room) {
-        if (room <= problem.rank_count()) {
-            while (!window.empty() && window.back().second >= cuts[room]) window.pop_back();
-            window.emplace_back(room, cuts[room]);
+    for (std::uint64_t capacity = 0; capacity <= problem.total_capacity(); ++capacity) {
+        if (capacity <= problem.rank_count()) {
+            while (!window.empty() && window.back().second >= cuts[capacity]) window.pop_back();
+            window.emplace_back(capacity, cuts[capacity]);
         }
-        while (window.front().first + spare < room) window.pop_front();
+        while (window.front().first + spare < capacity) window.pop_front();
         least.push_back(window.front().second);
     }
     return least;
@@ -38,7 +38,7 @@ std::vector<std::int64_t> least_leaving(const BoundProblem& problem) {
 class CutSearch {
    public:
     explicit CutSearch(const BoundProblem& problem)
-        : problem_(problem), wiring_(problem), least_(least_leaving(problem)), part_(wiring_) {}
+        : problem_(problem), wiring_(problem), least_(min_leaving(problem)), part_(wiring_) {}
 
     /// Nodes with consecutive numbers, as many as divide the number of all: subtrees, groups, rows and planes.
     void try_ranges() {
@@ -49,7 +49,7 @@ class CutSearch {
                 part_.clear();
                 for (std::uint32_t node = first; node < first + count; ++node)
                     add(wiring_.vertex(Node{node}));
-                if (part_.room() == 0) continue;
+                if (part_.capacity() == 0) continue;
                 consider([&] { return "nodes " + range(first, first + count - 1); });
                 part_.add_switches();
                 consider([&] { return "nodes " + range(first, first + count - 1); });
@@ -107,11 +107,11 @@ class CutSearch {
         if (!part_.holds(vertex)) part_.add(vertex);
     }
     [[nodiscard]] bool spent() const { return part_.visits() + steps_ > end_; }
-    void next_kind() { end_ = part_.visits() + steps_ + most_visits; }
+    void next_kind() { end_ = part_.visits() + steps_ + max_visits; }
 
     template <class Name>
     void consider(const Name& name) {
-        const std::int64_t bytes = least_[part_.room()];
+        const std::int64_t bytes = least_[part_.capacity()];
         const double bandwidth = part_.bandwidth();
         if (bytes == 0 || bandwidth == 0) return;
         const double value = static_cast<double>(bytes) / bandwidth * rounding_margin;
@@ -142,7 +142,7 @@ class CutSearch {
             }
         };
         take(start, 0);
-        while (part_.room() * 2 <= problem_.total_room() && !spent()) {
+        while (part_.capacity() * 2 <= problem_.total_capacity() && !spent()) {
             consider([&] {
                 return std::to_string(part_.members().size()) + " vertices around " + std::to_string(start);
             });
@@ -165,7 +165,7 @@ class CutSearch {
     std::vector<std::int64_t> least_;
     WiringPart part_;
     std::uint64_t steps_ = 0;
-    std::uint64_t end_ = most_visits;
+    std::uint64_t end_ = max_visits;
     CongestionBound best_;
 };
 

@@ -29,27 +29,27 @@ QuadraticAssignment quadratic_assignment(const BoundProblem& problem) {
             bytes[std::size_t{u.value} * ranks + edge.peer.value] = edge.bytes.value;
     }
     std::vector<Slot> slot_of_place;
-    for (std::size_t s = 0; s < problem.room().size(); ++s)
-        slot_of_place.insert(slot_of_place.end(), problem.room()[s], problem.allocation().slots()[s]);
+    for (std::size_t s = 0; s < problem.capacity().size(); ++s)
+        slot_of_place.insert(slot_of_place.end(), problem.capacity()[s], problem.allocation().slots()[s]);
     std::vector<std::int64_t> distances;
     for (const Slot a : slot_of_place) {
         for (const Slot b : slot_of_place) distances.push_back(problem.machine().distance(a, b));
     }
-    return {ranks, static_cast<std::uint32_t>(problem.total_room()), std::move(bytes), std::move(distances)};
+    return {ranks, static_cast<std::uint32_t>(problem.total_capacity()), std::move(bytes),
+            std::move(distances)};
 }
 
 std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
     const PartnerProfiles partners = partner_profiles(problem.symmetric());
-    const NearProfiles near = near_profiles(problem, partners.most_partners);
+    const NearProfiles near = near_profiles(problem, partners.max_partners);
     std::vector<std::int64_t> by_profile(partners.profiles.size() * near.profiles.size());
     for (std::size_t p = 0; p < partners.profiles.size(); ++p) {
         for (std::size_t q = 0; q < near.profiles.size(); ++q)
-            by_profile[p * near.profiles.size() + q] =
-                least_hop_bytes(partners.profiles[p], near.profiles[q]);
+            by_profile[p * near.profiles.size() + q] = min_hop_bytes(partners.profiles[p], near.profiles[q]);
     }
     std::vector<std::uint32_t> columns;  // profiles, a column for every rank that a slot has room for
     for (std::size_t position = 0; position < near.of_slot.size(); ++position)
-        columns.insert(columns.end(), problem.room()[position], near.of_slot[position]);
+        columns.insert(columns.end(), problem.capacity()[position], near.of_slot[position]);
     std::vector<std::int64_t> costs(problem.rank_count() * columns.size());
     for (std::size_t u = 0; u < problem.rank_count(); ++u) {
         const std::int64_t* const row = by_profile.data() + partners.of_rank[u] * near.profiles.size();
@@ -59,12 +59,12 @@ std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
 }
 
 std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
-    if (problem.total_room() > max_projection_order) return {};
+    if (problem.total_capacity() > max_projection_order) return {};
     const SlotDistances distances(problem.allocation());
     if (!distances.symmetric()) return {};
     std::vector<std::uint32_t> places;  // a slot for every rank that it has room for
-    for (std::uint32_t i = 0; i < problem.room().size(); ++i)
-        places.insert(places.end(), problem.room()[i], i);
+    for (std::uint32_t i = 0; i < problem.capacity().size(); ++i)
+        places.insert(places.end(), problem.capacity()[i], i);
     const std::size_t order = places.size();
     std::vector<std::int64_t> bytes(order * order, 0);
     for (const Rank u : ids<Rank>(problem.rank_count())) {
@@ -81,18 +81,17 @@ std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
 
 std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter& meter) {
     const CommGraph& graph = problem.symmetric();
-    const std::size_t count = problem.total_room();
+    const std::size_t count = problem.total_capacity();
     if (static_cast<double>(graph.edge_count()) * static_cast<double>(count * count) > max_entries) return {};
     const SlotDistances distances(problem.allocation());
     if (!distances.symmetric()) return {};
     std::vector<std::uint32_t> slot_of_place;
-    for (std::uint32_t s = 0; s < problem.room().size(); ++s)
-        slot_of_place.insert(slot_of_place.end(), problem.room()[s], s);
-    std::size_t most_partners = 0;
-    for (const Rank u : ids<Rank>(graph.rank_count()))
-        most_partners = std::max(most_partners, graph.degree(u));
+    for (std::uint32_t s = 0; s < problem.capacity().size(); ++s)
+        slot_of_place.insert(slot_of_place.end(), problem.capacity()[s], s);
+    std::size_t max_partners = 0;
+    for (const Rank u : ids<Rank>(graph.rank_count())) max_partners = std::max(max_partners, graph.degree(u));
     const CostScale scale(problem.graph().total_bytes().value * problem.machine().max_distance(),
-                          most_partners);
+                          max_partners);
     DualAscent ascent(static_cast<std::uint32_t>(graph.rank_count()), static_cast<std::uint32_t>(count),
                       graph.edge_count() / 2);
     for (const Rank u : ids<Rank>(graph.rank_count())) {
@@ -103,14 +102,14 @@ std::optional<std::int64_t> dual_ascent_bound(const BoundProblem& problem, Meter
             });
         }
     }
-    constexpr int most_sweeps = 200;
-    constexpr double least_gain = 5e-5;  // of the bound, from one sweep
-    for (int i = 0; i < most_sweeps; ++i) {
+    constexpr int max_sweeps = 200;
+    constexpr double min_gain = 5e-5;  // of the bound, from one sweep
+    for (int i = 0; i < max_sweeps; ++i) {
         const std::int64_t before = ascent.bound();
         ascent.sweep(problem.threads());
         const auto gain = static_cast<double>(ascent.bound() - before);
         if (!meter.spend(graph.edge_count() * count * count / 16 + 1)) break;
-        if (i > 0 && gain <= least_gain * static_cast<double>(before)) break;
+        if (i > 0 && gain <= min_gain * static_cast<double>(before)) break;
     }
     return scale.up(ascent.bound());
 }

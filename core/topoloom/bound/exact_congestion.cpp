@@ -44,7 +44,7 @@ class Search {
                     hops += part.share;
                     used[part.link] = 1;
                 }
-                if (a != b) least_hops_ = std::min(least_hops_, hops);
+                if (a != b) min_hops_ = std::min(min_hops_, hops);
             }
         }
         for (std::size_t l = 0; l < used.size(); ++l) bandwidth_ += used[l] ? 1 / per_byte_[l] : 0;
@@ -126,7 +126,7 @@ class Search {
             double most = busiest_so_far;
             for (std::size_t k = mark; k < undo_.size(); ++k)
                 most = std::max(most, load_[undo_[k].first] * per_byte_[undo_[k].first]);
-            const double average = bandwidth_ > 0 ? (carried_ + ahead_ * least_hops_) / bandwidth_ : 0;
+            const double average = bandwidth_ > 0 ? (carried_ + ahead_ * min_hops_) / bandwidth_ : 0;
             if (std::max(most, average * (1 - tolerance)) < best_.value * (1 - tolerance))
                 descend(depth + 1, most);
             while (undo_.size() > mark) {
@@ -168,7 +168,7 @@ class Search {
     std::vector<Rank> order_;
     std::vector<std::uint32_t> place_;
     std::vector<char> taken_;
-    double least_hops_ = std::numeric_limits<double>::infinity();
+    double min_hops_ = std::numeric_limits<double>::infinity();
     double bandwidth_ = 0;
     double carried_ = 0;  // bytes times hops of messages whose ends are placed
     double ahead_ = 0;    // bytes of the others
@@ -179,8 +179,8 @@ class Search {
 
 }  // namespace
 
-ExactCongestion least_congestion(const BoundProblem& problem, std::span<const std::uint32_t> start,
-                                 double known, Meter& meter) {
+ExactCongestion min_congestion(const BoundProblem& problem, std::span<const std::uint32_t> start,
+                               double known, Meter& meter) {
     if (start.size() != problem.rank_count())
         fail("the placement to start from has ", start.size(), " ranks, but the pattern has ",
              problem.rank_count());

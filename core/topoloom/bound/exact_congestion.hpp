@@ -22,8 +22,8 @@ struct ExactCongestion {
 /// before first; a partial placement is left when its busiest link, or the average that bytes still to come lead to,
 /// is no better than the best. `known` is a lower bound that is already proven; the search ends when it is met. One
 /// rank a slot. For up to ten ranks or so. Throws Error where routes depend on the load.
-[[nodiscard]] ExactCongestion least_congestion(const BoundProblem& problem,
-                                               std::span<const std::uint32_t> start, double known,
-                                               Meter& meter);
+[[nodiscard]] ExactCongestion min_congestion(const BoundProblem& problem,
+                                             std::span<const std::uint32_t> start, double known,
+                                             Meter& meter);
 
 }  // namespace topoloom

@@ -19,7 +19,7 @@ namespace {
 template <class Space>
 struct Site {
     typename Space::Point point;
-    std::uint32_t room;
+    std::uint32_t capacity;
 };
 
 template <class Space>
@@ -35,7 +35,7 @@ class NearSearch {
                 known = static_cast<std::uint32_t>(sites_.size());
                 sites_.push_back({space.point(allocation.slots()[position]), 0});
             }
-            sites_[known].room += problem.room()[position];
+            sites_[known].capacity += problem.capacity()[position];
             site_of_slot_[position] = known;
         }
         // Where a good part of all sites is asked for, regions rule out little.
@@ -53,25 +53,25 @@ class NearSearch {
     [[nodiscard]] NearProfile profile(std::uint32_t from, std::vector<NearRun>& found) const {
         if (reach_ == 0) return {};
         found.clear();
-        if (sites_[from].room > 1) found.push_back({0, sites_[from].room - 1});
+        if (sites_[from].capacity > 1) found.push_back({0, sites_[from].capacity - 1});
         if (parts_.empty()) {
             for (std::uint32_t i = 0; i < sites_.size(); ++i) {
-                if (i != from) found.push_back({distance(from, i), sites_[i].room});
+                if (i != from) found.push_back({distance(from, i), sites_[i].capacity});
             }
             std::ranges::sort(found);
         } else {
-            std::uint64_t room = found.empty() ? 0 : found.front().count;
+            std::uint64_t capacity = found.empty() ? 0 : found.front().count;
             const std::array<std::uint64_t, 1> once{1};
             const Pull pull(space_.network(), std::span(on_network_).subspan(from, 1), once);
-            search(0, from, pull, room, found);
+            search(0, from, pull, capacity, found);
         }
         NearProfile runs;
-        std::uint64_t room = 0;
+        std::uint64_t capacity = 0;
         for (const NearRun& near : found) {
-            if (room >= reach_) break;
-            room = std::min<std::uint64_t>(room + near.count, reach_);
+            if (capacity >= reach_) break;
+            capacity = std::min<std::uint64_t>(capacity + near.count, reach_);
             if (runs.empty() || runs.back().distance != near.distance) runs.push_back({near.distance, 0});
-            runs.back().count = static_cast<std::uint32_t>(room);
+            runs.back().count = static_cast<std::uint32_t>(capacity);
         }
         return runs;
     }
@@ -110,12 +110,12 @@ class NearSearch {
     }
 
     /// Keeps `found` ascending, with room for `reach_` ranks and no more sites than that takes.
-    void search(std::uint32_t at, std::uint32_t from, const Pull& pull, std::uint64_t& room,
+    void search(std::uint32_t at, std::uint32_t from, const Pull& pull, std::uint64_t& capacity,
                 std::vector<NearRun>& found) const {
         const Part& part = parts_[at];
         if (part.right == no_index) {
             for (std::uint32_t i = part.begin; i < part.end; ++i) {
-                if (i != from) insert({distance(from, i), sites_[i].room}, room, found);
+                if (i != from) insert({distance(from, i), sites_[i].capacity}, capacity, found);
             }
             return;
         }
@@ -129,17 +129,17 @@ class NearSearch {
             std::swap(bounds[0], bounds[1]);
         }
         for (const std::size_t half : {0U, 1U}) {
-            if (room < reach_ || bounds[half] < found.back().distance)
-                search(halves[half], from, pull, room, found);
+            if (capacity < reach_ || bounds[half] < found.back().distance)
+                search(halves[half], from, pull, capacity, found);
         }
     }
 
-    void insert(NearRun near, std::uint64_t& room, std::vector<NearRun>& found) const {
-        if (near.count == 0 || (room >= reach_ && near.distance >= found.back().distance)) return;
+    void insert(NearRun near, std::uint64_t& capacity, std::vector<NearRun>& found) const {
+        if (near.count == 0 || (capacity >= reach_ && near.distance >= found.back().distance)) return;
         found.insert(std::ranges::upper_bound(found, near), near);
-        room += near.count;
-        while (room - found.back().count >= reach_) {
-            room -= found.back().count;
+        capacity += near.count;
+        while (capacity - found.back().count >= reach_) {
+            capacity -= found.back().count;
             found.pop_back();
         }
     }
@@ -170,10 +170,10 @@ NearProfiles find_profiles(const Space& space, const BoundProblem& problem, std:
         if (is_new) result.profiles.push_back(entry->first);
         number_of_site.push_back(entry->second);
     }
-    result.room.resize(result.profiles.size());
+    result.capacity.resize(result.profiles.size());
     for (std::size_t position = 0; position < search.site_of_slot().size(); ++position) {
         result.of_slot.push_back(number_of_site[search.site_of_slot()[position]]);
-        result.room[result.of_slot.back()] += problem.room()[position];
+        result.capacity[result.of_slot.back()] += problem.capacity()[position];
     }
     return result;
 }

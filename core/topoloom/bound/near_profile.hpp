@@ -22,7 +22,7 @@ using NearProfile = std::vector<NearRun>;
 struct NearProfiles {
     std::vector<NearProfile> profiles;       // all different
     std::vector<std::uint32_t> of_slot;      // by position in the allocation
-    std::vector<std::uint64_t> room;         // by profile: of all slots that have it
+    std::vector<std::uint64_t> capacity;     // by profile: of all slots that have it
     [[nodiscard]] NearProfile best() const;  // the most room within every distance that any of them has
 };
 

@@ -26,12 +26,12 @@ PartnerProfiles partner_profiles(const CommGraph& symmetric) {
         }
         result.of_rank.push_back(entry->second);
         ++result.ranks[entry->second];
-        result.most_partners = std::max(result.most_partners, static_cast<std::uint32_t>(profile.size() - 1));
+        result.max_partners = std::max(result.max_partners, static_cast<std::uint32_t>(profile.size() - 1));
     }
     return result;
 }
 
-std::int64_t least_hop_bytes(const PartnerProfile& partners, const NearProfile& near) {
+std::int64_t min_hop_bytes(const PartnerProfile& partners, const NearProfile& near) {
     std::int64_t sum = 0;
     std::size_t placed = 0;
     std::uint32_t distance = 0;

@@ -17,7 +17,7 @@ struct PartnerProfiles {
     std::vector<PartnerProfile> profiles;  // all different
     std::vector<std::uint32_t> of_rank;
     std::vector<std::uint64_t> ranks;  // by profile: how many have it
-    std::uint32_t most_partners = 0;   // that bytes are exchanged with
+    std::uint32_t max_partners = 0;    // that bytes are exchanged with
 };
 
 /// O(edges * log degree).
@@ -25,6 +25,6 @@ struct PartnerProfiles {
 
 /// Hop-bytes of a rank's messages if its heaviest partners sit nearest: no slot with this profile does better (Hardy,
 /// Littlewood, Polya on rearrangements). O(runs).
-[[nodiscard]] std::int64_t least_hop_bytes(const PartnerProfile& partners, const NearProfile& near);
+[[nodiscard]] std::int64_t min_hop_bytes(const PartnerProfile& partners, const NearProfile& near);
 
 }  // namespace topoloom

@@ -16,8 +16,8 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t most_crossings = std::size_t{1} << 24;  // links on all routes
-constexpr double most_pair_costs = 0x1p25;  // of dual ascent; above, it takes long and proves little
+constexpr std::size_t max_crossings = std::size_t{1} << 24;  // links on all routes
+constexpr double max_pair_costs = 0x1p25;  // of dual ascent; above, it takes long and proves little
 
 /// What a rank exchanges with a partner.
 struct Exchange {
@@ -86,8 +86,8 @@ class PriceGame {
     PriceGame(const BoundProblem& problem, PricedRoutes& routes)
         : problem_(problem), routes_(routes), exchanges_(problem.rank_count()) {
         const auto nodes = problem.allocation().node_of_slot();
-        for (std::size_t s = 0; s < problem.room().size(); ++s)
-            node_of_place_.insert(node_of_place_.end(), problem.room()[s], nodes[s]);
+        for (std::size_t s = 0; s < problem.capacity().size(); ++s)
+            node_of_place_.insert(node_of_place_.end(), problem.capacity()[s], nodes[s]);
         occupant_.resize(node_of_place_.size(), no_index);
         for (std::uint32_t u = 0; u < problem.rank_count(); ++u) {
             place_of_rank_.push_back(u);
@@ -104,7 +104,7 @@ class PriceGame {
         std::vector<double> price(routes_.link_count());
         std::vector<double> sum(routes_.link_count(), 0);
         std::vector<double> seconds(routes_.link_count());
-        double least_maximum = std::numeric_limits<double>::infinity();
+        double min_maximum = std::numeric_limits<double>::infinity();
         for (int round = 0; round < rounds; ++round) {
             set_prices(pressure, step, price);
             if (2 * round >= rounds) std::ranges::transform(sum, price, sum.begin(), std::plus());
@@ -116,9 +116,9 @@ class PriceGame {
                 for (const Exchange& exchange : exchanges_[u])
                     routes_.add_load(node_of(u), node_of(exchange.partner), exchange.sent, seconds);
             }
-            least_maximum = std::min(least_maximum, std::ranges::max(seconds));
-            if (least_maximum == 0) return price;
-            for (std::size_t l = 0; l < pressure.size(); ++l) pressure[l] += seconds[l] / least_maximum;
+            min_maximum = std::min(min_maximum, std::ranges::max(seconds));
+            if (min_maximum == 0) return price;
+            for (std::size_t l = 0; l < pressure.size(); ++l) pressure[l] += seconds[l] / min_maximum;
         }
         const double all = std::accumulate(sum.begin(), sum.end(), 0.0);
         for (double& p : sum) p /= all;
@@ -126,7 +126,7 @@ class PriceGame {
     }
 
     /// A lower bound on what any placement pays.
-    double least_payment(Meter& meter) {
+    double min_payment(Meter& meter) {
         const std::size_t pairs = problem_.symmetric().edge_count();
         const std::size_t places = node_of_place_.size();
         const double enough = paid();
@@ -208,11 +208,11 @@ class PriceGame {
     /// Costs as whole numbers. Those that are too high for dual ascent are no less than what this placement pays; with
     /// many partners, whose sums might not fit, there are none.
     [[nodiscard]] double cost_scale(double paid) const {
-        std::size_t most_partners = 1;
-        for (const auto& exchanges : exchanges_) most_partners = std::max(most_partners, exchanges.size());
-        if (most_partners <= 64) return DualAscent::most_cost / paid;
+        std::size_t max_partners = 1;
+        for (const auto& exchanges : exchanges_) max_partners = std::max(max_partners, exchanges.size());
+        if (max_partners <= 64) return DualAscent::max_cost / paid;
         const double most =
-            std::min<double>(DualAscent::most_cost, 0x1p30 / static_cast<double>(most_partners));
+            std::min<double>(DualAscent::max_cost, 0x1p30 / static_cast<double>(max_partners));
         return most / (static_cast<double>(problem_.graph().total_bytes().value) * farthest());
     }
     /// Exchanges and moves that pay less, each tried once. Returns how many were looked at.
@@ -256,15 +256,15 @@ CongestionBound price_bound(const BoundProblem& problem, Meter& meter) {
     if (!meter.go_on()) return {};
     const NetworkView network(problem.machine().topology());
     if (network.adapts()) return {};
-    if (nodes.size() * nodes.size() * network.diameter() > most_crossings) return {};
-    const auto places = static_cast<double>(problem.total_room());
-    if (static_cast<double>(problem.symmetric().edge_count()) * places * places > most_pair_costs) return {};
+    if (nodes.size() * nodes.size() * network.diameter() > max_crossings) return {};
+    const auto places = static_cast<double>(problem.total_capacity());
+    if (static_cast<double>(problem.symmetric().edge_count()) * places * places > max_pair_costs) return {};
     PricedRoutes routes(network, nodes);
     if (routes.link_count() == 0 || problem.graph().total_bytes().value == 0) return {};
     PriceGame game(problem, routes);
     const std::vector<double> prices = game.play(meter);
     routes.set_prices(prices);
-    return {game.least_payment(meter), "prices", std::to_string(routes.link_count()) + " links"};
+    return {game.min_payment(meter), "prices", std::to_string(routes.link_count()) + " links"};
 }
 
 }  // namespace topoloom

@@ -12,14 +12,14 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t most_ranks_of_matrix = 1024;
+constexpr std::size_t max_ranks_of_matrix = 1024;
 constexpr std::size_t max_cut_steps = std::size_t{1} << 28;
 
 /// What leaves k ranks if each has its k - 1 heaviest partners among them: the k ranks for which that is least.
 std::vector<std::int64_t> cuts_by_partners(const PartnerProfiles& partners, std::size_t ranks) {
     std::vector<std::int64_t> cuts(ranks + 1, 0);
     const std::size_t largest = std::min<std::size_t>(
-        {partners.most_partners, ranks, max_cut_steps / std::max<std::size_t>(1, ranks)});
+        {partners.max_partners, ranks, max_cut_steps / std::max<std::size_t>(1, ranks)});
     std::vector<std::int64_t> leaving(ranks);
     for (std::size_t k = 1; k <= largest; ++k) {
         for (std::size_t u = 0; u < ranks; ++u) {
@@ -49,10 +49,10 @@ double fiedler_value(const CommGraph& symmetric) {
 
 }  // namespace
 
-std::vector<std::int64_t> least_cut_bytes(const CommGraph& symmetric) {
+std::vector<std::int64_t> min_cut_bytes(const CommGraph& symmetric) {
     const std::size_t ranks = symmetric.rank_count();
     std::vector<std::int64_t> cuts = cuts_by_partners(partner_profiles(symmetric), ranks);
-    if (ranks > 1 && ranks <= most_ranks_of_matrix) {
+    if (ranks > 1 && ranks <= max_ranks_of_matrix) {
         const double value = fiedler_value(symmetric);
         for (std::size_t k = 1; k < ranks; ++k) {
             const double pairs = static_cast<double>(k) * static_cast<double>(ranks - k);

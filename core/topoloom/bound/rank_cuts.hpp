@@ -13,6 +13,6 @@ namespace topoloom {
 /// what k ranks can keep among themselves, each with its heaviest partners; and, for up to 1,024 ranks, from the second
 /// smallest eigenvalue of the pattern's Laplacian (Fiedler 1973; k * (ranks - k) / ranks times that), less what
 /// rounding can have added.
-[[nodiscard]] std::vector<std::int64_t> least_cut_bytes(const CommGraph& symmetric);
+[[nodiscard]] std::vector<std::int64_t> min_cut_bytes(const CommGraph& symmetric);
 
 }  // namespace topoloom

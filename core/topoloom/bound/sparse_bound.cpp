@@ -13,28 +13,28 @@ namespace topoloom {
 namespace {
 
 constexpr double max_assignment_steps = 1e9;  // of assigning kinds to kinds; a second or two
-constexpr std::uint32_t most_near = 64;       // places that are told apart around a slot
+constexpr std::uint32_t max_near = 64;        // places that are told apart around a slot
 
 }  // namespace
 
 std::int64_t sparse_bound(const BoundProblem& problem) {
     const PartnerProfiles partners = partner_profiles(problem.symmetric());
-    const NearProfiles near = near_profiles(problem, std::min(partners.most_partners, most_near));
+    const NearProfiles near = near_profiles(problem, std::min(partners.max_partners, max_near));
     const auto rows = static_cast<double>(partners.profiles.size());
     const auto columns = static_cast<double>(near.profiles.size());
     if ((rows + columns) * rows * columns > max_assignment_steps) {
         const NearProfile best = near.best();
         std::int64_t sum = 0;
         for (std::size_t p = 0; p < partners.profiles.size(); ++p) {
-            sum += static_cast<std::int64_t>(partners.ranks[p]) * least_hop_bytes(partners.profiles[p], best);
+            sum += static_cast<std::int64_t>(partners.ranks[p]) * min_hop_bytes(partners.profiles[p], best);
         }
         return half_of(sum);
     }
     std::vector<std::int64_t> costs;
     for (const PartnerProfile& profile : partners.profiles) {
-        for (const NearProfile& around : near.profiles) costs.push_back(least_hop_bytes(profile, around));
+        for (const NearProfile& around : near.profiles) costs.push_back(min_hop_bytes(profile, around));
     }
-    return half_of(least_transport_cost(costs, partners.ranks, near.room));
+    return half_of(min_transport_cost(costs, partners.ranks, near.capacity));
 }
 
 }  // namespace topoloom

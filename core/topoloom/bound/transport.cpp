@@ -118,9 +118,8 @@ class Transport {
 
 }  // namespace
 
-std::int64_t least_transport_cost(std::span<const std::int64_t> costs,
-                                  std::span<const std::uint64_t> supplies,
-                                  std::span<const std::uint64_t> capacities) {
+std::int64_t min_transport_cost(std::span<const std::int64_t> costs, std::span<const std::uint64_t> supplies,
+                                std::span<const std::uint64_t> capacities) {
     const std::uint64_t supply = std::reduce(supplies.begin(), supplies.end());
     const std::uint64_t capacity = std::reduce(capacities.begin(), capacities.end());
     if (supply > capacity) fail("supplies of ", supply, " do not fit into capacities of ", capacity);

@@ -9,8 +9,8 @@ namespace topoloom {
 
 /// The least cost of sending all supplies (by row) into capacities (by column); costs are row-major, each >= 0. By
 /// shortest augmenting paths: about O((rows + columns) * rows * columns). Throws Error if capacities are too small.
-[[nodiscard]] std::int64_t least_transport_cost(std::span<const std::int64_t> costs,
-                                                std::span<const std::uint64_t> supplies,
-                                                std::span<const std::uint64_t> capacities);
+[[nodiscard]] std::int64_t min_transport_cost(std::span<const std::int64_t> costs,
+                                              std::span<const std::uint64_t> supplies,
+                                              std::span<const std::uint64_t> capacities);
 
 }  // namespace topoloom

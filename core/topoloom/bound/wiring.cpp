@@ -31,10 +31,10 @@ Wiring::Wiring(const BoundProblem& problem) {
             arcs.push_back({ends.to, ends.from, 0, units});
         }
     }
-    room_.assign(network.vertex_count(), 0);
+    capacity_.assign(network.vertex_count(), 0);
     for (const Node node : ids<Node>(network.node_count())) vertex_of_node_.push_back(network.vertex(node));
     std::ranges::sort(arcs, {}, [](const Arc& arc) { return std::pair(arc.vertex, arc.other); });
-    first_.assign(room_.size() + 1, 0);
+    first_.assign(capacity_.size() + 1, 0);
     for (std::size_t i = 0; i < arcs.size(); ++i) {
         const Arc& arc = arcs[i];
         if (i == 0 || arcs[i - 1].vertex != arc.vertex || arcs[i - 1].other != arc.other) {
@@ -44,22 +44,22 @@ Wiring::Wiring(const BoundProblem& problem) {
         neighbors_.back().out += arc.out;
         neighbors_.back().in += arc.in;
     }
-    for (std::size_t v = 0; v < room_.size(); ++v) first_[v + 1] += first_[v];
-    for (std::size_t s = 0; s < problem.room().size(); ++s)
-        room_[vertex(problem.machine().node(problem.allocation().slots()[s]))] += problem.room()[s];
+    for (std::size_t v = 0; v < capacity_.size(); ++v) first_[v + 1] += first_[v];
+    for (std::size_t s = 0; s < problem.capacity().size(); ++s)
+        capacity_[vertex(problem.machine().node(problem.allocation().slots()[s]))] += problem.capacity()[s];
 }
 
 void WiringPart::clear() {
     for (const std::uint32_t vertex : members_) inside_[vertex] = 0;
     members_.clear();
-    room_ = 0;
+    capacity_ = 0;
     out_ = in_ = 0;
 }
 
 void WiringPart::add(std::uint32_t vertex) {
     inside_[vertex] = 1;
     members_.push_back(vertex);
-    room_ += wiring_.room(vertex);
+    capacity_ += wiring_.capacity(vertex);
     for (const Wiring::Neighbor& neighbor : wiring_.neighbors(vertex)) {
         if (inside_[neighbor.vertex]) {
             out_ -= neighbor.in;
@@ -75,7 +75,7 @@ void WiringPart::add(std::uint32_t vertex) {
 void WiringPart::add_switches() {
     for (std::size_t m = 0; m < members_.size(); ++m) {
         for (const Wiring::Neighbor& near : wiring_.neighbors(members_[m])) {
-            if (inside_[near.vertex] || wiring_.room(near.vertex) > 0) continue;
+            if (inside_[near.vertex] || wiring_.capacity(near.vertex) > 0) continue;
             std::int64_t to_part = 0;
             std::int64_t to_others = 0;
             for (const Wiring::Neighbor& neighbor : wiring_.neighbors(near.vertex))

@@ -19,19 +19,19 @@ class Wiring {
         std::uint32_t vertex;
         std::int64_t out, in;  // units to it and from it
     };
-    [[nodiscard]] std::size_t vertex_count() const { return room_.size(); }
+    [[nodiscard]] std::size_t vertex_count() const { return capacity_.size(); }
     [[nodiscard]] std::span<const Neighbor> neighbors(std::uint32_t vertex) const {
         return {neighbors_.data() + first_[vertex], neighbors_.data() + first_[vertex + 1]};
     }
     /// For ranks, on the slots of nodes at a vertex.
-    [[nodiscard]] std::uint64_t room(std::uint32_t vertex) const { return room_[vertex]; }
+    [[nodiscard]] std::uint64_t capacity(std::uint32_t vertex) const { return capacity_[vertex]; }
     [[nodiscard]] std::uint32_t vertex(Node node) const { return vertex_of_node_[node.value]; }
     [[nodiscard]] double bandwidth(std::int64_t units) const { return static_cast<double>(units) * unit_; }
 
    private:
     std::vector<std::size_t> first_;
     std::vector<Neighbor> neighbors_;
-    std::vector<std::uint64_t> room_;
+    std::vector<std::uint64_t> capacity_;
     std::vector<std::uint32_t> vertex_of_node_;
     double unit_ = 1;
 };
@@ -47,7 +47,7 @@ class WiringPart {
     void add_switches();
     [[nodiscard]] bool holds(std::uint32_t vertex) const { return inside_[vertex] != 0; }
     [[nodiscard]] std::span<const std::uint32_t> members() const { return members_; }
-    [[nodiscard]] std::uint64_t room() const { return room_; }
+    [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
     [[nodiscard]] double bandwidth() const { return wiring_.bandwidth(out_ + in_); }
     [[nodiscard]] std::uint64_t visits() const { return visits_; }  // of neighbors so far
 
@@ -55,7 +55,7 @@ class WiringPart {
     const Wiring& wiring_;
     std::vector<char> inside_;
     std::vector<std::uint32_t> members_;
-    std::uint64_t room_ = 0;
+    std::uint64_t capacity_ = 0;
     std::int64_t out_ = 0;
     std::int64_t in_ = 0;
     std::uint64_t visits_ = 0;

@@ -11,7 +11,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t most_slots = 1 << 26;  // placements keep a byte for each
+constexpr std::uint64_t max_slots = 1 << 26;  // placements keep a byte for each
 
 /// Processes ordered by their groups, outermost first, then by number.
 std::vector<std::size_t> by_groups(const Groups& groups) {
@@ -61,7 +61,7 @@ class Digits {
 /// At most one more than are possible.
 std::uint64_t slots_of(const std::vector<std::uint32_t>& arity) {
     std::uint64_t product = 1;
-    for (const std::uint32_t a : arity) product = std::min(product * a, most_slots + 1);
+    for (const std::uint32_t a : arity) product = std::min(product * a, max_slots + 1);
     return product;
 }
 
@@ -110,7 +110,7 @@ Seated learn_machine(const Groups& groups, std::size_t node_level) {
         fail("the node is level ", node_level, " of only ", groups.levels, " levels");
     std::size_t merged = 0;
     Digits digits(groups, merged);
-    while (slots_of(digits.arities()) > most_slots) {
+    while (slots_of(digits.arities()) > max_slots) {
         if (++merged > node_level) fail("the nodes of the job differ too much to be put into one tree");
         digits = Digits(groups, merged);
     }
@@ -139,7 +139,7 @@ Seated seat_on_machine(std::string_view text, const Groups& groups) {
     const std::uint32_t most = *std::ranges::max_element(on_node), slots = given.slots_per_node();
     const std::uint32_t parts = (most + slots - 1) / slots;
     const std::uint32_t room = slots * parts;
-    if (std::uint64_t{room} * given.node_count() > most_slots)
+    if (std::uint64_t{room} * given.node_count() > max_slots)
         fail(most, " processes on a node are too many for a machine of ", given.node_count(), " nodes");
     Seated seated{parts == 1 ? std::string(text) : divided(std::string(text), parts),
                   std::vector<Slot>(groups.processes)};

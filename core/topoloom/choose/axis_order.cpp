@@ -17,11 +17,11 @@ namespace {
 using Pieces = std::vector<AxisPiece>;
 using Flags = std::vector<bool>;
 
-constexpr std::size_t most_axes = 8;
-constexpr std::size_t most_lines = 16;
+constexpr std::size_t max_axes = 8;
+constexpr std::size_t max_lines = 16;
 constexpr std::size_t lines_to_split_on = 4;
-constexpr std::size_t starts_on_line = 8;          // of the exchange of pieces
-constexpr std::size_t most_messages = 50'000'000;  // measured on a line: then exchanging ends
+constexpr std::size_t starts_on_line = 8;         // of the exchange of pieces
+constexpr std::size_t max_messages = 50'000'000;  // measured on a line: then exchanging ends
 
 /// A digit of a rank's position along one axis.
 struct Digit {
@@ -146,7 +146,7 @@ class LineSearch {
             for (std::size_t i = 0; i < found.pieces.size(); ++i) {
                 for (std::size_t j = i + 1; j < found.pieces.size(); ++j) {
                     if (found.pieces[i] == found.pieces[j]) continue;
-                    if (measured_ > most_messages || meter.exhausted()) return found;
+                    if (measured_ > max_messages || meter.exhausted()) return found;
                     Found other = found;
                     std::swap(other.pieces[i], other.pieces[j]);
                     other.seconds = seconds(other.pieces, other.back_and_forth, meter);
@@ -233,10 +233,10 @@ double AxisOrder::total() const { return std::accumulate(seconds.begin(), second
 
 AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
                       std::span<const MeshTraffic> traffic, const Budget& budget) {
-    if (extents.size() > most_axes)
-        fail("a mesh of ", extents.size(), " axes; there may be at most ", most_axes);
+    if (extents.size() > max_axes)
+        fail("a mesh of ", extents.size(), " axes; there may be at most ", max_axes);
     Meter meter(budget);
-    std::vector<SlotLine> lines = slot_lines(allocation, mesh_size(extents), most_lines);
+    std::vector<SlotLine> lines = slot_lines(allocation, mesh_size(extents), max_lines);
     const MeshOnMachine mesh(allocation.machine(), extents, traffic);
     struct Start {
         LineSearch search;

@@ -107,10 +107,10 @@ class Chooser {
 
     /// Structured patterns often fit boxes best, and one box of a shape is as good as another.
     void try_boxes(double share) {
-        constexpr std::size_t most_boxes = 64;
+        constexpr std::size_t max_boxes = 64;
         const Budget part = next_part(share);
         Meter meter(part);
-        for (std::vector<Node>& nodes : full_boxes(free_, count_, most_boxes)) {
+        for (std::vector<Node>& nodes : full_boxes(free_, count_, max_boxes)) {
             if (meter.exhausted() || !clock_.go_on()) break;
             sort_as_free(nodes);
             const Allocation allocation(machine_, nodes);

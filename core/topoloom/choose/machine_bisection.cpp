@@ -19,7 +19,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t most_links = 4'000'000;  // that partitioning is tried on
+constexpr std::size_t max_links = 4'000'000;  // that partitioning is tried on
 
 /// The extents of routers' coordinates, the last varying fastest; of a network without, its vertices.
 std::vector<std::uint32_t> grid_of(const Machine& machine) {
@@ -103,7 +103,7 @@ class Halver {
     }
 
     void partition(std::uint64_t seed) {
-        if (ends_.size() > most_links) return;
+        if (ends_.size() > max_links) return;
         const auto switches = static_cast<std::int64_t>(std::ranges::count(nodes_on_, 0U));
         const std::int64_t capacity = static_cast<std::int64_t>(halves_.larger) * node_mass() + switches;
         const BisectionOptions options{.starts = 8, .passes = 8, .cycles = 2};

@@ -38,7 +38,7 @@ Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) 
 }
 
 /// What words such as double make of a bandwidth that is not given.
-constexpr BytesPerSecond most_relative{8};
+constexpr BytesPerSecond max_relative{8};
 
 std::string bandwidth_text(BytesPerSecond bandwidth) {
     std::ostringstream text;
@@ -129,13 +129,13 @@ void Machine::find_bandwidths() {
             if (!least || run.bandwidth < least->bandwidth) least = run;
             if (!most || run.bandwidth > most->bandwidth) most = run;
         }
-        has_bandwidths_ = least ? least->bandwidth >= least_known : inside_.memory.has_value();
-        if (least && least->bandwidth <= most_relative && most->bandwidth >= least_known) {
+        has_bandwidths_ = least ? least->bandwidth >= min_known : inside_.memory.has_value();
+        if (least && least->bandwidth <= max_relative && most->bandwidth >= min_known) {
             fail("the machine says how fast '", network.link_name(most->first), "' is, ",
                  bandwidth_text(most->bandwidth), ", but nothing of '", network.link_name(least->first),
                  "'; give the bandwidth of all links");
         }
-        if (least && least->bandwidth > most_relative && least->bandwidth < least_known) {
+        if (least && least->bandwidth > max_relative && least->bandwidth < min_known) {
             remarks_.push_back("no times are known, as bandwidths below 100 kB/s count as relative ('" +
                                network.link_name(least->first) + "': " + bandwidth_text(least->bandwidth) +
                                ")");

@@ -13,7 +13,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t most_visits = 20'000'000;  // of links by routes; a second or two
+constexpr std::uint64_t max_visits = 20'000'000;  // of links by routes; a second or two
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 /// All pairs send, and dimension-ordered routes load the links of an axis of k positions evenly: on a ring those are k/4
@@ -168,7 +168,7 @@ std::vector<double> worst_shares(std::size_t links, const std::vector<Site>& sit
 template <Topology T>
 double at_least_by_routes(const T& network, std::span<const Node> nodes, const Halves& halves) {
     const std::vector<Site> sites = sites_of(network, nodes);
-    if (sites.size() * sites.size() * network.diameter() > most_visits) return 0;
+    if (sites.size() * sites.size() * network.diameter() > max_visits) return 0;
     std::vector<double> load(network.link_count(), 0.0);
     const std::vector<double> out =
         worst_shares(load.size(), sites, [&](const Site& from, const Site& to, const auto& add) {

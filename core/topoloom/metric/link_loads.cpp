@@ -12,7 +12,7 @@ template <class T>
 LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGraph& graph,
                         std::span<const Slot> slot_of_rank, std::span<const double> background, Busy busy)
     : space_(network.geometry(), machine.inside()),
-      runs_(network, graph.total_bytes(), most_background(network, background)),
+      runs_(network, graph.total_bytes(), max_background(network, background)),
       rates_(runs_.rates()),
       link_count_(network.link_count()),
       messages_(graph) {
@@ -66,7 +66,7 @@ void LinkLoads<T>::add_node_lines(const Machine& machine) {
 }
 
 template <class T>
-double LinkLoads<T>::most_background(const T& network, std::span<const double> background) {
+double LinkLoads<T>::max_background(const T& network, std::span<const double> background) {
     if (background.empty()) return 0;
     if (background.size() != network.link_count()) {
         fail("the background speaks of ", background.size(), " links, but the machine has ",

@@ -109,7 +109,7 @@ class LinkLoads {
         double high;
     };
 
-    [[nodiscard]] static double most_background(const T& network, std::span<const double> background);
+    [[nodiscard]] static double max_background(const T& network, std::span<const double> background);
 
     [[nodiscard]] Seat seat(Slot slot) const {
         return {slot, space_.node(slot), runs_.point(space_.node(slot)), space_.point(slot)};

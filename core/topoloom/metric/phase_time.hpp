@@ -13,7 +13,7 @@
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/metric/busiest.hpp"
 #include "topoloom/metric/max_tree.hpp"
-#include "topoloom/metric/most_of.hpp"
+#include "topoloom/metric/running_max.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {
@@ -105,8 +105,8 @@ class PhaseTime {
         std::int64_t leaving = 0;          // pairs
         std::int64_t startups = 0;         // ticks, as is the next
         std::int64_t startups_inside = 0;  // its node
-        MostOf longest;                    // latency, transfer
-        MostOf largest;
+        RunningMax longest;                // latency, transfer
+        RunningMax largest;
     };
 
     /// Startups are counted in whole ticks of at least a picosecond, so that what is taken back leaves no trace.

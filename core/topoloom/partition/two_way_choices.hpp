@@ -26,8 +26,8 @@ class TwoWayChoices {
     }
 
     const std::vector<char>& run() {
-        constexpr int most_passes = 4;
-        for (int i = 0; i < most_passes && pass(); ++i) {
+        constexpr int max_passes = 4;
+        for (int i = 0; i < max_passes && pass(); ++i) {
         }
         return choice_;
     }

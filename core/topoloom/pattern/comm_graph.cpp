@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t most_ranks = std::size_t{1} << 31;
+constexpr std::size_t max_ranks = std::size_t{1} << 31;
 
 /// a + b where both are >= 0; throws when 64 bits do not hold it.
 std::int64_t add_exactly(std::int64_t a, std::int64_t b, std::string_view what) {
@@ -67,7 +67,7 @@ bool is_canonical(std::span<const std::uint64_t> first, std::span<const Rank> pe
 }  // namespace
 
 void CommGraph::check_rank_count(std::size_t rank_count) {
-    if (rank_count >= most_ranks) fail(rank_count, " ranks are too many: at most 2^31 - 1 are supported");
+    if (rank_count >= max_ranks) fail(rank_count, " ranks are too many: at most 2^31 - 1 are supported");
 }
 
 CommGraph::CommGraph(std::size_t rank_count) {

@@ -28,7 +28,7 @@ void check(const Sharing& sharing, std::size_t slot_count) {
 
 }  // namespace
 
-Room::Room(const CommGraph& graph, const Allocation& allocation, const Sharing& sharing) {
+Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const Sharing& sharing) {
     const std::size_t ranks = graph.rank_count();
     const std::size_t slots = allocation.slot_count();
     if (ranks == 0) fail("there are no ranks to place");

@@ -23,11 +23,11 @@ struct Sharing {
 /// Masses of ranks and capacities of slots as integers, so that "fits" is exact. Loads that are whole numbers stay
 /// what they are; others are scaled so that a slot's ranks exceed its capacity by less than one part in 10^9. A slot
 /// that would hold all ranks holds no more than that.
-class Room {
+class Capacity {
    public:
     /// Throws Error, saying what to do, when there are no ranks, when they cannot fit, and for an imbalance or
     /// capacities that are not finite and >= 0 or not one a slot.
-    Room(const CommGraph& graph, const Allocation& allocation, const Sharing& sharing);
+    Capacity(const CommGraph& graph, const Allocation& allocation, const Sharing& sharing);
 
     /// No slot takes more than one rank, whatever its load.
     [[nodiscard]] bool one_rank_per_slot() const { return one_rank_per_slot_; }

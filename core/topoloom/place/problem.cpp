@@ -40,7 +40,7 @@ Problem::Problem(const CommGraph& graph, const Allocation& allocation, std::uint
                  const Sharing& sharing)
     : graph_(graph),
       allocation_(allocation),
-      room_(graph, allocation, sharing),
+      capacity_(graph, allocation, sharing),
       seed_(seed),
       threads_(threads),
       derived_(std::make_shared<Derived>()) {
@@ -79,7 +79,7 @@ Problem Problem::with_migration(Migration migration) const {
 Problem Problem::with_objective(const Objective& objective, std::vector<const CommGraph*> phases,
                                 std::span<const double> background) const {
     if (objective.is(Aim::hop_bytes)) return for_hop_bytes();
-    if (!room_.one_rank_per_slot())
+    if (!capacity_.one_rank_per_slot())
         fail("ranks that share slots are placed for hop-bytes only; leave out the objective");
     if (migration_)
         fail("with an earlier placement, ranks are placed for hop-bytes only; leave out the objective");

@@ -21,7 +21,7 @@ namespace topoloom {
 
 class Problem {
    public:
-    /// Refers to graph and allocation, which must live longer. Throws Error unless the ranks fit, see Room, and
+    /// Refers to graph and allocation, which must live longer. Throws Error unless the ranks fit, see Capacity, and
     /// hop-bytes are exact in 64 bits.
     Problem(const CommGraph& graph, const Allocation& allocation, std::uint64_t seed = 1, int threads = 0,
             const Sharing& sharing = {});
@@ -29,7 +29,7 @@ class Problem {
     [[nodiscard]] const CommGraph& graph() const { return graph_; }
     [[nodiscard]] const Allocation& allocation() const { return allocation_; }
     [[nodiscard]] const Machine& machine() const { return allocation_.machine(); }
-    [[nodiscard]] const Room& room() const { return room_; }
+    [[nodiscard]] const Capacity& capacity() const { return capacity_; }
     [[nodiscard]] std::size_t rank_count() const { return graph_.rank_count(); }
     [[nodiscard]] std::uint64_t seed() const { return seed_; }
     /// The same problem with another seed, for one thread: for searches side by side.
@@ -78,7 +78,7 @@ class Problem {
 
     const CommGraph& graph_;
     const Allocation& allocation_;
-    Room room_;
+    Capacity capacity_;
     std::uint64_t seed_;
     int threads_;
     std::shared_ptr<const Migration> migration_;

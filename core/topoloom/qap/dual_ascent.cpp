@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr DualAscent::Cost forbidden = 4 * DualAscent::most_cost;
+constexpr DualAscent::Cost forbidden = 4 * DualAscent::max_cost;
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void DualAscent::visit(std::uint32_t i, bool forward, int workers) {
 
 DualAscent::Cost DualAscent::share(std::uint32_t i, std::uint32_t j, std::size_t partner) const {
     const Cost single = singles_[i * places_ + j];
-    if (single >= most_cost) return most_cost;
+    if (single >= max_cost) return max_cost;
     const auto count = static_cast<Cost>(partners_[i].size());
     return single / count + (static_cast<Cost>(partner) < single % count ? 1 : 0);
 }
@@ -100,7 +100,7 @@ void DualAscent::give_back(std::uint32_t i, std::size_t p) {
 /// With rank i at place j its partners are at other places, each at its own: an assignment, whose value is certain.
 void DualAscent::settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker) {
     Cost& single = singles_[i * places_ + j];
-    if (single >= most_cost) return;
+    if (single >= max_cost) return;
     const std::vector<Partner>& partners = partners_[i];
     const std::size_t n = places_;
     worker.costs.resize(partners.size() * n);
@@ -109,16 +109,16 @@ void DualAscent::settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& 
         const Cost* const row = cube_.data() + (p * n + j) * n;
         Cost* const costs = worker.costs.data() + p * n;
         const int halve = (partners[p].rank > i) == forward ? 1 : 0;
-        for (std::size_t l = 0; l < n; ++l) costs[l] = std::min(row[l] >> halve, most_cost);
+        for (std::size_t l = 0; l < n; ++l) costs[l] = std::min(row[l] >> halve, max_cost);
         costs[j] = forbidden;
         worker.rows.push_back(costs);
     }
-    single = std::min(worker.assignment.solve(worker.rows, n), most_cost);
+    single = std::min(worker.assignment.solve(worker.rows, n), max_cost);
     const Cost* const by_column = worker.assignment.column_prices().data();
     for (std::size_t p = 0; p < partners.size(); ++p) {
         Cost* const row = cube_.data() + (p * n + j) * n;
         const Cost price = worker.assignment.row_prices()[p];
-        for (std::size_t l = 0; l < n; ++l) row[l] = std::min(row[l], 2 * most_cost) - (price + by_column[l]);
+        for (std::size_t l = 0; l < n; ++l) row[l] = std::min(row[l], 2 * max_cost) - (price + by_column[l]);
         row[j] = 0;
     }
 }
@@ -130,7 +130,7 @@ void DualAscent::assign_singles() {
     for (std::uint32_t i = 0; i < ranks_; ++i) {
         for (std::uint32_t j = 0; j < places_; ++j) {
             Cost& single = singles_[i * places_ + j];
-            if (single < most_cost) single -= assignment.row_prices()[i] + assignment.column_prices()[j];
+            if (single < max_cost) single -= assignment.row_prices()[i] + assignment.column_prices()[j];
         }
     }
 }
@@ -154,7 +154,7 @@ void DualAscent::singles_with(std::uint32_t i, std::uint32_t j, std::vector<Cost
         for (std::uint32_t l = 0; l < places_; ++l) {
             if (l == j) continue;
             Cost& cost = out[without(l, j)];
-            cost = std::min(cost + pair[l * step], most_cost);
+            cost = std::min(cost + pair[l * step], max_cost);
         }
     }
 }
@@ -192,7 +192,7 @@ DualAscent DualAscent::with(std::uint32_t i, std::uint32_t j) const {
 
 CostScale::CostScale(std::int64_t total, std::size_t partners) {
     const auto most = std::min<std::int64_t>(
-        DualAscent::most_cost, (1 << 30) / static_cast<std::int64_t>(std::max<std::size_t>(partners, 1)));
+        DualAscent::max_cost, (1 << 30) / static_cast<std::int64_t>(std::max<std::size_t>(partners, 1)));
     if (total <= 0) return;
     factor = std::max<std::int64_t>(1, most / total);
     divisor = (total * factor + most - 1) / most;

@@ -20,7 +20,7 @@ class DualAscent {
    public:
     using Cost = std::int32_t;
     /// Larger costs count as this; less where a rank has so many partners that sums would not fit.
-    static constexpr Cost most_cost = 1 << 24;
+    static constexpr Cost max_cost = 1 << 24;
 
     /// At least as many places as ranks, and nothing costs anything yet; memory for so many pairs of ranks.
     DualAscent(std::uint32_t ranks, std::uint32_t places, std::size_t pairs);
@@ -33,13 +33,13 @@ class DualAscent {
             for (std::uint32_t l = 0; l < places_; ++l) {
                 if (j != l)
                     block[std::size_t{j} * places_ + l] =
-                        static_cast<Cost>(std::min<std::int64_t>(cost(j, l), most_cost));
+                        static_cast<Cost>(std::min<std::int64_t>(cost(j, l), max_cost));
             }
         }
     }
     void add_single(std::uint32_t i, std::uint32_t j, std::int64_t cost) {
         Cost& single = singles_[i * places_ + j];
-        single = static_cast<Cost>(std::min<std::int64_t>(single + cost, most_cost));
+        single = static_cast<Cost>(std::min<std::int64_t>(single + cost, max_cost));
     }
 
     /// The first one makes the bound that of Gilmore and Lawler or a better one. Ranks come one after the other, every
@@ -52,7 +52,7 @@ class DualAscent {
     /// No placement with rank i at place j costs less than bound() and this.
     [[nodiscard]] Cost single(std::uint32_t i, std::uint32_t j) const { return singles_[i * places_ + j]; }
     /// Says that placements with rank i at place j do not matter.
-    void rule_out(std::uint32_t i, std::uint32_t j) { singles_[i * places_ + j] = most_cost; }
+    void rule_out(std::uint32_t i, std::uint32_t j) { singles_[i * places_ + j] = max_cost; }
     /// A better bound on placements with rank i at place j. O(ranks^2 * places).
     [[nodiscard]] std::int64_t bound_with(std::uint32_t i, std::uint32_t j);
     /// What is left when rank i is at place j; ranks and places behind them move up.

@@ -280,7 +280,7 @@ void QapMoves<T>::look(T now) {
     const bool two = !tables_.symmetric;
     const qap::Least<T> least = qap::update_and_find<T>(
         triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr, two ? yt_.data() : nullptr, now);
-    least_free_ = least.free;
+    min_free_ = least.free;
     least_ = least.any;
 }
 

@@ -74,11 +74,11 @@ class QapMoves {
     void exchange(std::uint32_t i, std::uint32_t j, T now);
     /// Finds both again without a move.
     void look(T now);
-    [[nodiscard]] T least_free() const { return least_free_; }
+    [[nodiscard]] T min_free() const { return min_free_; }
     [[nodiscard]] T least() const { return least_; }
 
-    /// An exchange of value least_free() and sign <= now, or of value least(): the first after row `from`, cyclically.
-    [[nodiscard]] Move find_free(std::uint32_t from, T now) { return find(from, least_free_, now); }
+    /// An exchange of value min_free() and sign <= now, or of value least(): the first after row `from`, cyclically.
+    [[nodiscard]] Move find_free(std::uint32_t from, T now) { return find(from, min_free_, now); }
     [[nodiscard]] Move find_any(std::uint32_t from) { return find(from, least_, never / 2); }
 
     /// Puts a sign on every exchange that brings item i or a twin to location x or a twin of it, unless the other
@@ -115,7 +115,7 @@ class QapMoves {
     std::vector<T> here_;  // what each item costs where it is; asymmetric only
     std::vector<T> near_r_, near_s_, with_r_,
         with_s_;  // of all items: distances to r and s, exchanges with them
-    T least_free_ = nothing;
+    T min_free_ = nothing;
     T least_ = nothing;
 };
 

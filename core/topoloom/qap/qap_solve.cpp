@@ -24,8 +24,8 @@ constexpr double dominated = 2;  // flow dominance from which the latter hold
 /// Pools given up, the best members of which make the next one.
 constexpr std::size_t champions_of_a_pool = 5;
 /// Of each search; the first rounds are short, so that small budgets are kept to.
-constexpr std::uint64_t least_work_per_round = std::uint64_t{1} << 12;
-constexpr std::uint64_t most_work_per_round = std::uint64_t{1} << 21;
+constexpr std::uint64_t min_work_per_round = std::uint64_t{1} << 12;
+constexpr std::uint64_t max_work_per_round = std::uint64_t{1} << 21;
 
 /// Standard deviation of the entries over their mean (Vollmann, Buffa, Management Science 12, 1966).
 double flow_dominance(std::span<const std::int64_t> matrix) {
@@ -68,11 +68,11 @@ class Memetic {
         const std::uint64_t cost =
             pairs + 16 * qap_.order();  // of an iteration, with what is not a loop over pairs
         std::uint64_t left = options_.iterations;
-        std::uint64_t work = least_work_per_round;
+        std::uint64_t work = min_work_per_round;
         meter.spend(0);
         while (!meter.exhausted() && left > 0 && best_.value > options_.target) {
             const std::uint64_t iterations = std::min(work / cost, left / qap_searches) + 1;
-            work = std::min(2 * work, most_work_per_round);
+            work = std::min(2 * work, max_work_per_round);
             for (Search& search : searches_) search.stream = ++streams_;
             parallel_for(qap_searches, options_.threads,
                          [&](std::size_t k, int) { searches_[k].go(options_.seed, iterations); });

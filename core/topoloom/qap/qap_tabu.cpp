@@ -58,7 +58,7 @@ class RobustTabu final : public QapTabu {
         const std::uint32_t from = rng_.below(static_cast<std::uint32_t>(form_.order));
         const auto least = static_cast<std::int64_t>(moves_.least());
         const bool aspired = value_ + least < best_value_;
-        const bool any = aspired || moves_.least_free() == QapMoves<T>::nothing;
+        const bool any = aspired || moves_.min_free() == QapMoves<T>::nothing;
         perform(any ? moves_.find_any(from) : moves_.find_free(from, static_cast<T>(now_)));
     }
 

@@ -70,7 +70,7 @@ Bytes Collective::demanded_bytes(std::uint64_t first, std::uint64_t count) const
     Bytes sum;
     for (std::uint64_t block = first; block < first + count; ++block) {
         sum += personalised() ? demand_->bytes(Rank{block / ranks_}, Rank{block % ranks_})
-                              : demand_->most_bytes(Rank{block});
+                              : demand_->max_bytes(Rank{block});
     }
     return sum;
 }

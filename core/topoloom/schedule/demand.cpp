@@ -22,11 +22,11 @@ Demand::Demand(CommGraph graph) : ranks_(graph.rank_count()), targets_(std::move
     if (ranks_ == 0) fail("many-to-many: a graph without ranks");
     std::vector<Rank> from, to;
     from.reserve(targets_.edge_count());
-    most_bytes_.resize(ranks_);
+    max_bytes_.resize(ranks_);
     for (const Rank origin : ids<Rank>(ranks_)) {
         from.insert(from.end(), targets_.degree(origin), origin);
         for (const Bytes bytes : targets_.bytes(origin))
-            most_bytes_[origin.value] = std::max(most_bytes_[origin.value], bytes);
+            max_bytes_[origin.value] = std::max(max_bytes_[origin.value], bytes);
     }
     origins_ = CommGraph::from_edges(ranks_, targets_.all_peers(), from, targets_.all_bytes());
 }

@@ -32,7 +32,7 @@ class Demand {
 
     [[nodiscard]] std::size_t ranks() const { return ranks_; }
     /// Not from a graph.
-    [[nodiscard]] bool regular() const { return most_bytes_.empty(); }
+    [[nodiscard]] bool regular() const { return max_bytes_.empty(); }
     [[nodiscard]] bool wants(Rank origin, Rank target) const {
         return regular() ? steps(origin, target) <= degree_ : edge(origin, target) != nullptr;
     }
@@ -45,9 +45,7 @@ class Demand {
     };
     [[nodiscard]] Wanted wanted(Rank origin, const EveryNth& targets) const;
     /// Of the longest message of an origin: what all its targets get in a multicast.
-    [[nodiscard]] Bytes most_bytes(Rank origin) const {
-        return regular() ? bytes_ : most_bytes_[origin.value];
-    }
+    [[nodiscard]] Bytes max_bytes(Rank origin) const { return regular() ? bytes_ : max_bytes_[origin.value]; }
     /// Calls visit(target) or visit(origin) for each.
     template <class Visit>
     void each_target(Rank origin, const Visit& visit) const {
@@ -76,7 +74,7 @@ class Demand {
     Bytes bytes_;
     CommGraph targets_;
     CommGraph origins_;
-    std::vector<Bytes> most_bytes_;
+    std::vector<Bytes> max_bytes_;
 };
 
 }  // namespace topoloom

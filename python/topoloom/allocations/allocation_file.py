@@ -40,9 +40,9 @@ _LETTER = re.compile(r"[A-Za-z]")
 #: Fujitsu's coordinates, and the core that the line may go on to name.
 _VCOORD = re.compile(r"\(\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\)(?:\s+core=[0-9]+)?")
 #: Comparing names takes time, and is worth it only among so many.
-_MOST_COMPARED = 2_000
+_MAX_COMPARED = 2_000
 _TRAILING_DIGITS = re.compile(r"[0-9]{1,18}$")
-_MOST_DIGITS = 20
+_MAX_DIGITS = 20
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def _line(nodes: _Nodes, line: str) -> Iterator[tuple[int, str | None]]:
 
 def _node(machine: Machine, text: str) -> int:
     words = re.split(r"[\s,]+", text)
-    if max(map(len, words)) > _MOST_DIGITS:
+    if max(map(len, words)) > _MAX_DIGITS:
         raise Error(f"'{text[:40]}' has a number that is too long")
     numbers = [int(word) for word in words]
     if len(numbers) == 1:
@@ -282,7 +282,7 @@ def _node_of_host(nodes: _Nodes, host: str) -> int:
 
 
 def _unknown_host(nodes: _Nodes, host: str) -> str:
-    close = difflib.get_close_matches(host, nodes.hosts[:_MOST_COMPARED], n=1)
+    close = difflib.get_close_matches(host, nodes.hosts[:_MAX_COMPARED], n=1)
     guess = f" (did you mean {close[0]}?)" if close else ""
     listed = compress_hostlist(drop_vacant(nodes.hosts))
     shown = listed if len(listed) <= 60 else listed[:57] + "..."

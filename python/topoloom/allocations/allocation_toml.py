@@ -19,8 +19,8 @@ from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 
 #: More than any node has, and than any job.
-_MOST_SLOTS = 65_536
-_MOST_HOSTS = 1_000_000
+_MAX_SLOTS = 65_536
+_MAX_HOSTS = 1_000_000
 
 
 def read_allocation_tables(document: dict[str, Any]) -> tuple[AllocatedNode, ...]:
@@ -39,9 +39,9 @@ def read_allocation_tables(document: dict[str, Any]) -> tuple[AllocatedNode, ...
         if not isinstance(slots, str | None):
             raise Error(f'{where}.slots must be a text, as "0-3,8"')
         with named(f"{where}.slots"):
-            given = () if slots is None else expand_ranges(slots, _MOST_SLOTS)
+            given = () if slots is None else expand_ranges(slots, _MAX_SLOTS)
         with named(f"{where}.hosts"):
-            names = expand_hostlist(hosts, _MOST_HOSTS - len(nodes))
+            names = expand_hostlist(hosts, _MAX_HOSTS - len(nodes))
         nodes += [AllocatedNode(name, given) for name in names]
     return tuple(nodes)
 

@@ -14,7 +14,7 @@ from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.allocation_file import read_allocation
 from topoloom.support.files import named, read_text
 
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 
 
 def load_jobs(
@@ -38,7 +38,7 @@ def load_jobs(
     OSError
         If the file cannot be read.
     """
-    text = read_text(path, MOST_BYTES)
+    text = read_text(path, MAX_BYTES)
     with named(path):
         lines = [line.split() for line in text.splitlines()]
         head = next((words for words in lines if words), [])

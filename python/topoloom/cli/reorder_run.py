@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 #: The library's limits.
-_MOST_SECONDS, _MOST_SEED = 86_400, 2**32 - 1
+_MAX_SECONDS, _MAX_SEED = 86_400, 2**32 - 1
 #: Outside of parentheses.
 _COMMA = re.compile(r",(?![^(]*\))")
 
@@ -40,7 +40,7 @@ class Wish(NamedTuple):
         if self.mapper != "auto":  # a running job waits: there, auto is the fast one
             given["mapper"] = _COMMA.sub("+", self.mapper)
         if self.search.seconds is not None:  # the library's 0 is no limit
-            seconds = min(max(1, math.ceil(self.search.seconds)), _MOST_SECONDS)
+            seconds = min(max(1, math.ceil(self.search.seconds)), _MAX_SECONDS)
             given["seconds"] = str(seconds)
         return given
 
@@ -66,8 +66,8 @@ def run_reordered(
     if machine is None and (allocation is not None or hosts is not None):
         raise Error("--allocation and --hosts are of a machine; add --machine")
     _check_mapper(wish.mapper)
-    if wish.search.seed > _MOST_SEED:
-        raise Error(f"--seed {wish.search.seed}: with --reorder at most {_MOST_SEED}")
+    if wish.search.seed > _MAX_SEED:
+        raise Error(f"--seed {wish.search.seed}: with --reorder at most {_MAX_SEED}")
     # Before anything runs, as what is wrong with them is the user's to mend.
     text = None if machine is None else machine_file(_where(machine, allocation, hosts))
     launcher = find_launcher(program)

@@ -11,7 +11,7 @@ import numpy as np
 from topoloom._core import Allocation, allocation_shape, compact_nodes
 
 #: Jobs that are named, those that share most first.
-MOST_JOBS = 10
+MAX_JOBS = 10
 
 
 def shape_facts(
@@ -99,6 +99,6 @@ def shape_rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         )
         rows += [
             (f"  {job['job']}", f"{job['links']:,}, {job['share']:.1%} of the hops")
-            for job in sharing[:MOST_JOBS]
+            for job in sharing[:MAX_JOBS]
         ]
     return rows

@@ -38,7 +38,7 @@ COLORS = (
     "#8a7a00",
 )
 SMALLER = "#333333"  # all others
-MOST_DOTS = 40_000  # of routers that are not allocated
+MAX_DOTS = 40_000  # of routers that are not allocated
 
 
 def draw_allocation(path: str | Path, allocation: Allocation) -> None:
@@ -116,7 +116,7 @@ def _draw_torus(axes: Axes, allocation: Allocation, colors: Ints) -> None:
     size = float(np.clip(72 * 4.6 / width * 0.42, 1.6, 11.0))
     cells, first = np.unique(_routers(allocation), return_index=True)
     colors = colors[first]
-    if routers <= MOST_DOTS:
+    if routers <= MAX_DOTS:
         empty = np.setdiff1d(np.arange(routers), cells)
         points = np.array(np.unravel_index(empty, shape)).T @ view
         axes.plot(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from topoloom._core import Allocation, CommGraph, Judgement, Placement
 
 # Beyond this many links a drawn torus is a gray block.
-MOST_LINKS = 600_000
+MAX_LINKS = 600_000
 
 
 def draw_judgement(
@@ -124,7 +124,7 @@ def _chosen(judged: Mapping[str, Judgement], seconds: Mapping[str, float]) -> li
 
 def _drawn(allocation: Allocation) -> bool:
     machine = allocation.machine
-    return len(machine.shape) in (2, 3) and machine.link_count <= MOST_LINKS
+    return len(machine.shape) in (2, 3) and machine.link_count <= MAX_LINKS
 
 
 def _draw(

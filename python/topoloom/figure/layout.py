@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DEPTH = np.array((0.42, 0.3))  # where a step away from the reader leads
 ROW = 0.45  # between two rows, in widths of the page
 NEAR = 0.3  # of the way from one to the next in a row; nearer ones are spread out
-MOST_SPRINGS = 400  # vertices
+MAX_SPRINGS = 400  # vertices
 
 
 def layout(topology: dict[str, Any], network: Network) -> Array:
@@ -39,7 +39,7 @@ def layout(topology: dict[str, Any], network: Network) -> Array:
         return circle(size[0]) if len(size) == 1 and closed else grid(size)
     if network.switched:
         return _rows(network)
-    return _springs(network) if count <= MOST_SPRINGS else circle(count)
+    return _springs(network) if count <= MAX_SPRINGS else circle(count)
 
 
 def circle(count: int) -> Array:

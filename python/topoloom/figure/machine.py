@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 #: of bandwidths, the most frequent first; safe for the color-blind
 COLORS = ("#7f9bb3", "#b35806", "#1b4f8a", "#5aae61", "#762a83", "#c51b7d")
-MOST_LINES = 1_000  # in one picture, where there are parts
-MOST_ROUTERS = 130  # of a grid that is drawn through and through
-MOST_NAMES = 32
+MAX_LINES = 1_000  # in one picture, where there are parts
+MAX_ROUTERS = 130  # of a grid that is drawn through and through
+MAX_NAMES = 32
 
 
 def draw_machine(
@@ -64,7 +64,7 @@ def draw_machine(
         if parts is None:
             axes = figure.add_subplot()
             places = _draw(axes, topology, network, ranked)
-            if len(hosts) == len(places) <= MOST_NAMES:
+            if len(hosts) == len(places) <= MAX_NAMES:
                 _write_names(axes, places, hosts)
         else:
             _draw_parts(figure, parts, network, ranked)
@@ -73,14 +73,14 @@ def draw_machine(
 
 def _is_crowded(topology: dict[str, Any], network: Network) -> bool:
     if topology["kind"] in GRIDS:
-        return len(network.nodes) > MOST_ROUTERS
-    return len(network.ends) > MOST_LINES
+        return len(network.nodes) > MAX_ROUTERS
+    return len(network.ends) > MAX_LINES
 
 
 def _has_an_inside(topology: dict[str, Any], vertices: int) -> bool:
     """Tell whether only the faces of a grid are drawn."""
     grid = topology["kind"] in GRIDS and len(topology["size"]) > 2
-    return grid and vertices > MOST_ROUTERS
+    return grid and vertices > MAX_ROUTERS
 
 
 def _draw_parts(

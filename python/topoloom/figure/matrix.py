@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from topoloom._core import Allocation, CommGraph, Placement
 
 # A picture has few enough pixels that more cells would flicker.
-MOST_CELLS = 256
+MAX_CELLS = 256
 
 
 def ordered_matrix(
     graph: CommGraph, allocation: Allocation, placement: Placement
 ) -> tuple[npt.NDArray[np.float64], int]:
-    """Sum bytes into a square of at most `MOST_CELLS` cells; also ranks in a cell.
+    """Sum bytes into a square of at most `MAX_CELLS` cells; also ranks in a cell.
 
     Row and column i stand for the i-th occupied slot in the launcher's order.
     """
@@ -32,7 +32,7 @@ def ordered_matrix(
     order[np.asarray(allocation.slots)] = np.arange(allocation.slot_count)
     position = np.empty(len(slots), dtype=np.int64)
     position[np.argsort(order[slots])] = np.arange(len(slots))
-    width = -(-len(slots) // MOST_CELLS)
+    width = -(-len(slots) // MAX_CELLS)
     cells = -(-len(slots) // width)
     first = np.asarray(graph.first, dtype=np.int64)
     source = np.repeat(np.arange(graph.rank_count), np.diff(first))

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from topoloom.schedules.choose import Call
 
-MOST_RANKS = 32
-MOST_ROUNDS = 32
+MAX_RANKS = 32
+MAX_ROUNDS = 32
 
 _WIDTH = 9.6  # inches, as all below
 _TITLE = 0.3
 _PER_HEIGHT = 0.34
 _MARGIN = 0.35  # heights
-_MOST_HEIGHT = 4.0
+_MAX_HEIGHT = 4.0
 _LETTER = 0.055
 
 _ROOTED = ("broadcast", "reduce", "scatter", "gather")
@@ -90,7 +90,7 @@ class _Drawing:
         """Give that of a bow: above the ranks to the right, below them to the left."""
         way = one.target - one.source
         longest = math.log(max(self.call.ranks - 1, 2))
-        power = min(0.7, math.log(_MOST_HEIGHT) / longest)
+        power = min(0.7, math.log(_MAX_HEIGHT) / longest)
         return math.copysign(abs(way) ** power, way)
 
     def reach(self, row: list[list[_Message]]) -> tuple[float, float]:
@@ -105,9 +105,9 @@ class _Drawing:
 
 def check_rounds(call: Call) -> None:
     """Refuse more ranks than can be drawn."""
-    if call.ranks > MOST_RANKS:
+    if call.ranks > MAX_RANKS:
         raise Error(
-            f"rounds are drawn of up to {MOST_RANKS} ranks, not of {call.ranks}; take "
+            f"rounds are drawn of up to {MAX_RANKS} ranks, not of {call.ranks}; take "
             "fewer, the schedule is the same"
         )
 
@@ -128,7 +128,7 @@ def draw_rounds(path: str | Path, schedules: Sequence[tuple[Call, str]]) -> None
     Raises
     ------
     topoloom.Error
-        For more than `MOST_RANKS` ranks or `MOST_ROUNDS` rounds, and if the figure
+        For more than `MAX_RANKS` ranks or `MAX_ROUNDS` rounds, and if the figure
         can't be drawn.
     OSError
         If the file cannot be written.
@@ -146,9 +146,9 @@ def _read(call: Call, name: str) -> list[list[_Message]]:
     schedule = call.schedule(name)
     if schedule.rounds == 0:
         raise Error(f"{name} has no rounds to draw; take more ranks than {call.ranks}")
-    if schedule.rounds > MOST_ROUNDS:
+    if schedule.rounds > MAX_ROUNDS:
         raise Error(
-            f"{name} has {schedule.rounds} rounds, more than the {MOST_ROUNDS} that "
+            f"{name} has {schedule.rounds} rounds, more than the {MAX_ROUNDS} that "
             "are drawn; take fewer ranks, or another --schedule"
         )
     rounds = []

@@ -21,12 +21,12 @@ from topoloom.nodes.node_levels import (
     node_parts,
     nodes_text,
 )
-from topoloom.nodes.node_parts import MOST_CPUS, MOST_DEVICES
+from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES
 from topoloom.support.hostlist import is_host
 from topoloom.support.xml_tree import Element, read_xml
 
 #: as many as Linux can have
-_MOST_DOMAINS = 1024
+_MAX_DOMAINS = 1024
 _WORD = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}")
 
 
@@ -114,13 +114,13 @@ class _Topology:
         elif kind in SHARED:
             container = Container(kind, _cpus(attributes, "cpuset", kind))
             self._containers.add(container)
-            if len(self._containers) > len(SHARED) * MOST_CPUS:
+            if len(self._containers) > len(SHARED) * MAX_CPUS:
                 raise Error("more caches, NUMA domains and packages than any node has")
             if kind == "NUMANode" and "os_index" in attributes:
                 number = _number(attributes, kind)
                 self._domains.setdefault(container.cpus, number)
-                if len(self._domains) > _MOST_DOMAINS:
-                    raise Error(f"more than {_MOST_DOMAINS} NUMA domains")
+                if len(self._domains) > _MAX_DOMAINS:
+                    raise Error(f"more than {_MAX_DOMAINS} NUMA domains")
         # Bridges and PCI devices have no CPUs of their own.
         return _cpus(attributes, "cpuset", kind) if "cpuset" in attributes else near
 
@@ -130,8 +130,8 @@ class _Topology:
             return
         if device.name in self._devices:
             raise Error(f"a second device '{device.name}'")
-        if len(self._devices) >= MOST_DEVICES:
-            raise Error(f"more than {MOST_DEVICES} GPUs and network interfaces")
+        if len(self._devices) >= MAX_DEVICES:
+            raise Error(f"more than {MAX_DEVICES} GPUs and network interfaces")
         self._devices[device.name] = NearDevice(
             device.name, device.kind, near, pci=device.pci
         )
@@ -139,7 +139,7 @@ class _Topology:
     def _pu(self, attributes: dict[str, str], line: int) -> None:
         number = _number(attributes, "PU")
         cpus = _cpus(attributes, "cpuset", "PU")
-        if cpus != 1 << min(number, MOST_CPUS):
+        if cpus != 1 << min(number, MAX_CPUS):
             raise Error(f"PU {number} does not have itself as its cpuset")
         if number in self._pus:
             first = self._pus[number]
@@ -208,8 +208,8 @@ def _cpus(attributes: dict[str, str], name: str, kind: str) -> int:
     if text is None:
         raise Error(f"a {kind} has no {name}")
     words = text.split(",")
-    if len(words) > MOST_CPUS // 32:
-        raise Error(f"{name} names PUs beyond {MOST_CPUS - 1}")
+    if len(words) > MAX_CPUS // 32:
+        raise Error(f"{name} names PUs beyond {MAX_CPUS - 1}")
     cpus = 0
     for word in words:
         if word and not _WORD.fullmatch(word):

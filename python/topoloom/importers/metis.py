@@ -9,7 +9,7 @@ from topoloom._core import Error, Machine, Wiring
 
 #: weights are exact where the bandwidths are multiples of a part this small
 _FINEST = 1000
-_MOST_WEIGHT = 2**31 - 1
+_MAX_WEIGHT = 2**31 - 1
 
 
 def write_metis_machine(machine: Machine) -> str:
@@ -32,7 +32,7 @@ def write_metis_machine(machine: Machine) -> str:
         while len(neighbors) <= max(u, v):
             neighbors.append([])
         weight = max(1, round(bandwidth / unit))
-        if weight > _MOST_WEIGHT:
+        if weight > _MAX_WEIGHT:
             raise Error("bandwidths differ by more than METIS weights can, 2^31 times")
         neighbors[u].append((v, weight))
         neighbors[v].append((u, weight))

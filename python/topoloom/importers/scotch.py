@@ -14,10 +14,10 @@ from collections.abc import Callable
 from topoloom._core import Error, Machine
 from topoloom.importers.described import Described
 from topoloom.importers.short_text import short_text
-from topoloom.importers.torus_places import MOST_ROUTERS
+from topoloom.importers.torus_places import MAX_ROUTERS
 
-_MOST_TERMINALS = 2**31 - 1
-_MOST_AXES = 32
+_MAX_TERMINALS = 2**31 - 1
+_MAX_AXES = 32
 #: axes that Scotch's own reader takes
 _SCOTCH_AXES = 5
 _READABLE = (
@@ -83,7 +83,7 @@ class _Words:
             self.complain(f"the text ends where {what} is expected")
         return word
 
-    def number(self, what: str, least: int, most: int = _MOST_TERMINALS) -> int:
+    def number(self, what: str, least: int, most: int = _MAX_TERMINALS) -> int:
         word = self.next(what)
         if not re.fullmatch(r"[0-9]{1,18}", word):
             self.complain(f"'{word[:40]}' stands where {what} is expected")
@@ -92,7 +92,7 @@ class _Words:
         return int(word)
 
     def require_terminals(self, sizes: list[int]) -> None:
-        if math.prod(sizes) > _MOST_TERMINALS:
+        if math.prod(sizes) > _MAX_TERMINALS:
             self.complain("the target has more than 2^31 - 1 terminals")
 
     def finish(self) -> None:
@@ -111,9 +111,9 @@ def _hypercube(words: _Words) -> str:
 
 def _grid(kind: str, axes: int | None) -> Callable[[_Words], str]:
     def read(words: _Words) -> str:
-        count = axes or words.number("the number of axes", 1, _MOST_AXES)
+        count = axes or words.number("the number of axes", 1, _MAX_AXES)
         sizes = [
-            words.number("the extent of an axis", 1, MOST_ROUTERS) for _ in range(count)
+            words.number("the extent of an axis", 1, MAX_ROUTERS) for _ in range(count)
         ]
         words.require_terminals(sizes)
         return f"{kind}:" + "x".join(str(size) for size in reversed(sizes))
@@ -122,7 +122,7 @@ def _grid(kind: str, axes: int | None) -> Callable[[_Words], str]:
 
 
 def _tree(words: _Words) -> str:
-    count = words.number("the number of levels", 0, _MOST_AXES)
+    count = words.number("the number of levels", 0, _MAX_AXES)
     if count == 0:
         return "tree:1,distance=1"
     levels = [
@@ -137,7 +137,7 @@ def _tree(words: _Words) -> str:
     for _, cost in reversed(levels):
         distance += cost
         distances.append(distance)
-    if distance > _MOST_TERMINALS:
+    if distance > _MAX_TERMINALS:
         words.complain("the costs add up to more than 2^31 - 1")
     arities = ":".join(str(arity) for arity, _ in reversed(levels))
     return f"tree:{arities},distance={':'.join(map(str, distances))}"

@@ -13,8 +13,8 @@ from topoloom.importers.described import Described
 from topoloom.support.hostlist import expand_hostlist
 
 # Beyond these the readers refuse: a few bytes of text can name millions of hosts.
-_MOST_NODES = 500_000
-_MOST_LEVELS = 64
+_MAX_NODES = 500_000
+_MAX_LEVELS = 64
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class HostLists:
     def expand(self, line: int, text: str) -> tuple[str, ...]:
         """Expand the host list of a line."""
         try:
-            hosts = tuple(expand_hostlist(text, _MOST_NODES))
+            hosts = tuple(expand_hostlist(text, _MAX_NODES))
         except Error as error:
             raise Error(f"line {line}: {error}") from None
         self._count += len(hosts)
-        if self._count > _MOST_NODES:
-            raise Error(f"line {line}: up to here there are over {_MOST_NODES} names")
+        if self._count > _MAX_NODES:
+            raise Error(f"line {line}: up to here there are over {_MAX_NODES} names")
         return hosts
 
 
@@ -219,10 +219,10 @@ def _depth_first(switches: list[Switch], index: dict[str, int], root: int) -> li
     while stack:
         at, level = stack.pop()
         order.append(at)
-        if level > _MOST_LEVELS:
+        if level > _MAX_LEVELS:
             raise Error(
                 f"line {switches[at].line}: switch {switches[at].name} is over "
-                f"{_MOST_LEVELS} levels below the root; trees are not that deep"
+                f"{_MAX_LEVELS} levels below the root; trees are not that deep"
             )
         below = (index[name] for name in reversed(switches[at].children))
         stack += [(child, level + 1) for child in below]

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from topoloom._core import Error
 
 #: Routers that an axis of a torus may have.
-MOST_ROUTERS = 16_384
+MAX_ROUTERS = 16_384
 # Beyond this the readers refuse: a few bytes of text can name a place far away.
-_MOST_PLACES = 500_000
+_MAX_PLACES = 500_000
 #: What begins the name of a place without a host. Names of hosts have no underscore.
 _VACANT = "vacant_"
 
@@ -33,7 +33,7 @@ def drop_vacant(hosts: Iterable[str]) -> list[str]:
 
 def check_size(size: Sequence[int], nodes: int, line: int) -> None:
     """Refuse a torus with more places than any machine has, by the line it is from."""
-    if max(size) > MOST_ROUTERS or math.prod(size) * nodes > _MOST_PLACES:
+    if max(size) > MAX_ROUTERS or math.prod(size) * nodes > _MAX_PLACES:
         raise Error(
             f"line {line}: a torus of {'x'.join(map(str, size))} is too large to "
             "read; check the coordinates"

@@ -24,7 +24,7 @@ from topoloom.machines.machine_toml import read_machine_toml
 from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.files import (
-    MOST_BYTES,
+    MAX_BYTES,
     exists,
     named,
     read_text,
@@ -236,7 +236,7 @@ def save_machine(
 
 
 def _import(path: Path) -> Described:
-    text = read_text(path, most=MOST_BYTES)
+    text = read_text(path, most=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
     head = text[:_HEAD]

@@ -38,7 +38,7 @@ from topoloom.support.toml_values import entry, refuse_unknown
 
 FORMAT = "topoloom-machine"
 VERSION = 1
-_MOST_HOSTS = 4_000_000
+_MAX_HOSTS = 4_000_000
 _ABOUT = ("name", "summary", "source", "date")
 
 
@@ -88,6 +88,6 @@ def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
             hosts += expand_hostlist(item)
         except Error as error:
             raise Error(f"topology.hosts: {error}") from None
-        if len(hosts) > _MOST_HOSTS:
-            raise Error(f"topology.hosts names over {_MOST_HOSTS} hosts")
+        if len(hosts) > _MAX_HOSTS:
+            raise Error(f"topology.hosts names over {_MAX_HOSTS} hosts")
     return tuple(hosts)

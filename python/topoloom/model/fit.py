@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 #: Most regimes, and most lines of which the largest counts.
-MOST_REGIMES, MOST_LINES = 4, 3
+MAX_REGIMES, MAX_LINES = 4, 3
 #: Sizes that a line must explain: two lie on any line.
-LEAST_SIZES = 3
+MIN_SIZES = 3
 #: What no measurement repeats; better fits than this are not better.
 NOISE = 0.005
 #: Places where a line may end; of more sizes, so many are spread evenly.
-_MOST_ENDS = 128
+_MAX_ENDS = 128
 
 Line = tuple[float, float]  # alpha and beta
 
@@ -103,8 +103,8 @@ def medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
     """Return the sizes, ascending, and the median time of each."""
     all_sizes, all_times = np.asarray(sizes, float), np.asarray(times, float)
     x = np.unique(all_sizes)
-    if len(x) < LEAST_SIZES:
-        raise Error(f"a fit needs {LEAST_SIZES} sizes or more, but there are {len(x)}")
+    if len(x) < MIN_SIZES:
+        raise Error(f"a fit needs {MIN_SIZES} sizes or more, but there are {len(x)}")
     return x, np.array([np.median(all_times[all_sizes == size]) for size in x])
 
 
@@ -131,13 +131,13 @@ class _Lines:
 
     def __init__(self, x: Values, t: Values) -> None:
         count = len(x)
-        spread = np.linspace(0, count, min(count, _MOST_ENDS) + 1)
+        spread = np.linspace(0, count, min(count, _MAX_ENDS) + 1)
         self.ends = np.unique(spread.astype(int))
         shape = (len(self.ends), len(self.ends))
         self.alpha, self.beta = np.zeros(shape), np.zeros(shape)
         self.error = np.full(shape, np.inf)
         for i, begin in enumerate(self.ends):
-            ends = self.ends[self.ends >= begin + LEAST_SIZES]
+            ends = self.ends[self.ends >= begin + MIN_SIZES]
             if len(ends):
                 j = len(self.ends) - len(ends)
                 found = _lines_from(x[begin:], t[begin:], ends - begin - 1)
@@ -175,7 +175,7 @@ def _best_regimes(x: Values, lines: _Lines) -> list[NetworkModel]:
     error[0] = 0
     before: list[Values] = []  # where the last of so many regimes begins
     models = []
-    for count in range(1, MOST_REGIMES + 1):
+    for count in range(1, MAX_REGIMES + 1):
         totals = error[:, None] + lines.error
         before.append(totals.argmin(axis=0))
         error = totals.min(axis=0)
@@ -213,7 +213,7 @@ def _best_largest(x: Values, t: Values, lines: _Lines) -> list[NetworkModel]:
 
     last = len(lines.ends) - 1
     models = []
-    for count in range(2, MOST_LINES + 1):
+    for count in range(2, MAX_LINES + 1):
         tried = [
             [lines.line(*run) for run in pairwise((0, *inner, last))]
             for inner in combinations(range(1, last), count - 1)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.support.files import MOST_BYTES, named, read_text
+from topoloom.support.files import MAX_BYTES, named, read_text
 from topoloom.support.units import parse_bytes, parse_latency
 
 Values = NDArray[np.float64]
@@ -47,7 +47,7 @@ def _read_columns(
     found: list[tuple[float, float]] = []
     columns: tuple[int, int] | None = None
     with named(path):
-        for number, line in enumerate(read_text(path, MOST_BYTES).splitlines(), 1):
+        for number, line in enumerate(read_text(path, MAX_BYTES).splitlines(), 1):
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
             fields = [field.strip() for field in line.split(",")]

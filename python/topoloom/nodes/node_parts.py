@@ -25,8 +25,8 @@ COSTS = {
 }
 DEVICE_KINDS = ("gpu", "nic")
 #: More than any node has; bounds what a file can make us keep and compute.
-MOST_CPUS = 16_384
-MOST_DEVICES = 1024
+MAX_CPUS = 16_384
+MAX_DEVICES = 1024
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from typing import Any
 from topoloom._core import Error
 from topoloom.nodes.node_parts import (
     DEVICE_KINDS,
-    MOST_CPUS,
-    MOST_DEVICES,
+    MAX_CPUS,
+    MAX_DEVICES,
     Device,
     NodeParts,
 )
@@ -46,8 +46,8 @@ def read_parts(
     cpus = _cpus(table["cpus"], slots) if "cpus" in table else ()
     devices: list[Device] = []
     listed = typed(table.get("devices", []), list, "node.devices")
-    if len(listed) > MOST_DEVICES:
-        raise Error(f"node.devices names over {MOST_DEVICES} devices")
+    if len(listed) > MAX_DEVICES:
+        raise Error(f"node.devices names over {MAX_DEVICES} devices")
     for index, given in enumerate(listed):
         where = f"node.devices[{index}]"
         device = _device(typed(given, dict, where), slots, where)
@@ -90,7 +90,7 @@ def _cpus(given: Any, slots: int) -> tuple[tuple[int, ...], ...]:
     cpus = []
     for slot, text in enumerate(listed):
         where = f"node.cpus[{slot}]"
-        ids = _ids(text, MOST_CPUS, where)
+        ids = _ids(text, MAX_CPUS, where)
         for cpu in ids:
             if cpu in owner:
                 raise Error(f"{where}: CPU {cpu} is also that of slot {owner[cpu]}")
@@ -107,7 +107,7 @@ def _device(table: dict[str, Any], slots: int, where: str) -> Device:
         raise Error(f"{where}: " + unknown_name("kind of device", kind, DEVICE_KINDS))
     near = _ids(
         entry(table, "slots", str, f"{where}.slots"),
-        min(slots, MOST_CPUS),
+        min(slots, MAX_CPUS),
         f"{where}.slots",
     )
     numa = entry(table, "numa", int, f"{where}.numa") if "numa" in table else None

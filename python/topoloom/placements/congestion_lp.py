@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from topoloom._core import Allocation, CommGraph, Error, Placement, judge
 
 #: Entries of z: so many take four minutes and 0.4 GiB, and twice as many far more.
-MOST_ENTRIES = 60_000
+MAX_ENTRIES = 60_000
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -125,10 +125,10 @@ def _problem(graph: CommGraph, allocation: Allocation) -> _Problem:
 
     machine, nodes = allocation.machine, allocation.nodes.tolist()
     entries = len(pairs) * len(nodes) ** 2
-    if entries > MOST_ENTRIES:
+    if entries > MAX_ENTRIES:
         raise Error(
             f"{len(pairs):,} pairs of ranks on {len(nodes):,} nodes make a linear "
-            f"relaxation of {entries:,} entries; at most {MOST_ENTRIES:,} can be solved"
+            f"relaxation of {entries:,} entries; at most {MAX_ENTRIES:,} can be solved"
         )
     position = {node: k for k, node in enumerate(nodes)}
     per_node = machine.slots_per_node

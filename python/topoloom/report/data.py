@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from topoloom.figure.links import Array
     from topoloom.placements.placement_file import PlacementFile
 
-MOST_RANKS = 100_000  # and nodes: what one page can hold
-MOST_LINKS = 240_000  # by the number of views; the busiest are shown
-MOST_TOLD = 20_000  # likewise: links for which the page tells who loads them
+MAX_RANKS = 100_000  # and nodes: what one page can hold
+MAX_LINKS = 240_000  # by the number of views; the busiest are shown
+MAX_TOLD = 20_000  # likewise: links for which the page tells who loads them
 LOADERS = 3  # rank pairs that are named for a link, as `judge` has them
-MOST_LETTERS = 2_750_000  # of all arrays in base 64, so that the page is below 3 MB
+MAX_LETTERS = 2_750_000  # of all arrays in base 64, so that the page is below 3 MB
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,14 @@ class Report:
 
 def told_links(views: int) -> int:
     """Count the links that `judge` should name as the hottest, for so many views."""
-    return MOST_TOLD // views
+    return MAX_TOLD // views
 
 
 def check_size(ranks: int, nodes: int) -> None:
     """Raise `topoloom.Error` for more ranks or nodes than a page can hold."""
     for count, what in ((ranks, "ranks"), (nodes, "nodes")):
-        if count > MOST_RANKS:
-            raise Error(f"{count:,} {what} are more than a page holds: {MOST_RANKS:,}")
+        if count > MAX_RANKS:
+            raise Error(f"{count:,} {what} are more than a page holds: {MAX_RANKS:,}")
 
 
 def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
@@ -118,7 +118,7 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     check_size(report.graph.rank_count, len(allocation.nodes))
     pack = Pack()
     busiest = _busiest_links(report)
-    links = np.sort(busiest[: MOST_LINKS // len(report.views)])
+    links = np.sort(busiest[: MAX_LINKS // len(report.views)])
     facts = {
         "ranks": report.graph.rank_count,
         "slotsPerNode": machine.slots_per_node,
@@ -137,7 +137,7 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
         _add_view(pack, f"view{index}", view, allocation, links, number)
         for index, view in enumerate(report.views)
     ]
-    for index, level in enumerate(_fitting(report, MOST_LETTERS - pack.size)):
+    for index, level in enumerate(_fitting(report, MAX_LETTERS - pack.size)):
         facts["views"][index]["width"] = level.width
         _add_level(pack, f"view{index}.matrix", level, report.graph.rank_count)
     facts["arrays"] = pack.index
@@ -177,7 +177,7 @@ def _add_machine(
     out = leaving(scene, [int(extent) for extent in machine.shape], ends)
     homes = scene.vertex[np.asarray(allocation.nodes, dtype=np.int64)]
     shown = np.arange(len(scene.places))
-    if len(shown) > MOST_RANKS:
+    if len(shown) > MAX_RANKS:
         corner = [0]  # of the box around a grid
         shown = np.unique(np.concatenate([corner, ends.reshape(-1), homes]))
     number = np.zeros(len(scene.places), dtype=np.int64)

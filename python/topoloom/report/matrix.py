@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topoloom._core import Allocation, CommGraph, Placement
     from topoloom.figure.links import Array
 
-MOST_CELLS = 2_000_000  # beyond, no page would hold a level
+MAX_CELLS = 2_000_000  # beyond, no page would hold a level
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def finest_level(graph: CommGraph, position: Array) -> Level:
     width = 1
     while True:
         level = _level(width, row // width, column // width, np.asarray(graph.bytes))
-        if len(level.row) <= MOST_CELLS:
+        if len(level.row) <= MAX_CELLS:
             return level
         width *= 2
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from topoloom.figure.links import Array
     from topoloom.placements.placement_file import PlacementFile
 
-MOST_DRAWN = 4_000  # links of a machine, beyond which a small picture is a blot
+MAX_DRAWN = 4_000  # links of a machine, beyond which a small picture is a blot
 CELLS = 64  # of the matrix, at most, across
 _SEEN_FROM = np.array([[0.88, 0.0, -0.48], [0.18, 0.93, 0.33]])  # 3-D to the page
 
@@ -37,7 +37,7 @@ def machine_html(machine: Machine) -> str:
         "slots": f"{machine.slot_count:,}",
         "links": f"{machine.link_count:,}",
     }
-    picture = _scene(machine) if machine.link_count <= MOST_DRAWN else ""
+    picture = _scene(machine) if machine.link_count <= MAX_DRAWN else ""
     parts = html.escape("\n".join(outline(machine)))
     return _fragment(machine.name, picture, _table(facts), f"<pre>{parts}</pre>")
 

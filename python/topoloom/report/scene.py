@@ -28,7 +28,7 @@ STORED = 65_535  # the largest coordinate of a stored place
 _WAYS = np.array(
     [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.8, 0.55, 0.2), (-0.5, 0.8, 0.3), (0.5, 0.3, 1)]
 )
-MOST_IN_A_ROW = 24  # lowest switches, before they stand in several rows
+MAX_IN_A_ROW = 24  # lowest switches, before they stand in several rows
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def _lowest(
 
 def _columns(leaves: Array, source: Array, target: Array, height: Array) -> int:
     """Choose how many lowest switches stand in a row: those below the same ones."""
-    if len(leaves) <= MOST_IN_A_ROW:
+    if len(leaves) <= MAX_IN_A_ROW:
         return len(leaves)
     above = np.isin(source, leaves) & (height[target] > height[source])
     found, index = np.unique(source[above], return_index=True)

@@ -23,7 +23,7 @@ from topoloom.support.nearest import unknown_name
 _OTHER_NAMES = {"bcast": "broadcast"}
 
 #: Messages that the core routes at most; direct ones of 65,536 ranks are more.
-MOST_ROUTED = 1 << 32
+MAX_ROUTED = 1 << 32
 
 _FREE = NetworkModel.regimes([(0.0, 0.0, None)])
 
@@ -115,7 +115,7 @@ def read_operation(text: str) -> str:
 def schedule_names(call: Call, routed: bool = False) -> Iterator[str]:
     """Name the schedules that can do it, with the values of options worth a try.
 
-    Where messages are to be routed, those of more than `MOST_ROUTED` are left out.
+    Where messages are to be routed, those of more than `MAX_ROUTED` are left out.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def schedule_names(call: Call, routed: bool = False) -> Iterator[str]:
         except Error as error:  # for other numbers of ranks, or no such call at all
             refused = error
             continue
-        if routed and schedule.cost(_FREE).messages * call.ranks > MOST_ROUTED:
+        if routed and schedule.cost(_FREE).messages * call.ranks > MAX_ROUTED:
             refused = Error(
                 f"all schedules of {call.ranks} ranks have more than 2^32 messages, "
                 "too many to route; leave the machine out"
@@ -188,7 +188,7 @@ def rank_schedules(
     names
         Only these, with options as in ``chain(segment=4096)``; all by default, each
         with the best values of its options, but with sites none of more than
-        `MOST_ROUTED` messages.
+        `MAX_ROUTED` messages.
     threads
         0 means all cores.
 

@@ -10,7 +10,7 @@ from topoloom._core import NetworkModel
 from topoloom.schedules.choose import Call, Sites, rank_schedules
 
 #: The largest message that is looked at, unless told.
-MOST_BYTES = 1 << 24
+MAX_BYTES = 1 << 24
 
 
 class Decision(NamedTuple):
@@ -26,7 +26,7 @@ def decide(
     call: Call,
     model: NetworkModel | None,
     sites: Sites | None = None,
-    most: int = MOST_BYTES,
+    most: int = MAX_BYTES,
     threads: int = 0,
 ) -> list[Decision]:
     """Find where the best schedule changes, to the byte, as the size grows from 1.

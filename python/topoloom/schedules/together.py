@@ -24,13 +24,13 @@ Ranks = NDArray[np.uint32]
 Bytes = NDArray[np.int64]
 
 #: With more different rounds than this the ranks are placed for all messages at once.
-MOST_PHASES = 64
+MAX_PHASES = 64
 #: With more peers than this a rank talks to nearly all: only curves are tried.
-MOST_PEERS = 128
+MAX_PEERS = 128
 #: Candidates of a search, for each rank; seconds at a thousand ranks.
 WORK = 100
 #: How often both are bettered at most; it seldom goes on after the second time.
-MOST_TURNS = 4
+MAX_TURNS = 4
 
 
 class Turn(NamedTuple):
@@ -83,7 +83,7 @@ def optimize_together(
         going = progress is None or progress(work)
         return going
 
-    for _ in range(MOST_TURNS):
+    for _ in range(MAX_TURNS):
         ranked = rank_schedules(call, model, Sites(allocation, placement), (), threads)[
             0
         ]
@@ -123,7 +123,7 @@ def _orders_for(
     graph = add_phases(phases) if phases else _silent(call.ranks)
 
     def placed(mapper: str, objective: str = "hop-bytes") -> Placement:
-        few = objective != "hop-bytes" and 1 < len(phases) <= MOST_PHASES
+        few = objective != "hop-bytes" and 1 < len(phases) <= MAX_PHASES
         placement, _ = place(
             graph,
             allocation,
@@ -138,7 +138,7 @@ def _orders_for(
         return placement
 
     orders = [placed("hilbert")]
-    if graph.edge_count <= MOST_PEERS * call.ranks:
+    if graph.edge_count <= MAX_PEERS * call.ranks:
         orders.append(placed("auto(effort=fast)"))
         orders.append(placed("auto(effort=fast),congestion", "time"))
     return orders

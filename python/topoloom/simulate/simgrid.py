@@ -30,7 +30,7 @@ from topoloom.support.children import run_child
 Floats = NDArray[np.float64]
 
 #: Messages of a phase; SimGrid's time grows with their square.
-MOST_MESSAGES = 50_000
+MAX_MESSAGES = 50_000
 
 CONSTANT_FACTORS = "network/model:CM02"  # of 1, for bandwidths and latencies
 #: Links are what the machine says: nothing for TCP's headers, windows and
@@ -51,10 +51,10 @@ SETTINGS = (
 #: SMPI counts a message's bytes in an int. All are counted in parts of a byte or of
 #: several, so that the largest has as many as fit, and links carry as many more or
 #: fewer. SMPI's header then is next to nothing, and taken from the parts.
-_MOST_BYTES = 2**31 - 64
+_MAX_BYTES = 2**31 - 64
 _HEADER = 16
 #: Different numbers of rounds that are kept apart.
-_MOST_ROUNDS = 16
+_MAX_ROUNDS = 16
 #: SimGrid's clock at its last line, in seconds
 _CLOCK = re.compile(r"^([0-9.]+)\|Simulated time:", re.MULTILINE)
 #: Seconds that all messages take in addition, and which are taken off again. SimGrid
@@ -88,10 +88,10 @@ def simulate(
         raise Error(_no_time(machine))
     rounds = [equal_rounds(phase) for phase in phases]
     most = max((len(sent) for phase in rounds for _, sent in phase), default=0)
-    if most > MOST_MESSAGES:
+    if most > MAX_MESSAGES:
         raise Error(
             f"{most:,} messages at once are too many for SimGrid, which takes hours "
-            f"for over {MOST_MESSAGES:,}; simulate fewer ranks, or phases"
+            f"for over {MAX_MESSAGES:,}; simulate fewer ranks, or phases"
         )
     nodes = np.asarray(node_of_rank)
     with tempfile.TemporaryDirectory(prefix="topoloom-simgrid-") as directory:
@@ -141,7 +141,7 @@ def equal_rounds(phase: CommGraph) -> list[Round]:
     if not len(rows):
         return []
     counts = np.unique(np.maximum(1, rows[:, 3]))
-    while len(counts) > _MOST_ROUNDS:
+    while len(counts) > _MAX_ROUNDS:
         counts = np.delete(counts, np.argmin(counts[1:] / counts[:-1]))
     messages = counts[np.searchsorted(counts, np.maximum(1, rows[:, 3]))]
     sent = np.column_stack([rows[:, :2], rows[:, 2] / messages])
@@ -212,8 +212,8 @@ def _run(
     (home / "hosts").write_text("".join(f"{host_name(rank)}\n" for rank in ranks))
     most = max(1.0, float(sent[:, 2].max()))
     # Factors of other models than this depend on the size, which so must stay.
-    scale = _MOST_BYTES / most if f"--cfg={CONSTANT_FACTORS}" in command else 1
-    scale = min(scale, _MOST_BYTES / most)
+    scale = _MAX_BYTES / most if f"--cfg={CONSTANT_FACTORS}" in command else 1
+    scale = min(scale, _MAX_BYTES / most)
     if scale != 1:
         command = [*command, f"--cfg=network/bandwidth-factor:{scale!r}"]
     sizes = np.maximum(0, np.rint(sent[:, 2] * scale) - (_HEADER if scale != 1 else 0))

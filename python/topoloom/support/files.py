@@ -14,9 +14,9 @@ from typing import IO
 from topoloom._core import Error
 
 #: Errors may quote the file; a longer one is no line that a person reads.
-_MOST_LETTERS = 400
+_MAX_LETTERS = 400
 #: The longest description of a machine that is read.
-MOST_BYTES = 256 * 1024 * 1024
+MAX_BYTES = 256 * 1024 * 1024
 
 
 @contextlib.contextmanager
@@ -104,8 +104,8 @@ def named(path: str | Path) -> Iterator[None]:
         yield
     except Error as error:
         what = str(error)
-        if len(what) > _MOST_LETTERS:
-            what = what[: _MOST_LETTERS - 3] + "..."
+        if len(what) > _MAX_LETTERS:
+            what = what[: _MAX_LETTERS - 3] + "..."
         if what.startswith("line "):
             raise Error(f"{path}:{what.removeprefix('line ')}") from None
         raise Error(f"{path}: {what}") from None

@@ -11,11 +11,11 @@ from topoloom._core import Error
 
 _HOST = re.compile(r"[A-Za-z0-9_.\-]+")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
-_MOST_DIGITS = 18
-_MOST_HOSTS = 4_000_000
+_MAX_DIGITS = 18
+_MAX_HOSTS = 4_000_000
 
 
-def expand_hostlist(text: str, most: int = _MOST_HOSTS) -> list[str]:
+def expand_hostlist(text: str, most: int = _MAX_HOSTS) -> list[str]:
     """Write a host list out, in its own order.
 
     ``n[08-10]`` becomes ``n08 n09 n10``; ``r[1-2]n[1,3]`` becomes
@@ -69,10 +69,10 @@ class _Item:
             if len(places) != 1 or places[0] % 2 == 0:
                 return False
             place = places[0]
-            if max(len(self.pieces[place]), len(pieces[place])) > _MOST_DIGITS:
+            if max(len(self.pieces[place]), len(pieces[place])) > _MAX_DIGITS:
                 return False
             self.place, self.numbers = place, [self.pieces[place]]
-        elif places or len(pieces[self.place]) > _MOST_DIGITS:
+        elif places or len(pieces[self.place]) > _MAX_DIGITS:
             return False
         self.numbers.append(pieces[self.place])
         return True

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.support.files import MOST_BYTES, read_text
+from topoloom.support.files import MAX_BYTES, read_text
 
 #: What every document says about itself.
 HEAD = ("format", "version")
@@ -19,7 +19,7 @@ HEAD = ("format", "version")
 
 def read_toml(path: str | Path) -> dict[str, Any]:
     """Read a document of any format; what is wrong is named with file and line."""
-    text = read_text(path, most=MOST_BYTES)
+    text = read_text(path, most=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
     try:

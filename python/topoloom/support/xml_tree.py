@@ -13,8 +13,8 @@ from xml.etree.ElementTree import ParseError
 
 from topoloom._core import Error
 
-_MOST_ELEMENTS = 4_000_000
-_MOST_DEPTH = 200
+_MAX_ELEMENTS = 4_000_000
+_MAX_DEPTH = 200
 
 
 @dataclass(slots=True)
@@ -104,10 +104,10 @@ class _Builder:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         element = Element(tag, attributes, self.line())
         self._count += 1
-        if self._count > _MOST_ELEMENTS:
-            element.complain(f"more than {_MOST_ELEMENTS} elements")
-        if len(self._open) >= _MOST_DEPTH:
-            element.complain(f"elements are nested more than {_MOST_DEPTH} deep")
+        if self._count > _MAX_ELEMENTS:
+            element.complain(f"more than {_MAX_ELEMENTS} elements")
+        if len(self._open) >= _MAX_DEPTH:
+            element.complain(f"elements are nested more than {_MAX_DEPTH} deep")
         if self._open:
             self._open[-1].children.append(element)
         else:

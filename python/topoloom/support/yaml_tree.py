@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from topoloom._core import Error
 
-_MOST_BYTES = 16 << 20
-_MOST_DEPTH = 32
+_MAX_BYTES = 16 << 20
+_MAX_DEPTH = 32
 _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 
 
@@ -72,8 +72,8 @@ def read_yaml(text: str) -> Value:
     topoloom.Error
         With the line of what is wrong; without PyYAML.
     """
-    if len(text) > _MOST_BYTES:
-        raise Error(f"line 1: over {_MOST_BYTES >> 20} MiB of YAML")
+    if len(text) > _MAX_BYTES:
+        raise Error(f"line 1: over {_MAX_BYTES >> 20} MiB of YAML")
     try:
         import yaml
     except ImportError:
@@ -115,8 +115,8 @@ def read_yaml(text: str) -> Value:
                 add(value)
                 open_values.append(value)
                 keys.append(None)
-                if len(open_values) > _MOST_DEPTH:
-                    raise Error(f"line {line}: nested over {_MOST_DEPTH} deep")
+                if len(open_values) > _MAX_DEPTH:
+                    raise Error(f"line {line}: nested over {_MAX_DEPTH} deep")
             elif isinstance(event, yaml.CollectionEndEvent):
                 open_values.pop()
                 keys.pop()

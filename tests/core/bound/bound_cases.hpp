@@ -59,8 +59,8 @@ void for_each_placement(const topoloom::Allocation& allocation, std::size_t rank
     } while (std::ranges::next_permutation(slots).found);
 }
 
-inline std::int64_t least_hop_bytes_of_all(const topoloom::CommGraph& graph,
-                                           const topoloom::Allocation& allocation) {
+inline std::int64_t min_hop_bytes_of_all(const topoloom::CommGraph& graph,
+                                         const topoloom::Allocation& allocation) {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for_each_placement(allocation, graph.rank_count(), [&](const topoloom::Placement& placement) {
         least = std::min(least, hop_bytes(graph, allocation.machine(), placement.slots(), 1));

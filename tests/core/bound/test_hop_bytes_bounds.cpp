@@ -3,7 +3,9 @@
 #include <string>
 
 #include "bound/bound_cases.hpp"
+#include "topoloom/base/budget.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/bound/dense_bounds.hpp"
 #include "topoloom/bound/near_profile.hpp"
 #include "topoloom/bound/sparse_bound.hpp"
 #include "topoloom/bound/transport.hpp"
@@ -86,7 +88,7 @@ TEST_CASE("the bound of Gilmore and Lawler is what its definition says, and at m
         const BoundProblem problem(graph, allocation);
         const Budget budget;
         Meter meter(budget);
-        const std::int64_t least = least_hop_bytes_of_all(graph, allocation);
+        const std::int64_t least = min_hop_bytes_of_all(graph, allocation);
         CHECK(bound <= least);
         CHECK(projection_bound(problem).value_or(0) <= least);
         CHECK(dual_ascent_bound(problem, meter).value_or(0) <= least);
@@ -219,16 +221,16 @@ TEST_CASE("kinds are assigned to kinds as their members would be") {
                     members.insert(members.end(), capacities[j], costs[i * columns + j]);
             }
         }
-        CHECK(least_transport_cost(costs, supplies, capacities) ==
+        CHECK(min_transport_cost(costs, supplies, capacities) ==
               (members.empty() ? 0 : LinearAssignment<std::int64_t>().solve(members, places)));
     }
-    CHECK_THROWS_AS((void)least_transport_cost(std::vector<std::int64_t>{1}, std::vector<std::uint64_t>{2},
-                                               std::vector<std::uint64_t>{1}),
+    CHECK_THROWS_AS((void)min_transport_cost(std::vector<std::int64_t>{1}, std::vector<std::uint64_t>{2},
+                                             std::vector<std::uint64_t>{1}),
                     Error);
 }
 
 TEST_CASE("slots hold as many ranks as the lightest ones are") {
-    CHECK(most_ranks_on_slots(std::vector<std::int64_t>{5, 1, 3}, std::vector<std::int64_t>{0, 1, 4, 8, 9}) ==
+    CHECK(max_ranks_on_slots(std::vector<std::int64_t>{5, 1, 3}, std::vector<std::int64_t>{0, 1, 4, 8, 9}) ==
           std::vector<std::uint32_t>{0, 1, 2, 2, 3});
 }
 

@@ -70,10 +70,10 @@ std::string text_of(const AxisOrder& order) {
 
 TEST_CASE("orders never get worse, keep ranks apart and are worth what their placements are") {
     const Extents extents{4, 2, 3, 2};
-    const std::vector<MeshTraffic> traffic{{{0}, Collective::halving, Bytes{60'000}},
-                                           {{1, 3}, Collective::ring, Bytes{20'000}},
-                                           {{2}, Collective::all_to_all, Bytes{50'000}},
-                                           {{3}, Collective::chain, Bytes{10'000}}};
+    const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::halving, Bytes{60'000}},
+                                           {{1, 3}, MeshCollective::ring, Bytes{20'000}},
+                                           {{2}, MeshCollective::all_to_all, Bytes{50'000}},
+                                           {{3}, MeshCollective::chain, Bytes{10'000}}};
     for (const char* text :
          {"torus:4x4x4", "mesh:8x6", "twisted:4x4x8,twist.x=0:0:4,twist.y=0:0:4", "rails:8:3:2",
           "rails:18:4:1,rails=6,bandwidth=1GB/s,bandwidth.nvlink=9GB/s,latency=1us", "tree:4:4:3",
@@ -100,11 +100,11 @@ TEST_CASE("the best order is as good as the best of all orders of prime factors"
     const Machine torus = make_machine("torus:4x8");
     const Machine rails = make_machine("rails:4:4:2,bandwidth=1GB/s,bandwidth.nvlink=5GB/s");
     const std::vector<std::vector<MeshTraffic>> mixes{
-        {{{0}, Collective::all_to_all, Bytes{9000}}, {{1}, Collective::ring, Bytes{7000}}},
-        {{{0}, Collective::ring, Bytes{3000}}, {{1, 2}, Collective::ring, Bytes{7000}}},
-        {{{0}, Collective::halving, Bytes{5000}},
-         {{1}, Collective::all_to_all, Bytes{3000}},
-         {{2}, Collective::chain, Bytes{9000}}},
+        {{{0}, MeshCollective::all_to_all, Bytes{9000}}, {{1}, MeshCollective::ring, Bytes{7000}}},
+        {{{0}, MeshCollective::ring, Bytes{3000}}, {{1, 2}, MeshCollective::ring, Bytes{7000}}},
+        {{{0}, MeshCollective::halving, Bytes{5000}},
+         {{1}, MeshCollective::all_to_all, Bytes{3000}},
+         {{2}, MeshCollective::chain, Bytes{9000}}},
     };
     const Extents extents{2, 8, 2};
     for (const Machine* machine : {&torus, &rails}) {
@@ -119,7 +119,7 @@ TEST_CASE("the best order is as good as the best of all orders of prime factors"
 TEST_CASE("a ring over two axes of an open mesh runs back and forth, so that each step is one link") {
     const Machine machine = make_machine("mesh:2x8");
     const Allocation allocation = Allocation::whole(machine);
-    const std::vector<MeshTraffic> ring{{{0}, Collective::ring, Bytes{1000}}};
+    const std::vector<MeshTraffic> ring{{{0}, MeshCollective::ring, Bytes{1000}}};
     const AxisOrders orders = order_axes(allocation, Extents{16}, ring);
     CHECK(orders.best.total() == 500);
     CHECK(orders.best.back_and_forth[0]);
@@ -130,7 +130,7 @@ TEST_CASE("groups that do not divide a domain leave its rest empty rather than c
     // Two groups of 4 in a domain of 10 leave 2 GPUs; in order the third group would cross.
     const Machine machine = make_machine("rails:10:4:1,bandwidth=1GB/s,bandwidth.nvlink=10GB/s");
     const Allocation allocation = Allocation::whole(machine);
-    const std::vector<MeshTraffic> traffic{{{0}, Collective::ring, Bytes{1'000'000'000}}};
+    const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::ring, Bytes{1'000'000'000}}};
     const AxisOrders orders = order_axes(allocation, Extents{4, 8}, traffic);
     CHECK(orders.given.total() == doctest::Approx(0.5));
     CHECK(orders.best.total() == doctest::Approx(0.1));
@@ -167,9 +167,9 @@ TEST_CASE("a search that is stopped has measured the default order and returns t
     const Machine machine = make_machine("rails:8:4:4,bandwidth=1GB/s,bandwidth.nvlink=9GB/s");
     const Allocation allocation = Allocation::whole(machine);
     const Extents extents{4, 8, 2, 2};
-    const std::vector<MeshTraffic> traffic{{{0}, Collective::ring, Bytes{1'000'000}},
-                                           {{1}, Collective::all_to_all, Bytes{4'000'000}},
-                                           {{2, 3}, Collective::ring, Bytes{500'000}}};
+    const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::ring, Bytes{1'000'000}},
+                                           {{1}, MeshCollective::all_to_all, Bytes{4'000'000}},
+                                           {{2, 3}, MeshCollective::ring, Bytes{500'000}}};
     double before = order_axes(allocation, extents, traffic, {.work = 1}).best.total();
     CHECK(before > order_axes(allocation, extents, traffic).best.total());
     for (const std::uint64_t work : {1U, 1000U, 10'000U, 100'000U}) {

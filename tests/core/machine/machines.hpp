@@ -202,6 +202,16 @@ void for_each_topology(const Law& law) {
     }
 }
 
+/// Whether messages may cross a link: always, unless the topology knows of failures.
+template <class T>
+bool is_up(const T& topology, topoloom::Link link) {
+    if constexpr (requires { topology.is_up(link); }) {
+        return topology.is_up(link);
+    } else {
+        return true;
+    }
+}
+
 /// Of all nodes that are up, in a topology or a geometry.
 template <class T>
 std::vector<typename T::Point> all_points(const topoloom::Machine& machine, const T& topology) {

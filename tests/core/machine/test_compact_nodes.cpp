@@ -24,7 +24,7 @@ std::uint64_t spread(const Machine& machine, std::span<const Node> nodes) {
 }
 
 /// The least spread of all choices.
-std::uint64_t least_spread(const Machine& machine, std::span<const Node> nodes, std::size_t count) {
+std::uint64_t min_spread(const Machine& machine, std::span<const Node> nodes, std::size_t count) {
     std::uint64_t least = ~std::uint64_t{0};
     std::vector<char> taken(nodes.size(), 0);
     std::fill(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(count), 1);
@@ -61,7 +61,7 @@ TEST_CASE("on small machines the choice is as close together as any") {
         for (std::size_t count = 1; count <= whole.nodes().size(); ++count) {
             CAPTURE(count);
             const std::vector<Node> chosen = compact_nodes(whole, count);
-            CHECK(spread(machine, chosen) == least_spread(machine, whole.nodes(), count));
+            CHECK(spread(machine, chosen) == min_spread(machine, whole.nodes(), count));
         }
     }
 }

@@ -69,12 +69,12 @@ Counts counts_of(const T& bus, const Pattern& messages, const Affinity& affinity
     std::array<std::vector<std::vector<Link>>, 2> routes;  // by direction
     for (const auto& [sender, receiver] : messages) {
         std::vector<Link> links;
-        double least_share = 1;
+        double min_share = 1;
         bus.route(station[sender], station[receiver], [&](Link link, double share) {
             links.push_back(link);
-            least_share = std::min(least_share, share);
+            min_share = std::min(min_share, share);
         });
-        if (least_share == 0.5) {
+        if (min_share == 0.5) {
             ++counts[2];
             continue;
         }

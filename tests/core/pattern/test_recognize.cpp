@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "renumbered.hpp"
+#include "place/renumbered.hpp"
 #include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"

@@ -21,10 +21,10 @@ namespace {
 void check_against_definition(const Problem& problem, const Placement& placement, std::uint32_t patches) {
     const Allocation& allocation = problem.allocation();
     const Machine& machine = problem.machine();
-    const auto mass = problem.room().masses();
+    const auto mass = problem.capacity().masses();
     std::vector<std::int64_t> room(machine.slot_count(), -1);
     for (std::size_t i = 0; i < allocation.slot_count(); ++i)
-        room[allocation.slots()[i].value] = problem.room().capacities()[i];
+        room[allocation.slots()[i].value] = problem.capacity().capacities()[i];
     std::vector<std::uint32_t> computes(problem.rank_count() - patches);
     std::iota(computes.begin(), computes.end(), patches);
     std::ranges::stable_sort(computes, [&](auto u, auto v) { return mass[u] > mass[v]; });
@@ -142,9 +142,10 @@ TEST_CASE("when the budget ends computes go wherever there is room") {
     const Problem problem(graph, allocation, 1, 1, {.imbalance = 0.3});
     const PlaceResult result = place(problem, "bricks", {.work = 100});
     CHECK(result.exhausted);
-    std::vector<std::int64_t> room(problem.room().capacities().begin(), problem.room().capacities().end());
+    std::vector<std::int64_t> room(problem.capacity().capacities().begin(),
+                                   problem.capacity().capacities().end());
     for (const Rank u : ids<Rank>(graph.rank_count()))
-        room[result.placement[u].value] -= problem.room().masses()[u.value];
+        room[result.placement[u].value] -= problem.capacity().masses()[u.value];
     CHECK(std::ranges::min(room) >= 0);
 }
 

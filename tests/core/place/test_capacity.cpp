@@ -31,14 +31,14 @@ std::string refusal(const CommGraph& graph, std::uint32_t slots, const Sharing& 
     const Machine machine = make_machine("torus:" + std::to_string(slots));
     const Allocation allocation = Allocation::whole(machine);
     try {
-        const Room room(graph, allocation, sharing);
+        const Capacity room(graph, allocation, sharing);
         return "";
     } catch (const Error& error) {
         return error.what();
     }
 }
 
-Room room_of(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
+Capacity room_of(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
     const Machine machine = make_machine("torus:" + std::to_string(slots));
     return {graph, Allocation::whole(machine), sharing};
 }
@@ -49,7 +49,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 TEST_CASE("ranks that are not more than the slots get one each, whatever their load and the imbalance") {
     for (const Sharing& sharing : {Sharing{}, Sharing{.imbalance = 0.5}}) {
-        const Room room = room_of(with_loads({0.5, 7, 0}), 5, sharing);
+        const Capacity room = room_of(with_loads({0.5, 7, 0}), 5, sharing);
         CHECK(room.one_rank_per_slot());
         CHECK(list(room.masses()) == std::vector<std::int64_t>{1, 1, 1});
         CHECK(list(room.capacities()) == std::vector<std::int64_t>{1, 1, 1, 1, 1});
@@ -57,7 +57,7 @@ TEST_CASE("ranks that are not more than the slots get one each, whatever their l
 }
 
 TEST_CASE("capacities mean that slots are shared, even where ranks are fewer") {
-    const Room room = room_of(with_loads({2, 1}), 3, {.capacity = {0, 3.5, 0}});
+    const Capacity room = room_of(with_loads({2, 1}), 3, {.capacity = {0, 3.5, 0}});
     CHECK_FALSE(room.one_rank_per_slot());
     CHECK(list(room.masses()) == std::vector<std::int64_t>{2, 1});
     CHECK(room.capacities()[1] == 3);
@@ -124,14 +124,14 @@ TEST_CASE("a rank that is heavier than any slot is refused with the imbalance th
 }
 
 TEST_CASE("whole loads stay as they are, and equal shares are those of perfect balance") {
-    const Room even = room_of(ring(10, Bytes{1}), 4, {.imbalance = 0});
+    const Capacity even = room_of(ring(10, Bytes{1}), 4, {.imbalance = 0});
     CHECK(list(even.masses()) == std::vector<std::int64_t>(10, 1));
     CHECK(list(even.capacities()) == std::vector<std::int64_t>(4, 3));
-    const Room loose = room_of(ring(1000, Bytes{1}), 10, {.imbalance = 0.03});
+    const Capacity loose = room_of(ring(1000, Bytes{1}), 10, {.imbalance = 0.03});
     CHECK(list(loose.capacities()) == std::vector<std::int64_t>(10, 103));
-    const Room heavy = room_of(with_loads({5, 0, 3, 1e12, 2}), 4, {.imbalance = 4});
+    const Capacity heavy = room_of(with_loads({5, 0, 3, 1e12, 2}), 4, {.imbalance = 4});
     CHECK(list(heavy.masses()) == std::vector<std::int64_t>{5, 0, 3, 1000000000000, 2});
-    const Room nothing = room_of(with_loads({0, 0, 0}), 2, {.imbalance = 0});
+    const Capacity nothing = room_of(with_loads({0, 0, 0}), 2, {.imbalance = 0});
     CHECK(list(nothing.masses()) == std::vector<std::int64_t>{0, 0, 0});
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("what fits by masses does not overfill a slot in truth, fractional loa
         const CommGraph graph = with_loads(loads);
         const Sharing sharing{.capacity = capacity};
         if (!refusal(graph, slots, sharing).empty()) continue;
-        const Room room = room_of(graph, slots, sharing);
+        const Capacity room = room_of(graph, slots, sharing);
         for (std::uint32_t s = 0; s < slots; ++s) {  // fill every slot in an order of its own
             std::vector<std::size_t> order(loads.size());
             std::iota(order.begin(), order.end(), std::size_t{0});
@@ -166,7 +166,7 @@ TEST_CASE("what fits by masses does not overfill a slot in truth, fractional loa
 }
 
 TEST_CASE("fractional loads may fill a capacity to the brim") {
-    const Room room = room_of(with_loads({0.3, 0.3, 0.1, 0.2}), 3, {.capacity = {0.3, 0.3, 0.3}});
+    const Capacity room = room_of(with_loads({0.3, 0.3, 0.1, 0.2}), 3, {.capacity = {0.3, 0.3, 0.3}});
     CHECK(room.masses()[0] <= room.capacities()[0]);
     CHECK(room.masses()[2] + room.masses()[3] <= room.capacities()[2]);
 }
@@ -176,7 +176,7 @@ TEST_CASE("room without end is room for all") {
     for (const Sharing& sharing :
          {Sharing{.imbalance = 1e300}, Sharing{.capacity = std::vector(4096, 1e300)}}) {
         CHECK(refusal(graph, 4096, sharing).empty());
-        const Room room = room_of(graph, 4096, sharing);
+        const Capacity room = room_of(graph, 4096, sharing);
         const auto all = std::accumulate(room.capacities().begin(), room.capacities().end(), 0.0L,
                                          [](long double sum, std::int64_t c) { return sum + c; });
         CHECK(room.capacities().front() >= 5000);

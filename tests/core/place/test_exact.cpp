@@ -20,7 +20,7 @@ double congestion(const CommGraph& graph, const Allocation& allocation, const Pl
     return judge(graph, allocation.machine(), placement, 1).congestion_max;
 }
 
-double least_congestion_of_all(const CommGraph& graph, const Allocation& allocation) {
+double min_congestion_of_all(const CommGraph& graph, const Allocation& allocation) {
     double least = std::numeric_limits<double>::infinity();
     for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
         least = std::min(least, congestion(graph, allocation, placement));
@@ -38,7 +38,7 @@ TEST_CASE("exact finds what trying all placements finds, on any machine, and pro
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const Problem problem(graph, allocation, 1, 1);
         const PlaceResult found = place(problem, "exact");
-        const std::int64_t least = least_hop_bytes_of_all(graph, allocation);
+        const std::int64_t least = min_hop_bytes_of_all(graph, allocation);
         CHECK(problem.value(found.placement.slots()) == least);
         CHECK(found.proven == static_cast<double>(least));
         CHECK_FALSE(found.exhausted);
@@ -96,7 +96,7 @@ TEST_CASE("the least congestion is found, and proven") {
     for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         if (allocation.machine().text().find("ugal") != std::string::npos) return;
         const PlaceResult found = place(for_congestion(graph, allocation), "exact");
-        const double least = least_congestion_of_all(graph, allocation);
+        const double least = min_congestion_of_all(graph, allocation);
         CHECK(congestion(graph, allocation, found.placement) == doctest::Approx(least).epsilon(1e-9));
         CHECK(found.proven.value_or(-1) == doctest::Approx(least).epsilon(1e-9));
     });

@@ -160,9 +160,9 @@ TEST_CASE("any grid folds onto any machine and any part of it, within the capaci
                             place(problem, mapper + "(grid=" + extents_text(extents) + ")").placement;
                         std::vector<std::int64_t> held(machine.slot_count(), 0);
                         for (const Rank u : ids<Rank>(one->rank_count()))
-                            held[placed[u].value] += problem.room().masses()[u.value];
+                            held[placed[u].value] += problem.capacity().masses()[u.value];
                         for (std::size_t i = 0; i < slots; ++i)
-                            CHECK(held[allocation.slots()[i].value] <= problem.room().capacities()[i]);
+                            CHECK(held[allocation.slots()[i].value] <= problem.capacity().capacities()[i]);
                     }
                 }
             }

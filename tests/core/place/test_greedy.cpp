@@ -96,7 +96,7 @@ std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& alloc
     return slots;
 }
 
-Rank most_partners(const CommGraph& directed) {
+Rank max_partners(const CommGraph& directed) {
     const CommGraph graph = directed.symmetric();
     Rank best{0};
     for (const Rank u : ids<Rank>(graph.rank_count())) {
@@ -139,7 +139,7 @@ TEST_CASE("the greedy constructors do what their paper says, slot for slot") {
                 CAPTURE(seed);
                 const CommGraph graph = random_weights(allocation.slot_count() - seed % 3, seed);
                 const Problem problem(graph, allocation);
-                const Rank first = most_partners(graph);
+                const Rank first = max_partners(graph);
                 const auto check = [&](const char* mapper, Rule rule) {
                     CAPTURE(mapper);
                     CHECK(std::ranges::equal(place(problem, mapper).placement.slots(),

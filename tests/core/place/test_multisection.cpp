@@ -43,7 +43,7 @@ CommGraph loaded(const CommGraph& graph, std::vector<double> loads) {
 std::vector<std::int64_t> masses_on(const Problem& problem, const Placement& placement) {
     std::map<Slot, std::int64_t> on;
     for (std::size_t u = 0; u < placement.rank_count(); ++u)
-        on[placement.slots()[u]] += problem.room().masses()[u];
+        on[placement.slots()[u]] += problem.capacity().masses()[u];
     std::vector<std::int64_t> masses;
     for (const Slot slot : problem.allocation().slots()) masses.push_back(on[slot]);
     return masses;
@@ -51,7 +51,7 @@ std::vector<std::int64_t> masses_on(const Problem& problem, const Placement& pla
 
 bool fits(const Problem& problem, const Placement& placement) {
     const std::vector<std::int64_t> masses = masses_on(problem, placement);
-    return std::ranges::equal(masses, problem.room().capacities(), std::less_equal<>{});
+    return std::ranges::equal(masses, problem.capacity().capacities(), std::less_equal<>{});
 }
 
 const std::vector<std::string>& chains() {
@@ -175,7 +175,7 @@ TEST_CASE("capacities that add up to the load are filled to the last rank, equal
         for (const std::string& chain : chains()) {
             CAPTURE(chain);
             const std::vector<std::int64_t> masses = masses_on(problem, place(problem, chain).placement);
-            CHECK(std::ranges::equal(masses, problem.room().capacities()));
+            CHECK(std::ranges::equal(masses, problem.capacity().capacities()));
         }
     }
 }

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "partition/weighted_graphs.hpp"
 #include "topoloom/partition/max_flow.hpp"
-#include "weighted_graphs.hpp"
 
 using namespace topoloom;
 

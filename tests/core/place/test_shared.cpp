@@ -19,10 +19,10 @@ using namespace topoloom;
 namespace {
 
 void check_capacities(const Problem& problem, const Placement& placement) {
-    const auto masses = problem.room().masses();
+    const auto masses = problem.capacity().masses();
     std::vector<std::int64_t> left(problem.machine().slot_count(), -1);
     for (std::size_t i = 0; i < problem.allocation().slot_count(); ++i)
-        left[problem.allocation().slots()[i].value] = problem.room().capacities()[i];
+        left[problem.allocation().slots()[i].value] = problem.capacity().capacities()[i];
     for (const Rank u : ids<Rank>(problem.rank_count())) left[placement[u].value] -= masses[u.value];
     for (const Slot slot : problem.allocation().slots()) CHECK(left[slot.value] >= 0);
 }

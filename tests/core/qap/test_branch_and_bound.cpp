@@ -48,7 +48,7 @@ TEST_CASE("the exact search finds what trying all placements finds, on any machi
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const QuadraticAssignment problem = quadratic_assignment(BoundProblem(graph, allocation));
         const ExactResult found = solve(problem);
-        CHECK(found.value == least_hop_bytes_of_all(graph, allocation));
+        CHECK(found.value == min_hop_bytes_of_all(graph, allocation));
         CHECK(found.lower_bound == found.value);
         std::vector<Slot> slots;
         for (const std::uint32_t place : found.place_of_rank) slots.push_back(allocation.slots()[place]);

@@ -24,7 +24,7 @@ std::vector<Cost> random_costs(std::size_t count, std::uint32_t most, Rng& rng) 
 
 /// Tries every choice of columns for the rows.
 template <class Cost>
-Cost least_of_all(const std::vector<Cost>& costs, std::size_t rows, std::size_t columns) {
+Cost min_of_all(const std::vector<Cost>& costs, std::size_t rows, std::size_t columns) {
     std::vector<std::size_t> order(columns);
     std::iota(order.begin(), order.end(), std::size_t{0});
     Cost least = std::numeric_limits<Cost>::max();
@@ -61,7 +61,7 @@ void check_random(std::size_t rows, std::size_t columns, std::uint32_t most, std
     LinearAssignment<Cost> assignment;
     const auto costs = random_costs<Cost>(rows * columns, most, rng);
     const Cost value = assignment.solve(costs, columns);
-    if (columns <= 7) CHECK(value == least_of_all(costs, rows, columns));
+    if (columns <= 7) CHECK(value == min_of_all(costs, rows, columns));
     check_proof(assignment, costs, columns, value);
 }
 

@@ -32,7 +32,7 @@ Qap random_qap(std::size_t n, std::uint64_t seed, bool symmetric) {
     return {n, std::move(a), matrix()};
 }
 
-std::int64_t least_value(const Qap& qap) {
+std::int64_t min_value(const Qap& qap) {
     Permutation p(qap.order());
     std::iota(p.begin(), p.end(), 0U);
     std::int64_t least = qap.value(p);
@@ -86,7 +86,7 @@ TEST_CASE("small problems are solved to the optimum of all permutations") {
             const QapResult result = solve(qap, 100'000);
             CHECK_NOTHROW(require_permutation(result.assignment, n));
             CHECK(qap.value(result.assignment) == result.value);
-            CHECK(result.value == least_value(qap));
+            CHECK(result.value == min_value(qap));
         }
     }
 }

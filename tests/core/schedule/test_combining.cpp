@@ -27,7 +27,7 @@ std::vector<std::uint32_t> receivers(std::string_view name, std::size_t ranks, R
 }
 
 /// Messages in all that come to a rank because another cell is a hole: from another line than its own.
-std::size_t most_extra_messages(std::size_t ranks, int axes) {
+std::size_t max_extra_messages(std::size_t ranks, int axes) {
     const VirtualMesh mesh(ranks, axes);
     std::size_t most = 0;
     for (const Rank rank : ids<Rank>(ranks)) {
@@ -96,10 +96,10 @@ TEST_CASE("holes bring a rank few messages more: 2 at most on 2 axes, 4 on 3") {
     for (std::size_t ranks = 2; ranks <= 1500; ++ranks) {
         const auto side = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(ranks))));
         CAPTURE(ranks);
-        const std::size_t extra = most_extra_messages(ranks, 2);
+        const std::size_t extra = max_extra_messages(ranks, 2);
         CHECK(extra <= 2);
         CHECK((extra == 2) == (ranks == side * (side - 1) - 1));
-        CHECK(most_extra_messages(ranks, 3) <= (ranks == 30 ? 5 : ranks == 31 ? 6 : 4));
+        CHECK(max_extra_messages(ranks, 3) <= (ranks == 30 ? 5 : ranks == 31 ? 6 : 4));
     }
 }
 

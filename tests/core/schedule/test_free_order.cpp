@@ -40,9 +40,8 @@ std::vector<RepeatedStep> prefixes(std::size_t ranks) {
     return steps;
 }
 
-std::uint64_t least_of_all_orders(const Machine& machine, std::vector<Node> nodes,
-                                  std::span<const RepeatedStep> steps,
-                                  Meeting meeting = Meeting::any_ascent) {
+std::uint64_t min_of_all_orders(const Machine& machine, std::vector<Node> nodes,
+                                std::span<const RepeatedStep> steps, Meeting meeting = Meeting::any_ascent) {
     std::ranges::sort(nodes);
     std::uint64_t least = meeting_rounds(machine, steps, nodes, meeting);
     while (std::ranges::next_permutation(nodes).found)
@@ -63,7 +62,7 @@ TEST_CASE("on ragged sets of nodes the fewest rounds are found, and it says so")
         CHECK(found.proven);
         CHECK(found.rounds == meeting_rounds(tree, steps, found.node_of_rank));
         CHECK(std::ranges::is_permutation(found.node_of_rank, nodes));
-        CHECK(found.rounds == least_of_all_orders(tree, nodes, steps));
+        CHECK(found.rounds == min_of_all_orders(tree, nodes, steps));
     }
 }
 
@@ -78,7 +77,7 @@ TEST_CASE("and so on the routes of any machine") {
             const FreeOrder found = find_free_order(machine, nodes, steps, Meeting::on_routes);
             CHECK(found.proven);
             CHECK(found.rounds == meeting_rounds(machine, steps, found.node_of_rank, Meeting::on_routes));
-            CHECK(found.rounds == least_of_all_orders(machine, nodes, steps, Meeting::on_routes));
+            CHECK(found.rounds == min_of_all_orders(machine, nodes, steps, Meeting::on_routes));
         }
     }
 }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from defaults.__main__ import MARKS
-from defaults.cases import HOSTS, JOBS, MOST_MESSAGES, PROGRAMS, Case, cases
+from defaults.cases import HOSTS, JOBS, MAX_MESSAGES, PROGRAMS, Case, cases
 from defaults.measure import BLOCK, HOP_BYTES, OURS, SCOTCH, Run
 from defaults.rows import Row
 from defaults.scotch import deco, mended, scotch, slot_distances
@@ -31,7 +31,7 @@ def test_every_machine_has_every_job_that_differs() -> None:
     for case in every[::29]:
         phases = case.phases()
         assert {phase.rank_count for phase in phases} == {case.ranks}
-        assert max(phase.edge_count for phase in phases) <= MOST_MESSAGES
+        assert max(phase.edge_count for phase in phases) <= MAX_MESSAGES
 
 
 @pytest.mark.parametrize("job", JOBS)

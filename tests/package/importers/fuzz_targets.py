@@ -28,7 +28,7 @@ from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 #: CPU time that a text may take; wall time says more of what else runs
 SECONDS = 2.0
 #: Beyond this a machine that a text names may rightly take its time.
-_MOST_LETTERS_OF_MACHINE = 20_000
+_MAX_LETTERS_OF_MACHINE = 20_000
 
 SHORT_TEXTS = (
     "torus:17x8x24,wrap=110,nodes=2,order=2:0:1,ties=split,bandwidth=9.4GB/s,"
@@ -86,7 +86,7 @@ class Target(NamedTuple):
 
 def _import(read: Callable[[str], object], text: str) -> None:
     described = read(text)
-    if len(described.text) > _MOST_LETTERS_OF_MACHINE:  # type: ignore[attr-defined]
+    if len(described.text) > _MAX_LETTERS_OF_MACHINE:  # type: ignore[attr-defined]
         return
     try:
         machine = Machine(described.text)  # type: ignore[attr-defined]

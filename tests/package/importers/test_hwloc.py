@@ -351,7 +351,7 @@ def test_several_nodes_are_on_one_switch() -> None:
 def test_a_file_cannot_name_ever_more_containers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("topoloom.importers.hwloc.MOST_CPUS", 32)
+    monkeypatch.setattr("topoloom.importers.hwloc.MAX_CPUS", 32)
     dies = "\n".join(f'<object type="Die" cpuset="{i:x}"/>' for i in range(200))
     with pytest.raises(Error, match="line 194: more caches, NUMA domains"):
         read_hwloc(object_(dies))

@@ -63,7 +63,7 @@ def test_what_is_wrong_names_the_file(text: str, message: str, tmp_path: Path) -
 def test_a_file_may_be_too_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine_file, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(machine_file, "MAX_BYTES", 1 << 20)
     with pytest.raises(Error, match="over 1 MiB"):
         load_machine(written(tmp_path, "ring 3" + " " * (1 << 20)))
 

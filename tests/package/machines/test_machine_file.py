@@ -202,7 +202,7 @@ def test_a_written_description_is_the_same_machine(text: str, tmp_path: Path) ->
 def test_names_of_nodes_have_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine_toml, "_MOST_HOSTS", 15)
+    monkeypatch.setattr(machine_toml, "_MAX_HOSTS", 15)
     with pytest.raises(Error, match=r"topology\.hosts names over 15 hosts"):
         text_of(TORUS + 'hosts = ["n[1-8]", "m[1-8]"]\n', tmp_path)
 

@@ -11,7 +11,7 @@ import pytest
 
 from topoloom import Error, NetworkModel
 from topoloom.model.channels import pair_curve
-from topoloom.model.fit import LEAST_SIZES, fit_model, fit_split
+from topoloom.model.fit import MIN_SIZES, fit_model, fit_split
 from topoloom.model.named import load_model
 from topoloom.model.samples import read_pairs, read_pings
 
@@ -99,7 +99,7 @@ def test_no_other_places_for_the_ends_of_regimes_are_better() -> None:
         best = min(
             sum(relative(x[a:b], t[a:b]) for a, b in pairwise(ends))
             for ends in places
-            if min(b - a for a, b in pairwise(ends)) >= LEAST_SIZES
+            if min(b - a for a, b in pairwise(ends)) >= MIN_SIZES
         )
         assert np.sum(fit.errors**2) == pytest.approx(best, rel=1e-6)
     assert cut >= 4

@@ -23,7 +23,7 @@ from topoloom import (
 from topoloom.figure import draw_judgement
 from topoloom.figure.judgement import headline
 from topoloom.figure.links import Busyness, torus_links
-from topoloom.figure.matrix import MOST_CELLS, ordered_matrix
+from topoloom.figure.matrix import MAX_CELLS, ordered_matrix
 
 
 def ids(*numbers: int) -> Any:
@@ -118,7 +118,7 @@ def test_a_big_matrix_is_summed_into_cells() -> None:
     allocation = Allocation.whole(Machine("torus:30x40"))
     placement, _ = place(graph, allocation, mapper="random")
     matrix, width = ordered_matrix(graph, allocation, placement)
-    assert len(matrix) == -(-1200 // width) <= MOST_CELLS
+    assert len(matrix) == -(-1200 // width) <= MAX_CELLS
     assert matrix.sum() == graph.total_bytes
 
 

@@ -174,7 +174,7 @@ def test_who_loads_a_link_is_who_judge_names() -> None:
 
 
 def test_a_matrix_that_does_not_fit_is_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("topoloom.report.data.MOST_LETTERS", 3_200)
+    monkeypatch.setattr("topoloom.report.data.MAX_LETTERS", 3_200)
     report = make_report()
     facts, arrays = unpacked(report)
     for index, view in enumerate(facts["views"]):
@@ -192,7 +192,7 @@ def test_all_matrices_have_cells_of_one_width(monkeypatch: pytest.MonkeyPatch) -
              for view in views]  # fmt: skip
     coarser = [len(level.coarser().row) for level in cells]
     assert coarser[0] < coarser[1]
-    monkeypatch.setattr("topoloom.report.matrix.MOST_CELLS", coarser[0])
+    monkeypatch.setattr("topoloom.report.matrix.MAX_CELLS", coarser[0])
     facts, _ = unpacked(replace(report, views=views))
     assert facts["views"][0]["width"] == facts["views"][1]["width"] > 2
 
@@ -328,7 +328,7 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
 def test_a_page_may_hold_fewer_links_than_views_have_hot_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(data, "MOST_LINKS", 40)
+    monkeypatch.setattr(data, "MAX_LINKS", 40)
     report = make_report()
     _, arrays = unpacked(report)
     assert len(arrays["link.from"]) == 20

@@ -53,14 +53,14 @@ class Search {
             for (int i = 0; count_ <= few && i < 8 && work_ <= search_work; ++i) {
                 offer(exchange(gather(center, rng)));
             }
-            if (++starts_ == most_starts) break;
+            if (++starts_ == max_starts) break;
         }
         return best_;
     }
 
    private:
     static constexpr std::size_t few = 256;
-    static constexpr int most_starts = 8;
+    static constexpr int max_starts = 8;
     /// Whether the sum of distances to many points costs as much as the single ones.
     static constexpr bool summed_up = std::is_same_v<typename G::Pull, PullToPoints<G>>;
 
@@ -139,14 +139,14 @@ class Search {
             members.push_back(near[next]);
             taken[next] = 1;
             if (members.size() == count_) break;
-            std::uint64_t least_sum = std::numeric_limits<std::uint64_t>::max();
+            std::uint64_t min_sum = std::numeric_limits<std::uint64_t>::max();
             std::uint32_t equals = 0;
             const std::uint32_t last = members.back();
             for (std::size_t i = 0; i < near.size(); ++i) {
                 sums[i] += distance(near[i], last);
-                if (taken[i] || sums[i] > least_sum) continue;
-                equals = sums[i] == least_sum ? equals + 1 : 1;
-                least_sum = sums[i];
+                if (taken[i] || sums[i] > min_sum) continue;
+                equals = sums[i] == min_sum ? equals + 1 : 1;
+                min_sum = sums[i];
                 if (rng.below(equals) == 0) next = i;
             }
         }

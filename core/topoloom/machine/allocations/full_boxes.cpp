@@ -26,11 +26,11 @@ class BoxSearch {
     }
 
    private:
-    static constexpr std::size_t most_found = 4096;
+    static constexpr std::size_t max_found = 4096;
     static constexpr std::size_t most_looked_at = std::size_t{1} << 28;  // cells; under a second
 
     void extend(std::size_t axes, const std::vector<char>& fits, std::size_t stride, std::size_t cells) {
-        if (found_.size() == most_found || looked_at_ > most_looked_at) return;
+        if (found_.size() == max_found || looked_at_ > most_looked_at) return;
         if (axes == 0) {
             const auto corner = std::ranges::find(fits, 1);
             if (cells == 1 && corner != fits.end())

@@ -97,7 +97,7 @@ class HopTable {
         if (region.low == region.high) return hops_[p.row * width_ + region.low] + region.leaf + p.leaf;
         const std::uint32_t last = block_[region.high];
         std::uint32_t block = block_[region.low];
-        if (last - block >= most_blocks) return 0;
+        if (last - block >= max_blocks) return 0;
         std::uint16_t least = unreached;
         for (; block <= last; ++block) least = std::min(least, nearest_[p.row * blocks_ + block]);
         return least + region.leaf + p.leaf;
@@ -105,7 +105,7 @@ class HopTable {
 
    private:
     /// Regions of more are hardly ever ruled out.
-    static constexpr std::uint32_t most_blocks = 4;
+    static constexpr std::uint32_t max_blocks = 4;
 
     [[nodiscard]] static Hops fill(std::size_t rows,
                                    const std::function<void(std::uint32_t, std::uint16_t*)>& fill_row);

@@ -150,7 +150,7 @@ class Dragonfly {
         return {lower(a & b), lower(crossed) | upper(crossed), upper(a & b) | lower(a | b), upper(a | b),
                 ~0U};
     }
-    [[nodiscard]] std::uint32_t least_local_hops(const Near* a, const Near* b) const {
+    [[nodiscard]] std::uint32_t min_local_hops(const Near* a, const Near* b) const {
         std::uint32_t least = 4;
         for (std::uint32_t w = 0; w < words_; ++w) {
             const auto links = within(a[w], b[w]);
@@ -163,7 +163,7 @@ class Dragonfly {
     [[nodiscard]] std::uint32_t minimal_hops(const Router& a, const Router& b) const {
         if (a.group == b.group) return local_hops(a.place, b.place);
         return 1 +
-               least_local_hops(near(a.place, port(a.group, b.group)), near(b.place, port(b.group, a.group)));
+               min_local_hops(near(a.place, port(a.group, b.group)), near(b.place, port(b.group, a.group)));
     }
     /// Of the links in a word those with the fewest hops inside the two groups; selected without branches.
     [[nodiscard]] std::uint32_t nearest(Near a, Near b) const {
@@ -178,7 +178,7 @@ class Dragonfly {
     void best_links(const Near* a, const Near* b, double share, const Use& use) const {
         if (links_between_groups_ == 1) return use(0U, share);
         if (words_ == 1) return use_all(nearest(*a, *b), share, use);
-        const std::uint32_t local = least_local_hops(a, b);
+        const std::uint32_t local = min_local_hops(a, b);
         const auto best = [&](std::uint32_t w) {
             return within(a[w], b[w])[local] & static_cast<std::uint32_t>(every_link_[w]);
         };

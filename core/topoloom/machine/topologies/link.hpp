@@ -45,7 +45,7 @@ class RouteVisitor {
 /// Of links whose bandwidth is not given: loads are bytes, then, and no times.
 inline constexpr BytesPerSecond unit_bandwidth{1};
 /// Nothing that was ever built is slower; what is, only says how bandwidths relate.
-inline constexpr BytesPerSecond least_known{1e5};
+inline constexpr BytesPerSecond min_known{1e5};
 
 /// Throws Error unless a link can have this bandwidth: positive and finite.
 inline void require_bandwidth(BytesPerSecond bandwidth) {

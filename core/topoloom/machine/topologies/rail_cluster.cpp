@@ -64,7 +64,7 @@ void RailCluster::weigh_links() {
     const BytesPerSecond nvlink = spec_.bandwidth[0];
     for (std::size_t kind = 1; kind < weight_.size(); ++kind) {
         const double slower = nvlink.value / spec_.bandwidth[kind].value;
-        if (nvlink >= least_known && spec_.bandwidth[kind] >= least_known && slower > 1)
+        if (nvlink >= min_known && spec_.bandwidth[kind] >= min_known && slower > 1)
             weight_[kind] = static_cast<std::uint32_t>(std::min(std::lround(slower), 1000L));
     }
 }

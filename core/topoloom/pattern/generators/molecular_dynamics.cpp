@@ -14,14 +14,14 @@ namespace {
 using Cells = std::array<std::uint32_t, 3>;
 
 constexpr std::int64_t bytes_of_atom = 24;  // three doubles
-constexpr std::size_t most_patches = ((std::size_t{1} << 31) - 1) / 15;
+constexpr std::size_t max_patches = ((std::size_t{1} << 31) - 1) / 15;
 
 std::uint32_t count_patches(const Cells& cells) {
     std::size_t patches = 1;
     for (const std::uint32_t extent : cells) {
         if (extent == 0)
             fail("cells of ", cells[0], "x", cells[1], "x", cells[2], " have an axis without any");
-        if (extent > most_patches / patches)
+        if (extent > max_patches / patches)
             fail("cells of ", cells[0], "x", cells[1], "x", cells[2],
                  " have too many patches and computes: at most 2^31 - 1 ranks are supported");
         patches *= extent;

@@ -10,10 +10,10 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::size_t most_ranks = (std::size_t{1} << 31) - 1;
-constexpr std::size_t most_axes = 32;
+constexpr std::size_t max_ranks = (std::size_t{1} << 31) - 1;
+constexpr std::size_t max_axes = 32;
 // 3^10 neighbors a rank; beyond it no memory holds the graph.
-constexpr std::size_t most_box_axes = 10;
+constexpr std::size_t max_box_axes = 10;
 
 std::string text_of(std::span<const GridAxis> grid) {
     std::string text;
@@ -28,7 +28,7 @@ std::size_t count_ranks(std::span<const GridAxis> grid) {
     std::size_t count = 1;
     for (const GridAxis& axis : grid) {
         if (axis.extent == 0) fail("the grid ", text_of(grid), " has an extent of 0; give at least 1");
-        if (axis.extent > most_ranks / count) {
+        if (axis.extent > max_ranks / count) {
             fail("the grid ", text_of(grid), " has too many ranks: at most 2^31 - 1 are supported");
         }
         count *= axis.extent;
@@ -79,15 +79,15 @@ class Position {
 
    private:
     std::span<const GridAxis> grid_;
-    std::array<std::uint32_t, most_axes> coordinate_;
-    std::array<std::uint32_t, most_axes> stride_;
+    std::array<std::uint32_t, max_axes> coordinate_;
+    std::array<std::uint32_t, max_axes> stride_;
 };
 
 }  // namespace
 
 StencilShape stencil_shape(std::size_t dimensions, std::size_t points) {
     std::size_t box_points = 1;
-    for (std::size_t axis = 0; axis < std::min(dimensions, most_axes); ++axis) box_points *= 3;
+    for (std::size_t axis = 0; axis < std::min(dimensions, max_axes); ++axis) box_points *= 3;
     if (points == 2 * dimensions + 1) return StencilShape::star;
     if (points == box_points) return StencilShape::box;
     fail("no stencil in ", dimensions, " dimensions has ", points, " points; there are: ", 2 * dimensions + 1,
@@ -96,7 +96,7 @@ StencilShape stencil_shape(std::size_t dimensions, std::size_t points) {
 
 CommGraph stencil(std::span<const GridAxis> grid, StencilShape shape, Bytes bytes) {
     if (grid.empty()) fail("a stencil needs a grid with at least one axis, such as 8x8x8");
-    const std::size_t axes_allowed = shape == StencilShape::star ? most_axes : most_box_axes;
+    const std::size_t axes_allowed = shape == StencilShape::star ? max_axes : max_box_axes;
     if (grid.size() > axes_allowed) {
         fail("the grid ", text_of(grid), " has ", grid.size(), " axes; this stencil takes at most ",
              axes_allowed);

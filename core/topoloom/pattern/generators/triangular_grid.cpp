@@ -12,15 +12,15 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint32_t most_rows = 65'535;  // 2^31 - 2^15 ranks
+constexpr std::uint32_t max_rows = 65'535;  // 2^31 - 2^15 ranks
 
 bool balanced(TriangularOrder order) {
     return order == TriangularOrder::bdm || order == TriangularOrder::bcm;
 }
 
 void check(std::uint32_t rows, TriangularOrder order) {
-    if (rows == 0 || rows > most_rows)
-        fail("a triangular grid cannot have ", rows, " rows; give 1 to ", most_rows);
+    if (rows == 0 || rows > max_rows)
+        fail("a triangular grid cannot have ", rows, " rows; give 1 to ", max_rows);
     if (balanced(order) && rows % 2 == 0) {
         fail("a balanced triangular grid cannot have ", rows, " rows, an even number; the nearest are ",
              rows - 1, " and ", rows + 1);

@@ -78,8 +78,8 @@ std::size_t read_order(TextScanner& scan) {
                     " columns; a communication matrix is square");
     }
     if (rows == 0) scan.refuse("the matrix is empty");
-    if (rows > most_ranks_read)
-        scan.refuse("the matrix has ", rows, " rows; at most ", most_ranks_read, " can be read");
+    if (rows > max_ranks_read)
+        scan.refuse("the matrix has ", rows, " rows; at most ", max_ranks_read, " can be read");
     return static_cast<std::size_t>(rows);
 }
 

@@ -36,8 +36,8 @@ Rank read_rank(TextScanner& scan, std::string_view what, std::size_t rank_count)
     if (rank_count > 0 && rank >= static_cast<std::int64_t>(rank_count)) {
         scan.refuse(what, " is ", rank, ", but there are only ", rank_count, " ranks");
     }
-    if (rank >= most_ranks_read)
-        scan.refuse(what, " is ", rank, ", but at most ", most_ranks_read, " can be read");
+    if (rank >= max_ranks_read)
+        scan.refuse(what, " is ", rank, ", but at most ", max_ranks_read, " can be read");
     return Rank{static_cast<std::size_t>(rank)};
 }
 

@@ -13,7 +13,7 @@
 namespace topoloom {
 
 /// More ranks than this are taken for a damaged file: a header or an id alone must not cost gigabytes.
-inline constexpr std::int64_t most_ranks_read = std::int64_t{1} << 26;
+inline constexpr std::int64_t max_ranks_read = std::int64_t{1} << 26;
 
 /// Edges as a text lists them, to be summed by CommGraph::from_edges.
 struct EdgeList {

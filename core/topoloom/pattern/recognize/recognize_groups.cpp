@@ -55,9 +55,9 @@ bool find_group_of(const CommGraph& graph, std::int64_t heavy, std::size_t size,
 std::optional<GridPattern> find_groups(const CommGraph& symmetric) {
     const std::size_t n = symmetric.rank_count();
     const std::vector<Edge> edges = by_bytes(symmetric, Rank{0});
-    constexpr int most_tries = 4;
+    constexpr int max_tries = 4;
     int tries = 0;
-    for (std::size_t k = 1; k <= edges.size() && tries < most_tries; ++k) {
+    for (std::size_t k = 1; k <= edges.size() && tries < max_tries; ++k) {
         const std::int64_t heavy = edges[k - 1].bytes.value;
         if (heavy == 0) break;
         const std::int64_t light = k < edges.size() ? edges[k].bytes.value : 0;

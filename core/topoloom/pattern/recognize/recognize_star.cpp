@@ -16,7 +16,7 @@ bool same_axis(const Adjacency& graph, std::uint32_t v, std::uint32_t w) {
 
 /// The neighbors of a corner, those of one axis together; empty if there are too many axes for the ranks.
 std::vector<std::vector<std::uint32_t>> axes_at(const Adjacency& graph, std::uint32_t corner) {
-    const auto most_axes = static_cast<std::size_t>(std::bit_width(graph.size()));
+    const auto max_axes = static_cast<std::size_t>(std::bit_width(graph.size()));
     std::vector<std::vector<std::uint32_t>> axes;
     for (const Rank v : graph.of(corner)) {
         bool found = false;
@@ -27,7 +27,7 @@ std::vector<std::vector<std::uint32_t>> axes_at(const Adjacency& graph, std::uin
             break;
         }
         if (!found) axes.push_back({v.value});
-        if (axes.size() > most_axes) return {};
+        if (axes.size() > max_axes) return {};
     }
     return axes;
 }

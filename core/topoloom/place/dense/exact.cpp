@@ -111,7 +111,7 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
     const BoundProblem bounds(problem.graph(), allocation, {}, problem.threads());
     const double known = congestion_bound(bounds, meter).value;
     const ExactCongestion found =
-        least_congestion(bounds, positions_of(allocation, start.slots()), known, meter);
+        min_congestion(bounds, positions_of(allocation, start.slots()), known, meter);
     meter.prove(found.lower_bound);
     return placement_at(allocation, found.slot_of_rank);
 }

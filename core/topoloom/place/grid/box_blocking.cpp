@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t no_cut = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t position_bits = 24;
-constexpr std::uint32_t most_extent = 1U << position_bits;
+constexpr std::uint32_t max_extent = 1U << position_bits;
 
 /// Pairs of partners (one way) on an axis that a cut at `position` parts.
 double pairs_cut(const PatternAxis& axis, std::uint32_t extent, std::uint32_t position) {
@@ -102,7 +102,7 @@ double BoxBlocking::solve(std::size_t level, Box& box) {
     std::uint32_t best_cut = no_cut;
     for (std::size_t i = 0; i < box.size(); ++i) {
         const std::uint32_t extent = box[i];
-        if (extent == 1 || extent >= most_extent) continue;
+        if (extent == 1 || extent >= max_extent) continue;
         const std::uint64_t area = cells / extent;
         const auto step =
             static_cast<std::uint32_t>(std::min<std::uint64_t>(part / std::gcd(part, area), extent));
@@ -152,7 +152,7 @@ void BoxBlocking::list(std::size_t level, Box& box, std::uint32_t origin,
     }
     const std::uint32_t cut = known_[level][index(box)].cut;
     const std::size_t axis = cut >> position_bits;
-    const std::uint32_t position = cut & (most_extent - 1);
+    const std::uint32_t position = cut & (max_extent - 1);
     const std::uint32_t extent = box[axis];
     box[axis] = position;
     list(level, box, origin, cells);

@@ -13,7 +13,7 @@ namespace topoloom {
 namespace {
 
 /// Up to so many ranks several ways are tried, and halving may weigh every cut by what it costs.
-constexpr std::size_t most_weighed = 20'000;
+constexpr std::size_t max_weighed = 20'000;
 
 GridPattern pattern_of(const RankGrid& grid) {
     GridPattern pattern;
@@ -33,7 +33,7 @@ std::optional<Placement> halve(const Problem& problem, const GridPattern& patter
     const CommGraph& graph = cuts == CutChoice::by_shape ? problem.graph() : problem.symmetric();
     std::vector<Slot> slots =
         place_by_halving(pattern, graph, problem.allocation(), SlotChoice::by_number, cuts);
-    if (problem.room().one_rank_per_slot()) return Placement(problem.allocation(), std::move(slots));
+    if (problem.capacity().one_rank_per_slot()) return Placement(problem.allocation(), std::move(slots));
     return try_to_fit(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
@@ -56,9 +56,9 @@ std::optional<Placement> fold_anyhow(const Problem& problem, const RankGrid& gri
         if (!best || problem.value(found->slots()) < problem.value(best->slots())) best = std::move(found);
     };
     // A few slots stay empty, evenly spread.
-    if (problem.room().one_rank_per_slot())
+    if (problem.capacity().one_rank_per_slot())
         best = fold_boxes(problem, grid, problem.allocation().slot_count(), {}, true);
-    const bool few = problem.rank_count() <= most_weighed;
+    const bool few = problem.rank_count() <= max_weighed;
     if (best && !few) return best;
     offer(halve(problem, pattern, CutChoice::by_shape));
     if (few) offer(halve(problem, pattern, CutChoice::by_cost));
@@ -68,7 +68,7 @@ std::optional<Placement> fold_anyhow(const Problem& problem, const RankGrid& gri
 void check_boxes(const Problem& problem, const RankGrid& grid, const Extents& boxes) {
     if (boxes.empty()) return;
     const std::size_t slots = problem.allocation().slot_count();
-    if (problem.room().one_rank_per_slot())
+    if (problem.capacity().one_rank_per_slot())
         fail("fold: every rank has a slot of its own, so there are no boxes to choose; leave out boxes");
     if (boxes.size() != grid.axes()) {
         fail("fold: boxes of ", extents_text(boxes), " for ranks in a grid of ", extents_text(grid.extents),
@@ -83,7 +83,7 @@ void check_boxes(const Problem& problem, const RankGrid& grid, const Extents& bo
 std::optional<Placement> fold(const Problem& problem, const RankGrid& grid, const Extents& boxes,
                               bool reflect, Meter& meter) {
     meter.spend(problem.rank_count());
-    const bool alone = problem.room().one_rank_per_slot();
+    const bool alone = problem.capacity().one_rank_per_slot();
     const std::size_t count = alone ? problem.rank_count() : problem.allocation().slot_count();
     if (auto folded = fold_boxes(problem, grid, count, alone ? grid.extents : boxes, reflect)) return folded;
     if (!boxes.empty())

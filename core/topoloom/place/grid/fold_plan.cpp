@@ -23,7 +23,7 @@ class FoldSearch {
     std::optional<FoldPlan> run() {
         list_cuts();
         for (const Cut& cut : cuts_) {
-            if (cut.least >= best_.hop_bytes || tried_ == most_tried) break;
+            if (cut.least >= best_.hop_bytes || tried_ == max_tried) break;
             try_cut(cut.routers);
         }
         if (best_.hop_bytes == infinite) return std::nullopt;
@@ -32,10 +32,10 @@ class FoldSearch {
 
    private:
     static constexpr double infinite = std::numeric_limits<double>::infinity();
-    static constexpr std::size_t most_tried = 200;
+    static constexpr std::size_t max_tried = 200;
     static constexpr std::size_t foldings_kept = 8;
     static constexpr std::size_t foldings_seen = 600;
-    static constexpr std::size_t most_placed = 2'000'000;  // routers, while nested reflections are tried
+    static constexpr std::size_t max_placed = 2'000'000;  // routers, while nested reflections are tried
 
     /// Boxes of routers along every axis of the grid.
     struct Cut {
@@ -88,7 +88,7 @@ class FoldSearch {
                 if (hops < found.hop_bytes) found = {routers, {}, {}, folding, reflection, hops};
             };
             offer(task_.reflect ? Reflection::rows : Reflection::none);
-            if (task_.reflect && folding.nests() && placed_ + axes_ * cell_count(routers) <= most_placed)
+            if (task_.reflect && folding.nests() && placed_ + axes_ * cell_count(routers) <= max_placed)
                 offer(Reflection::nested);
         }
         if (found.hop_bytes < best_.hop_bytes) split_routers(std::move(found));

@@ -158,7 +158,7 @@ Extents boxes_of_least_surface(const RankGrid& grid, std::uint64_t count) {
 
 std::optional<Placement> place_in_boxes(const Problem& problem, const RankGrid& grid, const Extents& boxes,
                                         std::span<const Slot> slot_of_box) {
-    const bool alone = problem.room().one_rank_per_slot();
+    const bool alone = problem.capacity().one_rank_per_slot();
     const auto placed = [&](const std::vector<std::uint32_t>& box_of_cell) {
         std::vector<Slot> slots(grid.cells());
         for (std::size_t cell = 0; cell < slots.size(); ++cell)
@@ -169,7 +169,7 @@ std::optional<Placement> place_in_boxes(const Problem& problem, const RankGrid& 
         Placement equal = placed(boxes_by_layer(grid.extents, boxes));
         if (alone || fits(problem, equal)) return equal;
     }
-    Placement even = placed(CutByLoad(grid, boxes, problem.room().masses()).run());
+    Placement even = placed(CutByLoad(grid, boxes, problem.capacity().masses()).run());
     return alone ? even : try_to_fit(problem, std::move(even));
 }
 

@@ -20,9 +20,9 @@ class FoldingSearch {
           keep_(keep),
           left_(most),
           steps_(64 * most),
-          room_(extent.size() + 1, 1) {
+          capacity_(extent.size() + 1, 1) {
         for (const FoldedAxis& axis : axes) rest_.push_back(axis.extent);
-        for (std::size_t j = extent.size(); j-- > 0;) room_[j] = room_[j + 1] * extent[j];
+        for (std::size_t j = extent.size(); j-- > 0;) capacity_[j] = capacity_[j + 1] * extent[j];
     }
 
     std::vector<Folding> run() {
@@ -44,7 +44,7 @@ class FoldingSearch {
         if (i == axes_.size()) {
             std::uint64_t blocks = 1;
             for (const std::uint32_t r : rest_) blocks *= r;
-            if (blocks <= room_[j + 1]) choose(j + 1, 0, j + 1 < extent_.size() ? extent_[j + 1] : 1);
+            if (blocks <= capacity_[j + 1]) choose(j + 1, 0, j + 1 < extent_.size() ? extent_[j + 1] : 1);
             return;
         }
         const std::uint32_t rest = rest_[i];
@@ -166,8 +166,8 @@ class FoldingSearch {
     std::size_t keep_;
     std::size_t left_;   // foldings that may still be looked at
     std::size_t steps_;  // choices that may still be made, as most lead nowhere where extents do not divide
-    std::vector<std::uint64_t> room_;  // product of the machine axes from j on
-    std::vector<std::uint32_t> rest_;  // of every pattern axis, not yet on the machine
+    std::vector<std::uint64_t> capacity_;  // product of the machine axes from j on
+    std::vector<std::uint32_t> rest_;      // of every pattern axis, not yet on the machine
     std::vector<Digit> chosen_;
     std::vector<Folding> found_;
 };

@@ -61,12 +61,12 @@ class Blockings {
 
    private:
     void try_order(std::vector<std::uint32_t> cells, const Extents& tile = {}) {
-        constexpr std::size_t most_equals = 4;
+        constexpr std::size_t max_equals = 4;
         if (meter_.exhausted() && !found_.empty()) return;
         const std::int64_t bytes = bytes_between_nodes(cells);
         meter_.spend(cells.size());
         if (!found_.empty() && bytes < found_.front().inter_node_bytes) found_.clear();
-        if (found_.empty() || (bytes == found_.front().inter_node_bytes && found_.size() < most_equals))
+        if (found_.empty() || (bytes == found_.front().inter_node_bytes && found_.size() < max_equals))
             found_.push_back({std::move(cells), tile, bytes});
     }
 

@@ -159,7 +159,7 @@ std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t rank
     });
 }
 
-std::uint32_t least_distance(const Machine& machine) {
+std::uint32_t min_distance(const Machine& machine) {
     const NodeInside& inside = machine.inside();
     std::uint32_t least = 2 * inside.min_port_cost() +
                           with_geometry(machine, [&]<class Network>(const Network& network) -> std::uint32_t {

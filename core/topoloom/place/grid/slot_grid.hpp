@@ -25,6 +25,6 @@ struct SlotGrid {
 [[nodiscard]] std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t ranks);
 
 /// No two slots of the machine are nearer than this.
-[[nodiscard]] std::uint32_t least_distance(const Machine& machine);
+[[nodiscard]] std::uint32_t min_distance(const Machine& machine);
 
 }  // namespace topoloom

@@ -93,13 +93,13 @@ class Nearest {
 
     /// Pieces of one size, all but the last at the most, on their nodes in another order: the best that a search finds.
     void try_searched_order(const NodeBlocking& blocking) {
-        constexpr std::size_t most_nodes = 1000;  // a tenth of a second
+        constexpr std::size_t max_nodes = 1000;  // a tenth of a second
         const Machine& machine = problem_.machine();
         const std::uint32_t cores = nodes_.sizes[0];
         const auto last =
             std::ranges::find_if(nodes_.sizes, [&](std::uint32_t size) { return size != cores; });
         const auto count = static_cast<std::size_t>(last - nodes_.sizes.begin());
-        if (cores == 1 || count > most_nodes || count + 1 < nodes_.sizes.size() || meter_.exhausted()) return;
+        if (cores == 1 || count > max_nodes || count + 1 < nodes_.sizes.size() || meter_.exhausted()) return;
         std::vector<Slot> first;
         std::vector<std::uint32_t> index_of(machine.node_count());
         std::uint32_t nearest = machine.max_distance();

@@ -12,7 +12,7 @@
 #include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/place/links/local_opt.hpp"
 #include "topoloom/place/local/cooling.hpp"
-#include "topoloom/place/most_at_once.hpp"
+#include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/state/near_lists.hpp"
 #include "topoloom/place/state/no_worse.hpp"
 
@@ -103,7 +103,7 @@ class CongestionAnnealing {
 
 std::uint32_t annealing_sweeps(const CommGraph& graph) {
     const auto work = static_cast<double>(graph.rank_count() + graph.edge_count());
-    const double fewest = graph.rank_count() > most_at_once ? 30 : 60;
+    const double fewest = graph.rank_count() > max_ranks_side_by_side ? 30 : 60;
     return static_cast<std::uint32_t>(std::clamp(1.2e6 / work, fewest, 1e4));
 }
 
@@ -139,7 +139,7 @@ Placement improve_congestion(const Problem& problem, Placement start, Meter& met
     // Link by link from plateau to plateau it would go on for minutes, and gain little.
     constexpr std::uint64_t partners = 64;
     Budget budget = meter.part(1);
-    budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), most_at_once));
+    budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), max_ranks_side_by_side));
     Meter brief(budget);
     start = improve_by_local_opt(problem, std::move(start), brief);
     meter.spend(brief.done());

@@ -13,7 +13,7 @@
 #include "topoloom/place/local/cooling.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/local/swap.hpp"
-#include "topoloom/place/most_at_once.hpp"
+#include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
@@ -70,8 +70,8 @@ class Annealing {
 
    private:
     using Walker = AnnealWalker<Space, NearSlots, Graph>;
-    static constexpr std::uint64_t most_per_round = 1U << 17;  // proposals of a chain: some 10 ms
-    static constexpr std::uint64_t least_per_step = 1U << 10;  // between two temperatures
+    static constexpr std::uint64_t max_per_round = 1U << 17;  // proposals of a chain: some 10 ms
+    static constexpr std::uint64_t min_per_step = 1U << 10;   // between two temperatures
     static constexpr std::uint64_t sweeps_without_budget = 100;
     /// Of a budget; the rest is for what comes after cooling.
     static constexpr double share_for_cooling = 0.95;
@@ -98,7 +98,7 @@ class Annealing {
         while (progress < 1 && !meter.exhausted()) {
             // The first round is a short one, since it tells how fast progress is.
             const std::uint64_t round =
-                fit ? most_per_round / (done == 0 ? 16 : 1) : std::min(most_per_round, total - done);
+                fit ? max_per_round / (done == 0 ? 16 : 1) : std::min(max_per_round, total - done);
             const double next = fit ? progress + (progress - before) : progress_after(done + round);
             each_chain(round, meter, [&](Walker& chain) { cool(chain, round, cooling, progress, next); });
             done += round;
@@ -109,7 +109,7 @@ class Annealing {
 
     void cool(Walker& chain, std::uint64_t round, const Cooling& cooling, double from, double to) const {
         const std::uint64_t steps =
-            std::max<std::uint64_t>(1, round / std::max<std::uint64_t>(least_per_step, active_ / 2));
+            std::max<std::uint64_t>(1, round / std::max<std::uint64_t>(min_per_step, active_ / 2));
         for (std::uint64_t i = 0; i < steps; ++i) {
             const double at = from + (to - from) * static_cast<double>(i) / static_cast<double>(steps);
             chain.run(round * (i + 1) / steps - round * i / steps, Acceptance(cooling.at(at)));
@@ -118,7 +118,7 @@ class Annealing {
 
     /// Temperature 0 until a round gains nothing.
     void freeze(Meter& meter) {
-        const std::uint64_t round = std::min<std::uint64_t>(most_per_round, 4 * std::uint64_t{active_});
+        const std::uint64_t round = std::min<std::uint64_t>(max_per_round, 4 * std::uint64_t{active_});
         const auto sum = [&] {
             std::int64_t values = 0;
             for (const Walker& chain : chains_) values += chain.value();
@@ -172,7 +172,7 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
                 const std::size_t ranks = problem.rank_count();
                 const bool brief = options.sweeps > 0 && options.sweeps < 100;
                 const bool dense = problem.symmetric().edge_count() > 4 * ranks;
-                const SwapOptions last{.reach = (brief && dense) || ranks > most_at_once ? 1U : 3U};
+                const SwapOptions last{.reach = (brief && dense) || ranks > max_ranks_side_by_side ? 1U : 3U};
                 placement = improve_by_swaps(problem, std::move(placement), meter, last);
             }
             // Chains keep their best placement; regions do not know of each other.
@@ -186,7 +186,7 @@ Placement improve_by_annealing(const Problem& problem, Placement start, Meter& m
                                const AnnealOptions& options) {
     constexpr std::uint32_t region_size = 2048;  // ranks: what fits the caches
     return anneal_by_regions(problem, std::move(start), meter, options,
-                             problem.rank_count() > most_at_once ? region_size : 0);
+                             problem.rank_count() > max_ranks_side_by_side ? region_size : 0);
 }
 
 }  // namespace topoloom

@@ -240,7 +240,7 @@ class RegionAnnealing {
     std::vector<std::uint32_t> run(const AnnealOptions& options, Meter& meter) {
         const bool fit = options.sweeps == 0 && meter.limited();
         const std::uint32_t sweeps = options.sweeps == 0 ? sweeps_without_budget : options.sweeps;
-        const std::uint32_t rounds = std::max(least_rounds, (sweeps + most_sweeps - 1) / most_sweeps);
+        const std::uint32_t rounds = std::max(min_rounds, (sweeps + max_sweeps - 1) / max_sweeps);
         const double share_at_start = meter.share();
         Cooling cooling{0, 0};
         double progress = 0;
@@ -249,7 +249,7 @@ class RegionAnnealing {
             divide(i);
             if (i == 0) cooling = calibrate(options.heat, meter);
             // How fast progress is, a short first round tells.
-            const std::uint32_t now = fit ? (i == 0 ? 1 : most_sweeps / 2)
+            const std::uint32_t now = fit ? (i == 0 ? 1 : max_sweeps / 2)
                                           : std::max(1U, sweeps * (i + 1) / rounds - sweeps * i / rounds);
             const double next = fit ? 2 * progress - before : static_cast<double>(i + 1) / rounds;
             round(i, now, cooling, progress, next, meter);
@@ -262,8 +262,8 @@ class RegionAnnealing {
 
    private:
     using Region = RegionState<Space, Graph>;
-    static constexpr std::uint32_t most_sweeps = 32;  // before the ranks are divided anew
-    static constexpr std::uint32_t least_rounds = 4;
+    static constexpr std::uint32_t max_sweeps = 32;  // before the ranks are divided anew
+    static constexpr std::uint32_t min_rounds = 4;
     static constexpr std::uint32_t sweeps_without_budget = 100;
     static constexpr double share_for_cooling = 0.9;  // of a budget; swap comes after
     static constexpr std::size_t side_by_side = 16;   // regions

@@ -116,21 +116,22 @@ std::vector<Rank> homeless(const Problem& problem, std::span<const std::uint32_t
 }
 
 Placement share_previous(const Problem& problem, std::vector<std::uint32_t> position) {
-    std::vector<std::int64_t> room(problem.room().capacities().begin(), problem.room().capacities().end());
-    const auto mass = problem.room().masses();
+    std::vector<std::int64_t> capacity(problem.capacity().capacities().begin(),
+                                       problem.capacity().capacities().end());
+    const auto mass = problem.capacity().masses();
     for (std::size_t u = 0; u < position.size(); ++u) {
         if (position[u] == nowhere) continue;
-        if (room[position[u]] < mass[u])
+        if (capacity[position[u]] < mass[u])
             position[u] = nowhere;
         else
-            room[position[u]] -= mass[u];
+            capacity[position[u]] -= mass[u];
     }
     for (const Rank u : homeless(problem, position)) {
-        const auto roomiest = std::ranges::max_element(room);
+        const auto roomiest = std::ranges::max_element(capacity);
         if (*roomiest < mass[u.value])
             fail("rank ", u.value, " fits on no slot any more; allow more imbalance or larger capacities");
         *roomiest -= mass[u.value];
-        position[u.value] = static_cast<std::uint32_t>(roomiest - room.begin());
+        position[u.value] = static_cast<std::uint32_t>(roomiest - capacity.begin());
     }
     return placement_at(problem.allocation(), position, SlotUse::shared);
 }
@@ -141,7 +142,7 @@ Placement place_previous(const Problem& problem, Meter& meter) {
     if (problem.migration() == nullptr)
         fail("mapper 'previous' needs an earlier placement; give one with --from");
     std::vector<std::uint32_t> position = home_positions(problem);
-    if (!problem.room().one_rank_per_slot()) return share_previous(problem, std::move(position));
+    if (!problem.capacity().one_rank_per_slot()) return share_previous(problem, std::move(position));
     FreeSlots free(problem.allocation());
     std::vector<char> taken(problem.allocation().slot_count(), 0);
     for (std::uint32_t& p : position) {

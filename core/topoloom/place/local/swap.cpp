@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "topoloom/place/most_at_once.hpp"
+#include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/free_slots.hpp"
@@ -42,7 +42,7 @@ class SwapSearch {
     /// A slot that became free may suit any rank, however far away: asks them all. True if one has moved.
     bool fill_freed_slots(Meter& meter) {
         // On many ranks it brought less than a thousandth in a quarter of the time.
-        if (!std::exchange(slots_freed_, false) || graph_.rank_count() > most_at_once) return false;
+        if (!std::exchange(slots_freed_, false) || graph_.rank_count() > max_ranks_side_by_side) return false;
         for (const Rank u : ids<Rank>(graph_.rank_count())) {
             if (meter.exhausted()) return false;
             try_free_slot(u, meter);

@@ -48,7 +48,7 @@ class NearTabu {
    private:
     static constexpr std::uint32_t near_in_graph = 24;
     static constexpr std::uint32_t near_on_machine = 6;
-    static constexpr std::uint32_t most_partners = 16;
+    static constexpr std::uint32_t max_partners = 16;
     static constexpr std::uint32_t max_stay = 64;
 
     struct Step {
@@ -141,7 +141,7 @@ class NearTabu {
         if (home_[u.value] != nowhere) offer(home_[u.value]);
         for (const Rank v : near_ranks_.around(u)) offer(state_.position(v));
         const auto peers = graph_.peers(u);
-        for (std::size_t i = 0; i < std::min<std::size_t>(peers.size(), most_partners); ++i) {
+        for (std::size_t i = 0; i < std::min<std::size_t>(peers.size(), max_partners); ++i) {
             for (const std::uint32_t to : near_slots_.near(state_.position(peers[i]))) offer(to);
         }
         if (found) {

@@ -70,7 +70,7 @@ class MachineParts {
     /// and from other nodes; else in halves.
     std::vector<MachinePart> divide(const MachinePart& part) {
         std::vector<MachinePart> groups = this->groups(part);
-        if (groups.size() > 2 && groups.size() <= most_groups && equidistant(groups)) return groups;
+        if (groups.size() > 2 && groups.size() <= max_groups && equidistant(groups)) return groups;
         const auto halves = halve(part);
         return {halves.begin(), halves.end()};
     }
@@ -86,7 +86,7 @@ class MachineParts {
     static constexpr std::int64_t distance_scale() { return PartDistance<Space>::scale(); }
 
    private:
-    static constexpr std::size_t most_groups = 64;
+    static constexpr std::size_t max_groups = 64;
 
     /// Sorts the places of a part by their keys; returns the keys in that order.
     std::vector<SplitKey> sort(const MachinePart& part) {

@@ -7,7 +7,6 @@
 
 #include "topoloom/partition/bisection.hpp"
 #include "topoloom/partition/two_way_choices.hpp"
-#include "topoloom/place/most_at_once.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
 #include "topoloom/place/multilevel/part_batches.hpp"
 #include "topoloom/place/multilevel/part_preference.hpp"
@@ -15,6 +14,7 @@
 #include "topoloom/place/multilevel/turn_choices.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/shared/group_split.hpp"
+#include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/local_order.hpp"
 
@@ -34,7 +34,7 @@ struct Part {
 
 /// Parts of many ranks that have no edges in common are divided side by side.
 bool are_many(const Problem& problem) {
-    return problem.room().one_rank_per_slot() && problem.rank_count() > most_at_once;
+    return problem.capacity().one_rank_per_slot() && problem.rank_count() > max_ranks_side_by_side;
 }
 
 template <class Space>
@@ -53,7 +53,7 @@ class Multisection {
                      .family = options.family,
                      .cycles = options.family > 1 ? options.family : 0,
                      .cuts = options.cuts},
-          machine_(space, problem.allocation(), problem.room().capacities(),
+          machine_(space, problem.allocation(), problem.capacity().capacities(),
                    options.rings == 0 ? FullRings::lines : FullRings::rings),
           ranks_(problem.rank_count()),
           local_(problem.rank_count()),
@@ -61,7 +61,7 @@ class Multisection {
           next_part_of_(problem.rank_count(), 0) {
         std::iota(ranks_.begin(), ranks_.end(), 0U);
         rank_of_ = ranks_;
-        const std::span<const std::int64_t> masses = problem.room().masses();
+        const std::span<const std::int64_t> masses = problem.capacity().masses();
         const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
         parts_.push_back({machine_.whole(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
         // Sums of bytes times sampled distances must fit 64 bits; they only guide, so the last bits may go.
@@ -90,7 +90,7 @@ class Multisection {
 
    private:
     using Parts = MachineParts<Space>;
-    static constexpr std::size_t least_batched = 8;  // parts; fewer are all neighbors
+    static constexpr std::size_t min_batched = 8;  // parts; fewer are all neighbors
     static constexpr std::uint64_t levels_a_numbering = 3;
     using Batches = std::vector<std::vector<std::uint32_t>>;
 
@@ -131,7 +131,7 @@ class Multisection {
         std::vector<Part> next(children);
         // One by one, each part sees how those before it were divided, and all are cut along the same planes.
         const bool one_by_one =
-            problem_.room().one_rank_per_slot() && !late && (!many_ || parts_.size() >= least_batched);
+            problem_.capacity().one_rank_per_slot() && !late && (!many_ || parts_.size() >= min_batched);
         const auto parts_before = static_cast<std::uint32_t>(parts_.size());
         samples_.resize(parts_before + children);
         for (const std::vector<std::uint32_t>& batch : batches_of_parts(late)) {
@@ -157,7 +157,7 @@ class Multisection {
                 }
                 const Divider divider{pieces[p],
                                       piece_capacities(pieces[p], parts_[p].machine.capacity, parts_[p].mass,
-                                                       problem_.room().one_rank_per_slot()),
+                                                       problem_.capacity().one_rank_per_slot()),
                                       level, threads_inside(count)};
                 const Budget share{.work = rest.work / count, .seconds = rest.seconds};
                 Meter own(share);
@@ -231,7 +231,7 @@ class Multisection {
     /// even where they have few edges in common, cuts that do not meet cost several percent.
     Batches batches_of_parts(bool late) {
         const auto count = static_cast<std::uint32_t>(parts_.size());
-        if (many_ && !late && count >= least_batched) {
+        if (many_ && !late && count >= min_batched) {
             std::vector<std::uint32_t> item(count);
             std::iota(item.begin(), item.end(), 0U);
             return independent_batches(
@@ -239,7 +239,7 @@ class Multisection {
                 problem_.threads(), Beside::any_edge);
         }
         // Splits of shared slots may take long: a few at a time, so that time and interruptions are heeded in between.
-        const std::uint32_t most = problem_.room().one_rank_per_slot() ? count : 16;
+        const std::uint32_t most = problem_.capacity().one_rank_per_slot() ? count : 16;
         Batches batches;
         for (std::uint32_t p = 0; p < count; ++p) {
             if (p % most == 0) batches.emplace_back();
@@ -327,7 +327,7 @@ class Multisection {
 
     /// Ranks that have a slot each are balanced to the last one, which bisections do better than groups at once.
     std::vector<MachinePart> pieces_of(const MachinePart& part) {
-        if (!problem_.room().one_rank_per_slot()) return machine_.divide(part);
+        if (!problem_.capacity().one_rank_per_slot()) return machine_.divide(part);
         const auto halves = machine_.halve(part);
         return {halves.begin(), halves.end()};
     }
@@ -370,7 +370,7 @@ class Multisection {
         std::vector<std::int64_t> bias;
         const WeightedGraph sub = extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
         const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
-        if (divider.pieces.size() == 2 && (problem_.room().one_rank_per_slot() || !bias.empty())) {
+        if (divider.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
             const Bisection halves = bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_,
                                             Rng(seed), &meter, divider.threads);
             meter.spend(halves.work);
@@ -455,7 +455,7 @@ class Multisection {
     void settle(const Part& part, std::vector<std::uint32_t>& place_of) {
         const std::span<const std::uint32_t> places = machine_.places(part.machine);
         std::vector<std::int64_t> room;
-        for (const std::uint32_t place : places) room.push_back(problem_.room().capacities()[place]);
+        for (const std::uint32_t place : places) room.push_back(problem_.capacity().capacities()[place]);
         std::size_t at = 0;
         for (const std::uint32_t u : ranks(part)) {
             while (at + 1 < places.size() && room[at] < graph_.mass[u]) ++at;
@@ -482,7 +482,7 @@ class Multisection {
 }  // namespace
 
 Placement draft_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
-    const SlotUse use = problem.room().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
+    const SlotUse use = problem.capacity().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
     return with_space(problem.machine(), [&]<class Space>(const Space& space) {
         return placement_at(problem.allocation(), Multisection(space, problem, options).run(meter), use);
     });
@@ -490,7 +490,7 @@ Placement draft_multisection(const Problem& problem, Meter& meter, const Multise
 
 Placement place_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
     Placement placement = draft_multisection(problem, meter, options);
-    return problem.room().one_rank_per_slot() ? placement : fitted(problem, std::move(placement));
+    return problem.capacity().one_rank_per_slot() ? placement : fitted(problem, std::move(placement));
 }
 
 }  // namespace topoloom

@@ -47,7 +47,7 @@ template <class Ranks>
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> independent_batches(
     const WeightedGraph& graph, const Ranks& ranks, std::span<const std::uint32_t> part_of,
     std::span<const std::uint32_t> item, std::uint32_t count, int threads, Beside beside_if) {
-    constexpr std::uint32_t least_share = 8;
+    constexpr std::uint32_t min_share = 8;
     struct Neighbor {
         std::uint32_t item;
         std::uint32_t edges;
@@ -88,7 +88,7 @@ template <class Ranks>
         std::uint32_t most = 0;
         for (const Neighbor& other : found[i]) most = std::max(most, other.edges);
         for (const Neighbor& other : found[i]) {
-            if (beside_if == Beside::many_edges && other.edges < most / least_share) continue;
+            if (beside_if == Beside::many_edges && other.edges < most / min_share) continue;
             beside[i].push_back(other.item);
             beside[other.item].push_back(i);  // many for one of the two is many
         }

@@ -12,7 +12,7 @@ namespace topoloom {
 Placement refine_shared(const Problem& problem, Placement start, Meter& meter, const RefineOptions& options) {
     return with_space(problem.machine(), [&]<class Space>(const Space& space) {
         const Allocation& allocation = problem.allocation();
-        const WeightedGraph graph = weighted(problem.symmetric(), problem.room().masses());
+        const WeightedGraph graph = weighted(problem.symmetric(), problem.capacity().masses());
         const std::vector<typename Space::Point> points = slot_points(space, allocation);
         const EvolutionOptions evolution{.family = 1 + options.family,
                                          .cycles = options.cycles,
@@ -27,7 +27,7 @@ Placement refine_shared(const Problem& problem, Placement start, Meter& meter, c
             work += own.done();
             return positions_of(allocation, other.slots());
         };
-        const auto best = Evolution<Space>(space, graph, points, problem.room().capacities(), evolution,
+        const auto best = Evolution<Space>(space, graph, points, problem.capacity().capacities(), evolution,
                                            problem.seed(), problem.threads())
                               .run(make, meter);
         if (best.places.empty()) fail_to_fit();

@@ -18,7 +18,6 @@
 #include "topoloom/place/local/anneal.hpp"
 #include "topoloom/place/local/resettle.hpp"
 #include "topoloom/place/local/tabu.hpp"
-#include "topoloom/place/most_at_once.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/multilevel/refine.hpp"
 #include "topoloom/place/side_by_side.hpp"
@@ -57,7 +56,7 @@ constexpr std::size_t few = 300;
 
 /// Runs mappers one after the other or side by side; all work counts.
 void try_all(const Problem& problem, const std::vector<std::string>& chains, Best& best, Meter& meter) {
-    if (problem.rank_count() > most_at_once) {
+    if (problem.rank_count() > max_ranks_side_by_side) {
         for (const std::string& chain : chains) {
             if (!meter.exhausted()) best.offer(place(problem, chain, meter));
         }
@@ -74,7 +73,7 @@ std::vector<std::string> candidates(const Problem& problem, std::uint32_t effort
     const std::size_t ranks = problem.rank_count();
     // Annealing, which comes next, mends at less cost what swap or a second start does.
     if (effort == 0) return {ranks > few ? "multisection(starts=1)" : "multisection,swap"};
-    if (ranks > most_at_once) return {"multisection"};
+    if (ranks > max_ranks_side_by_side) return {"multisection"};
     const std::string good = "multisection(starts=8;cycles=2),swap";
     const std::string on_rings = "multisection(starts=8;cycles=2;rings=rings),swap";
     std::vector<std::string> chains{good, on_rings};
@@ -98,7 +97,7 @@ std::vector<std::string> candidates(const Problem& problem, std::uint32_t effort
 AnnealOptions annealing(const Problem& problem, const Meter& meter, std::uint32_t effort) {
     const auto ranks = static_cast<double>(problem.rank_count());
     const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
-    if (ranks > most_at_once && !meter.limited()) {
+    if (ranks > max_ranks_side_by_side && !meter.limited()) {
         const std::array<double, 3> by_regions{6e8, 15e8, 240e8};
         const double sweeps = std::clamp(by_regions[effort] / (9 + degree) / ranks, 16.0, 10000.0);
         // Too short a search does not mend what heat spoils.
@@ -119,7 +118,7 @@ void anneal(const Problem& problem, Best& best, std::int64_t structured_value, M
             std::uint32_t effort) {
     const AnnealOptions options = annealing(problem, meter, effort);
     if (meter.exhausted() || (options.sweeps == 0 && !meter.limited())) return;
-    if (options.sweeps > 0 && effort > 0 && problem.rank_count() <= most_at_once) {
+    if (options.sweeps > 0 && effort > 0 && problem.rank_count() <= max_ranks_side_by_side) {
         const Placement start = best.placement();
         best.offer(improve_by_annealing(problem, start, meter, {.sweeps = 100, .heat = 10, .chains = 1}));
         if (best.value() == structured_value) {
@@ -134,10 +133,10 @@ void anneal(const Problem& problem, Best& best, std::int64_t structured_value, M
 /// On few slots a look at all exchanges at a time finds what is left to gain, most where most ranks talk to most. We
 /// found the limits on dense and sparse random graphs on tori and trees: a few milliseconds, a fifth of a second, two.
 void search_all_exchanges(const Problem& problem, Best& best, Meter& meter, std::uint32_t effort) {
-    constexpr std::array<std::size_t, 3> most_slots{128, 256, 256};
+    constexpr std::array<std::size_t, 3> max_slots{128, 256, 256};
     constexpr std::array<std::size_t, 3> exchanges{2'000'000, 200'000'000, 2'400'000'000};  // looked at
     const std::size_t slots = problem.allocation().slot_count();
-    if (slots > most_slots[effort] || slots < 2 || meter.exhausted()) return;
+    if (slots > max_slots[effort] || slots < 2 || meter.exhausted()) return;
     const std::size_t iterations = exchanges[effort] / (slots * (slots - 1) / 2);
     const auto most = std::array<std::size_t, 3>{1000, 100'000, 1'200'000}[effort];
     best.offer(improve_by_tabu(problem, best.placement(), meter,
@@ -161,8 +160,8 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
         best.offer(std::move(structured->placement));
         structured_value = best.value();
         // On many ranks all that follows would take a minute, in vain.
-        const bool enough =
-            structured->plain && problem.rank_count() > most_at_once && effort < 2 && !meter.limited();
+        const bool enough = structured->plain && problem.rank_count() > max_ranks_side_by_side &&
+                            effort < 2 && !meter.limited();
         if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
     }
     if (partners.edge_count() == 0) return best.placement();
@@ -205,8 +204,8 @@ Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effo
     }
     if (effort == 2) best.offer(refine_shared(problem, best.placement(), meter, {.cycles = 2}));
     // Ranks of different loads may not fit in their order.
-    if (std::ranges::adjacent_find(problem.room().masses(), std::not_equal_to<>{}) ==
-        problem.room().masses().end()) {
+    if (std::ranges::adjacent_find(problem.capacity().masses(), std::not_equal_to<>{}) ==
+        problem.capacity().masses().end()) {
         best.offer(place_block(problem, meter));
     }
     return best.placement();
@@ -275,7 +274,7 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     // has few hop-bytes, but a trap.
     const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
     const bool is_small = problem.rank_count() <= few;
-    const bool in_pairs = !is_small && problem.rank_count() <= most_at_once && !meter.limited();
+    const bool in_pairs = !is_small && problem.rank_count() <= max_ranks_side_by_side && !meter.limited();
     const std::size_t starts = is_small ? starts_on_links : in_pairs ? 2 : 1;
     if (is_small) annealing.sweeps = std::max(1U, annealing.sweeps / static_cast<std::uint32_t>(starts));
     // The better of two shorter walks is as good as a long one, and two threads need little more than half the time.
@@ -339,14 +338,14 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
         if (problem.time(quicker.slots()) <= most) best.offer(std::move(quicker));
     };
     for (const Placement& start : {found, block}) offer(anneal_links(for_time, start, meter, {}));
-    if (problem.rank_count() <= most_at_once) offer(place_on_links(for_time, meter, effort));
+    if (problem.rank_count() <= max_ranks_side_by_side) offer(place_on_links(for_time, meter, effort));
     return best.placement();
 }
 
 }  // namespace
 
 Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& options) {
-    if (!problem.room().one_rank_per_slot()) return place_sharing(problem, meter, options.effort);
+    if (!problem.capacity().one_rank_per_slot()) return place_sharing(problem, meter, options.effort);
     Placement found = problem.is_for_hop_bytes() ? place_alone(problem, meter, options.effort)
                                                  : place_on_links(problem, meter, options.effort);
     return no_slower_than_block(problem, std::move(found), meter, options.effort);

@@ -48,7 +48,7 @@ std::vector<Stage> read_chain(std::string_view chain) {
 
 /// Throws Error for a mapper that cannot place this problem's ranks.
 void check_service(const Problem& problem, const std::vector<Stage>& stages) {
-    const bool alone = problem.room().one_rank_per_slot();
+    const bool alone = problem.capacity().one_rank_per_slot();
     for (const Stage& stage : stages) {
         const Serves serves = stage.mapper->serves;
         if (serves == Serves::both || serves == (alone ? Serves::alone : Serves::shared)) continue;

@@ -11,7 +11,7 @@ namespace topoloom {
 namespace {
 
 /// Under which startups and latencies rule, whatever the loads.
-constexpr double least_busy_share = 0.05;
+constexpr double min_busy_share = 0.05;
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
@@ -19,7 +19,7 @@ std::string percent(double share) { return std::to_string(std::lround(100 * shar
 
 ObjectiveChoice choose_objective(const Problem& problem, std::vector<const CommGraph*> phases,
                                  std::span<const double> background) {
-    if (!problem.room().one_rank_per_slot()) return {Aim::hop_bytes, "ranks share slots"};
+    if (!problem.capacity().one_rank_per_slot()) return {Aim::hop_bytes, "ranks share slots"};
     if (problem.migration() != nullptr) return {Aim::hop_bytes, "an earlier placement is weighed against"};
     if (!problem.machine().has_bandwidths()) return {Aim::hop_bytes, "the machine gives no bandwidths"};
     if (phases.empty()) phases.push_back(&problem.graph());
@@ -29,7 +29,7 @@ ObjectiveChoice choose_objective(const Problem& problem, std::vector<const CommG
     const TimeParts parts = time_parts(problem.machine(), goal, block);
     if (parts.all == 0) return {Aim::hop_bytes, "nothing is sent"};
     const double share = parts.busy / parts.all;
-    if (share < least_busy_share)
+    if (share < min_busy_share)
         return {Aim::hop_bytes,
                 "messages are short: startups and latencies take " + percent(1 - share) + " of the time"};
     return {Aim::time, "links, network cards and memory take " + percent(share) + " of the time"};

@@ -13,22 +13,22 @@
 namespace topoloom {
 
 bool fits(const Problem& problem, const Placement& placement) {
-    const Room& room = problem.room();
+    const Capacity& capacity = problem.capacity();
     const std::vector<std::uint32_t> places = positions_of(problem.allocation(), placement.slots());
-    std::vector<std::int64_t> left(room.capacities().begin(), room.capacities().end());
-    for (std::size_t u = 0; u < places.size(); ++u) left[places[u]] -= room.masses()[u];
+    std::vector<std::int64_t> left(capacity.capacities().begin(), capacity.capacities().end());
+    for (std::size_t u = 0; u < places.size(); ++u) left[places[u]] -= capacity.masses()[u];
     return std::ranges::all_of(left, [](std::int64_t l) { return l >= 0; });
 }
 
 std::optional<Placement> try_to_fit(const Problem& problem, Placement placement) {
     if (fits(problem, placement)) return placement;
-    const Room& room = problem.room();
+    const Capacity& capacity = problem.capacity();
     const Allocation& allocation = problem.allocation();
     const std::vector<std::uint32_t> places = positions_of(allocation, placement.slots());
     return with_space(problem.machine(), [&]<class Space>(const Space& space) -> std::optional<Placement> {
-        const WeightedGraph graph = weighted(problem.symmetric(), room.masses());
+        const WeightedGraph graph = weighted(problem.symmetric(), capacity.masses());
         const std::vector<typename Space::Point> points = slot_points(space, allocation);
-        SharedSearch<Space> search(space, graph, points, room.capacities(), places);
+        SharedSearch<Space> search(space, graph, points, capacity.capacities(), places);
         search.repair();
         if (!search.fits()) return std::nullopt;
         return placement_at(allocation, search.places(), SlotUse::shared);

@@ -77,7 +77,7 @@ class PairFlow {
     };
     static constexpr std::uint32_t outside = static_cast<std::uint32_t>(-1);
     static constexpr std::int64_t widest = 8;  // corridor, in shares of the room that moves need
-    static constexpr int most_tries = 8;
+    static constexpr int max_tries = 8;
 
     [[nodiscard]] std::int64_t distance(std::uint32_t a, std::uint32_t b) const {
         return space_.distance(points_[a], points_[b]);
@@ -106,7 +106,7 @@ class PairFlow {
         if (distance(a, b) == 0 && space_.port_cost(points_[a]) == space_.port_cost(points_[b])) return 0;
         std::int64_t gained = 0;
         std::int64_t width = widest / 2;
-        for (int tries = 0; tries < most_tries && width > 0; ++tries) {
+        for (int tries = 0; tries < max_tries && width > 0; ++tries) {
             std::int64_t gain = 0;
             const Outcome outcome = cut(a, b, width, gain);
             gained += gain;

@@ -104,8 +104,8 @@ class SharedSearch {
         std::int64_t gain;
     };
     static constexpr std::uint32_t nowhere = static_cast<std::uint32_t>(-1);
-    static constexpr std::size_t most_targets = 16;  // places tried for one vertex: those it talks to most
-    static constexpr std::uint32_t crowd = 128;      // of so many peers most hardly notice a move
+    static constexpr std::size_t max_targets = 16;  // places tried for one vertex: those it talks to most
+    static constexpr std::uint32_t crowd = 128;     // of so many peers most hardly notice a move
 
     [[nodiscard]] std::int64_t distance(std::uint32_t a, std::uint32_t b) const {
         return space_.distance(points_[a], points_[b]);
@@ -152,13 +152,13 @@ class SharedSearch {
         gather(v);
         Target best{nowhere, 0};
         if (near_.empty() || (near_.size() == 1 && near_.front() == place_[v])) return best;
-        if (near_.size() > most_targets) {
-            std::ranges::nth_element(near_, near_.begin() + most_targets, [&](auto a, auto b) {
+        if (near_.size() > max_targets) {
+            std::ranges::nth_element(near_, near_.begin() + max_targets, [&](auto a, auto b) {
                 return towards_[a] != towards_[b] ? towards_[a] > towards_[b] : a < b;
             });
         }
         const std::int64_t here = cost_at(place_[v]);
-        for (std::size_t i = 0; i < std::min(near_.size(), most_targets); ++i) {
+        for (std::size_t i = 0; i < std::min(near_.size(), max_targets); ++i) {
             const std::uint32_t p = near_[i];
             if (p == place_[v] || !has_room(p, v)) continue;
             const std::int64_t gain = here - cost_at(p);

@@ -22,9 +22,9 @@ Placement take_first(const Problem& problem, std::vector<Slot> slots) {
 /// the first slot with room.
 Placement share_in_order(const Problem& problem, std::span<const std::uint32_t> ranks,
                          std::span<const std::uint32_t> positions) {
-    const auto mass = problem.room().masses();
+    const auto mass = problem.capacity().masses();
     std::vector<std::int64_t> room;  // in the order of the positions
-    for (const std::uint32_t position : positions) room.push_back(problem.room().capacities()[position]);
+    for (const std::uint32_t position : positions) room.push_back(problem.capacity().capacities()[position]);
     const auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
     const auto all_room = static_cast<double>(std::accumulate(room.begin(), room.end(), std::int64_t{0}));
     std::vector<std::uint32_t> place(mass.size());
@@ -95,14 +95,14 @@ Placement place_block(const Problem& problem, Meter&) {
 }
 
 Placement place_round_robin(const Problem& problem, Meter&) {
-    if (problem.room().one_rank_per_slot()) return deal_to_nodes(problem, false);
+    if (problem.capacity().one_rank_per_slot()) return deal_to_nodes(problem, false);
     return share_in_turn(problem, numbers(problem.rank_count()));
 }
 
 Placement place_folded(const Problem& problem, Meter&) { return deal_to_nodes(problem, true); }
 
 Placement place_random(const Problem& problem, Meter&) {
-    if (!problem.room().one_rank_per_slot()) {
+    if (!problem.capacity().one_rank_per_slot()) {
         std::vector<std::uint32_t> ranks = numbers(problem.rank_count());
         Rng(problem.seed()).shuffle(std::span<std::uint32_t>(ranks));
         return share_in_turn(problem, ranks);
@@ -115,7 +115,7 @@ Placement place_random(const Problem& problem, Meter&) {
 
 Placement place_in_order(const Problem& problem, std::span<const std::uint32_t> ranks,
                          std::span<const std::uint32_t> positions) {
-    if (!problem.room().one_rank_per_slot()) return share_in_order(problem, ranks, positions);
+    if (!problem.capacity().one_rank_per_slot()) return share_in_order(problem, ranks, positions);
     std::vector<Slot> slots(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i)
         slots[ranks[i]] = problem.allocation().slots()[positions[i]];

@@ -22,11 +22,11 @@ namespace topoloom {
 class TableSpace {
    public:
     using Point = std::uint32_t;
-    static constexpr std::size_t most_slots =
+    static constexpr std::size_t max_slots =
         2048;  // 8 MiB: beyond the caches a table is slower than computing
 
     [[nodiscard]] static bool fits(const Allocation& allocation) {
-        return allocation.slot_count() <= most_slots &&
+        return allocation.slot_count() <= max_slots &&
                allocation.machine().max_distance() <= std::numeric_limits<std::uint16_t>::max() / 2;
     }
 

@@ -26,7 +26,7 @@ class LeveledPull {
             weight_ += weights_[i];
             ports_ += weights_[i] * points_[i].port;
         }
-        if (ports_ > 0) ports_elsewhere_ = ports_ - most_ports_of_a_node();
+        if (ports_ > 0) ports_elsewhere_ = ports_ - max_ports_of_a_node();
     }
 
     [[nodiscard]] std::uint64_t cost(const Point& p) const {
@@ -44,7 +44,7 @@ class LeveledPull {
     }
 
    private:
-    [[nodiscard]] std::uint64_t most_ports_of_a_node() const {
+    [[nodiscard]] std::uint64_t max_ports_of_a_node() const {
         std::unordered_map<std::uint32_t, std::uint64_t> ports;
         std::uint64_t most = 0;
         for (std::size_t i = 0; i < points_.size(); ++i)

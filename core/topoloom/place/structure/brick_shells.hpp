@@ -11,7 +11,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
-#include "topoloom/place/state/roomy_slots.hpp"
+#include "topoloom/place/state/spare_slots.hpp"
 
 namespace topoloom {
 
@@ -36,28 +36,28 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
 
     /// `room` has one entry for each slot of the allocation, and must live longer.
     BrickShells(const FlatSpace<Torus>& space, const Allocation& allocation,
-                std::span<const std::int64_t> room)
-        : axes_(space.network().axis_count()), room_(room) {
+                std::span<const std::int64_t> capacity)
+        : axes_(space.network().axis_count()), capacity_(capacity) {
         const Torus& torus = space.network();
         const std::size_t routers = torus.vertex_count();
         first_.assign(routers + 1, 0);
-        for (std::uint32_t i = 0; i < room_.size(); ++i) {
+        for (std::uint32_t i = 0; i < capacity_.size(); ++i) {
             router_.push_back(torus.vertex(allocation.machine().node(allocation.slots()[i])));
             ++first_[router_.back() + 1];
         }
         for (std::size_t r = 0; r < routers; ++r) first_[r + 1] += first_[r];
         std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-        position_.resize(room_.size());
-        for (std::uint32_t i = 0; i < room_.size(); ++i) position_[next[router_[i]]++] = i;
+        position_.resize(capacity_.size());
+        for (std::uint32_t i = 0; i < capacity_.size(); ++i) position_[next[router_[i]]++] = i;
         most_.resize(routers);
-        for (std::uint32_t r = 0; r < routers; ++r) most_[r] = most_room(r);
+        for (std::uint32_t r = 0; r < routers; ++r) most_[r] = max_capacity(r);
         std::uint32_t stride = 1;
         for (std::uint32_t axis = axes_; axis-- > 0; stride *= torus.grid()[axis])
             axis_[axis] = {static_cast<std::int32_t>(torus.grid()[axis]), torus.wraps(axis), stride};
     }
 
     /// To be called when the room of a slot changes.
-    void update(std::uint32_t position) { most_[router_[position]] = most_room(router_[position]); }
+    void update(std::uint32_t position) { most_[router_[position]] = max_capacity(router_[position]); }
 
     /// The slot of least distances to both points that has room for the mass; among equals the one with the most room.
     /// None where that is not near the brick. Adds the routers looked at to `evaluated`.
@@ -70,7 +70,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         evaluated += best.looked;
         if (best.router == no_index) return std::nullopt;
         for (std::uint32_t i = first_[best.router];; ++i) {
-            if (room_[position_[i]] == best.room) return position_[i];
+            if (capacity_[position_[i]] == best.capacity) return position_[i];
         }
     }
 
@@ -89,14 +89,14 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     };
     struct Best {
         std::uint32_t router;
-        std::int64_t room;
+        std::int64_t capacity;
         std::uint64_t looked;
     };
 
-    [[nodiscard]] std::int64_t most_room(std::uint32_t router) const {
+    [[nodiscard]] std::int64_t max_capacity(std::uint32_t router) const {
         std::int64_t most = -1;
         for (std::uint32_t i = first_[router]; i < first_[router + 1]; ++i)
-            most = std::max(most, room_[position_[i]]);
+            most = std::max(most, capacity_[position_[i]]);
         return most;
     }
 
@@ -132,7 +132,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
               Best& best) const {
         if (axis == axes_) {
             ++best.looked;
-            if (most_[router] > best.room) best = {router, most_[router], best.looked};
+            if (most_[router] > best.capacity) best = {router, most_[router], best.looked};
             return;
         }
         const Axis& along = axis_[axis];
@@ -158,11 +158,11 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
 
     std::uint32_t axes_;
     std::array<Axis, Width> axis_{};
-    std::span<const std::int64_t> room_;   // by position
-    std::vector<std::uint32_t> router_;    // by position
-    std::vector<std::uint32_t> first_;     // of a router's slots in position_
-    std::vector<std::uint32_t> position_;  // router by router
-    std::vector<std::int64_t> most_;       // room on a slot of a router; -1 where none is allocated
+    std::span<const std::int64_t> capacity_;  // by position
+    std::vector<std::uint32_t> router_;       // by position
+    std::vector<std::uint32_t> first_;        // of a router's slots in position_
+    std::vector<std::uint32_t> position_;     // router by router
+    std::vector<std::int64_t> most_;          // room on a slot of a router; -1 where none is allocated
 };
 
 }  // namespace topoloom

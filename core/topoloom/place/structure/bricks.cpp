@@ -10,8 +10,8 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
-#include "topoloom/place/state/roomy_slots.hpp"
 #include "topoloom/place/state/space_pull.hpp"
+#include "topoloom/place/state/spare_slots.hpp"
 #include "topoloom/place/structure/brick_shells.hpp"
 #include "topoloom/place/structure/patch_halving.hpp"
 
@@ -81,16 +81,17 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
                                    Meter& meter) {
     using Point = typename Space::Point;
     const Allocation& allocation = problem.allocation();
-    const auto mass = problem.room().masses();
-    std::vector<std::int64_t> room(problem.room().capacities().begin(), problem.room().capacities().end());
-    BrickShells<Space> shells(space, allocation, room);
-    std::optional<RoomySlots<Space>> everywhere;  // made when first needed
+    const auto mass = problem.capacity().masses();
+    std::vector<std::int64_t> capacity(problem.capacity().capacities().begin(),
+                                       problem.capacity().capacities().end());
+    BrickShells<Space> shells(space, allocation, capacity);
+    std::optional<SpareSlots<Space>> everywhere;  // made when first needed
     const auto find = [&](std::span<const Point> near, std::int64_t wanted,
                           std::uint64_t& evaluated) -> std::optional<std::uint32_t> {
         if (!meter.exhausted()) {
             if (const auto found = shells.nearest(near.front(), near.back(), wanted, evaluated)) return found;
         }
-        if (!everywhere) everywhere.emplace(space, allocation, room);
+        if (!everywhere) everywhere.emplace(space, allocation, capacity);
         const std::array<std::uint64_t, 2> weights{1, 1};
         const auto found =
             meter.exhausted()
@@ -105,7 +106,7 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
         const auto found = find(near, mass[u.value], evaluated);
         meter.spend(evaluated);
         if (!found) return false;
-        room[*found] -= mass[u.value];
+        capacity[*found] -= mass[u.value];
         shells.update(*found);
         if (everywhere) everywhere->take(*found, mass[u.value]);
         slot_of_rank[u.value] = allocation.slots()[*found];
@@ -128,7 +129,7 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
             near.push_back(space.point(slot_of_rank[patch.value]));
         if (!settle(u, near)) return u;
     }
-    const SlotUse use = problem.room().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
+    const SlotUse use = problem.capacity().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
     return Placement(allocation, std::move(slot_of_rank), use);
 }
 

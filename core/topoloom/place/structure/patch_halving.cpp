@@ -33,8 +33,8 @@ class PatchHalving {
    public:
     PatchHalving(const Problem& problem, const Patches& patches)
         : is_grid_(problem.machine().has_grid()),
-          masses_(problem.room().masses()),
-          capacities_(problem.room().capacities()),
+          masses_(problem.capacity().masses()),
+          capacities_(problem.capacity().capacities()),
           patches_(patches),
           dimensions_(problem.machine().grid().size()),
           position_of_cell_(patches.count()) {
@@ -156,14 +156,14 @@ class PatchHalving {
         const auto [least, most] = std::ranges::minmax(slots | std::views::transform(along));
         struct Plane {
             std::size_t slots = 0;
-            double room = 0;
+            double capacity = 0;
         };
         // Where there is one plane only, inside a node, every slot stands for one.
         std::vector<Plane> planes(least == most ? slots.size() : most - least + 1);
         for (std::size_t i = 0; i < slots.size(); ++i) {
             Plane& plane = planes[least == most ? i : along(slots[i]) - least];
             ++plane.slots;
-            plane.room += static_cast<double>(capacities_[slots[i]]);
+            plane.capacity += static_cast<double>(capacities_[slots[i]]);
         }
         std::vector<Cut> cuts;
         std::size_t after = 0;
@@ -171,7 +171,7 @@ class PatchHalving {
         for (const Plane& plane : planes) {
             if (plane.slots > 0 && after > 0) cuts.push_back({after, sum});
             after += plane.slots;
-            sum += plane.room;
+            sum += plane.capacity;
         }
         const std::size_t split = nearest_cut(cuts, share * sum, sum).after;
         if (least != most) {

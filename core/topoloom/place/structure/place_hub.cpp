@@ -23,8 +23,8 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
     std::stable_sort(workers.begin(), workers.end(),
                      [](const Edge& a, const Edge& b) { return a.bytes.value > b.bytes.value; });
     const auto slots = problem.allocation().slots();
-    constexpr std::size_t most_distances = 4'000'000;
-    const std::size_t tries = std::min(slots.size(), std::max<std::size_t>(1, most_distances / slots.size()));
+    constexpr std::size_t max_distances = 4'000'000;
+    const std::size_t tries = std::min(slots.size(), std::max<std::size_t>(1, max_distances / slots.size()));
     return with_space(problem.machine(), [&]<class Space>(const Space& space) {
         std::vector<typename Space::Point> points;
         for (const Slot slot : slots) points.push_back(space.point(slot));

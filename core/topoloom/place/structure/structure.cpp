@@ -26,7 +26,7 @@ class Best {
     Best(const Problem& problem, Meter& meter)
         : problem_(problem),
           meter_(meter),
-          bound_(problem.graph().total_bytes().value * std::int64_t{least_distance(problem.machine())}) {}
+          bound_(problem.graph().total_bytes().value * std::int64_t{min_distance(problem.machine())}) {}
 
     void try_slots(std::vector<Slot> slots) {
         // Threads cost more than they bring where little is to be added up.
@@ -105,7 +105,7 @@ class BlocksOnRouters {
     }
 
     void add_ways(const std::vector<std::uint32_t>& block, std::size_t tries) {
-        if (++blocks_seen_ > most_blocks) return;
+        if (++blocks_seen_ > max_blocks) return;
         const std::optional<double> inside = blocking_.cost(block);
         if (!inside) return;
         std::vector<FoldedAxis> axes;
@@ -175,7 +175,7 @@ class BlocksOnRouters {
                (grid_.slots_per_router == 1 || grid_.slots_per_router == pattern_.rank_of_cell.size());
     }
 
-    static constexpr std::size_t most_blocks = 200;
+    static constexpr std::size_t max_blocks = 200;
 
     const GridPattern& pattern_;
     const SlotGrid& grid_;

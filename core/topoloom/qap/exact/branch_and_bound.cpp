@@ -42,17 +42,17 @@ class ParallelSearch {
         std::int64_t open;
         std::uint64_t nodes;
         std::uint64_t work;
-        std::uint64_t most_work;  // that it was allowed
+        std::uint64_t max_work;  // that it was allowed
     };
 
     /// Enough subtrees to share between threads, if memory allows.
     void divide() {
         constexpr std::size_t enough = 64;
-        constexpr double most_bytes = 1e9;
+        constexpr double max_bytes = 1e9;
         subtrees_.push_back(ground_.root());
         const double bytes = costs_bytes(subtrees_.front().ranks.size(), ground_.problem.places);
         while (!subtrees_.empty() && subtrees_.size() < enough && subtrees_.front().ranks.size() > 1 &&
-               static_cast<double>(subtrees_.size() * ground_.problem.places) * bytes < most_bytes) {
+               static_cast<double>(subtrees_.size() * ground_.problem.places) * bytes < max_bytes) {
             std::vector<PartialPlacement> deeper;
             PlacementSearch search(ground_, best_, meter_);
             for (PartialPlacement& partial : subtrees_) {
@@ -76,7 +76,7 @@ class ParallelSearch {
         std::size_t i = next;
         for (; i <= last_ && outcomes_[i]; ++i) {
             const std::uint64_t left = meter_.rest().work;
-            if (outcomes_[i]->work > left && outcomes_[i]->most_work > left) return i;
+            if (outcomes_[i]->work > left && outcomes_[i]->max_work > left) return i;
             count(*outcomes_[i]);
             meter_.spend(outcomes_[i]->work);
         }

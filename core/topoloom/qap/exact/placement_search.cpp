@@ -100,8 +100,8 @@ std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
     // Sweeps like the last one that may still close the gap. What the first placements gain, all that follow inherit.
     const std::uint32_t depth = problem_.places - costs.places();
     const std::int64_t patience = std::max(5, depth < 5 ? 32 >> depth : 0);
-    constexpr int most_sweeps = 100;
-    for (int i = 0; i < most_sweeps; ++i) {
+    constexpr int max_sweeps = 100;
+    for (int i = 0; i < max_sweeps; ++i) {
         const std::int64_t before = costs.bound();
         costs.sweep();
         if (costs.bound() > limit()) return {};

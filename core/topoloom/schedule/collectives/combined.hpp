@@ -37,7 +37,7 @@ Bytes combined_bytes(const Collective& collective, std::uint64_t origin_count, s
     each_origin([&](Rank origin) {
         const Demand::Wanted wanted = demand->wanted(origin, targets);
         sum += collective.personalised() ? wanted.bytes
-               : wanted.by > 0           ? demand->most_bytes(origin)
+               : wanted.by > 0           ? demand->max_bytes(origin)
                                          : Bytes{0};
     });
     return sum;
@@ -47,8 +47,8 @@ Bytes combined_bytes(const Collective& collective, std::uint64_t origin_count, s
 /// sample, as counting what they carry for others takes long.
 template <class Visit>
 void each_candidate(std::size_t ranks, const Visit& visit) {
-    constexpr std::size_t most_in_full = 1024, sample = 16;
-    const std::size_t step = ranks <= most_in_full ? 1 : ranks / sample;
+    constexpr std::size_t max_in_full = 1024, sample = 16;
+    const std::size_t step = ranks <= max_in_full ? 1 : ranks / sample;
     for (std::size_t rank = 0; rank < ranks; rank += step) visit(Rank{rank});
 }
 

@@ -15,7 +15,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr double least_t = 5;
+constexpr double min_t = 5;
 
 void check_channels(std::uint32_t channels) {
     if (channels == 0) fail("0 channels; there must be 1 or more");
@@ -141,7 +141,7 @@ CostGroups find_cost_groups(const CostMatrix& costs) {
         }
         if (inside.empty()) return one();
         groups.t.push_back(student_t(into, inside));
-        if (groups.t.back() < least_t) return one();
+        if (groups.t.back() < min_t) return one();
     }
     return groups;
 }

@@ -154,7 +154,7 @@ def _naming(file: Path, how: str) -> str:
 
 
 #: Ranks that are elsewhere, of which --check prints a line each.
-MOST_NAMED = 20
+MAX_NAMED = 20
 
 
 def _check(
@@ -170,7 +170,7 @@ def _check(
         asked, mismatches = dry_run(target, text, placed, launcher)
     except LauncherRefuses as refusal:
         raise Failure(str(refusal)) from None
-    for line in mismatches[:MOST_NAMED]:
+    for line in mismatches[:MAX_NAMED]:
         note(line)
     if mismatches:
         raise Failure(

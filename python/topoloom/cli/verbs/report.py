@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from topoloom.placements.placement_file import PlacementFile
     from topoloom.report.data import Report, View
 
-MOST_PLACEMENTS = 7
+MAX_PLACEMENTS = 7
 
 
 def command(
@@ -87,9 +87,9 @@ def _report(paths: list[Path], pattern: str | None) -> Report:
     from topoloom.placements.placement_file import load_placement
     from topoloom.support.units import counted
 
-    if len(paths) > MOST_PLACEMENTS:
+    if len(paths) > MAX_PLACEMENTS:
         raise Error(
-            f"{len(paths)} placements are more than a page shows: {MOST_PLACEMENTS}"
+            f"{len(paths)} placements are more than a page shows: {MAX_PLACEMENTS}"
         )
     files = [load_placement(path) for path in paths]
     _check_same_job(paths, files)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from topoloom._core import Machine, Meetings, Step
 
 #: So many steps are listed one by one.
-MOST_LISTED = 24
+MAX_LISTED = 24
 
 
 def command(
@@ -220,7 +220,7 @@ def _print(
     from topoloom.support.units import format_count
 
     met = [fact for fact in found if fact.meets]
-    listed = (found if len(found) <= MOST_LISTED else met)[:MOST_LISTED]
+    listed = (found if len(found) <= MAX_LISTED else met)[:MAX_LISTED]
     tree = found and found[0].ascent is not None
     columns = ["step", "rounds", "links", "most"] + (
         ["subtrees", "most"] if tree else []
@@ -236,7 +236,7 @@ def _print(
     print_facts([], title)
     print_table(columns, rows)
     facts = []
-    if len(found) > MOST_LISTED:
+    if len(found) > MAX_LISTED:
         free = [number for number, fact in enumerate(found, 1) if not fact.meets]
         facts.append(
             ("meet nowhere", f"steps {compress_ranges(free)}" if free else "-")

@@ -16,7 +16,7 @@ from topoloom.graphs.collectives.blocks import even_sums, fold, rounded_up_sums
 from topoloom.graphs.collectives.messages import Ints, Messages, joined, messages
 
 #: pairwise exchanges make size * (size - 1) messages of 32 bytes of memory each
-MOST_PAIRS = 5 * 10**7
+MAX_PAIRS = 5 * 10**7
 
 
 def barrier_dissemination(size: int, bytes: int, root: int) -> Messages:
@@ -154,7 +154,7 @@ def _ring(before: Ints, root: int) -> Messages:
 
 
 def _pairs(size: int) -> Ints:
-    if size * (size - 1) > MOST_PAIRS:
+    if size * (size - 1) > MAX_PAIRS:
         raise Error(
             f"an exchange between all of {size} ranks is {size * (size - 1)} messages, "
             "too many to expand; keep or drop the collectives instead"

@@ -18,9 +18,9 @@ from topoloom.importers.described import Described
 from topoloom.importers.networks import NETWORKS
 from topoloom.importers.switch_tree import Switch, describe_switches
 
-_MOST_LEVELS = 16
+_MAX_LEVELS = 16
 #: Types of instances that a remark names.
-_MOST_NAMED = 6
+_MAX_NAMED = 6
 #: where Amazon, Google and Oracle tell the type of an instance
 _TYPES = ("InstanceType", "machineType", "shape")
 _Record = dict[str, Any]
@@ -186,7 +186,7 @@ class _Document:
             if found is None:
                 continue
             name, path = found
-            if len(path) > _MOST_LEVELS:
+            if len(path) > _MAX_LEVELS:
                 self.complain(
                     json.dumps(name), f"'{name[:60]}' is too many levels deep"
                 )
@@ -233,8 +233,8 @@ def _listed(kinds: list[str]) -> str:
     names = [
         re.sub(r"[^\w.\-]", "?", kind)[:40] or "those without a type" for kind in kinds
     ]
-    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
-    return ", ".join(names[:_MOST_NAMED] + more)
+    more = [f"{len(names) - _MAX_NAMED} more"] if len(names) > _MAX_NAMED else []
+    return ", ".join(names[:_MAX_NAMED] + more)
 
 
 def _describe(placed: dict[str, tuple[str, ...]]) -> Described:

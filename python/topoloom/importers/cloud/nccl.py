@@ -35,7 +35,7 @@ _SPEED = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*GT/s.*")
 _NO_SPEED = re.compile(r"\s*(?:Unknown.*)?", re.IGNORECASE)
 #: where they are unknown, as NCCL has it
 _GT_PER_SECOND, _LANES = 8.0, 16
-_MOST_LANES = 64
+_MAX_LANES = 64
 _UNKNOWN_LANES = (0, 255)
 
 
@@ -134,8 +134,8 @@ def _pci_rate(system: _System, pci: Element) -> float:
         )
     speed = float(match[1]) if match else 0.0
     width = pci.number("link_width", 0)
-    if width > _MOST_LANES and width not in _UNKNOWN_LANES:
-        pci.complain(f'link_width="{width}" is more than {_MOST_LANES} lanes')
+    if width > _MAX_LANES and width not in _UNKNOWN_LANES:
+        pci.complain(f'link_width="{width}" is more than {_MAX_LANES} lanes')
     if speed == 0 or width in _UNKNOWN_LANES:
         system.unknown_links += 1
         speed = speed or _GT_PER_SECOND

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from topoloom._core import Error
 from topoloom.importers.infiniband.fabric import Device, Port
 
-_MOST_PAIRS = 2_000
+_MAX_PAIRS = 2_000
 _HEAD = re.compile(r"Unicast lids .*\bguid 0x([0-9a-f]{1,16})\b")
 _ENTRY = re.compile(r"0x([0-9a-f]{1,6})\s+([0-9]{1,3})\b")
 
@@ -62,9 +62,9 @@ def given_routes(
 ) -> Iterator[list[int]]:
     """Follow the tables for every ordered pair of hosts; yield vertex numbers."""
     pairs = len(hosts) * (len(hosts) - 1)
-    if pairs > _MOST_PAIRS:
+    if pairs > _MAX_PAIRS:
         raise Error(
-            f"line 1: {len(hosts)} hosts have {pairs} routes, over {_MOST_PAIRS}; "
+            f"line 1: {len(hosts)} hosts have {pairs} routes, over {_MAX_PAIRS}; "
             "leave the forwarding tables out, and routes are shortest paths"
         )
     doors = [_first_port(adapters) for adapters in hosts]

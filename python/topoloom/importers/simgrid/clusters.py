@@ -17,12 +17,12 @@ from topoloom.importers.short_text import ShortText, short_text
 from topoloom.importers.simgrid.platform import write_all_routes
 from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
 from topoloom.importers.simgrid.zone import describe_zone
-from topoloom.importers.torus_places import MOST_ROUTERS
+from topoloom.importers.torus_places import MAX_ROUTERS
 from topoloom.support.units import parse_bandwidth, parse_latency
 from topoloom.support.xml_tree import Element, read_xml
 
-_MOST_HOSTS = 500_000
-_MOST_BEHIND_BACKBONE = 50_000
+_MAX_HOSTS = 500_000
+_MAX_BEHIND_BACKBONE = 50_000
 _SILENT = ("prop", "config")  # says nothing about the network
 
 
@@ -97,8 +97,8 @@ def _hosts(cluster: Element) -> tuple[str, ...]:
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
             cluster.complain(f"radical: range {first}-{last} runs down")
-        if len(numbers) + last - first >= _MOST_HOSTS:
-            cluster.complain(f"radical names more than {_MOST_HOSTS} hosts")
+        if len(numbers) + last - first >= _MAX_HOSTS:
+            cluster.complain(f"radical names more than {_MAX_HOSTS} hosts")
         numbers.extend(range(first, last + 1))
     if len(set(numbers)) < len(numbers):
         cluster.complain("radical names a host twice")
@@ -114,9 +114,9 @@ def _flat(cluster: Element, count: int) -> str:
     whole = 2 * latency + latency_of(cluster, "bb_lat", "0")
     if cluster.attributes.get("bb_sharing_policy", "SHARED") == "FATPIPE":
         return f"tree:{count}" + _rates(min(bandwidth, backbone), whole / 2)
-    if count > _MOST_BEHIND_BACKBONE:
+    if count > _MAX_BEHIND_BACKBONE:
         cluster.complain(
-            f"{count} hosts share one backbone; more than {_MOST_BEHIND_BACKBONE} "
+            f"{count} hosts share one backbone; more than {_MAX_BEHIND_BACKBONE} "
             "cannot be a graph; leave out bb_bw, or make it a FATPIPE"
         )
     # Every message passes the one backbone: a link from switch to switch, one way.
@@ -133,9 +133,9 @@ def _torus(cluster: Element, count: int) -> str:
             f"a torus of {'x'.join(map(str, sizes))} has {math.prod(sizes)} hosts, "
             f"but the radical names {count}"
         )
-    if max(sizes) > MOST_ROUTERS:
+    if max(sizes) > MAX_ROUTERS:
         cluster.complain(
-            f"an axis of a torus has up to {MOST_ROUTERS} routers, not {max(sizes)}"
+            f"an axis of a torus has up to {MAX_ROUTERS} routers, not {max(sizes)}"
         )
     axes = "x".join(map(str, reversed(sizes)))
     last_first = ":".join(map(str, reversed(range(len(sizes)))))

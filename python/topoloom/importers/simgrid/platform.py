@@ -16,7 +16,7 @@ _HEAD = """<?xml version="1.0"?>
   <zone id="machine" routing="Full">
 """
 #: The routes between all pairs of them are about 20 MB of text.
-_MOST_NODES = 300
+_MAX_NODES = 300
 #: Of a link that is there for its latency only.
 _NO_LIMIT = 1e18
 
@@ -33,10 +33,10 @@ def write_all_routes(machine: Machine, beside: float) -> str:
         If there are too many, or messages are split over several ways.
     """
     nodes = machine.node_count
-    if nodes > _MOST_NODES:
+    if nodes > _MAX_NODES:
         raise Error(
             f"{machine.name} is no SimGrid cluster, and lists of the routes between "
-            f"all pairs are written for up to {_MOST_NODES} nodes, not {nodes:,}; "
+            f"all pairs are written for up to {_MAX_NODES} nodes, not {nodes:,}; "
             "'topoloom simulate' writes those that a pattern needs"
         )
     hosts = {f"node-{node}.topoloom": node for node in range(nodes)}

@@ -13,7 +13,7 @@ from topoloom.importers.switch_tree import Switch, describe_switches
 #: `srun -l` puts the task before each line
 _TASK = re.compile(r"^\s*\d+:\s")
 _WORD = re.compile(r"[A-Za-z0-9_.\-\[\],]+")
-_MOST_LEVELS = 64
+_MAX_LEVELS = 64
 
 
 @dataclass
@@ -101,8 +101,8 @@ def _path_to(host: str, address: str) -> tuple[str, ...] | None:
 def _hang(
     groups: dict[str, _Group], line: int, path: tuple[str, ...], host: str
 ) -> None:
-    if len(path) > _MOST_LEVELS:
-        raise Error(f"line {line}: over {_MOST_LEVELS} switches above node {host}")
+    if len(path) > _MAX_LEVELS:
+        raise Error(f"line {line}: over {_MAX_LEVELS} switches above node {host}")
     for depth, name in enumerate(path):
         above = path[:depth]
         group = groups.setdefault(name, _Group(line, above))

@@ -16,7 +16,7 @@ from topoloom.support.files import named
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.number_ranges import expand_ranges
 
-_MOST_CPUS = 65_536
+_MAX_CPUS = 65_536
 _ENDED = re.compile(
     "BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|LAUNCH_FAILED|NODE_FAIL"
     "|OUT_OF_MEMORY|PREEMPTED|RECONFIG_FAIL|REVOKED|TIMEOUT"
@@ -30,7 +30,7 @@ _CPUS_A_TASK = re.compile(r"^\s*NumNodes=.* CPUs/Task=(\d+)", re.MULTILINE)
 _TASKS_A_NODE = re.compile(r"^\s*Socks/Node=.* NtasksPerN:B:S:C=(\d+)", re.MULTILINE)
 
 _COUNT = re.compile(r"([1-9]\d{0,5})(?:\(x(\d{1,7})\))?", re.ASCII)
-_MOST_NODES = 4_000_000
+_MAX_NODES = 4_000_000
 
 
 class JobNode(NamedTuple):
@@ -117,7 +117,7 @@ def _given_cpus(record: str) -> dict[str, set[int]]:
     given = {}
     for hosts, numbers in _CPU_IDS.findall(record):
         with named("'scontrol show job': CPU_IDs"):
-            cpus = set(expand_ranges(numbers, _MOST_CPUS))
+            cpus = set(expand_ranges(numbers, _MAX_CPUS))
         given.update(dict.fromkeys(expand_hostlist(hosts), cpus))
     return given
 
@@ -132,7 +132,7 @@ def counted_cpus(text: str) -> list[int]:
     counts: list[int] = []
     for part in text.split(","):
         match = _COUNT.fullmatch(part)
-        if match is None or len(counts) + int(match[2] or 1) > _MOST_NODES:
+        if match is None or len(counts) + int(match[2] or 1) > _MAX_NODES:
             raise Error(f"'{text[:60]}' is no list of counts, such as 3,1(x2)")
         counts += [int(match[1])] * int(match[2] or 1)
     return counts

@@ -16,7 +16,7 @@ _KEYS = {
     for key in ("CPUTot", "Sockets", "CoresPerSocket", "ThreadsPerCore")
 }
 #: A command line takes about 128 KiB of a word.
-_MOST_LETTERS = 100_000
+_MAX_LETTERS = 100_000
 
 
 class NodeShape(NamedTuple):
@@ -50,7 +50,7 @@ class NodeShape(NamedTuple):
 def ask_node_shapes(hosts: Iterable[str]) -> dict[str, NodeShape]:
     """Ask for the shapes of these nodes; {} where Slurm does not tell."""
     listed = compress_hostlist(hosts)
-    words = [listed] if len(listed) < _MOST_LETTERS else []
+    words = [listed] if len(listed) < _MAX_LETTERS else []
     return read_node_shapes(answer_of("scontrol", "-o", "show", "node", *words).text)
 
 

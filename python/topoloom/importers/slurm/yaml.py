@@ -11,7 +11,7 @@ from topoloom._core import Error
 from topoloom.importers.described import Described
 from topoloom.importers.slurm.conf import one_ring, under_one_root
 from topoloom.importers.switch_tree import HostLists, Switch, describe_switches
-from topoloom.importers.torus_places import MOST_ROUTERS, check_size
+from topoloom.importers.torus_places import MAX_ROUTERS, check_size
 from topoloom.support.yaml_tree import Value, read_yaml
 
 _IS_TOPOLOGY = re.compile(r"^[ \t]*-[ \t]+[\"']?topology[\"']?[ \t]*:", re.MULTILINE)
@@ -171,7 +171,7 @@ def _expand(lists: HostLists, value: Value) -> tuple[str, ...]:
 
 
 def _coordinates(value: Value, least: int) -> tuple[int, int, int]:
-    x, y, z = (value.get(axis).integer(least, MOST_ROUTERS) for axis in "xyz")
+    x, y, z = (value.get(axis).integer(least, MAX_ROUTERS) for axis in "xyz")
     return x, y, z
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from topoloom._core import Error
 from topoloom.support.ask import answer_of
-from topoloom.support.files import MOST_BYTES, named, read_text
+from topoloom.support.files import MAX_BYTES, named, read_text
 from topoloom.support.hostlist import expand_hostlist, is_host
 
 _FLUX = ["flux", "hostlist", "local"]
@@ -60,7 +60,7 @@ def hosts_with_counts(text: str) -> list[str]:
 
 def _hosts_in_file(name: str) -> list[str]:
     try:
-        text = read_text(name, most=MOST_BYTES)
+        text = read_text(name, most=MAX_BYTES)
     except OSError as error:
         raise Error(f"{name}: {error.strerror}") from None
     with named(name):

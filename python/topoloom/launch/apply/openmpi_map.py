@@ -22,7 +22,7 @@ from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.launch.launcher import only_used_hosts
 from topoloom.launch.launchers import openmpi
 from topoloom.launch.launchers.registry import read_command
-from topoloom.nodes.node_parts import MOST_CPUS
+from topoloom.nodes.node_parts import MAX_CPUS
 from topoloom.support.children import run_child
 from topoloom.support.files import own_directory, write_text
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
@@ -133,7 +133,7 @@ def _bound_by_4(binding: str, by_thread: bool) -> str:
 
 def _joined(lists: Iterable[str]) -> str:
     """Write ``0-3`` and ``4-7`` as ``0-7``."""
-    return compress_ranges(expand_ranges(",".join(lists), MOST_CPUS))
+    return compress_ranges(expand_ranges(",".join(lists), MAX_CPUS))
 
 
 def _misbound(

@@ -15,7 +15,7 @@ NAME = "pjm-vcoordfile"
 SUMMARY = "Fugaku (PJM): coordinates of each rank inside the job's shape"
 USE = "mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})"
 
-MOST_AXES = 3
+MAX_AXES = 3
 
 
 def keeps_slots(placed: HostPlacement) -> bool:
@@ -26,9 +26,9 @@ def keeps_slots(placed: HostPlacement) -> bool:
 def write(placed: HostPlacement) -> str:
     """Write a place for each rank; raise `topoloom.Error` where the job is no box."""
     shape, places = torus_box(placed, NAME)
-    if len(shape) > MOST_AXES:
+    if len(shape) > MAX_AXES:
         raise Error(
-            f"{NAME} has 1 to {MOST_AXES} coordinates, but the machine has "
+            f"{NAME} has 1 to {MAX_AXES} coordinates, but the machine has "
             f"{len(shape)} axes ({dimensions(shape)})"
         )
     lines = [f"({','.join(map(str, place))})\n" for place in places.tolist()]

@@ -13,7 +13,7 @@ from topoloom.launch.host_placement import HostPlacement
 from topoloom.support.number_ranges import compress_ranges
 
 VERDICTS = ("ok", "unbound", "cpus", "host")
-_MOST_LINES = 10
+_MAX_LINES = 10
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Proof:
         if not wrong:
             return self._praise()
         lines = [f"{len(wrong)} of {ranks} ranks are not where the plan puts them:"]
-        lines += [f"  {self.seen[rank].words}" for rank in wrong[:_MOST_LINES]]
-        if len(wrong) > _MOST_LINES:
-            lines.append(f"  ... and {len(wrong) - _MOST_LINES} more")
+        lines += [f"  {self.seen[rank].words}" for rank in wrong[:_MAX_LINES]]
+        if len(wrong) > _MAX_LINES:
+            lines.append(f"  ... and {len(wrong) - _MAX_LINES} more")
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:

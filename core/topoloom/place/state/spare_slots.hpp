@@ -15,17 +15,17 @@ namespace topoloom {
 
 /// Slots are named by their position in the allocation. Take O(log slots).
 template <class Space>
-class RoomySlots {
+class SpareSlots {
    public:
     struct Found {
         std::uint32_t position;
         std::uint64_t cost;
-        std::int64_t room;
+        std::int64_t capacity;
     };
 
     /// `room` has one entry for each slot of the allocation.
-    RoomySlots(const Space& space, const Allocation& allocation, std::span<const std::int64_t> room)
-        : tree_(space, allocation, [&](std::uint32_t position) { return room[position]; }) {}
+    SpareSlots(const Space& space, const Allocation& allocation, std::span<const std::int64_t> capacity)
+        : tree_(space, allocation, [&](std::uint32_t position) { return capacity[position]; }) {}
 
     void take(std::uint32_t position, std::int64_t mass) {
         tree_.set(position, tree_.value(position) - mass);
@@ -51,12 +51,13 @@ class RoomySlots {
         std::int64_t mass;
         Found found;
 
-        [[nodiscard]] bool admits(std::int64_t room) const { return room >= mass; }
-        [[nodiscard]] bool hopes(std::int64_t room, std::uint64_t bound) const {
-            return admits(room) && (bound < found.cost || (bound == found.cost && room > found.room));
+        [[nodiscard]] bool admits(std::int64_t capacity) const { return capacity >= mass; }
+        [[nodiscard]] bool hopes(std::int64_t capacity, std::uint64_t bound) const {
+            return admits(capacity) &&
+                   (bound < found.cost || (bound == found.cost && capacity > found.capacity));
         }
-        void offer(std::uint32_t position, std::int64_t room, std::uint64_t cost) {
-            if (hopes(room, cost)) found = {position, cost, room};
+        void offer(std::uint32_t position, std::int64_t capacity, std::uint64_t cost) {
+            if (hopes(capacity, cost)) found = {position, cost, capacity};
         }
     };
 

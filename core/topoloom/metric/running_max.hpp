@@ -7,7 +7,7 @@
 namespace topoloom {
 
 /// Numbers from 0 up. Once all of the largest are gone it is unknown, until a number comes that is at least as large.
-class MostOf {
+class RunningMax {
    public:
     void put(double number) {
         if (number > value_ || (number == value_ && count_ == 0)) {
