@@ -30,7 +30,7 @@ struct Options {
     bool help = false;
 };
 
-/// A whole number from 1 to a million, all of `text`.
+/// An integer from 1 to a million, all of `text`.
 inline std::optional<int> count_from(const std::string& text) {
     char* end = nullptr;
     const long value = std::strtol(text.c_str(), &end, 10);

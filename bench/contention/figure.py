@@ -66,7 +66,7 @@ def published(results: Results, file: Path) -> None:
             panel.grid(axis="y", alpha=0.3)
         panels[0][0].set_ylim(bottom=0)
         for panel in panels[1]:
-            panel.set_xlabel("ranks, one a node")
+            panel.set_xlabel("ranks, one per node")
         picture.supylabel("load of the busiest link / that of the default", fontsize=9)
         handles, labels = panels[0][0].get_legend_handles_labels()
         picture.legend(

@@ -17,7 +17,7 @@ import numpy as np
 from peers.graphs import Ints
 from peers.instance import Instance
 
-#: Distances are means; tools want whole numbers.
+#: Distances are means; tools want integers.
 SCALE = 10
 
 

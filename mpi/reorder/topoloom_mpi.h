@@ -24,7 +24,7 @@ extern "C" {
 
 /* A communicator of the same processes in a better order. Each process says what the rank that it is now
  * would send: bytes[i] (1 each if bytes is NULL) to rank peers[i]; MPI_PROC_NULL is left out. In newcomm
- * each process does the work of its new rank. `options` counts on rank 0, divided by commas; NULL takes
+ * each process does the work of its new rank. `options` counts on rank 0, separated by commas; NULL takes
  * those of the environment variable TOPOLOOM_OPTIONS:
  *   mapper=auto(effort=fast)  as for `topoloom map`; chains are written with +
  *   objective=hop-bytes       or congestion, congestion-soft, time

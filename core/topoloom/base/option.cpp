@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// None unless all of the text is a whole number in the range.
+/// None unless all of the text is an integer in the range.
 std::optional<std::uint32_t> whole_number(std::string_view text, Range range) {
     std::uint32_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -35,7 +35,7 @@ void OptionReader::operator()(std::string_view name, std::uint32_t& value, Range
     if (!text) return;
     const std::optional<std::uint32_t> number = whole_number(*text, range);
     if (!number) {
-        fail(owner_, ": option ", name, " is '", *text, "'; it must be a whole number from ",
+        fail(owner_, ": option ", name, " is '", *text, "'; it must be an integer from ",
              static_cast<std::uint64_t>(range.low), " to ", static_cast<std::uint64_t>(range.high));
     }
     value = *number;
@@ -59,8 +59,7 @@ void OptionReader::operator()(std::string_view name, Extents& value, std::string
         const std::size_t end = std::min(text->find('x', begin), text->size());
         const auto extent = whole_number(std::string_view(*text).substr(begin, end - begin), extent_range);
         if (!extent)
-            fail(owner_, ": option ", name, " is '", *text,
-                 "'; it must be whole numbers from 1, as in 8x8x16");
+            fail(owner_, ": option ", name, " is '", *text, "'; it must be integers from 1, as in 8x8x16");
         extents.push_back(*extent);
         begin = end + 1;
     }

@@ -205,7 +205,7 @@ class PriceGame {
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) sum += payment(u, node_of(u), no_index, 0) / 2;
         return sum;
     }
-    /// Costs as whole numbers. Those that are too high for dual ascent are no less than what this placement pays; with
+    /// Costs as integers. Those that are too high for dual ascent are no less than what this placement pays; with
     /// many partners, whose sums might not fit, there are none.
     [[nodiscard]] double cost_scale(double paid) const {
         std::size_t max_partners = 1;

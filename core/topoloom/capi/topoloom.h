@@ -64,7 +64,7 @@ typedef struct {
  *   mapper=auto(effort=fast)  as for `topoloom map`; chains are written with +
  *   objective=hop-bytes       or congestion, congestion-soft, time
  *   seed=1, threads=0 (0: all cores), seconds=8 (0: no limit)
- * divided by commas. With the same input the order is the same, unless seconds end the search. */
+ * separated by commas. With the same input the order is the same, unless seconds end the search. */
 TOPOLOOM_API int topoloom_order(const topoloom_seats* seats, const topoloom_pattern* pattern,
                                 const char* options, uint32_t* process_of_rank, topoloom_gain* gain,
                                 char* error, size_t error_size);

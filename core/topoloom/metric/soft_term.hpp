@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A smooth stand-in for the maximum, in whole numbers.
+// A smooth stand-in for the maximum, in integers.
 #pragma once
 
 #include <algorithm>

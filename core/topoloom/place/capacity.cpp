@@ -11,7 +11,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr double exact_limit = 0x1.0p52;  // sums of whole numbers up to here are exact in a double
+constexpr double exact_limit = 0x1.0p52;  // sums of integers up to here are exact in a double
 
 void check(const Sharing& sharing, std::size_t slot_count) {
     if (sharing.imbalance && !(std::isfinite(*sharing.imbalance) && *sharing.imbalance >= 0))

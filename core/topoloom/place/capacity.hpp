@@ -20,7 +20,7 @@ struct Sharing {
     std::vector<double> capacity = {};
 };
 
-/// Masses of ranks and capacities of slots as integers, so that "fits" is exact. Loads that are whole numbers stay
+/// Masses of ranks and capacities of slots as integers, so that "fits" is exact. Loads that are integers stay
 /// what they are; others are scaled so that a slot's ranks exceed its capacity by less than one part in 10^9. A slot
 /// that would hold all ranks holds no more than that.
 class Capacity {

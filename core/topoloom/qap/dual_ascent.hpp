@@ -93,7 +93,7 @@ class DualAscent {
     std::vector<Cost> scratch_;
 };
 
-/// Costs as whole numbers that DualAscent can work with: times `factor`, or divided by `divisor` and rounded down.
+/// Costs as integers that DualAscent can work with: times `factor`, or divided by `divisor` and rounded down.
 struct CostScale {
     std::int64_t factor = 1;
     std::int64_t divisor = 1;

@@ -178,7 +178,7 @@ def _array(arrays: _Arrays, name: str) -> NDArray[Any]:
 
 
 def _whole(arrays: _Arrays, name: str) -> NDArray[np.int64]:
-    """Fetch a one-dimensional array of whole numbers >= 0 that fit in 63 bits."""
+    """Fetch a one-dimensional array of integers >= 0 that fit in 63 bits."""
     array = _array(arrays, name)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise Error(f"'{name}' must be a one-dimensional array of numbers")
@@ -192,7 +192,7 @@ def _whole(arrays: _Arrays, name: str) -> NDArray[np.int64]:
     whole = array.astype(np.int64)
     if array.dtype.kind == "f" and (whole != array).any():
         where = int(np.argmax(whole != array))
-        raise Error(f"'{name}[{where}]' is {array[where]}, not a whole number")
+        raise Error(f"'{name}[{where}]' is {array[where]}, not an integer")
     return whole
 
 

@@ -129,7 +129,7 @@ def _is_archive(path: str | Path) -> bool:
 def _stored(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
     if rows.ndim != 2 or rows.shape[1] != 5 or rows.dtype.kind not in "iu":
         raise Error(
-            "'phases' must have five columns of whole numbers: phase, source, target, "
+            "'phases' must have five columns of integers: phase, source, target, "
             "bytes, messages"
         )
     rows = rows.astype(np.int64)

@@ -105,7 +105,7 @@ def save_qap_solution(path: str | Path, solution: QapSolution) -> None:
 
 
 class _Numbers:
-    """The whole numbers of a file, with the line of each."""
+    """The integers of a file, with the line of each."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = path
@@ -125,7 +125,7 @@ class _Numbers:
         try:
             number = int(word)
         except ValueError:
-            self.refuse(f"expected {what}, a whole number, not '{word}'")
+            self.refuse(f"expected {what}, an integer, not '{word}'")
         if not least <= number <= most:
             self.refuse(f"expected {what} from {least} to {most}, not {number}")
         return number

@@ -24,7 +24,7 @@ def read_body(topology: dict[str, Any], folder: Path) -> str:
         nodes = entry(topology, "nodes", int, "topology.nodes")
         switches = topology.get("switches", 0)
         if type(switches) is not int or switches < 0:
-            raise Error("topology.switches must be a whole number, 0 or more")
+            raise Error("topology.switches must be an integer, 0 or more")
         listed = entry(topology, "links", list, "topology.links")
         links = [_link(link, index) for index, link in enumerate(listed)]
     counts = f"{nodes}+{switches}" if switches else str(nodes)

@@ -196,6 +196,6 @@ def _costs(node: dict[str, Any], names: list[str]) -> dict[str, int]:
             raise Error(unknown_name("cost", f"node.costs.{name}", [*names, _HOP]))
         least = 1 if name == _HOP else 0
         if type(cost) is not int or not least <= cost < 2**31:
-            raise Error(f"node.costs.{name} must be a whole number, {least} or more")
+            raise Error(f"node.costs.{name} must be an integer, {least} or more")
         costs[name] = cost
     return costs

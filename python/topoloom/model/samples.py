@@ -90,5 +90,5 @@ def _size(text: str) -> int:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or len(text) > 9 or int(text) == 0:
-        raise Error(f"pairs must be a whole number, 1 or more, not '{text}'")
+        raise Error(f"pairs must be an integer, 1 or more, not '{text}'")
     return int(text)

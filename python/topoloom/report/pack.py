@@ -32,7 +32,7 @@ class Pack:
         return sum(4 * -(-len(part) // 3) for part in self._parts)
 
     def add_ids(self, name: str, values: Array) -> None:
-        """Add whole numbers from 0 to 2^32 - 1, in as few bytes as they need."""
+        """Add integers from 0 to 2^32 - 1, in as few bytes as they need."""
         largest = int(values.max(initial=0))
         kind = "u1" if largest < 2**8 else "u2" if largest < 2**16 else "u4"
         self._add(name, np.ascontiguousarray(values).astype("<" + kind), kind)

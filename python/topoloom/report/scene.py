@@ -120,7 +120,7 @@ def leaving(scene: Scene, shape: list[int], ends: Array) -> Array:
 
 
 def stored(places: Array) -> tuple[Array, float]:
-    """Write places as whole numbers ``(3, vertices)`` for the page, and their unit."""
+    """Write places as integers ``(3, vertices)`` for the page, and their unit."""
     unit = max(float(np.abs(places).max(initial=0)), 1e-9) * 2 / STORED
     numbers = np.round(places.T / unit + STORED / 2)
     return np.ascontiguousarray(numbers.astype(np.uint16)), unit

@@ -11,7 +11,7 @@ from topoloom._core import Error
 _NAMES = {
     bool: "true or false",
     str: "a text",
-    int: "a whole number",
+    int: "an integer",
     list: "a list",
     dict: "an object",
 }

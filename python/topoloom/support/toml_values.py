@@ -13,7 +13,7 @@ from topoloom.support.nearest import unknown_name
 FRACTIONS = ("half", "double", "quarter")
 _KINDS = {
     str: "a text",
-    int: "a whole number",
+    int: "an integer",
     bool: "true or false",
     list: "a list",
     dict: "a table",
@@ -45,10 +45,10 @@ def typed(value: Any, kind: type, where: str) -> Any:
 
 
 def numbers(value: Any, least: int, where: str) -> list[int]:
-    """Return a list of whole numbers that has at least one."""
+    """Return a list of integers that has at least one."""
     listed = typed(value, list, where)
     if not listed or not all(type(n) is int and least <= n < 2**31 for n in listed):
-        raise Error(f"{where} must be a list of whole numbers, {least} or more")
+        raise Error(f"{where} must be a list of integers, {least} or more")
     return list(listed)
 
 
@@ -68,5 +68,5 @@ def quantity(
 
 
 def are_ids(value: Any) -> bool:
-    """Whether this is a list of whole numbers, 0 or more."""
+    """Whether this is a list of integers, 0 or more."""
     return isinstance(value, list) and all(type(v) is int and v >= 0 for v in value)

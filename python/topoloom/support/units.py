@@ -40,7 +40,7 @@ def _refuse(text: str, what: str, example: str) -> Exception:
 
 
 def parse_bytes(text: str) -> int:
-    """Read ``1024``, ``64 KiB``, ``1.5 MB``; the result is a whole number of bytes."""
+    """Read ``1024``, ``64 KiB``, ``1.5 MB`` as an integer number of bytes."""
     example = "'1024', '64 KiB' or '1.5 MB'"
     number, unit = _split(text, "an amount of bytes", example)
     prefix = unit[:-1] if unit.endswith("B") else unit

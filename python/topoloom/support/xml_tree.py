@@ -45,13 +45,13 @@ class Element:
         return self.attributes[name]
 
     def number(self, name: str, default: int | None = None) -> int:
-        """Get an attribute that is a whole number from 0 to 2^31 - 1."""
+        """Get an attribute that is an integer from 0 to 2^31 - 1."""
         text = self.require(name) if default is None else self.attributes.get(name)
         if text is None and default is not None:
             return default
         word = (text or "").strip()
         if not word.isascii() or not word.isdigit() or len(word) > 10:
-            self.complain(f'{name}="{word[:40]}" is no whole number')
+            self.complain(f'{name}="{word[:40]}" is not an integer')
         if int(word) >= 2**31:
             self.complain(f'{name}="{word}" is too large')
         return int(word)

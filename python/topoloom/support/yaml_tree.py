@@ -45,10 +45,10 @@ class Value:
         return self.content
 
     def integer(self, least: int, most: int) -> int:
-        """Give a whole number from `least` to `most`."""
+        """Give an integer from `least` to `most`."""
         text = self.text()
         if not (text.isascii() and text.isdigit() and len(text) < 19):
-            raise Error(f"line {self.line}: '{text[:40]}' is not a whole number")
+            raise Error(f"line {self.line}: '{text[:40]}' is not an integer")
         if not least <= int(text) <= most:
             raise Error(f"line {self.line}: {text} is not from {least} to {most}")
         return int(text)

@@ -60,7 +60,7 @@ TEST_CASE("numbers outside their range, text for a number, and names of no optio
     for (const char* text : {"0", "61", "-1", "1.5", "", "ten", "7 ", "99999999999"}) {
         CAPTURE(text);
         CHECK_THROWS_WITH_AS((void)read_options<Cooking>("cook", {{"minutes", text}}),
-                             doctest::Contains("it must be a whole number from 1 to 60"), Error);
+                             doctest::Contains("it must be an integer from 1 to 60"), Error);
     }
     CHECK_THROWS_WITH_AS((void)read_options<Cooking>("cook", {{"minute", "3"}}),
                          doctest::Contains("no option of cook 'minute' (did you mean 'minutes'?)"), Error);
@@ -68,13 +68,13 @@ TEST_CASE("numbers outside their range, text for a number, and names of no optio
                          "cook has no options, but 'way' is given", Error);
 }
 
-TEST_CASE("extents of a grid are whole numbers between x") {
+TEST_CASE("extents of a grid are integers between x") {
     CHECK(read_options<Cooking>("bake", {{"tray", "8"}}).tray == Extents{8});
     CHECK(read_options<Cooking>("bake", {{"tray", "8x1x16"}}).tray == Extents{8, 1, 16});
     for (const char* text : {"", "x", "8x", "x8", "8x0", "8,8", "8xa", "8x-1", "8x4294967296"}) {
         CAPTURE(text);
         CHECK_THROWS_WITH_AS((void)read_options<Cooking>("bake", {{"tray", text}}),
-                             doctest::Contains("it must be whole numbers from 1, as in 8x8x16"), Error);
+                             doctest::Contains("it must be integers from 1, as in 8x8x16"), Error);
     }
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("dense matrices that are not square or not bytes are refused with the 
              Row{"0 -1\n1 0\n", "line 1: a value must not be negative, but is -1"},
              Row{"0 1\nnan 0\n", "line 2: a value must be a number from 0 to 2^63, but is nan"},
              Row{"0 1.5\n1 0\n",
-                 "line 1: a value must be a whole number of bytes, but is 1.5; scale all of them first"},
+                 "line 1: a value must be an integer number of bytes, but is 1.5; scale all of them first"},
              Row{"0,1\n1,0\n", "line 1: expected a value, found '0,1'"},
              Row{"\x93NUMPY\x01", "line 1: expected a value, found '\\x93NUMPY\\x01'"},
              Row{"a-very-long-word-that-is-cut-short-in-the-message",

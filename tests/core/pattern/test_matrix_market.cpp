@@ -54,7 +54,7 @@ TEST_CASE("arrays go column by column") {
           expected);
 }
 
-TEST_CASE("whole numbers are read in every spelling of a real, and a pattern has one byte an entry") {
+TEST_CASE("integers are read in every spelling of a real, and a pattern has one byte an entry") {
     for (const char* value :
          {"1024", "1024.0", "1.024e3", "1.0240000000000000E+03", "+1024", "10240e-1", "01024"}) {
         CAPTURE(value);
@@ -124,7 +124,7 @@ TEST_CASE("Matrix Market texts that make no communication graph are refused with
              Row{general + "2 2 1\n1 2 -5\n", "line 3: a value must not be negative, but is -5"},
              Row{general + "2 2 1\n1 2 -0.5\n", "line 3: a value must not be negative, but is -0.5"},
              Row{general + "2 2 1\n1 2 0.5\n",
-                 "line 3: a value must be a whole number of bytes, but is 0.5; scale all of them first"},
+                 "line 3: a value must be an integer number of bytes, but is 0.5; scale all of them first"},
              Row{general + "2 2 1\n1 2 nan\n", "line 3: a value must be a number from 0 to 2^63, but is nan"},
              Row{general + "2 2 1\n1 2 inf\n", "line 3: a value must be a number from 0 to 2^63, but is inf"},
              Row{general + "2 2 1\n1 2 1e19\n",

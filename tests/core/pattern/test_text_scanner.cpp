@@ -8,7 +8,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("whole numbers are read exactly in every spelling") {
+TEST_CASE("integers are read exactly in every spelling") {
     struct Row {
         const char* text;
         std::int64_t value;
@@ -24,7 +24,7 @@ TEST_CASE("whole numbers are read exactly in every spelling") {
     }
 }
 
-TEST_CASE("what is not a whole number of bytes is refused") {
+TEST_CASE("what is not an integer number of bytes is refused") {
     for (const char* text :
          {"",    ".",  "e5",  "1e",  "1e+",  "1e+-5", "1.2.3",    "15e-1", "1e-400", "1e400", "1e19", "--5",
           "+-5", "5-", "0x5", "nan", "-nan", "inf",   "infinity", "1_000", "1,5",    "-1",    "-1.0"}) {

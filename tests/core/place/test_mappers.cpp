@@ -170,7 +170,7 @@ TEST_CASE("chains that make no sense are refused with the reason") {
     says("", "no mapper ''");
     says("mahd,", "no mapper ''");
     says("mahd,swap(reach=0)", "from 1 to 100");
-    says("mahd,swap(reach=two)", "whole number");
+    says("mahd,swap(reach=two)", "an integer");
     says("mahd,swap(raech=2)", "did you mean 'reach'");
     says("mahd(weighted=1", "expected ')'");
     says("mahd(weighted)", "name=value");

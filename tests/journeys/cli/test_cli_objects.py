@@ -78,7 +78,7 @@ def test_curve_to_curve_is_better_than_rows_along_a_curve(topoloom: Command) -> 
         ("fold(grid=64x10)", "the nearest that has is 64x16"),
         ("box(grid=7x150)", "the nearest that has is 8x128"),
         ("fold(boxes=8x9)", "the nearest that are is 8x8"),
-        ("fold(grid=64x0)", "must be whole numbers from 1"),
+        ("fold(grid=64x0)", "must be integers from 1"),
         ("peano(grid=5x5)", "the nearest that has is"),
         ("snake(ranks=by-hand)", "there are: by-number, by-curve"),
     ],

@@ -289,7 +289,7 @@ def test_wrong_arrays_in_an_archive_are_named(tmp_path: Path) -> None:
         ({"indices": -good["indices"]}, "negative"),
         ({"data": -good["data"]}, "negative"),
         ({"data": good["data"] * np.nan}, "not finite"),
-        ({"data": good["data"] + 0.5}, "not a whole number"),
+        ({"data": good["data"] + 0.5}, "not an integer"),
         ({"indptr": good["indptr"][::-1]}, ""),
         ({"shape": np.array([3, 3])}, "does not fit"),
         ({"shape": np.array([[4, 4]])}, "one-dimensional"),

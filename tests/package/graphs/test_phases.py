@@ -151,9 +151,9 @@ def test_one_phase_is_none(tmp_path: Path) -> None:
         ([[0, 0, 1, 5, 1], [1, 1, 2, 4, 1]], "'phases' does not add up to the graph"),
         ([[0, 0, 1, -5, 1]], "'phases' holds a negative number"),
         ([[0, 0, 9, 5, 1]], "'phases' names rank 9, but there are 3 ranks"),
-        ([[0, 0, 1]], "'phases' must have five columns of whole numbers"),
-        ([[0, 0, 1, 2.5, 1]], "'phases' must have five columns of whole numbers"),
-        ([0, 1], "'phases' must have five columns of whole numbers"),
+        ([[0, 0, 1]], "'phases' must have five columns of integers"),
+        ([[0, 0, 1, 2.5, 1]], "'phases' must have five columns of integers"),
+        ([0, 1], "'phases' must have five columns of integers"),
     ],
 )
 def test_wrong_phases_name_the_file(

@@ -71,11 +71,11 @@ def test_problems_and_solutions_come_back_as_they_were(tmp_path: Path) -> None:
             "2\n0 1\n1 0\n\n0 1\n1",
             "x.dat:6: expected an entry, but the file ends",
         ),
-        ("x.dat", "2\n0 1\n1 x", "x.dat:3: expected an entry, a whole number, not 'x'"),
+        ("x.dat", "2\n0 1\n1 x", "x.dat:3: expected an entry, an integer, not 'x'"),
         (
             "x.dat",
             "2\n0 1\n1 0.5",
-            "x.dat:3: expected an entry, a whole number, not '0.5'",
+            "x.dat:3: expected an entry, an integer, not '0.5'",
         ),
         (
             "x.dat",

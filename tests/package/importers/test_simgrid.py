@@ -227,7 +227,7 @@ def test_a_backbone_carries_every_message_once() -> None:
         (cluster(bw="0Bps"), "bw: a bandwidth must be above 0"),
         (cluster(lat="50"), None),
         (cluster(lat="50GB"), "lat: unit 'GB'"),
-        (cluster(core="x"), 'core="x" is no whole number'),
+        (cluster(core="x"), 'core="x" is not an integer'),
         (cluster(core="0"), "a host has no core"),
         (cluster(topology="DRAGONFLY"), "topology DRAGONFLY cannot be read yet"),
         (cluster(topology="TORUS"), "lacks its 'topo_parameters'"),

@@ -226,7 +226,7 @@ def test_two_rings_are_no_machine() -> None:
         (YAML.replace("n[03-05]", "n[02-05]"), "line 11: node n02 is under"),
         (YAML.replace("n[03-05]", "[]"), "line 12: expected a text|line 12: host"),
         (YAML + "        children: x\n", "line 11: switch leaf1 has both nodes"),
-        (TORUS.replace("x: 2", "x: two"), "line 5: 'two' is not a whole number"),
+        (TORUS.replace("x: 2", "x: two"), "line 5: 'two' is not an integer"),
         (TORUS.replace("x: 2", "x: 0"), "line 5: 0 is not from 1"),
         (TORUS.replace("x: 2, y: 3", "x: 9999, y: 9999"), "line 4: a torus of"),
         (TORUS.replace("0-11", "0-10"), "line 4: 2x3x2 has 12 places, but 11"),

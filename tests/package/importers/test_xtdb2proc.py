@@ -157,7 +157,7 @@ def test_every_node_sits_at_its_coordinates_whatever_is_missing(
         ),
         (
             record(1, (0, 0, 0), (0,) * 5).replace("y_coord=0", "y_coord=null"),
-            "line 1: y_coord=null is no whole number",
+            "line 1: y_coord=null is not an integer",
         ),
         (
             record(1, (0, 0, 0), (0,) * 5).replace("'compute'", "'gpu'"),

@@ -97,7 +97,7 @@ def test_the_inside_of_a_node_follows_the_network(tmp_path: Path) -> None:
         (TORUS + 'hosts = "n[1-15]"\n', "15 host names for 16 nodes"),
         (TORUS + 'hosts = ["n[1-15]", "n1"]\n', "host n1 is named 2 times"),
         (TORUS + 'ties = "left"\n', "expected plus, split or simgrid"),
-        (TORUS + 'nodes = "2"\n', "topology.nodes must be a whole number"),
+        (TORUS + 'nodes = "2"\n', "topology.nodes must be an integer"),
         (TORUS + "nodes = 0\n", "at least 1 node per router"),
         (TORUS + "bandwidth = 3\n", "topology.bandwidth must be a text with a unit"),
         (TORUS + 'bandwidth = "3 parsec"\n', "topology.bandwidth: cannot read"),

@@ -127,10 +127,10 @@ def test_the_port_has_a_bandwidth_and_messages_take_time_to_start(
         (LEVELS + "costs = { packages = 3 }\n", "no cost 'node.costs.packages'"),
         (
             LEVELS + "costs = { L3 = -1 }\n",
-            "node.costs.L3 must be a whole number, 0 or",
+            "node.costs.L3 must be an integer, 0 or",
         ),
-        (LEVELS + "costs = { L3 = true }\n", "node.costs.L3 must be a whole number"),
-        (LEVELS + "costs = { hop = 0 }\n", "node.costs.hop must be a whole number, 1"),
+        (LEVELS + "costs = { L3 = true }\n", "node.costs.L3 must be an integer"),
+        (LEVELS + "costs = { hop = 0 }\n", "node.costs.hop must be an integer, 1"),
         (LEVELS + "costs = 3\n", "node.costs must be a table"),
         (
             LEVELS + "costs = { package = 1 }\n",
@@ -138,9 +138,9 @@ def test_the_port_has_a_bandwidth_and_messages_take_time_to_start(
         ),
         (
             LEVELS + "port = [0, -1]\n",
-            "node.port must be a list of whole numbers, 0 or",
+            "node.port must be a list of integers, 0 or",
         ),
-        (LEVELS + "port = []\n", "node.port must be a list of whole numbers, 0 or"),
+        (LEVELS + "port = []\n", "node.port must be a list of integers, 0 or"),
         (
             LEVELS + "port = [0, 1, 1]\n",
             "node.port has 3 entries, but the 8 slots of a node are not as many equal",

@@ -154,7 +154,7 @@ def test_every_key_of_every_kind_is_tried_above() -> None:
     [
         (
             {"kind": "ring", "stations": [12]},
-            "topology.stations must be a whole number",
+            "topology.stations must be an integer",
         ),
         ({"kind": "ring", "stations": 0}, "topology.stations must be 1 or more"),
         (
@@ -185,7 +185,7 @@ def test_every_key_of_every_kind_is_tried_above() -> None:
         ),
         (
             {"kind": "hyperx", "size": [4, 4], "cards": "free"},
-            "topology.cards must be a whole number",
+            "topology.cards must be an integer",
         ),
         (
             {"kind": "tree", "levels": [4, 4], "cards": 1},
@@ -228,7 +228,7 @@ def test_failures_follow_the_network() -> None:
         ({}, r"\[down\] must name nodes, vertices or links"),
         ({"links": ["0-1-2"]}, r"down.links\[0\] must be"),
         ({"links": [[0, 1]]}, r"down.links\[0\] must be"),
-        ({"nodes": [-1]}, "down.nodes must be a list of whole numbers"),
+        ({"nodes": [-1]}, "down.nodes must be a list of integers"),
         ({"node": [1]}, "did you mean 'down.nodes'"),
     ],
 )

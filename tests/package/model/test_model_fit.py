@@ -191,7 +191,7 @@ def test_columns_are_found_by_name_and_units_are_read(tmp_path: Path) -> None:
     assert sizes.tolist() == [1024, 2048]
     assert seconds.tolist() == pytest.approx([2e-6, 3e-6])
     file.write_text("pairs,time\n0,1us\n")
-    with pytest.raises(Error, match="pairs must be a whole number, 1 or more"):
+    with pytest.raises(Error, match="pairs must be an integer, 1 or more"):
         read_pairs(file)
 
 

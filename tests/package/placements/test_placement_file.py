@@ -142,8 +142,8 @@ def test_the_document_has_the_agreed_keys() -> None:
         (["placement"], [18, "4"], "placement[1] is '4'"),
         (["placement"], "all", '"placement" must be a list'),
         (["values"], {"hop_bytes": "many"}, "values.hop_bytes must be a number"),
-        (["seed"], "one", '"seed" must be a whole number'),
-        (["seed"], True, '"seed" must be a whole number'),
+        (["seed"], "one", '"seed" must be an integer'),
+        (["seed"], True, '"seed" must be an integer'),
         (["mapper"], None, '"mapper" must be a text'),
     ],
 )

@@ -9,7 +9,7 @@
 namespace topoloom {
 
 /// Row i, column j is the bytes that rank i sends to rank j, in one message; zeros send nothing, the diagonal
-/// is messages to oneself. N lines of N numbers between blanks; whole numbers, also spelled as reals. Empty
+/// is messages to oneself. N lines of N numbers between blanks; integers, also spelled as reals. Empty
 /// lines are skipped. O(text). Throws Error for rows of different lengths and for other than square matrices.
 /// Source: E. Jeannot, G. Mercier, F. Tessier, Process Placement in Multicore Clusters: Algorithmic Issues
 /// and Practical Techniques (TreeMatch), IEEE TPDS 25(4), 2014. Open MPI's profile2mat.pl writes the mean of

@@ -15,7 +15,7 @@ const char* behind_plus(std::string_view word) {
     return word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
 }
 
-/// Reads digits[.digits][e[+|-]digits] exactly. False when that is not a whole number of at most 18 digits,
+/// Reads digits[.digits][e[+|-]digits] exactly. False when that is not an integer of at most 18 digits,
 /// or not of this form.
 bool read_decimal(std::string_view word, std::int64_t& value) {
     std::size_t at = word.starts_with('+') ? 1 : 0;
@@ -110,7 +110,7 @@ std::int64_t TextScanner::read_real_bytes(std::string_view expected) {
             refuse(expected, " must be a number from 0 to 2^63, but is ", quoted(word));
         }
         if (real >= 0 && real != std::floor(real)) {
-            refuse(expected, " must be a whole number of bytes, but is ", quoted(word),
+            refuse(expected, " must be an integer number of bytes, but is ", quoted(word),
                    "; scale all of them first");
         }
         whole = real < 0 ? -1 : static_cast<std::int64_t>(real);

@@ -50,14 +50,14 @@ class TextScanner {
     /// Steps over lines that are empty or start with `comment` ('\n': there are no comments).
     void skip_empty_lines(char comment = '\n');
 
-    /// A whole number >= 0 that a 64-bit integer holds.
+    /// An integer >= 0 that a 64-bit integer holds.
     std::int64_t read_count(std::string_view expected) {
         std::int64_t value = 0;
         if (!read_digits(value)) value = read_count_slowly(expected);
         return value;
     }
 
-    /// A whole number of bytes. Spellings of reals such as 1.024e+03 are read too.
+    /// An integer number of bytes. Spellings of reals such as 1.024e+03 are read too.
     Bytes read_bytes(std::string_view expected) {
         std::int64_t value = 0;
         if (!read_digits(value)) value = read_real_bytes(expected);

@@ -70,7 +70,7 @@ class Resettling {
     /// Moves u to a position, or exchanges it with who is there, if that pays.
     void try_position(Rank u, std::uint32_t position, Meter& meter) {
         const std::uint32_t old = state_.position(u);
-        if (position == nowhere || position == old) return;
+        if (position == no_index || position == old) return;
         meter.spend(1);
         const Rank v = state_.occupant(position);
         const bool free = v == Rank::none;
@@ -108,7 +108,7 @@ std::vector<Rank> homeless(const Problem& problem, std::span<const std::uint32_t
     std::vector<Rank> ranks;
     std::vector<std::int64_t> exchanged(position.size(), 0);
     for (const Rank u : ids<Rank>(position.size())) {
-        if (position[u.value] == nowhere) ranks.push_back(u);
+        if (position[u.value] == no_index) ranks.push_back(u);
         for (const Bytes b : problem.symmetric().bytes(u)) exchanged[u.value] += b.value;
     }
     std::ranges::stable_sort(ranks, [&](Rank a, Rank b) { return exchanged[a.value] > exchanged[b.value]; });
@@ -120,9 +120,9 @@ Placement share_previous(const Problem& problem, std::vector<std::uint32_t> posi
                                        problem.capacity().capacities().end());
     const auto mass = problem.capacity().masses();
     for (std::size_t u = 0; u < position.size(); ++u) {
-        if (position[u] == nowhere) continue;
+        if (position[u] == no_index) continue;
         if (capacity[position[u]] < mass[u])
-            position[u] = nowhere;
+            position[u] = no_index;
         else
             capacity[position[u]] -= mass[u];
     }
@@ -146,9 +146,9 @@ Placement place_previous(const Problem& problem, Meter& meter) {
     FreeSlots free(problem.allocation());
     std::vector<char> taken(problem.allocation().slot_count(), 0);
     for (std::uint32_t& p : position) {
-        if (p == nowhere) continue;
+        if (p == no_index) continue;
         if (taken[p] != 0)
-            p = nowhere;  // a slot that was shared keeps its first rank
+            p = no_index;  // a slot that was shared keeps its first rank
         else
             free.take(p), taken[p] = 1;
     }
@@ -157,7 +157,7 @@ Placement place_previous(const Problem& problem, Meter& meter) {
         std::vector<std::uint32_t> partners;
         std::vector<std::uint64_t> weights;
         for (const Edge edge : graph.sends(u)) {
-            if (position[edge.peer.value] == nowhere) continue;
+            if (position[edge.peer.value] == no_index) continue;
             partners.push_back(position[edge.peer.value]);
             weights.push_back(static_cast<std::uint64_t>(edge.bytes.value));
         }

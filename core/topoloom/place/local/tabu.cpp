@@ -127,7 +127,7 @@ class NearTabu {
 
     /// Finds the best exchange of a rank that need not stay.
     void evaluate(Rank u, Meter& meter) {
-        if (staying_[u.value] || (graph_.degree(u) == 0 && home_[u.value] == nowhere)) return;
+        if (staying_[u.value] || (graph_.degree(u) == 0 && home_[u.value] == no_index)) return;
         bool found = false;
         std::int64_t best = 0;
         const auto offer = [&](std::uint32_t to) {
@@ -138,7 +138,7 @@ class NearTabu {
             best = gain;
             target_[u.value] = to;
         };
-        if (home_[u.value] != nowhere) offer(home_[u.value]);
+        if (home_[u.value] != no_index) offer(home_[u.value]);
         for (const Rank v : near_ranks_.around(u)) offer(state_.position(v));
         const auto peers = graph_.peers(u);
         for (std::size_t i = 0; i < std::min<std::size_t>(peers.size(), max_partners); ++i) {

@@ -103,7 +103,7 @@ class SharedSearch {
         std::uint32_t place;
         std::int64_t gain;
     };
-    static constexpr std::uint32_t nowhere = static_cast<std::uint32_t>(-1);
+    static constexpr std::uint32_t no_index = static_cast<std::uint32_t>(-1);
     static constexpr std::size_t max_targets = 16;  // places tried for one vertex: those it talks to most
     static constexpr std::uint32_t crowd = 128;     // of so many peers most hardly notice a move
 
@@ -150,7 +150,7 @@ class SharedSearch {
     [[nodiscard]] Target best_target(std::uint32_t v) {
         ++work_;
         gather(v);
-        Target best{nowhere, 0};
+        Target best{no_index, 0};
         if (near_.empty() || (near_.size() == 1 && near_.front() == place_[v])) return best;
         if (near_.size() > max_targets) {
             std::ranges::nth_element(near_, near_.begin() + max_targets, [&](auto a, auto b) {
@@ -162,7 +162,7 @@ class SharedSearch {
             const std::uint32_t p = near_[i];
             if (p == place_[v] || !has_room(p, v)) continue;
             const std::int64_t gain = here - cost_at(p);
-            if (best.place == nowhere || gain > best.gain ||
+            if (best.place == no_index || gain > best.gain ||
                 (gain == best.gain && load_[p] < load_[best.place])) {
                 best = {p, gain};
             }
@@ -183,7 +183,7 @@ class SharedSearch {
 
     void queue(std::uint32_t v) {
         const Target target = best_target(v);
-        if (target.place != nowhere) {
+        if (target.place != no_index) {
             heap_.set(v, target.gain);
         } else if (heap_.contains(v)) {
             heap_.erase(v);
@@ -223,7 +223,7 @@ class SharedSearch {
             const std::int64_t expected = heap_.top_gain();
             heap_.erase(v);
             const Target target = best_target(v);
-            if (target.place == nowhere) continue;
+            if (target.place == no_index) continue;
             if (target.gain < expected && !heap_.empty() && target.gain < heap_.top_gain()) {
                 heap_.set(v, target.gain);
                 continue;
@@ -271,12 +271,12 @@ class SharedSearch {
         for (const Way& way : ways) {
             if (load_[from] <= capacity_[from]) return;
             gather(way.vertex);
-            std::uint32_t best = nowhere;
+            std::uint32_t best = no_index;
             for (std::uint32_t p = 0; p < points_.size(); ++p) {
                 if (p == from || !has_room(p, way.vertex)) continue;
-                if (best == nowhere || cost_at(p) < cost_at(best)) best = p;
+                if (best == no_index || cost_at(p) < cost_at(best)) best = p;
             }
-            if (best != nowhere) put(way.vertex, best);
+            if (best != no_index) put(way.vertex, best);
         }
     }
 

@@ -8,9 +8,9 @@
 namespace topoloom {
 
 std::vector<std::uint32_t> home_positions(const Problem& problem) {
-    std::vector<std::uint32_t> home(problem.rank_count(), nowhere);
+    std::vector<std::uint32_t> home(problem.rank_count(), no_index);
     if (problem.migration() == nullptr) return home;
-    std::vector<std::uint32_t> position(problem.machine().slot_count(), nowhere);
+    std::vector<std::uint32_t> position(problem.machine().slot_count(), no_index);
     const auto slots = problem.allocation().slots();
     for (std::uint32_t i = 0; i < slots.size(); ++i) position[slots[i].value] = i;
     for (std::size_t u = 0; u < home.size(); ++u) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -12,9 +11,8 @@
 
 namespace topoloom {
 
-/// For every rank the position of its old slot in the allocation; nowhere where there is none, as without migration.
+/// For every rank the position of its old slot in the allocation; no_index where there is none, as without migration.
 [[nodiscard]] std::vector<std::uint32_t> home_positions(const Problem& problem);
-inline constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 /// Without migration nothing costs anything. O(1) to ask.
 class MovingCost {

@@ -2,7 +2,7 @@
 #include "topoloom/place/state/near_lists.hpp"
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/place/state/near_search.hpp"
+#include "topoloom/place/state/near_slot_search.hpp"
 
 namespace topoloom {
 
@@ -12,7 +12,7 @@ void with_near_lists(const Problem& problem, std::uint32_t count,
     const Allocation& allocation = problem.allocation();
     const std::size_t slots = allocation.slot_count();
     with_space(allocation.machine(), [&]<class Space>(const Space& space) {
-        const NearSearch<Space> search(space, allocation, count);
+        const NearSlotSearch<Space> search(space, allocation, count);
         std::vector<NearLists::List> lists(slots);
         const auto make = [&](std::size_t position) {
             NearLists::List list(search.count());

@@ -2,13 +2,13 @@
 #include "topoloom/place/state/near_slots.hpp"
 
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/place/state/near_search.hpp"
+#include "topoloom/place/state/near_slot_search.hpp"
 
 namespace topoloom {
 
 NearSlots::NearSlots(const Allocation& allocation, std::uint32_t count, int threads) {
     with_space(allocation.machine(), [&]<class Space>(const Space& space) {
-        const NearSearch<Space> search(space, allocation, count);
+        const NearSlotSearch<Space> search(space, allocation, count);
         count_ = search.count();
         near_.resize(allocation.slot_count() * count_);
         const Chunks chunks(allocation.slot_count(), 256);

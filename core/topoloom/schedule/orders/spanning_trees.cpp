@@ -12,8 +12,6 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint32_t nowhere = 0xFFFF'FFFFU;
-
 void require_members(const Multicast& multicast, std::size_t nodes) {
     if (multicast.members.empty()) fail("the multicast of node ", multicast.root.value, " has no members");
     const Node last = std::max(multicast.root, *std::ranges::max_element(multicast.members));
@@ -22,15 +20,14 @@ void require_members(const Multicast& multicast, std::size_t nodes) {
 
 /// Links in the order from the root, from the link into every vertex; just those that lead to members.
 template <class T>
-SpanningTree pruned(const T& network, const Multicast& multicast, const std::vector<Link>& link_into,
-                    Link none) {
+SpanningTree pruned(const T& network, const Multicast& multicast, const std::vector<Link>& link_into) {
     SpanningTree tree{multicast.root, {}};
     std::vector<bool> reached(link_into.size());
     reached[network.vertex(multicast.root)] = true;
     for (const Node member : multicast.members) {
         std::vector<Link> path;  // up to what is reached already
         for (std::uint32_t at = network.vertex(member); !reached[at];) {
-            if (link_into[at] == none) fail("node ", member.value, " is not led to");
+            if (link_into[at] == Link::none) fail("node ", member.value, " is not led to");
             reached[at] = true;
             path.push_back(link_into[at]);
             at = network.ends(link_into[at]).from;
@@ -46,7 +43,7 @@ class Switches {
     explicit Switches(const FatTree& tree)
         : tree_(tree), load_(tree.vertex_count()), cable_load_(tree.link_count()), out_(tree.vertex_count()) {
         for (const Node node : ids<Node>(tree.node_count())) below_.push_back({node.value, node.value + 1});
-        below_.resize(tree.vertex_count(), {nowhere, 0});
+        below_.resize(tree.vertex_count(), {no_index, 0});
         // Links are numbered from the nodes up, so that what is below their lower end is known.
         for (const Link link : ids<Link>(tree.link_count())) {
             const auto [from, to] = tree.ends(link);
@@ -93,7 +90,7 @@ class Switches {
     [[nodiscard]] std::optional<Link> cable(std::uint32_t at, ParentChoice choice,
                                             const Wanted& wanted) const {
         std::optional<Link> best;
-        std::pair<std::uint32_t, std::uint32_t> least{nowhere, nowhere};
+        std::pair<std::uint32_t, std::uint32_t> least{no_index, no_index};
         for (const Link link : out_[at]) {
             const std::uint32_t to = tree_.ends(link).to;
             if (!wanted(to)) continue;
@@ -141,7 +138,7 @@ template <std::size_t Width>
 std::vector<std::vector<Link>> links_into(const BasicTorus<Width>& torus) {
     std::vector<std::vector<Link>> into;
     for (const LinkRun& run : torus.bandwidth_runs()) {
-        into.emplace_back(torus.vertex_count(), Link{nowhere});
+        into.emplace_back(torus.vertex_count(), Link::none);
         for (std::size_t i = 0; i < run.count; ++i) {
             const Link link{run.first.value + i};
             into.back()[torus.ends(link).to] = link;
@@ -177,15 +174,14 @@ std::vector<SpanningTree> switch_trees(const FatTree& tree, std::span<const Mult
 SpanningTree route_tree(const Machine& machine, const Multicast& multicast) {
     require_members(multicast, machine.node_count());
     const NetworkView network(machine.topology());
-    const Link none{nowhere};
-    std::vector<Link> link_into(network.vertex_count(), none);
+    std::vector<Link> link_into(network.vertex_count(), Link::none);
     for (const Node member : multicast.members) {
         network.route(multicast.root, member, [&](Link link, double) {
             Link& into = link_into[network.ends(link).to];
-            if (into == none) into = link;
+            if (into == Link::none) into = link;
         });
     }
-    return pruned(network, multicast, link_into, none);
+    return pruned(network, multicast, link_into);
 }
 
 template <std::size_t Width>
@@ -205,7 +201,7 @@ std::vector<SpanningTree> disjoint_trees(const BasicTorus<Width>& torus, const M
     std::vector<SpanningTree> trees;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         for (std::uint32_t minus = 0; minus < (closed ? 2U : 1U); ++minus) {
-            std::vector<Link> link_into(routers, Link{nowhere});
+            std::vector<Link> link_into(routers, Link::none);
             for (std::size_t router = 0; router < routers; ++router) {
                 const auto at = torus.coordinates(Node{router * torus.spec().nodes_per_router});
                 if (at == root) continue;
@@ -223,7 +219,7 @@ std::vector<SpanningTree> disjoint_trees(const BasicTorus<Width>& torus, const M
                                                              : at[along] < root[along];
                 link_into[router] = into[2 * along + (down ? 1 : 0)][router];
             }
-            trees.push_back(pruned(torus, multicast, link_into, Link{nowhere}));
+            trees.push_back(pruned(torus, multicast, link_into));
         }
     }
     return trees;

@@ -124,7 +124,7 @@ def _record(number: int, fields: dict[str, str]) -> _Record:
     def integer(key: str) -> int:
         text = _field(number, fields, key)
         if re.fullmatch(r"[0-9]{1,9}", text) is None:
-            raise Error(f"line {number}: {key}={text[:40]} is no whole number")
+            raise Error(f"line {number}: {key}={text[:40]} is not an integer")
         return int(text)
 
     kind = _field(number, fields, "processor_type")

@@ -19,9 +19,9 @@ namespace topoloom {
 /// locality-preserving order, seen from the slot. About O(count + log slots) a search where regions rule out parts of the
 /// machine, else O(slots).
 template <class Space>
-class NearSearch {
+class NearSlotSearch {
    public:
-    NearSearch(const Space& space, const Allocation& allocation, std::uint32_t count)
+    NearSlotSearch(const Space& space, const Allocation& allocation, std::uint32_t count)
         : space_(space), order_(curve_order(Curve::hilbert, allocation)), place_in_order_(order_.size()) {
         std::vector<typename Space::Network::Point> network;
         const auto slots = static_cast<std::uint32_t>(order_.size());
