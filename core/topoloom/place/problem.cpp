@@ -146,16 +146,14 @@ double Problem::objective_value(std::span<const Slot> slot_of_rank) const {
 }
 
 const CommGraph& Problem::symmetric() const {
-    std::call_once(derived_->symmetric_made, [&] {
+    return derived_->symmetric.get([&] {
         require_search_memory(graph_);
-        derived_->symmetric = graph_.symmetric();
+        return graph_.symmetric();
     });
-    return *derived_->symmetric;
 }
 
 const std::optional<GridPattern>& Problem::pattern() const {
-    std::call_once(derived_->pattern_made, [&] { derived_->pattern = recognize(symmetric(), threads_); });
-    return derived_->pattern;
+    return derived_->pattern.get([&] { return recognize(symmetric(), threads_); });
 }
 
 }  // namespace topoloom

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "topoloom/base/budget.hpp"
+#include "topoloom/base/made_once.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/metric/congestion_key.hpp"
 #include "topoloom/metric/objective.hpp"
@@ -69,10 +69,8 @@ class Problem {
    private:
     /// What follows from the graph alone.
     struct Derived {
-        std::once_flag symmetric_made;
-        std::optional<CommGraph> symmetric;
-        std::once_flag pattern_made;
-        std::optional<GridPattern> pattern;
+        MadeOnce<CommGraph> symmetric;
+        MadeOnce<std::optional<GridPattern>> pattern;
     };
     [[nodiscard]] TimeParts parts_of_time(std::span<const Slot> slot_of_rank) const;
 
