@@ -69,6 +69,12 @@ void bind_machine(nb::module_& m) {
         .def_prop_ro("node_count", &Machine::node_count)
         .def_prop_ro("slots_per_node", &Machine::slots_per_node)
         .def_prop_ro("slot_count", &Machine::slot_count)
+        .def_prop_ro(
+            "levels", [](const Machine& m) { return m.inside().levels.arity(); },
+            "How many parts each level inside a node has, from the slots up.")
+        .def_prop_ro(
+            "has_failures", [](const Machine& m) { return std::holds_alternative<Degraded>(m.topology()); },
+            "Whether something is down.")
         .def_prop_ro("link_count", &Machine::link_count)
         .def(
             "distance",

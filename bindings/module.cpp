@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
     nb::exception<topoloom::Error>(m, "Error", PyExc_ValueError);
     topoloom::python::bind_pattern(m);
     topoloom::python::bind_machine(m);
+    topoloom::python::bind_machine_text(m);
     topoloom::python::bind_metric(m);
     topoloom::python::bind_network_model(m);
     topoloom::python::bind_process_grid(m);

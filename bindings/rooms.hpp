@@ -10,6 +10,7 @@ void bind_axes(nanobind::module_& m);
 void bind_bound(nanobind::module_& m);
 void bind_fat_trees(nanobind::module_& m);
 void bind_machine(nanobind::module_& m);
+void bind_machine_text(nanobind::module_& m);
 void bind_metric(nanobind::module_& m);
 void bind_network_model(nanobind::module_& m);
 void bind_pattern(nanobind::module_& m);

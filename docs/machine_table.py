@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from topoloom._core import MachineText
 from topoloom.machines.machine_facts import machine_facts
 from topoloom.machines.machine_file import load_machine, zoo
 from topoloom.machines.node_toml import write_node
@@ -79,7 +80,7 @@ def node_row(name: str) -> str:
     """Write the line of what one machine's nodes send and copy."""
     machine = load_machine(name)
     node = write_node(machine, NO_PARTS)
-    topology = write_topology(machine.text.partition("+")[0])
+    topology = write_topology(MachineText(machine.text))
     keys = ("startup", "latency", "memory", "memory_startup")
     cells = [f"`{name}`", cards(topology, node), *(node.get(key, "") for key in keys)]
     return f"| {' | '.join(cells)} |"

@@ -141,6 +141,14 @@ class Machine:
     def slot_count(self) -> int: ...
 
     @property
+    def levels(self) -> list[int]:
+        """How many parts each level inside a node has, from the slots up."""
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether something is down."""
+
+    @property
     def link_count(self) -> int: ...
 
     def distance(self, slot_a: int, slot_b: int) -> int:
@@ -276,6 +284,56 @@ class Placement:
     @property
     def slots(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
         """uint32 array, the slot of every rank."""
+
+class TextSection:
+    """A section of machine text: name:body,item,option=value,..."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def body(self) -> str: ...
+
+    @property
+    def sizes(self) -> list[int]:
+        """The numbers of the body of anything but a graph."""
+
+    @property
+    def items(self) -> list[str]:
+        """What stands behind the body without an equals sign."""
+
+    @property
+    def options(self) -> list[tuple[str, str]]:
+        """(key, value), as they are given."""
+
+class MachineText:
+    """A machine's short text in its parts, unread."""
+
+    def __init__(self, text: str) -> None: ...
+
+    @property
+    def network(self) -> str:
+        """The text without failures and nodes."""
+
+    @property
+    def topology(self) -> TextSection:
+        """The same as a section."""
+
+    @property
+    def down(self) -> list[str]:
+        """What is down: 17, v40, 0-1, 5>6."""
+
+    @property
+    def node(self) -> TextSection | None:
+        """What is said of nodes, or None."""
+
+def topologies() -> list[dict[str, object]]:
+    """
+    The kinds of topologies in machine text, with their options, and what may follow them.
+    """
 
 class Judgement:
     """

@@ -17,7 +17,8 @@ import typer
 import topoloom
 from topoloom.cli.app import VERBS, app
 from topoloom.launch.exports.registry import FORMATS as LAUNCH_FORMATS
-from topoloom.machines.machine_file import TOPOLOGIES, load_machine, zoo_names
+from topoloom.machines.machine_file import load_machine, zoo_names
+from topoloom.machines.topology_forms import section_forms
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -107,12 +108,22 @@ def test_the_tables_of_schedules_are_those_of_the_registry() -> None:
     assert "\n".join(tables) == made.stdout
 
 
+def test_the_page_of_topologies_is_that_of_the_core() -> None:
+    made = subprocess.run(
+        [sys.executable, DOCS / "topology_table.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (DOCS / "reference" / "topologies.md").read_text() == made.stdout
+
+
 def test_the_docs_list_every_launcher_format_topology_and_machine() -> None:
     launchers = (DOCS / "how-to" / "run" / "launchers.md").read_text()
     machines = (DOCS / "how-to" / "machines" / "describe-a-machine.md").read_text()
     for entry in LAUNCH_FORMATS:
         assert f"| `{entry.NAME}` |" in launchers
-    for name in TOPOLOGIES:
+    for name in section_forms():
         assert name in machines
     described = (DOCS / "reference" / "machines.md").read_text()
     for name in zoo_names():

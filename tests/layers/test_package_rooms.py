@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,3 +73,23 @@ def test_permissions_have_no_circles() -> None:
 def test_modules_do_not_import_each_other_in_circles() -> None:
     arrows = {name: set(imported(path)) - {name} for name, path in MODULES.items()}
     assert not circles(arrows)
+
+
+#: What would take the short text of a machine apart beside the core's parser.
+TAKEN_APART = re.compile(
+    r"(?:machine|described|network|before|after)\.text"
+    r"\.(?:partition|rpartition|split|rsplit|find|index|startswith|removeprefix|replace)"
+    r"|in (?:\w+\.)*(?:machine|described|network)\.text\b"
+    r"|re\.\w+\(.*(?:machine|described|network)\.text\b"
+    r"|(?:partition|split|find)\(\"\+(?:node|down)"
+)
+
+
+def test_machine_text_is_parsed_by_the_core_alone() -> None:
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{number}: {line.strip()}"
+        for path in FILES
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if TAKEN_APART.search(line)
+    ]
+    assert not wrong

@@ -72,7 +72,7 @@ std::string joined(const std::vector<std::uint32_t>& numbers) {
 }
 
 /// Costs as those of nodes that `topoloom machine detect` describes.
-std::string tree_text(const std::vector<std::uint32_t>& arity, std::size_t node_level) {
+std::string text_of_tree(const std::vector<std::uint32_t>& arity, std::size_t node_level) {
     constexpr std::uint32_t node_cost = 16;
     std::vector<std::uint32_t> network, inside, distance;
     for (std::size_t l = arity.size(); l-- > 0;) {
@@ -115,7 +115,7 @@ Seated learn_machine(const Groups& groups, std::size_t node_level) {
         digits = Digits(groups, merged);
     }
     const std::vector<std::uint32_t> arity = digits.arities();
-    Seated seated{tree_text(arity, node_level), {}};
+    Seated seated{text_of_tree(arity, node_level), {}};
     seated.slots.reserve(groups.processes);
     for (std::size_t p = 0; p < groups.processes; ++p) {
         std::uint32_t slot = 0;

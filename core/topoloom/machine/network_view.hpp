@@ -63,10 +63,18 @@ class RareTopology : public NetworkView {
 };
 
 /// Searches on links are compiled for these; the others are rare, or small.
+#define TOPOLOOM_COMMON_TOPOLOGIES(USE) \
+    USE(Torus) USE(Hosted<Torus>) USE(Tree) USE(FatTree) USE(Hosted<Dragonfly>)
+
+/// What with_common_topology() may call with: the common ones, and a rare one of each geometry.
+#define TOPOLOOM_LINK_NETWORKS(USE) \
+    TOPOLOOM_COMMON_TOPOLOGIES(USE) \
+    USE(RareTopology<Torus>) USE(RareTopology<WideTorus>) USE(RareTopology<HopTable>)
+
+#define TOPOLOOM_OR_SAME(TYPE) || std::is_same_v<T, TYPE>
 template <class T>
-inline constexpr bool is_common_topology =
-    std::is_same_v<T, Torus> || std::is_same_v<T, Hosted<Torus>> || std::is_same_v<T, Tree> ||
-    std::is_same_v<T, FatTree> || std::is_same_v<T, Hosted<Dragonfly>>;
+inline constexpr bool is_common_topology = false TOPOLOOM_COMMON_TOPOLOGIES(TOPOLOOM_OR_SAME);
+#undef TOPOLOOM_OR_SAME
 
 /// Calls use(topology) with a common topology, or with a rare one by its geometry.
 template <class Use>

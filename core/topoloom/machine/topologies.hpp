@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of topologies. A new one: a file that meets the concept, and its name here.
+// The list of topologies. A new one: a file that meets the concept, its type here, and the texts that make it.
 #pragma once
 
+#include <array>
 #include <variant>
 
 #include "topoloom/machine/topologies/dragonfly.hpp"
@@ -24,5 +25,15 @@ using TopologiesAnd =
 
 /// A topology as it was built, with nothing down.
 using WholeTopology = TopologiesAnd<>;
+
+/// What machine text says of a kind of topology; each stands in text/..._text.cpp.
+struct TopologyText;
+extern const TopologyText torus_text, mesh_text, twisted_text, hyperx_text, hypercube_text, ring_text,
+    tree_text, fat_tree_text, dragonfly_text, rails_text, graph_text;
+
+/// All of them, in the order in which people see them.
+inline constexpr std::array topology_texts{&torus_text,     &mesh_text,  &twisted_text, &hyperx_text,
+                                           &hypercube_text, &ring_text,  &tree_text,    &fat_tree_text,
+                                           &dragonfly_text, &rails_text, &graph_text};
 
 }  // namespace topoloom

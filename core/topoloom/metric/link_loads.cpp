@@ -414,13 +414,8 @@ bool LinkLoads<T>::crosses(Rank end, const RankMessage& message, std::span<const
     return found;
 }
 
-template class LinkLoads<Torus>;
-template class LinkLoads<Hosted<Torus>>;
-template class LinkLoads<Tree>;
-template class LinkLoads<FatTree>;
-template class LinkLoads<Hosted<Dragonfly>>;
-template class LinkLoads<RareTopology<Torus>>;
-template class LinkLoads<RareTopology<WideTorus>>;
-template class LinkLoads<RareTopology<HopTable>>;
+#define TOPOLOOM_DEFINE(TYPE) template class LinkLoads<TYPE>;
+TOPOLOOM_LINK_NETWORKS(TOPOLOOM_DEFINE)
+#undef TOPOLOOM_DEFINE
 
 }  // namespace topoloom

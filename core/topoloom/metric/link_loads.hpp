@@ -260,13 +260,8 @@ class LinkLoads {
     } last_{};
 };
 
-extern template class LinkLoads<Torus>;
-extern template class LinkLoads<Hosted<Torus>>;
-extern template class LinkLoads<Tree>;
-extern template class LinkLoads<FatTree>;
-extern template class LinkLoads<Hosted<Dragonfly>>;
-extern template class LinkLoads<RareTopology<Torus>>;
-extern template class LinkLoads<RareTopology<WideTorus>>;
-extern template class LinkLoads<RareTopology<HopTable>>;
+#define TOPOLOOM_DECLARE(TYPE) extern template class LinkLoads<TYPE>;
+TOPOLOOM_LINK_NETWORKS(TOPOLOOM_DECLARE)
+#undef TOPOLOOM_DECLARE
 
 }  // namespace topoloom

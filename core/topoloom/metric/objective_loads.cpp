@@ -231,13 +231,8 @@ TimeParts time_parts(const Machine& machine, const Goal& goal, std::span<const S
     });
 }
 
-template class ObjectiveLoads<Torus>;
-template class ObjectiveLoads<Hosted<Torus>>;
-template class ObjectiveLoads<Tree>;
-template class ObjectiveLoads<FatTree>;
-template class ObjectiveLoads<Hosted<Dragonfly>>;
-template class ObjectiveLoads<RareTopology<Torus>>;
-template class ObjectiveLoads<RareTopology<WideTorus>>;
-template class ObjectiveLoads<RareTopology<HopTable>>;
+#define TOPOLOOM_DEFINE(TYPE) template class ObjectiveLoads<TYPE>;
+TOPOLOOM_LINK_NETWORKS(TOPOLOOM_DEFINE)
+#undef TOPOLOOM_DEFINE
 
 }  // namespace topoloom

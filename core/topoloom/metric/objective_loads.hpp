@@ -125,13 +125,8 @@ decltype(auto) with_loads(const Machine& machine, const Goal& goal, const Use& u
 [[nodiscard]] TimeParts time_parts(const Machine& machine, const Goal& goal,
                                    std::span<const Slot> slot_of_rank);
 
-extern template class ObjectiveLoads<Torus>;
-extern template class ObjectiveLoads<Hosted<Torus>>;
-extern template class ObjectiveLoads<Tree>;
-extern template class ObjectiveLoads<FatTree>;
-extern template class ObjectiveLoads<Hosted<Dragonfly>>;
-extern template class ObjectiveLoads<RareTopology<Torus>>;
-extern template class ObjectiveLoads<RareTopology<WideTorus>>;
-extern template class ObjectiveLoads<RareTopology<HopTable>>;
+#define TOPOLOOM_DECLARE(TYPE) extern template class ObjectiveLoads<TYPE>;
+TOPOLOOM_LINK_NETWORKS(TOPOLOOM_DECLARE)
+#undef TOPOLOOM_DECLARE
 
 }  // namespace topoloom

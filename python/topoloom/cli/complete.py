@@ -10,11 +10,12 @@ def machines(incomplete: str) -> list[str]:
     """Names of the zoo, detect, kinds of topologies, and files here that may be one."""
     from pathlib import Path
 
-    from topoloom.machines.machine_file import DETECT, TOPOLOGIES, zoo_names
+    from topoloom.machines.machine_file import DETECT, zoo_names
+    from topoloom.machines.topology_forms import topology_forms
 
     ends = (".toml", ".graph", ".metis", ".tgt", ".xml", ".conf", ".yaml")
     files = [str(path) for path in Path().glob("*") if path.suffix in ends]
-    kinds = [f"{name}:" for name in TOPOLOGIES if name.isalpha()]
+    kinds = [f"{form.name}:" for form in topology_forms()]
     return _starting(incomplete, [DETECT, *zoo_names(), *kinds, *files])
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topoloom._core import Machine
+from topoloom._core import Machine, MachineText
 from topoloom.figure.layout import layout
 from topoloom.figure.links import Array
 from topoloom.figure.network import Network, folded, network_of, within
@@ -54,7 +54,7 @@ def draw_machine(
     OSError
         If the file cannot be written.
     """
-    topology = write_topology(machine.text.partition("+")[0])
+    topology = write_topology(MachineText(machine.text))
     network = network_of(machine, topology)
     ranked = _ranked(network)
     parts = parts_of(topology, network) if _is_crowded(topology, network) else None

@@ -8,11 +8,10 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from topoloom._core import Machine
+from topoloom._core import Machine, MachineText
 from topoloom.importers.described import Described
 from topoloom.support.units import format_bandwidth
 
-_NODE = "+node:"
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")
 
 
@@ -105,27 +104,29 @@ def with_speeds(described: Described, network: Network | None = None) -> Describ
     if described.network is None or nodes == 1:
         return described
     network = network or NETWORKS.get(described.network, NETWORKS[""])
-    outside, mark, inside = described.text.partition(_NODE)
-    kind, _, rest = outside.partition(":")
-    shape, *options = rest.split(",")
+    text = MachineText(described.text)
+    topology, node = text.topology, text.node
+    kind, shape = topology.name, topology.body
+    options = [f"{key}={value}" for key, value in topology.options]
     if kind == "graph":
-        _, links = shape.split(":", 1)
-        options = _graph_links([links, *options], nodes, network.bandwidth)
-        shape = shape.partition(":")[0] + ":" + options.pop(0)
+        counts, _, link = shape.partition(":")
+        links = _graph_links([link, *topology.items], nodes, network.bandwidth)
+        shape = f"{counts}:{links[0]}"
+        options = [*links[1:], *options]
     elif kind == "tree":
-        arities = [int(arity) for arity in shape.split(":")]
-        options.append(_tree_bandwidths(arities, network.bandwidth))
+        options.append(_tree_bandwidths(topology.sizes, network.bandwidth))
     else:
         options.append(f"bandwidth={_written(network.bandwidth)}")
     options += filter(None, [network.options])
-    text = f"{kind}:{','.join([shape, *options])}"
-    if mark or network.node:
-        text += _NODE + ",".join(filter(None, [inside or "1", network.node]))
+    whole = f"{kind}:{','.join([shape, *options])}"
+    if node or network.node:
+        inside = node.text if node else "node:1"
+        whole += "+" + ",".join(filter(None, [inside, network.node]))
     told = f"assumed: {network.title}, {format_bandwidth(network.bandwidth)} per "
     told += "link" if kind in ("torus", "mesh") else "node"
     if kind in ("tree", "graph"):
         told += "; switches carry all that the nodes below send"
-    return replace(described, text=text, remarks=(*described.remarks, told))
+    return replace(described, text=whole, remarks=(*described.remarks, told))
 
 
 def _tree_bandwidths(arities: list[int], card: float) -> str:

@@ -11,9 +11,8 @@ import math
 import re
 from collections.abc import Callable
 
-from topoloom._core import Error, Machine
+from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.described import Described
-from topoloom.importers.short_text import short_text
 from topoloom.importers.torus_places import MAX_ROUTERS
 
 _MAX_TERMINALS = 2**31 - 1
@@ -179,13 +178,13 @@ def write_scotch_target(machine: Machine) -> str:
     topoloom.Error
         For networks that Scotch has no name for.
     """
-    network = short_text(machine.text)
-    if network.kind in ("torus", "mesh"):
+    kind = MachineText(machine.text).topology.name
+    if kind in ("torus", "mesh"):
         return _write_grid(machine)
-    if network.kind == "tree":
+    if kind == "tree":
         return _write_tree(machine)
     raise Error(
-        f"Scotch has no target for a {network.kind}; a tree, torus or mesh can be "
+        f"Scotch has no target for a {kind}; a tree, torus or mesh can be "
         "written (for others write a METIS graph)"
     )
 
@@ -214,13 +213,12 @@ def _write_grid(machine: Machine) -> str:
 
 
 def _write_tree(machine: Machine) -> str:
-    network = short_text(machine.text)
-    if ",port=" in network.inside:
+    text = MachineText(machine.text)
+    if text.node and "port" in dict(text.node.options):
         raise Error("Scotch knows no ways to a node's network port; leave out port=")
-    inside = [int(n) for n in network.inside.partition(",")[0].split(":") if n]
     levels: list[tuple[int, int]] = []  # bottom-up: arity, absolute distance
     span = 1
-    for arity in inside + network.sizes:
+    for arity in machine.levels + text.topology.sizes:
         if arity == 1:
             continue
         distance = machine.distance(0, span)

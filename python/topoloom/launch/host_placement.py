@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -197,8 +196,7 @@ def host_placement(
 
 def packages(machine: Machine) -> int:
     """Count the packages of a node: the top level of a node with several levels."""
-    levels = re.search(r"\+node:\d+(?::\d+)*:(\d+)", machine.text)
-    return int(levels[1]) if levels else 1
+    return machine.levels[-1] if len(machine.levels) > 1 else 1
 
 
 def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:

@@ -3,22 +3,20 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-from topoloom._core import Machine
+from topoloom._core import Machine, MachineText, TextSection
 from topoloom.importers.described import AllocatedNode, Described
 from topoloom.nodes.node_parts import NodeParts
 
-_NODE, _DOWN = "+node:", "+down:"
 #: Options of a node that stay where the new one says nothing of them.
 _SPEEDS = ("bandwidth", "startup", "latency", "memory", "memory-startup")
 
 
 def split_changes(name: str) -> tuple[str, str]:
     """Split ``frontier+node:8`` into the name and the rest, which may be empty."""
-    mark = re.search(r"\+(?:node|down):", name)
-    return (name[: mark.start()], name[mark.start() :]) if mark else (name, "")
+    base = MachineText(name).network
+    return base, name[len(base) :]
 
 
 def changed(described: Described, changes: str) -> Described:
@@ -32,14 +30,15 @@ def changed(described: Described, changes: str) -> Described:
     topoloom.Error
         If the machine, or the one with the changes, cannot be read.
     """
-    outside, _, inside = described.text.partition(_NODE)
-    network, _, down = outside.partition(_DOWN)
-    more, node, new = changes.partition(_NODE)
-    down = ",".join(filter(None, [down, more.removeprefix(_DOWN)]))
-    text = network + (_DOWN + down if down else "")
-    inside = _with_speeds(new, inside) if node else inside
-    text += _NODE + inside if inside or node else ""
-    if not node:
+    old, new = MachineText(described.text), MachineText(changes)
+    text = old.network
+    if down := [*old.down, *new.down]:
+        text += f"+down:{','.join(down)}"
+    if new.node:
+        text += f"+{new.node.text}{_missing_speeds(new.node, old.node)}"
+    elif old.node:
+        text += f"+{old.node.text}"
+    if not new.node:
         return replace(described, text=text)
     before, after = Machine(described.text), Machine(text)
     if before.slots_per_node == after.slots_per_node:
@@ -52,12 +51,11 @@ def changed(described: Described, changes: str) -> Described:
     )
 
 
-def _with_speeds(new: str, old: str) -> str:
-    """Complete the inside of a node with the speeds of another."""
-    given = {option.partition("=")[0] for option in new.split(",")}
-    kept = [
-        option
-        for option in old.split(",")
-        if option.partition("=")[0] in _SPEEDS and option.partition("=")[0] not in given
-    ]
-    return ",".join([new, *kept])
+def _missing_speeds(new: TextSection, old: TextSection | None) -> str:
+    """Write the speeds of a node that another does not have."""
+    given = dict(new.options)
+    return "".join(
+        f",{key}={value}"
+        for key, value in (old.options if old else [])
+        if key in _SPEEDS and key not in given
+    )

@@ -22,6 +22,7 @@ from topoloom.machines.import_formats import IMPORTERS
 from topoloom.machines.machine_changes import changed, split_changes
 from topoloom.machines.machine_toml import read_machine_toml
 from topoloom.machines.machine_toml_writer import write_machine_toml
+from topoloom.machines.topology_forms import section_forms
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.files import (
     MAX_BYTES,
@@ -38,56 +39,6 @@ from topoloom.support.units import counted
 DETECT = "detect"
 #: The characters that importers look at to recognize a format.
 _HEAD = 64 * 1024
-
-#: name -> what it is, and an example of its short text
-TOPOLOGIES = {
-    "torus": (
-        "rings in every dimension (wrap=110 opens some); dimension-ordered routes",
-        "torus:17x8x24,nodes=2,bandwidth=9.4GB/s,bandwidth.y=half",
-    ),
-    "mesh": ("a torus without the wrap-around links", "mesh:4x4x4"),
-    "twisted": (
-        "a torus whose links that close an axis also shift others",
-        "twisted:4x4x8,twist.x=0:0:4,twist.y=0:0:4",
-    ),
-    "hyperx": (
-        "routers all joined along every axis: flattened butterflies",
-        "hyperx:8x8x4,nodes=8",
-    ),
-    "hypercube": ("a router at every corner of a cube", "hypercube:10"),
-    "ring": (
-        "stations on a bus of rings both ways, as in the Cell processor",
-        "ring:12,rings=2,transfers=3,bandwidth=25.6GB/s",
-    ),
-    "tree": (
-        "levels bottom-up: 4 in a group, 8 groups in the next; absolute distances",
-        "tree:4:8:2,distance=1:10:100",
-    ),
-    "fattree": (
-        "switches with several parents: down and up arities, cables, d-mod-k routes",
-        "fattree:44:182,up=1:6,parallel=1:3",
-    ),
-    "dragonfly": (
-        "groups of joined routers, all groups joined; minimal, Valiant or UGAL routes",
-        "dragonfly:9x4,nodes=2,global=2,routing=ugal",
-    ),
-    "rails": (
-        "GPUs in NVLink domains, one rail switch for each place in a domain",
-        "rails:8:32:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s",
-    ),
-    "graph": (
-        "nodes and links one by one, switches after the nodes; shortest paths",
-        "graph:4+1:0-4,1-4,2-4,3-4",
-    ),
-    "+down": (
-        "behind any of these: nodes, vertices (v40) and links (0-1, 5>6) that failed",
-        "torus:8x8x8+down:17,v40,0-1",
-    ),
-    "+node": (
-        "behind any of these: slots in a node, bottom-up, with distances",
-        "torus:8x8x8+node:16:2,distance=1:2:10,port=0:3",
-    ),
-}
 
 #: what is read by its suffix; all else is recognized by what is in it
 FORMATS = {
@@ -173,7 +124,7 @@ def describe_machine(text: str | Path) -> Described:
     if name == DETECT:
         return detect_machine()
     base, changes = split_changes(name)
-    if changes and base.partition(":")[0] not in TOPOLOGIES and not exists(path):
+    if changes and base.partition(":")[0] not in section_forms() and not exists(path):
         described = describe_machine(base)
         with named(name):
             return changed(described, changes)
@@ -186,12 +137,12 @@ def describe_machine(text: str | Path) -> Described:
     files = _zoo_files()
     if name in files:
         return read_machine_toml(files[name])[0]
-    if name and kind not in TOPOLOGIES and exists(path):
+    if name and kind not in section_forms() and exists(path):
         return _import(path)
     if kind != name:
         return Described(name)
-    if name in TOPOLOGIES:
-        example = TOPOLOGIES[name][1]
+    if name in section_forms():
+        example = section_forms()[name].example
         raise Error(f"machine '{name}' lacks its size; write it as in {example}")
     if path.suffix or path.name != name:
         return _import(path)  # which says why it cannot be read
@@ -226,7 +177,7 @@ def save_machine(
     for suffix, write in WRITERS.values():
         if path.suffix == suffix:
             with named(path):
-                if "+down:" in machine.text:
+                if machine.has_failures:
                     raise Error("failures can be written in a .toml only")
                 text = write(machine)
             write_text(path, text)

@@ -9,7 +9,7 @@ source and a date::
     name = "an example"
 
     [topology]
-    kind = "torus"                      # or another of topology_keys.KINDS
+    kind = "torus"                      # see `topoloom list topologies`
     size = [17, 8, 24]
     nodes = 2                           # nodes per router
     bandwidth = { default = "9.4 GB/s", y = "4.7 GB/s" }

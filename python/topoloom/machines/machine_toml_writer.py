@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from topoloom._core import Machine
+from topoloom._core import Machine, MachineText
 from topoloom.allocations.allocation_toml import allocation_lines
 from topoloom.importers.described import AllocatedNode
 from topoloom.machines.machine_toml import FORMAT, VERSION
@@ -31,13 +31,12 @@ def write_machine_toml(
 
     Remarks become comments.
     """
-    outside = machine.text.partition("+node:")[0]
-    network, _, down = outside.partition("+down:")
-    sections = {"topology": write_topology(network)}
+    text = MachineText(machine.text)
+    sections = {"topology": write_topology(text)}
     if hosts:
         sections["topology"]["hosts"] = compress_hostlist(hosts)
-    if down:
-        sections["down"] = write_down(down)
+    if down := write_down(text):
+        sections["down"] = down
     if inside := write_node(machine, node):
         sections["node"] = inside
     lines = [

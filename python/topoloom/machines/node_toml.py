@@ -23,7 +23,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from topoloom._core import Error, Machine
+from topoloom._core import Error, Machine, MachineText
 from topoloom.machines.topology_options import split_numbers, with_space
 from topoloom.nodes.node_parts import COSTS, NodeParts, shortest_port
 from topoloom.nodes.node_parts_table import KEYS as PARTS
@@ -82,9 +82,11 @@ def read_node(node: dict[str, Any]) -> tuple[str, NodeParts]:
 
 def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
     """Make the table of a machine's nodes; empty where they have no levels."""
-    if "+node:" not in machine.text:
+    node = MachineText(machine.text).node
+    if node is None:
         return {}
-    levels, options = _given(machine)
+    options = dict(node.options)
+    levels = split_numbers(node.body)
     table: dict[str, Any] = {"levels": levels}
     if parts.names:
         table["names"] = list(parts.names)
@@ -99,7 +101,7 @@ def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
 
 def write_port(machine: Machine) -> dict[str, Any]:
     """Make the entries of the port: costs of ways unless all are 0, and its speeds."""
-    options = _given(machine)[1]
+    options = _options(machine)
     costs = shortest_port(split_numbers(options.get("port", "0")))
     given = {option.replace("-", "_"): value for option, value in options.items()}
     speeds = {key: with_space(given[key]) for key in _SPEEDS if key in given}
@@ -108,7 +110,7 @@ def write_port(machine: Machine) -> dict[str, Any]:
 
 def level_costs(machine: Machine, names: Sequence[str]) -> dict[str, int]:
     """Name the distances of a machine's levels, and the weight of a hop."""
-    options = _given(machine)[1]
+    options = _options(machine)
     distance = split_numbers(options.get("distance", ":".join("0" * len(names))))
     if len(distance) == len(names):
         distance.append(_default_hop(machine, distance))
@@ -120,20 +122,21 @@ def _default_hop(machine: Machine, distance: list[int]) -> int:
     """Find what a hop weighs where the text does not say it."""
     if machine.node_count == 1:
         return COSTS[_HOP]  # none is there, but the node may be put into a network
-    network, _, inside = machine.text.partition("+node:")
-    node = f"{inside.partition(',')[0]},distance={':'.join(map(str, distance))}"
+    text = MachineText(machine.text)
+    down = f"+down:{','.join(text.down)}" if text.down else ""
+    inside = ":".join(map(str, machine.levels))
+    node = f"+node:{inside},distance={':'.join(map(str, distance))}"
     weighed, plain = (
-        Machine(f"{network}+node:{node}{hop}").distance(0, machine.slots_per_node)
+        Machine(text.network + down + node + hop).distance(0, machine.slots_per_node)
         for hop in ("", ":1")
     )
     return weighed // plain if plain else 1
 
 
-def _given(machine: Machine) -> tuple[list[int], dict[str, str]]:
-    """Take apart what the short text says of a node: its levels, and options."""
-    levels, *options = machine.text.partition("+node:")[2].split(",")
-    pairs = dict(option.split("=", 1) for option in options)
-    return split_numbers(levels) if levels else [], pairs
+def _options(machine: Machine) -> dict[str, str]:
+    """Find the options of a machine's nodes."""
+    node = MachineText(machine.text).node
+    return dict(node.options) if node else {}
 
 
 def _port(node: dict[str, Any], slots: int) -> list[int]:

@@ -15,28 +15,29 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from topoloom._core import Machine
+from topoloom._core import Machine, MachineText
 from topoloom.machines.topology_keys import write_down, write_topology
-from topoloom.machines.topology_options import AXES, split_numbers
+from topoloom.machines.topology_options import AXES
 
 
 def outline(machine: Machine) -> list[str]:
     """Draw the machine's parts as a tree, one line for each level."""
-    outside, _, inside = machine.text.partition("+node:")
-    network, _, down = outside.partition("+down:")
-    topology = write_topology(network)
-    parts = _PARTS[topology["kind"]](topology)
+    text = MachineText(machine.text)
+    topology = write_topology(text)
+    if describe := _PARTS.get(topology["kind"]):
+        parts = describe(topology)
+    else:
+        parts = [machine.name]
     if machine.slots_per_node > 1:
-        levels = split_numbers(inside.partition(",")[0])
-        *groups, slots = reversed(levels)
+        *groups, slots = reversed(machine.levels)
         parts += [_counted(count, "group") for count in groups]
         parts.append(_counted(slots, "slot"))
     lines = [
         part if depth == 0 else "   " * (depth - 1) + "└─ " + part
         for depth, part in enumerate(parts)
     ]
-    if down:
-        lines.append(f"without {_failures(write_down(down))}")
+    if machine.has_failures:
+        lines.append(f"without {_failures(write_down(text))}")
     return lines
 
 

@@ -1,38 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kinds of ``[topology]``: what keys each has, and their place in the short text.
 
-A new kind is an entry of `KINDS`; reading and writing follow from it.
+Both follow from the options of each kind that the core names.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from topoloom._core import Error
+from topoloom._core import Error, MachineText
 from topoloom.machines import graph_toml
-from topoloom.machines.topology_options import (
-    CARDS,
-    FORWARD,
-    HOST,
-    NODES,
-    ORDER,
-    ROUTES,
-    TWIST,
-    WORD,
-    WRAP,
-    Option,
-    listed,
-    one,
-    per_axis,
-    per_class,
-    per_level,
-    split_numbers,
-    whole,
-)
+from topoloom.machines.topology_forms import SectionForm, topology_forms
+from topoloom.machines.topology_options import HOST, Option, option_of, split_numbers
 from topoloom.support.nearest import unknown_name
 from topoloom.support.toml_values import entry, numbers, refuse_unknown, typed
-from topoloom.support.units import parse_bandwidth, parse_latency
 
 
 class Kind(NamedTuple):
@@ -45,86 +28,35 @@ class Kind(NamedTuple):
     options: dict[str, Option]
 
 
-def _speeds(form: Any, *classes: str, **more: bool) -> dict[str, Option]:
+@cache
+def kinds() -> dict[str, Kind]:
+    """Describe the kinds of topologies in TOML, from what the core says of each."""
     return {
-        "bandwidth": form(parse_bandwidth, *classes, **more),
-        "latency": form(parse_latency, *classes, **more),
+        form.name: Kind(form.body, form.separator, _options(form))
+        for form in topology_forms()
     }
 
 
-_TORUS = {
-    "nodes": NODES,
-    "cards": CARDS,
-    "order": ORDER,
-    "ties": WORD,
-    **_speeds(per_axis, ways=True),
-}
+def _options(form: SectionForm) -> dict[str, Option]:
+    names = {option.name for option in form.options}
+    hosts = (HOST,) if "hosts" in names else ()
+    return {
+        _TOML_KEYS.get(option.name, option.name): option_of(option, hosts)
+        for option in form.options
+        if option.name != "hosts"  # cards = 0 in TOML, where hosts are names
+    }
 
-_JOINED = {"nodes": NODES, "cards": CARDS, "order": ORDER, **_speeds(per_axis)}
 
-KINDS = {
-    "torus": Kind("size", "x", {"wrap": WRAP, **_TORUS}),
-    "mesh": Kind("size", "x", _TORUS),
-    "twisted": Kind(
-        "size",
-        "x",
-        {
-            "twist": TWIST,
-            "nodes": NODES,
-            "cards": CARDS,
-            **_speeds(per_axis, ways=True),
-        },
-    ),
-    "hyperx": Kind("size", "x", _JOINED),
-    "hypercube": Kind("dimensions", "", _JOINED),
-    "ring": Kind(
-        "stations",
-        "",
-        {"rings": whole(1), "transfers": whole(1), "ties": WORD, **_speeds(one)},
-    ),
-    "tree": Kind("levels", ":", {"distance": listed(0), **_speeds(per_level)}),
-    "fattree": Kind(
-        "levels",
-        ":",
-        {
-            "up": listed(1),
-            "parallel": listed(1),
-            "routing": WORD,
-            **_speeds(per_level),
-        },
-    ),
-    "dragonfly": Kind(
-        "size",
-        "x",
-        {
-            "nodes": NODES,
-            "cards": CARDS,
-            "global": whole(1),
-            "arrangement": WORD,
-            "routing": WORD,
-            **_speeds(per_class, "local", "row", "column", "global", HOST),
-        },
-    ),
-    "rails": Kind(
-        "levels",
-        ":",
-        {
-            "rails": whole(1),
-            "spines": whole(1),
-            "cross": WORD,
-            **_speeds(per_class, "nvlink", "rail", "spine"),
-        },
-    ),
-    "graph": Kind("", "", {**_speeds(one), "routes": ROUTES, "forward": FORWARD}),
-}
+#: option -> key, where these differ
+_TOML_KEYS = {"route": "routes"}
 
 
 def read_topology(topology: dict[str, Any], folder: Path) -> str:
     """Say in a short text what the table ``[topology]`` says, without its hosts."""
     name = entry(topology, "kind", str, "topology.kind")
-    if name not in KINDS:
-        raise Error(unknown_name("topology.kind", name, KINDS))
-    kind = KINDS[name]
+    if name not in kinds():
+        raise Error(unknown_name("topology.kind", name, kinds()))
+    kind = kinds()[name]
     bodies = (kind.body,) if kind.body else graph_toml.KEYS
     refuse_unknown(topology, ("kind", *bodies, *kind.options, "hosts"), "topology.")
     if kind.body:
@@ -149,26 +81,21 @@ def _read_body(kind: Kind, topology: dict[str, Any]) -> tuple[str, int]:
     return str(value), value
 
 
-def write_topology(text: str) -> dict[str, Any]:
-    """Make the table ``[topology]`` of a short text without failures and nodes."""
-    head, *items = text.split(",")
-    name, _, body = head.partition(":")
-    kind = KINDS[name]
-    table: dict[str, Any] = {"kind": name}
+def write_topology(text: MachineText) -> dict[str, Any]:
+    """Make the table ``[topology]`` of a machine."""
+    topology = text.topology
+    kind = kinds()[topology.name]
+    table: dict[str, Any] = {"kind": topology.name}
     if not kind.body:
-        table |= graph_toml.write_body(
-            body, [item for item in items if "=" not in item]
-        )
+        table |= graph_toml.write_body(topology.body, topology.items)
     elif kind.separator:
-        table[kind.body] = split_numbers(body, kind.separator)
+        table[kind.body] = split_numbers(topology.body, kind.separator)
     else:
-        table[kind.body] = int(body)
-    for item in items:
-        key, equals, value = item.partition("=")
-        if equals:
-            key, _, part = key.partition(".")
-            key = {"route": "routes", "hosts": "cards"}.get(key, key)
-            table[key] = kind.options[key].write(table.get(key), part, value)
+        table[kind.body] = int(topology.body)
+    for option, value in topology.options:
+        key, _, part = option.partition(".")
+        key = {**_TOML_KEYS, "hosts": "cards"}.get(key, key)
+        table[key] = kind.options[key].write(table.get(key), part, value)
     return table
 
 
@@ -190,10 +117,10 @@ def _ids(down: dict[str, Any], key: str) -> list[int]:
     return numbers(down[key], 0, f"down.{key}") if key in down else []
 
 
-def write_down(text: str) -> dict[str, Any]:
-    """Make the table ``[down]`` of what follows ``+down:``."""
+def write_down(text: MachineText) -> dict[str, Any]:
+    """Make the table ``[down]`` of a machine; empty if nothing is down."""
     table: dict[str, Any] = {}
-    for item in text.split(","):
+    for item in text.down:
         if graph_toml.is_link(item):
             table.setdefault("links", []).append(item)
         elif item.startswith("v"):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
+from topoloom.machines.topology_forms import OptionForm
 from topoloom.support.toml_values import (
     FRACTIONS,
     are_ids,
@@ -15,6 +16,7 @@ from topoloom.support.toml_values import (
     quantity,
     typed,
 )
+from topoloom.support.units import parse_bandwidth, parse_latency
 
 AXES = "xyzabcdefghijklmnopqrstuvw"
 
@@ -258,3 +260,39 @@ def split_numbers(text: str, separator: str = ":") -> list[int]:
 def with_space(text: str) -> str:
     """Write ``9.4GB/s`` as ``9.4 GB/s``; a bare number gets its unit from the key."""
     return re.sub(r"^([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z])", r"\1 \2", text)
+
+
+_ONE_FORM: dict[str, Option] = {
+    "count": whole(1),
+    "counts": listed(1),
+    "distances": listed(0),
+    "word": WORD,
+    "axis_flags": WRAP,
+    "axis_order": ORDER,
+    "axis_shifts": TWIST,
+    "route": ROUTES,
+}
+
+_ONE_NAME = {"nodes": NODES, "cards": CARDS, "forward": FORWARD}
+
+
+def option_of(option: OptionForm, hosts: tuple[str, ...]) -> Option:
+    """Say how TOML writes an option of the short text.
+
+    Parameters
+    ----------
+    hosts
+        What names the links of nodes among the classes of links, if there are any.
+    """
+    if option.name in _ONE_NAME:
+        return _ONE_NAME[option.name]
+    if option.form in _ONE_FORM:
+        return _ONE_FORM[option.form]
+    parse = parse_bandwidth if option.name == "bandwidth" else parse_latency
+    if option.form == "quantity":
+        return one(parse)
+    if option.form == "level_quantities":
+        return per_level(parse)
+    if option.form == "class_quantities":
+        return per_class(parse, *option.words, *hosts)
+    return per_axis(parse, ways=option.form == "direction_quantities")

@@ -14,7 +14,6 @@ import numpy as np
 
 from topoloom._core import Error, Wiring
 from topoloom.figure.links import busyness
-from topoloom.machines.topology_options import split_numbers
 from topoloom.report.matrix import Level, finest_level, positions
 from topoloom.report.pack import Pack
 from topoloom.report.scene import leaving, scene_of, stored
@@ -122,7 +121,7 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     facts = {
         "ranks": report.graph.rank_count,
         "slotsPerNode": machine.slots_per_node,
-        "levels": node_levels(machine),
+        "levels": machine.levels,
         "links": len(busiest),
         "inSeconds": busyness(machine).in_seconds,
         "shape": [int(extent) for extent in machine.shape],
@@ -144,12 +143,6 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     return facts, pack
 
 
-def node_levels(machine: Machine) -> list[int]:
-    """Tell how a node's slots are grouped, from the innermost group outwards."""
-    inside = machine.text.partition("+node:")[2].partition("+")[0]
-    return split_numbers(inside.partition(",")[0]) if inside else [1]
-
-
 def _busiest_links(report: Report) -> Array:
     """List the links that are up, the busiest in any view first."""
     machine = report.machine
@@ -157,7 +150,7 @@ def _busiest_links(report: Report) -> Array:
     busy = np.zeros(machine.link_count)
     for view in report.views:
         busy = np.maximum(busy, np.asarray(view.judgement.loads) / rate)
-    if "+down:" in machine.text:
+    if machine.has_failures:
         wiring = Wiring(machine)
         size = wiring.vertex_count
         ends = [machine.link_ends(link) for link in range(machine.link_count)]

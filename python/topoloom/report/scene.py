@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from topoloom._core import MachineText
 from topoloom.figure.layout import circle, layout
 from topoloom.figure.network import Network, network_of
 from topoloom.figure.parts import GRIDS
@@ -60,7 +61,7 @@ def scene_of(machine: Machine) -> Scene:
     """Find the place of every vertex. O(vertices + links)."""
     from topoloom._core import Wiring
 
-    topology = write_topology(machine.text.partition("+")[0])
+    topology = write_topology(MachineText(machine.text))
     vertex = np.asarray(Wiring(machine).vertex, dtype=np.int64)
     network = network_of(machine, topology)
     steps = np.zeros((0, 3))

@@ -36,12 +36,17 @@ def pattern_entries() -> list[dict[str, Any]]:
 
 
 def topology_entries() -> list[dict[str, Any]]:
-    """List the kinds of topologies, each with an example."""
-    from topoloom.machines.machine_file import TOPOLOGIES
+    """List the kinds of topologies, each with an example and its options."""
+    from topoloom.machines.topology_forms import section_forms
 
     return [
-        {"name": name, "summary": summary, "example": example}
-        for name, (summary, example) in TOPOLOGIES.items()
+        {
+            "name": form.name,
+            "summary": form.summary,
+            "example": form.example,
+            "options": [option._asdict() for option in form.options],
+        }
+        for form in section_forms().values()
     ]
 
 

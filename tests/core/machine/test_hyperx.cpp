@@ -176,8 +176,8 @@ TEST_CASE("a HyperX that cannot be is refused") {
          "the "
          "+ or -; at column 12"},
         {"hyperx:4x4,ties=split",
-         "cannot read machine 'hyperx:4x4,ties=split': no option of hyperx 'ties'; there are: bandwidth, "
-         "latency, nodes, order, cards, hosts; at column 12"},
+         "cannot read machine 'hyperx:4x4,ties=split': no option of hyperx 'ties'; there are: nodes, "
+         "cards, hosts, order, bandwidth, latency; at column 12"},
         {"hypercube:0",
          "cannot read machine 'hypercube:0': a hypercube has 1 to 31 dimensions; at column 11"},
         {"hypercube:40",

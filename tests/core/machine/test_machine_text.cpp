@@ -216,10 +216,10 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
          "cannot read bandwidth 'nan': expected a number and a unit; at column 21"},
         {"torus:4x4,latency=-1us", "time '-1us' must not be negative; at column 19"},
         {"torus:4x4,nods=2",
-         "no option of torus 'nods' (did you mean 'nodes'?); there are: bandwidth, latency, nodes, order, "
-         "ties, wrap, cards, hosts; at column 11"},
+         "no option of torus 'nods' (did you mean 'nodes'?); there are: wrap, nodes, cards, hosts, order, "
+         "ties, bandwidth, latency; at column 11"},
         {"mesh:4x4,wrap=11",
-         "no option of mesh 'wrap'; there are: bandwidth, latency, nodes, order, ties, cards, hosts; at "
+         "no option of mesh 'wrap'; there are: nodes, cards, hosts, order, ties, bandwidth, latency; at "
          "column 10"},
         {"tree:4:8,distanze=1:2",
          "no option of tree 'distanze' (did you mean 'distance'?); there are: distance, bandwidth, latency; "

@@ -164,6 +164,30 @@ TEST_CASE("hops are links, whatever these weigh in distances") {
     CHECK(weighed.max_distance() == 38);
 }
 
+TEST_CASE("distances in large clusters are those of the definition") {
+    for (const std::string options :
+         {"", ",cross=spine", ",rails=4", ",bandwidth=50GB/s,bandwidth.nvlink=450GB/s"}) {
+        const Machine large = make_machine("rails:8:96:8" + options);
+        // Small enough for a table of all pairs; what is far in one is as far in the other.
+        const Machine small = make_machine("rails:8:3:3" + options);
+        const auto counterpart = [](std::uint32_t unit, std::uint32_t domain, std::uint32_t gpu) {
+            return std::pair(Slot{(unit * 96 + domain) * 8 + gpu}, Slot{(unit * 3 + domain) * 8 + gpu});
+        };
+        for (std::uint32_t a = 0; a < 72; ++a) {
+            const auto [large_a, small_a] = counterpart(a / 24, a / 8 % 3, a % 8);
+            for (std::uint32_t b = 0; b < 72; ++b) {
+                const auto [large_b, small_b] = counterpart(b / 24, b / 8 % 3, b % 8);
+                REQUIRE(large.distance(large_a, large_b) == small.distance(small_a, small_b));
+            }
+        }
+        CHECK(large.max_distance() == small.max_distance());
+        double total = 0;
+        for (std::uint32_t slot = 0; slot < large.slot_count(); ++slot)
+            total += large.distance(Slot{0}, Slot{slot});
+        CHECK(large.average_distance() == doctest::Approx(total / (large.slot_count() - 1)));
+    }
+}
+
 TEST_CASE("a rail cluster that cannot be is refused") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"rails:8:4", "cannot read machine 'rails:8:4': expected GPUS:DOMAINS:UNITS at column 7"},

@@ -192,8 +192,8 @@ TEST_CASE("a twisted torus that cannot be is refused") {
          "2 "
          "...) at column 19"},
         {"twisted:4x4,twist=0:2",
-         "cannot read machine 'twisted:4x4,twist=0:2': no option of twisted 'twist'; there are: bandwidth, "
-         "latency, nodes, twist.AXIS, cards, hosts; at column 13"},
+         "cannot read machine 'twisted:4x4,twist=0:2': no option of twisted 'twist'; there are: twist.AXIS, "
+         "nodes, cards, hosts, bandwidth, latency; at column 13"},
     };
     for (const auto& [text, reason] : bad) CHECK(complaint_about(text) == reason);
 }

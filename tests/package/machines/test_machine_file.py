@@ -11,13 +11,13 @@ from topoloom import Error, Machine, load_machine
 from topoloom.cli.complete import machines
 from topoloom.machines import machine_toml
 from topoloom.machines.machine_file import (
-    TOPOLOGIES,
     load_machine_and_hosts,
     save_machine,
     zoo,
 )
 from topoloom.machines.machine_toml import read_machine_toml
 from topoloom.machines.machine_toml_writer import write_machine_toml
+from topoloom.machines.topology_forms import section_forms
 
 HEAD = 'format = "topoloom-machine"\nversion = 1\n'
 TORUS = HEAD + '[topology]\nkind = "torus"\nsize = [4, 4]\n'
@@ -234,8 +234,8 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 
 
 def test_the_examples_of_topologies_are_machines() -> None:
-    for _, example in TOPOLOGIES.values():
-        assert load_machine(example).node_count > 1
+    for form in section_forms().values():
+        assert load_machine(form.example).node_count > 1
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from topoloom import Machine
-from topoloom.machines.machine_file import TOPOLOGIES
 from topoloom.machines.outline import outline
+from topoloom.machines.topology_forms import section_forms
 
 
 @pytest.mark.parametrize(
@@ -92,5 +92,5 @@ def test_the_parts_of_a_machine_are_a_tree(text: str, lines: list[str]) -> None:
 
 
 def test_every_kind_of_topology_has_an_outline() -> None:
-    for _, example in TOPOLOGIES.values():
-        assert outline(Machine(example))
+    for form in section_forms().values():
+        assert outline(Machine(form.example))

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from topoloom import Error
+from topoloom._core import MachineText
 from topoloom.machines.topology_keys import (
-    KINDS,
+    kinds,
     read_down,
     read_topology,
     write_down,
@@ -137,14 +138,14 @@ PAIRS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("table", "text"), PAIRS)
 def test_tables_and_short_texts_say_the_same(table: dict[str, Any], text: str) -> None:
     assert read_topology(table, Path()) == text
-    assert write_topology(text) == table
+    assert write_topology(MachineText(text)) == table
 
 
 def test_every_key_of_every_kind_is_tried_above() -> None:
-    tried = {kind: set[str]() for kind in KINDS}
+    tried = {kind: set[str]() for kind in kinds()}
     for table, _ in PAIRS:
         tried[table["kind"]] |= set(table)
-    options = {key for kind in KINDS.values() for key in kind.options}
+    options = {key for kind in kinds().values() for key in kind.options}
     assert all(tried.values())
     assert options <= set().union(*tried.values())
 
@@ -219,7 +220,7 @@ def test_what_is_wrong_is_named_with_its_key(
 def test_failures_follow_the_network() -> None:
     down = {"nodes": [17, 3], "vertices": [40], "links": ["0-1", "5>6"]}
     assert read_down(down) == "+down:17,3,v40,0-1,5>6"
-    assert write_down("17,v40,0-1,3,5>6") == down
+    assert write_down(MachineText("torus:8x8+down:17,v40,0-1,3,5>6")) == down
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from topoloom import Machine, describe_machine, load_machine
+from topoloom._core import MachineText
 from topoloom.machines.machine_facts import machine_facts
 from topoloom.machines.machine_file import save_machine, zoo, zoo_names
 from topoloom.machines.topology_keys import write_topology
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def topology(name: str) -> dict[str, Any]:
-    return write_topology(describe_machine(name).text.partition("+")[0])
+    return write_topology(MachineText(describe_machine(name).text))
 
 
 def of_kind(*kinds: str) -> list[str]:

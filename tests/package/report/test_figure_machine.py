@@ -10,15 +10,17 @@ import numpy as np
 import pytest
 
 from topoloom import Error, Machine
+from topoloom._core import MachineText
 from topoloom.figure import draw_machine
 from topoloom.figure.layout import layout
 from topoloom.figure.network import Network, folded, network_of, within
 from topoloom.figure.parts import Parts, parts_of
-from topoloom.machines.machine_file import TOPOLOGIES, load_machine
+from topoloom.machines.machine_file import load_machine
+from topoloom.machines.topology_forms import section_forms
 from topoloom.machines.topology_keys import write_topology
 
 KINDS = [
-    *(example for _, example in TOPOLOGIES.values()),
+    *(form.example for form in section_forms().values()),
     "torus:1",
     "torus:7",
     "mesh:5",
@@ -48,7 +50,7 @@ CROWDED = [
 
 
 def described(text: str) -> tuple[dict[str, Any], Network]:
-    topology = write_topology(text.partition("+")[0])
+    topology = write_topology(MachineText(text))
     return topology, network_of(Machine(text), topology)
 
 

@@ -19,7 +19,7 @@ from topoloom.cli.gaps import gaps, quick_bounds
 from topoloom.cli.problem import launcher_default, measures
 from topoloom.figure.links import busyness
 from topoloom.report import data, text
-from topoloom.report.data import Report, View, node_levels, page_data, told_links
+from topoloom.report.data import Report, View, page_data, told_links
 from topoloom.report.histogram import histogram
 from topoloom.report.matrix import finest_level, positions
 from topoloom.report.page import render
@@ -240,11 +240,6 @@ def test_the_heaviest_pairs_come_first_with_their_hops() -> None:
     slots = report.views[1].placement.slots
     hops = report.machine.hops(int(slots[pairs[0].source]), int(slots[pairs[0].target]))
     assert pairs[0].hops[1] == hops
-
-
-def test_levels_of_a_node_are_told_from_the_innermost() -> None:
-    assert node_levels(topoloom.Machine("torus:4x4")) == [1]
-    assert node_levels(topoloom.Machine("torus:4x4+node:8:2,distance=1:3")) == [8, 2]
 
 
 class Tags(HTMLParser):

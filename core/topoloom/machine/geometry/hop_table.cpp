@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/id.hpp"
@@ -27,8 +28,23 @@ HopTable::HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::
     make_blocks();
 }
 
+HopTable::HopTable(std::vector<Point> nodes, Classes classes, std::vector<std::uint32_t> group)
+    : nodes_(std::move(nodes)),
+      rows_(group.size()),
+      classes_(std::move(classes)),
+      is_plain_(false),
+      group_(std::move(group)) {
+    const NodesOfRows rows = count_nodes();
+    std::vector<char> seen(classes_.count, 0);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        if (rows.count[row] == 0 || std::exchange(seen[classes_.of_row[row]], 1) == 1) continue;
+        for (const Point& p : nodes_) farthest_ = std::max(farthest_, distance(nodes_[rows.first[row]], p));
+    }
+}
+
 void HopTable::except(std::vector<Exception> exceptions) {
     exceptions_ = std::move(exceptions);
+    is_plain_ = is_plain_ && exceptions_.empty();
     std::ranges::sort(exceptions_, {}, ends_of);
     for (const Exception& e : exceptions_) farthest_ = std::max(farthest_, e.hops);
     symmetric_ = symmetric_ && exceptions_.empty();
@@ -58,17 +74,29 @@ void HopTable::require_memory(std::uint64_t width, std::uint64_t rows, std::uint
 
 std::uint32_t HopTable::looked_up(Point a, Point b) const {
     const auto at = std::ranges::lower_bound(exceptions_, std::pair(a.node, b.node), {}, ends_of);
-    return at != exceptions_.end() && ends_of(*at) == std::pair(a.node, b.node) ? at->hops : table(a, b);
+    if (at != exceptions_.end() && ends_of(*at) == std::pair(a.node, b.node)) return at->hops;
+    return classes_.count > 0 ? between_classed(a.row, b.row) + a.leaf + b.leaf : table(a, b);
+}
+
+std::uint32_t HopTable::between_classed(std::uint32_t a, std::uint32_t b) const {
+    if (a == b) return 0;
+    if (group_[a] == group_[b]) return classes_.within;
+    return classes_.hops[std::size_t{classes_.of_row[b]} * classes_.count + classes_.of_row[a]];
+}
+
+auto HopTable::count_nodes() -> NodesOfRows {
+    NodesOfRows rows{std::vector<std::uint32_t>(rows_, 0), std::vector<std::uint32_t>(rows_, no_index)};
+    for (const Point& p : nodes_) {
+        std::uint32_t& count = rows.count[p.row];
+        if (count++ == 0) rows.first[p.row] = p.node;
+        nodes_share_routers_ = nodes_share_routers_ || (count > 1 && p.leaf == 0);
+        if (count > 1) farthest_ = std::max(farthest_, 2U * p.leaf);
+    }
+    return rows;
 }
 
 void HopTable::measure() {
-    std::vector<std::uint32_t> first(rows_, no_index);  // node of a row
-    std::vector<std::uint32_t> count(rows_, 0);
-    for (const Point& p : nodes_) {
-        if (count[p.row]++ == 0) first[p.row] = p.node;
-        nodes_share_routers_ = nodes_share_routers_ || (count[p.row] > 1 && p.leaf == 0);
-        if (count[p.row] > 1) farthest_ = std::max(farthest_, 2U * p.leaf);
-    }
+    const auto [count, first] = count_nodes();
     std::vector<std::uint32_t> farthest(rows_, 0);
     std::vector<std::uint32_t> lost(rows_, no_index);  // node that does not reach row b
     parallel_for(rows_, 0, [&](std::size_t b, int) {
@@ -177,6 +205,7 @@ auto HopTable::total_from_rows(std::span<const Point> points) const -> std::vect
         ++count[p.row];
         leaves[p.row] += p.leaf;
     }
+    if (classes_.count > 0) return total_by_classes(count, leaves);
     std::vector<Total> from(rows_);
     const Chunks columns(rows_, 1024);
     parallel_for(columns.size(), 0, [&](std::size_t c, int) {
@@ -190,6 +219,34 @@ auto HopTable::total_from_rows(std::span<const Point> points) const -> std::vect
             }
         }
     });
+    return from;
+}
+
+/// As if all rows were of other groups, and what that is wrong by in the own group.
+auto HopTable::total_by_classes(std::span<const std::uint64_t> count,
+                                std::span<const std::uint64_t> leaves) const -> std::vector<Total> {
+    std::vector<std::uint64_t> of_class(classes_.count, 0);
+    Total all;
+    for (std::size_t row = 0; row < rows_; ++row) {
+        of_class[classes_.of_row[row]] += count[row];
+        all.points += count[row];
+        all.hops += leaves[row];
+    }
+    std::vector<Total> from(rows_, all);
+    std::size_t begin = 0;
+    for (std::size_t a = 0; a < rows_; ++a) {
+        if (group_[a] != group_[begin]) begin = a;
+        const auto class_hops = [&](std::size_t other) {
+            return std::uint64_t{classes_.hops[other * classes_.count + classes_.of_row[a]]};
+        };
+        for (std::size_t other = 0; other < classes_.count; ++other)
+            from[a].hops += of_class[other] * class_hops(other);
+        for (std::size_t b = begin; b < rows_ && group_[b] == group_[a]; ++b) {
+            const std::uint64_t hops =
+                between_classed(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
+            from[a].hops += count[b] * hops - count[b] * class_hops(classes_.of_row[b]);
+        }
+    }
     return from;
 }
 

@@ -44,12 +44,23 @@ class HopTable {
         std::uint32_t hops;
     };
 
+    /// Rows that are alike: the hops between rows of different groups depend on their classes only, the same for every row of
+    /// a class, so that a small table does for many rows. Groups are runs of rows.
+    struct Classes {
+        std::vector<std::uint32_t> of_row;
+        std::uint32_t count = 0;
+        std::vector<std::uint16_t> hops;  // [b * count + a], as long one way as the other
+        std::uint16_t within = 0;         // between rows of one group
+    };
+
     /// Between rows that no route joins.
     static constexpr std::uint16_t unreached = std::numeric_limits<std::uint16_t>::max();
 
     HopTable() = default;
     /// `nodes` in their order; rows of one `group` (given by row, or empty) are cut apart last.
     HopTable(std::vector<Point> nodes, std::size_t width, Hops hops, std::vector<std::uint32_t> group = {});
+    /// The same by classes of rows; every row is reached.
+    HopTable(std::vector<Point> nodes, Classes classes, std::vector<std::uint32_t> group);
     /// Takes other hops for some pairs of nodes.
     void except(std::vector<Exception> exceptions);
 
@@ -68,11 +79,13 @@ class HopTable {
     [[nodiscard]] Point point(Node node) const { return nodes_[node.value]; }
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const {
         if (a.node == b.node) return 0;
-        if (!exceptions_.empty()) [[unlikely]]
+        if (!is_plain_) [[unlikely]]
             return looked_up(a, b);
         return table(a, b);
     }
-    [[nodiscard]] bool reaches(Point a, Point b) const { return hops_[b.row * width_ + a.row] != unreached; }
+    [[nodiscard]] bool reaches(Point a, Point b) const {
+        return classes_.count > 0 || hops_[b.row * width_ + a.row] != unreached;
+    }
     /// Whether the way back is always as long as the way there.
     [[nodiscard]] bool symmetric() const { return symmetric_; }
     /// Two nodes, the first of which cannot reach the second; the same node twice if all reach each other.
@@ -93,7 +106,7 @@ class HopTable {
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
     [[nodiscard]] Region region(std::span<const Point> points) const;
     [[nodiscard]] std::uint32_t distance_from(const Region& region, Point p) const {
-        if ((region.low <= p.row && p.row <= region.high) || !exceptions_.empty()) return 0;
+        if ((region.low <= p.row && p.row <= region.high) || !is_plain_) return 0;
         if (region.low == region.high) return hops_[p.row * width_ + region.low] + region.leaf + p.leaf;
         const std::uint32_t last = block_[region.high];
         std::uint32_t block = block_[region.low];
@@ -113,6 +126,13 @@ class HopTable {
         return hops_[b.row * width_ + a.row] + a.leaf + b.leaf;
     }
     [[nodiscard]] std::uint32_t looked_up(Point a, Point b) const;
+    [[nodiscard]] std::uint32_t between_classed(std::uint32_t a, std::uint32_t b) const;
+    /// Of every row, how many nodes it has, and the first of them.
+    struct NodesOfRows {
+        std::vector<std::uint32_t> count;
+        std::vector<std::uint32_t> first;
+    };
+    [[nodiscard]] NodesOfRows count_nodes();
     void measure();
     void make_blocks();
     [[nodiscard]] bool same_both_ways() const;
@@ -122,11 +142,15 @@ class HopTable {
         std::uint64_t points = 0;
     };
     [[nodiscard]] std::vector<Total> total_from_rows(std::span<const Point> points) const;
+    [[nodiscard]] std::vector<Total> total_by_classes(std::span<const std::uint64_t> count,
+                                                      std::span<const std::uint64_t> leaves) const;
 
     std::vector<Point> nodes_;
     std::size_t width_ = 0;
     std::size_t rows_ = 0;
     Hops hops_;
+    Classes classes_;
+    bool is_plain_ = true;               // no exceptions, no classes
     std::vector<Exception> exceptions_;  // sorted by (from, to)
     std::vector<std::uint32_t> group_;   // by row
     std::vector<std::uint32_t> block_;   // by row, ascending: its group, or the root of their number each

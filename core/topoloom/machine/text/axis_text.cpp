@@ -44,11 +44,6 @@ std::uint32_t read_axis(const Piece& name, std::size_t axes) {
     name.complain("expected one of the ", axes, " axes (x, y, z, a ... or 0, 1, 2 ...)");
 }
 
-bool is_axis_quantity(const Piece& key) {
-    const std::string_view name = key.cut('.').first.text();
-    return name == "bandwidth" || name == "latency";
-}
-
 AxisQuantities read_axis_quantities(const Section& section, std::size_t axes) {
     BytesPerSecond standard{1};
     Seconds latency{0};

@@ -21,9 +21,6 @@ struct AxisQuantities {
 /// An axis by its letter, x, y, z, a, b ..., or its number.
 [[nodiscard]] std::uint32_t read_axis(const Piece& name, std::size_t axes);
 
-/// Whether an option is one that read_axis_quantities() reads.
-[[nodiscard]] bool is_axis_quantity(const Piece& key);
-
 /// All options bandwidth, bandwidth.AXIS, bandwidth.AXIS+ and -, and the same of latency.
 [[nodiscard]] AxisQuantities read_axis_quantities(const Section& section, std::size_t axes);
 

@@ -3,19 +3,35 @@
 #include <string_view>
 
 #include "topoloom/machine/text/host_text.hpp"
-#include "topoloom/machine/text/topology_texts.hpp"
+#include "topoloom/machine/text/topology_text.hpp"
 
 namespace topoloom {
 
 namespace {
 
+constexpr std::array<std::string_view, 3> dragonfly_arrangements{"consecutive", "palmtree", "direct"};
+constexpr std::array<std::string_view, 3> dragonfly_routings{"minimal", "valiant", "ugal"};
+constexpr std::array<std::string_view, 4> dragonfly_classes{"local", "row", "column", "global"};
+constexpr std::array<std::string_view, 2> classes_of_one_row{"local", "global"};
+
+constexpr std::array dragonfly_options{
+    nodes_option,
+    cards_option,
+    hosts_option,
+    TopologyOption{"global", OptionForm::count, "global links per router"},
+    TopologyOption{"arrangement", OptionForm::word, "which global port leads to which group",
+                   dragonfly_arrangements},
+    TopologyOption{"routing", OptionForm::word, "routes to other groups", dragonfly_routings},
+    bandwidth_option(OptionForm::class_quantities, dragonfly_classes),
+    latency_option(OptionForm::class_quantities, dragonfly_classes)};
+
 /// The kinds of link, 0: row, 1: column, 2: global, that the word behind `bandwidth.` names, the first and the last.
 std::array<std::size_t, 2> read_link_kinds(const Piece& word, bool two_dimensional) {
     if (!two_dimensional)
-        return word.one_of({"local", "global"}) == 0 ? std::array<std::size_t, 2>{0, 1}
-                                                     : std::array<std::size_t, 2>{2, 2};
+        return word.one_of(classes_of_one_row) == 0 ? std::array<std::size_t, 2>{0, 1}
+                                                    : std::array<std::size_t, 2>{2, 2};
     constexpr std::array<std::array<std::size_t, 2>, 4> kinds{{{0, 1}, {0, 0}, {1, 1}, {2, 2}}};
-    return kinds[word.one_of({"local", "row", "column", "global"})];
+    return kinds[word.one_of(dragonfly_classes)];
 }
 
 /// The option `name` for all links, then name.local, then those for one kind.
@@ -36,36 +52,25 @@ void read_quantities(const Section& section, std::string_view name, bool two_dim
     }
 }
 
-}  // namespace
-
 WholeTopology read_dragonfly(const Section& section) {
     const std::vector<std::uint32_t> size = section.body.numbers('x');
     if (size.size() != 2 && size.size() != 3) {
         section.body.complain("expected GROUPSxROUTERS or GROUPSxROWSxCOLUMNS");
     }
-    refuse_items(section);
     DragonflySpec spec;
     const bool two_dimensional = size.size() == 3;
     spec.groups = size.front();
     spec.rows = two_dimensional ? size[1] : 1;
     spec.columns = size.back();
     for (const auto& [key, value] : section.options) {
-        const std::string_view name = key.cut('.').first.text();
-        if (name == "bandwidth" || name == "latency" || is_host_option(key)) {
-            continue;
-        } else if (key.text() == "nodes") {
+        if (key.text() == "nodes") {
             spec.nodes_per_router = value.number();
         } else if (key.text() == "global") {
             spec.global_links = value.number();
         } else if (key.text() == "arrangement") {
-            spec.arrangement =
-                DragonflyArrangement{static_cast<int>(value.one_of({"consecutive", "palmtree", "direct"}))};
+            spec.arrangement = static_cast<DragonflyArrangement>(value.one_of(dragonfly_arrangements));
         } else if (key.text() == "routing") {
-            spec.routing = DragonflyRouting{static_cast<int>(value.one_of({"minimal", "valiant", "ugal"}))};
-        } else {
-            unknown_option(
-                section, key,
-                with_host_options({"nodes", "global", "arrangement", "routing", "bandwidth", "latency"}));
+            spec.routing = static_cast<DragonflyRouting>(value.one_of(dragonfly_routings));
         }
     }
     read_quantities(section, "bandwidth", two_dimensional, spec.bandwidth, read_bandwidth);
@@ -73,5 +78,12 @@ WholeTopology read_dragonfly(const Section& section) {
                     [](const Piece& value, Seconds) { return read_quantity(value, parse_time); });
     return with_hosts<Dragonfly>(section, Routers::switches, spec);
 }
+
+}  // namespace
+
+constinit const TopologyText dragonfly_text{
+    {"dragonfly", "groups of joined routers, all groups joined; minimal, Valiant or UGAL routes",
+     "dragonfly:9x4,nodes=2,global=2,routing=ugal", "size", "x", dragonfly_options},
+    read_dragonfly};
 
 }  // namespace topoloom

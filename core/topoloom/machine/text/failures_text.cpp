@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/text/topology_texts.hpp"
+#include "topoloom/machine/text/failures_text.hpp"
+
+#include "topoloom/machine/text/topology_text.hpp"
 
 namespace topoloom {
 
@@ -30,5 +32,9 @@ Failures read_failures(const Section& section) {
     for (const Piece& item : section.items) read_item(item, failures);
     return failures;
 }
+
+constinit const SectionForm down_form{
+    "+down", "behind any of these: nodes, vertices (v40) and links (0-1, 5>6) that failed",
+    "torus:8x8x8+down:17,v40,0-1", "", ""};
 
 }  // namespace topoloom

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/text/topology_texts.hpp"
+#include <array>
+#include <string_view>
+
+#include "topoloom/machine/text/topology_text.hpp"
 
 namespace topoloom {
 
 namespace {
+
+constexpr std::array<std::string_view, 2> no_or_yes{"no", "yes"};
+
+constexpr std::array graph_options{
+    bandwidth_option(OptionForm::quantity), latency_option(OptionForm::quantity),
+    TopologyOption{"route", OptionForm::route, "a route that is not the shortest path"},
+    TopologyOption{"forward", OptionForm::word, "whether messages pass through nodes", no_or_yes}};
 
 void read_link(const Piece& item, BytesPerSecond standard, Seconds latency,
                std::vector<ExplicitLink>& links) {
@@ -16,8 +26,6 @@ void read_link(const Piece& item, BytesPerSecond standard, Seconds latency,
     links.push_back(link);
     if (!one_way) links.push_back({link.to, link.from, link.bandwidth, link.latency});
 }
-
-}  // namespace
 
 WholeTopology read_graph(const Section& section) {
     ExplicitGraphSpec spec;
@@ -34,15 +42,21 @@ WholeTopology read_graph(const Section& section) {
             latency = read_quantity(value, parse_time);
         } else if (key.text() == "route") {
             spec.routes.push_back(value.numbers('>'));
-        } else if (key.text() == "forward") {
-            spec.nodes_forward = value.one_of({"no", "yes"}) == 1;
         } else {
-            unknown_option(section, key, {"bandwidth", "latency", "route", "forward"});
+            spec.nodes_forward = value.one_of(no_or_yes) == 1;
         }
     }
     if (first_link && !first_link->empty()) read_link(*first_link, bandwidth, latency, spec.links);
     for (const Piece& item : section.items) read_link(item, bandwidth, latency, spec.links);
     return section.name.build([&] { return ExplicitGraph(std::move(spec)); });
 }
+
+}  // namespace
+
+constinit const TopologyText graph_text{
+    {"graph", "nodes and links one by one, switches after the nodes; shortest paths",
+     "graph:4+1:0-4,1-4,2-4,3-4", "", "", graph_options},
+    read_graph,
+    true};
 
 }  // namespace topoloom

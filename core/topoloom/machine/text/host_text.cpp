@@ -4,16 +4,13 @@
 #include <optional>
 #include <string_view>
 
+#include "topoloom/machine/text/topology_text.hpp"
+
 namespace topoloom {
 
 bool is_host_option(const Piece& key) {
     const std::string_view name = key.text();
     return name == "cards" || name == "hosts" || name == "bandwidth.host" || name == "latency.host";
-}
-
-std::vector<std::string> with_host_options(std::vector<std::string> known) {
-    known.insert(known.end(), {"cards", "hosts"});
-    return known;
 }
 
 HostLinks read_hosts(const Section& section, Routers routers, std::uint32_t nodes_per_router,
@@ -26,7 +23,7 @@ HostLinks read_hosts(const Section& section, Routers routers, std::uint32_t node
     const Piece* counts = nullptr;
     for (const auto& [key, value] : section.options) {
         if (key.text() == "hosts") {
-            (void)value.one_of({"free"});
+            (void)value.one_of(free_hosts);
             hosts.cards = 0;
             frees = &key;
         } else if (key.text() == "cards") {

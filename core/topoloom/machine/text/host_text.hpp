@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/text/text_piece.hpp"
@@ -26,9 +24,6 @@ enum class Routers {
 /// `fastest` is the bandwidth of the network's fastest link, which a card has if the text gives none.
 [[nodiscard]] HostLinks read_hosts(const Section& section, Routers routers, std::uint32_t nodes_per_router,
                                    BytesPerSecond fastest);
-
-/// Names of the options, for unknown_option().
-[[nodiscard]] std::vector<std::string> with_host_options(std::vector<std::string> known);
 
 /// T(spec), a network between routers, joined to its nodes as the text says.
 template <class T, class Spec>

@@ -17,6 +17,13 @@ std::vector<Quantity> read_levels(const Piece& value, std::size_t count, const R
     return values;
 }
 
+/// The text before `mark`, as +node: (a plain + also stands in graph:4+2), and that from behind its plus sign on.
+std::pair<Piece, std::optional<Piece>> cut_at(const Piece& text, std::string_view mark) {
+    const std::size_t at = text.text().find(mark);
+    if (at == std::string_view::npos) return {text, std::nullopt};
+    return {text.sub(text.text().substr(0, at)), text.sub(text.text().substr(at + 1))};
+}
+
 }  // namespace
 
 std::string shown(std::string_view text) {
@@ -61,6 +68,16 @@ void unknown_option(const Section& section, const Piece& key, const std::vector<
 
 void refuse_items(const Section& section) {
     if (!section.items.empty()) section.items.front().complain("expected an option as key=value");
+}
+
+MachineParts split_machine(const Piece& text) {
+    const auto [before, node] = cut_at(text, "+node:");
+    const auto [network, down] = cut_at(before, "+down:");
+    if (node) {
+        if (const auto late = cut_at(*node, "+down:").second)
+            late->complain("failures come before the node, as in torus:4x4+down:3+node:2;");
+    }
+    return {network, down, node};
 }
 
 BytesPerSecond read_bandwidth(const Piece& value, BytesPerSecond standard) {

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,13 +72,12 @@ class Piece {
         return value;
     }
     /// The position of the text in a list of words; complains "expected plus or split".
-    [[nodiscard]] std::size_t one_of(std::initializer_list<std::string_view> words) const {
+    [[nodiscard]] std::size_t one_of(std::span<const std::string_view> words) const {
         std::string expected;
-        for (const std::string_view& word : words) {
-            const auto index = static_cast<std::size_t>(&word - words.begin());
-            if (part_ == word) return index;
+        for (std::size_t index = 0; index < words.size(); ++index) {
+            if (part_ == words[index]) return index;
             const char* const separator = index == 0 ? "" : index + 1 == words.size() ? " or " : ", ";
-            expected += separator + std::string(word);
+            expected += separator + std::string(words[index]);
         }
         complain("expected ", expected);
     }
@@ -110,6 +109,16 @@ struct Section {
 
 /// Throws Error if there are parts without '=' after the body.
 void refuse_items(const Section& section);
+
+/// A machine's short text in its parts, unread.
+struct MachineParts {
+    Piece network;              ///< as `torus:4x4`, or whatever else precedes the others, such as a name
+    std::optional<Piece> down;  ///< as `down:17,v40`
+    std::optional<Piece> node;  ///< as `node:2:8`
+};
+
+/// Throws Error if +down: comes behind +node:.
+[[nodiscard]] MachineParts split_machine(const Piece& text);
 
 /// What read() makes of the text of a value, which it may refuse.
 template <class Read>

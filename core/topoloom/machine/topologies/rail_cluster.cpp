@@ -12,6 +12,9 @@ namespace topoloom {
 
 namespace {
 
+/// Whether so many rows, one for the GPUs of a domain on one rail, are told apart by their leaf switch only.
+bool is_large(std::uint64_t rows) { return rows > 4096; }
+
 RailClusterSpec complete(RailClusterSpec spec) {
     if (spec.gpus == 0 || spec.domains == 0 || spec.units == 0)
         fail("a rail cluster has at least 1 GPU in a domain, 1 domain in a unit and 1 unit");
@@ -30,7 +33,8 @@ RailClusterSpec complete(RailClusterSpec spec) {
     require_link_ids(4 * domains * spec.gpus + 2 * leaves * spines);
     if (domains * spec.gpus + domains + leaves + spines > most)
         fail("the rail cluster has more than 2^31 vertices");
-    HopTable::require_memory(domains * spec.rails, domains * spec.rails, domains * spec.gpus);
+    const std::uint64_t table = is_large(domains * spec.rails) ? leaves : domains * spec.rails;
+    HopTable::require_memory(table, table, domains * spec.gpus);
     spec.spines = static_cast<std::uint32_t>(spines);
     for (const BytesPerSecond bandwidth : spec.bandwidth) require_bandwidth(bandwidth);
     return spec;
@@ -84,7 +88,8 @@ std::uint32_t RailCluster::distance(const Point& a, const Point& b) const {
     return 2 * (weight_[1] + (by_nvlink ? weight_[0] : 0) + (by_spine ? weight_[2] : 0));
 }
 
-/// One row for the GPUs of a domain that are on one rail: they are leaves of it, a link away.
+/// One row for the GPUs of a domain that are on one rail: they are leaves of it, a link away. Those of large clusters are
+/// classed by the leaf switch.
 void RailCluster::tabulate() {
     std::vector<Point> rows;
     std::vector<std::uint32_t> groups;
@@ -99,8 +104,24 @@ void RailCluster::tabulate() {
         const Point p = point(Node{node});
         nodes.push_back({node, (p.domain * spec_.rails + p.rail) & 0x7FFFFFFFU, 1});
     }
+    const auto between = [&](const Point& a, const Point& b) { return distance(a, b) - 2; };
+    if (is_large(rows.size())) {
+        HopTable::Classes classes{.of_row = {}, .count = leaves_, .hops = {}, .within = 0};
+        for (const Point& row : rows) classes.of_row.push_back(row.unit * spec_.rails + row.rail);
+        classes.within = static_cast<std::uint16_t>(2 * weight_[0] - 2);
+        for (std::uint32_t b = 0; b < leaves_; ++b) {
+            for (std::uint32_t a = 0; a < leaves_; ++a) {
+                const auto leaf = [&](std::uint32_t id, std::uint32_t domain) {
+                    return Point{0, domain, id / spec_.rails, id % spec_.rails};
+                };
+                classes.hops.push_back(static_cast<std::uint16_t>(between(leaf(a, 0), leaf(b, 1))));
+            }
+        }
+        table_ = HopTable(std::move(nodes), std::move(classes), std::move(groups));
+        return;
+    }
     auto hops = HopTable::filled(rows.size(), [&](std::uint32_t a, std::uint32_t b) {
-        return a == b ? 0 : distance(rows[a], rows[b]) - 2;
+        return a == b ? 0 : between(rows[a], rows[b]);
     });
     table_ = HopTable(std::move(nodes), rows.size(), std::move(hops), std::move(groups));
 }

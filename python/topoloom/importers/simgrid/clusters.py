@@ -11,9 +11,8 @@ import math
 import re
 from collections.abc import Callable
 
-from topoloom._core import Error, Machine
+from topoloom._core import Error, Machine, MachineText, TextSection
 from topoloom.importers.described import Described
-from topoloom.importers.short_text import ShortText, short_text
 from topoloom.importers.simgrid.platform import write_all_routes
 from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
 from topoloom.importers.simgrid.zone import describe_zone
@@ -198,13 +197,13 @@ def write_simgrid_platform(machine: Machine) -> str:
         If it is no cluster and has too many nodes to list all routes, or splits
         messages over several ways; or where distances weigh its links.
     """
-    network = short_text(machine.text)
+    network = MachineText(machine.text).topology
     topology = _cluster_topology(machine, network)
     rates = [
         _one_rate(network, "bandwidth", parse_bandwidth, 1.0),
         _one_rate(network, "latency", parse_latency, 0.0),
     ]
-    beside = _given_beside_links(machine, network)
+    beside = _given_beside_links(machine)
     has_ports = machine.port_bandwidth < math.inf or beside > 0
     if topology is None or None in rates or has_ports:
         return write_all_routes(machine, beside)
@@ -222,54 +221,57 @@ bw="{bandwidth}Bps" lat="{latency}s"{topology}/>
 """
 
 
-def _cluster_topology(machine: Machine, network: ShortText) -> str | None:
+def _cluster_topology(machine: Machine, network: TextSection) -> str | None:
     """Write the attributes of the network; None where a cluster has no words for it."""
-    if network.kind == "torus" and machine.node_count == math.prod(machine.shape):
+    if network.name == "torus" and machine.node_count == math.prod(machine.shape):
         if machine.host_hops:
             return None  # hosts of a cluster's torus are its routers
         sizes = ",".join(map(str, reversed(machine.shape)))
         torus = f' topology="TORUS" topo_parameters="{sizes}"'
         return torus if all(machine.wraps) else None
-    if network.kind not in ("tree", "fattree"):
+    if network.name not in ("tree", "fattree"):
         return None
-    if "distance" in network.options:
+    if "distance" in dict(network.options):
         raise Error("SimGrid knows no distances but links; leave out distance=")
-    if network.kind == "tree" and len(network.sizes) == 1:
+    if network.name == "tree" and len(network.sizes) == 1:
         return ""
     levels = _levels(network)
     return levels and f' topology="FAT_TREE" topo_parameters="{levels}"'
 
 
-def _levels(network: ShortText) -> str | None:
+def _levels(network: TextSection) -> str | None:
     """Write ``topo_parameters``: the number of levels, then each list bottom-up.
 
     None for a fat tree that SimGrid routes in another way.
     """
     down = network.sizes
     ones = _listed([1] * len(down))
-    usual = ones if network.kind == "tree" else _listed([1, *down[:-1]])
-    up = network.options.get("up", usual)
-    cables = network.options.get("parallel", ones)
-    routing = network.options.get("routing", "d-mod-k")
+    usual = ones if network.name == "tree" else _listed([1, *down[:-1]])
+    options = dict(network.options)
+    up = options.get("up", usual)
+    cables = options.get("parallel", ones)
+    routing = options.get("routing", "d-mod-k")
     if routing != "simgrid" and (routing != "d-mod-k" or cables != ones):
         return None
     lists = (_listed(down), up, cables)
     return ";".join([f"{len(down)}", *(each.replace(":", ",") for each in lists)])
 
 
-def _given_beside_links(machine: Machine, network: ShortText) -> float:
+def _given_beside_links(machine: Machine) -> float:
     """Find the seconds that a message takes beside its links, unless only assumed."""
-    words = {option.partition("=")[0] for option in network.inside.split(",")}
-    if words.isdisjoint({"startup", "latency"}):
+    node = MachineText(machine.text).node
+    given = dict(node.options) if node else {}
+    if given.keys().isdisjoint({"startup", "latency"}):
         return 0.0
     return machine.startup + machine.node_latency
 
 
 def _one_rate(
-    network: ShortText, key: str, parse: Callable[[str], float], default: float
+    network: TextSection, key: str, parse: Callable[[str], float], default: float
 ) -> float | None:
     """Read the rate of all links; None where they differ."""
-    if any(option.startswith(f"{key}.") for option in network.options):
+    options = dict(network.options)
+    if any(option.startswith(f"{key}.") for option in options):
         return None
-    rates = {parse(word) for word in network.options.get(key, "").split(":") if word}
+    rates = {parse(word) for word in options.get(key, "").split(":") if word}
     return None if len(rates) > 1 else rates.pop() if rates else default

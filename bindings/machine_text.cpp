@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Machine text for Python: its parts, and what each kind of topology takes.
+#include "topoloom/machine/text/machine_text.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rooms.hpp"
+#include "topoloom/machine/text/topology_text.hpp"
+
+namespace nb = nanobind;
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+namespace {
+
+/// A Section that owns its text.
+struct TextSection {
+    std::string text;
+    std::string name;
+    std::string body;
+    std::vector<std::string> items;
+    std::vector<std::pair<std::string, std::string>> options;
+
+    [[nodiscard]] std::vector<std::uint32_t> sizes() const {
+        return Piece(body, body).numbers(body.find('x') == std::string::npos ? ':' : 'x');
+    }
+    explicit TextSection(const Piece& piece) : text(piece.text()) {
+        const Section section = read_section(piece);
+        name = section.name.text();
+        body = section.body.text();
+        for (const Piece& item : section.items) items.emplace_back(item.text());
+        for (const auto& [key, value] : section.options) options.emplace_back(key.text(), value.text());
+    }
+};
+
+class MachineText {
+   public:
+    explicit MachineText(std::string text)
+        : text_(std::move(text)), parts_(split_machine(Piece(text_, text_))) {}
+    MachineText(const MachineText&) = delete;  // parts_ refer to text_
+    MachineText& operator=(const MachineText&) = delete;
+
+    [[nodiscard]] std::string network() const { return std::string(parts_.network.text()); }
+    [[nodiscard]] TextSection topology() const { return TextSection(parts_.network); }
+    [[nodiscard]] std::vector<std::string> down() const {
+        std::vector<std::string> items;
+        if (parts_.down) {
+            for (const Piece& item : parts_.down->cut(':').second->split(',')) items.emplace_back(item.text());
+        }
+        return items;
+    }
+    [[nodiscard]] std::optional<TextSection> node() const {
+        if (!parts_.node) return std::nullopt;
+        return TextSection(*parts_.node);
+    }
+
+   private:
+    std::string text_;
+    MachineParts parts_;
+};
+
+nb::dict described(const SectionForm& form) {
+    nb::list options;
+    for (const TopologyOption& option : form.options) {
+        nb::dict entry;
+        entry["name"] = std::string(option.name);
+        entry["form"] = std::string(form_name(option.form));
+        entry["words"] = std::vector<std::string>(option.words.begin(), option.words.end());
+        entry["help"] = std::string(option.help);
+        options.append(entry);
+    }
+    nb::dict entry;
+    entry["name"] = std::string(form.name);
+    entry["summary"] = std::string(form.summary);
+    entry["example"] = std::string(form.example);
+    entry["body"] = std::string(form.body);
+    entry["separator"] = std::string(form.separator);
+    entry["options"] = options;
+    return entry;
+}
+
+nb::list list_topologies() {
+    nb::list list;
+    for (const TopologyText* const text : topology_texts) list.append(described(text->form));
+    for (const SectionForm* const form : {&down_form, &node_form}) list.append(described(*form));
+    return list;
+}
+
+}  // namespace
+
+void bind_machine_text(nb::module_& m) {
+    nb::class_<TextSection>(m, "TextSection", "A section of machine text: name:body,item,option=value,...")
+        .def_ro("text", &TextSection::text)
+        .def_ro("name", &TextSection::name)
+        .def_ro("body", &TextSection::body)
+        .def_prop_ro("sizes", &TextSection::sizes, "The numbers of the body of anything but a graph.")
+        .def_ro("items", &TextSection::items, "What stands behind the body without an equals sign.")
+        .def_ro("options", &TextSection::options, "(key, value), as they are given.");
+    nb::class_<MachineText>(m, "MachineText", "A machine's short text in its parts, unread.")
+        .def(nb::init<std::string>(), "text"_a)
+        .def_prop_ro("network", &MachineText::network, "The text without failures and nodes.")
+        .def_prop_ro("topology", &MachineText::topology, "The same as a section.")
+        .def_prop_ro("down", &MachineText::down, "What is down: 17, v40, 0-1, 5>6.")
+        .def_prop_ro("node", &MachineText::node, "What is said of nodes, or None.");
+    m.def("topologies", &list_topologies,
+          "The kinds of topologies in machine text, with their options, and what may follow them.",
+          nb::sig("def topologies() -> list[dict[str, object]]"));
+}
+
+}  // namespace topoloom::python

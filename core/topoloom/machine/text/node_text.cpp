@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/machine/text/node_text.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "topoloom/machine/text/topology_text.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::array node_options{
+    TopologyOption{
+        "distance", OptionForm::distances,
+        "distance between slots that share no lower level, and one entry more, the weight of a hop"},
+    TopologyOption{"port", OptionForm::distances,
+                   "distance to the network port, one for each of equal runs of slots"},
+    TopologyOption{"bandwidth", OptionForm::quantity, "what a node's messages carry together, each way"},
+    TopologyOption{"startup", OptionForm::quantity, "what a message over the network takes its sender"},
+    TopologyOption{"latency", OptionForm::quantity, "what it takes beside that and its links"},
+    TopologyOption{"memory", OptionForm::quantity, "bandwidth at which messages inside the node are copied"},
+    TopologyOption{"memory-startup", OptionForm::quantity, "what such a message takes its sender"}};
+
+}  // namespace
+
+NodeInside read_inside(const Section& section) {
+    if (section.name.text() != "node") section.name.complain("expected node:LEVELS");
+    std::vector<std::uint32_t> arity = section.body.numbers(':');
+    std::vector<std::uint32_t> distance(arity.size(), 0);
+    refuse_items(section);
+    check_options(section, node_form);
+    NodeInside inside;
+    for (const auto& [key, value] : section.options) {
+        const std::string_view name = key.text();
+        if (name == "distance") {
+            distance = value.numbers(':');
+            if (distance.size() != arity.size() + 1) continue;
+            inside.hop_weight = distance.back();
+            if (inside.hop_weight == 0) value.complain("a hop weighs at least 1;");
+            distance.pop_back();
+        } else if (name == "port") {
+            inside.port = value.numbers(':');
+        } else if (name == "bandwidth") {
+            inside.port_bandwidth = read_quantity(value, parse_bandwidth);
+        } else if (name == "memory") {
+            inside.memory = read_quantity(value, parse_bandwidth);
+        } else if (name == "startup") {
+            inside.startup = read_quantity(value, parse_time);
+        } else if (name == "latency") {
+            inside.latency = read_quantity(value, parse_time);
+        } else {
+            inside.memory_startup = read_quantity(value, parse_time);
+        }
+    }
+    inside.levels = section.name.build([&] {
+        Levels levels(std::move(arity), std::move(distance));
+        if (!inside.port.empty() && levels.size() % inside.port.size() != 0) {
+            fail("there are ", levels.size(), " slots a node and ", inside.port.size(),
+                 " port costs; give one cost for each of equal runs of slots");
+        }
+        return levels;
+    });
+    return inside;
+}
+
+constinit const SectionForm node_form{"+node",
+                                      "behind any of these: slots in a node, bottom-up, with distances",
+                                      "torus:8x8x8+node:16:2,distance=1:2:10,port=0:3",
+                                      "levels",
+                                      ":",
+                                      node_options};
+
+}  // namespace topoloom

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each kind of topology takes in machine text: parser, TOML, help, completion and docs read it from here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "topoloom/machine/text/text_piece.hpp"
+#include "topoloom/machine/topologies.hpp"
+
+namespace topoloom {
+
+/// How the value of an option is written.
+enum class OptionForm : std::uint8_t {
+    count,                 ///< 4: an integer, 1 or more
+    counts,                ///< 1:4:4: integers, 1 or more, one per level
+    distances,             ///< 0:3: integers, 0 or more
+    word,                  ///< one of TopologyOption::words
+    axis_flags,            ///< 110: a digit per axis
+    axis_order,            ///< 2:0:1: every axis once
+    axis_shifts,           ///< twist.AXIS=0:0:4: an integer per axis, for one of the axes
+    route,                 ///< 0>2>1: vertices; the only option that may be repeated
+    quantity,              ///< 5GB/s or 1us, for all links
+    level_quantities,      ///< for all links, or one per level: 1us:2us
+    axis_quantities,       ///< for all links, and by axis: bandwidth.y=half
+    direction_quantities,  ///< also by direction: bandwidth.y+=half
+    class_quantities  ///< for all links, and by class of links, which are the option's words: bandwidth.rail=50GB/s
+};
+
+/// The name of a form, such as "axis_order".
+[[nodiscard]] std::string_view form_name(OptionForm form);
+
+struct TopologyOption {
+    std::string_view name;
+    OptionForm form;
+    std::string_view help;
+    std::span<const std::string_view> words{};
+};
+
+constexpr TopologyOption bandwidth_option(OptionForm form, std::span<const std::string_view> classes = {}) {
+    return {"bandwidth", form, "of links, with unit, or half, double or quarter of the default", classes};
+}
+constexpr TopologyOption latency_option(OptionForm form, std::span<const std::string_view> classes = {}) {
+    return {"latency", form, "of links, with unit", classes};
+}
+inline constexpr TopologyOption nodes_option{"nodes", OptionForm::count, "nodes per router"};
+inline constexpr TopologyOption order_option{"order", OptionForm::axis_order,
+                                             "axes in the order in which routes correct them"};
+inline constexpr TopologyOption cards_option{"cards", OptionForm::count,
+                                             "network cards per node, with bandwidth.host and latency.host"};
+inline constexpr std::array<std::string_view, 1> free_hosts{"free"};
+inline constexpr TopologyOption hosts_option{"hosts", OptionForm::word,
+                                             "free: nodes have no links to their router", free_hosts};
+
+/// A section of machine text, `name:body,option=value,...`, as people are told of it.
+struct SectionForm {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view example;    ///< a machine
+    std::string_view body;       ///< what the body says: its key in TOML, or empty if it takes several
+    std::string_view separator;  ///< between the numbers of the body; empty if it is not a list of numbers
+    std::span<const TopologyOption> options{};
+};
+
+struct TopologyText {
+    SectionForm form;
+    WholeTopology (*read)(const Section&);
+    bool lists_links = false;  ///< whether items without '=' may follow the body
+};
+
+/// Throws Error for an option that the section does not have, naming those that it has.
+void check_options(const Section& section, const SectionForm& form);
+
+/// What follows a topology: +down: and +node:.
+extern const SectionForm down_form;
+extern const SectionForm node_form;
+
+}  // namespace topoloom
