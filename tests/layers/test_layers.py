@@ -133,14 +133,3 @@ def test_contributing_names_every_room() -> None:
     named = re.findall(r"`((?:core|python|mpi)/[\w/]+)`", table)
     gone = sorted(name for name in named if not (ROOT / name).exists())
     assert not missing + gone
-
-
-def test_prose_keeps_to_standard_terms() -> None:
-    outlawed = re.compile(r"whole\s+numbers?|divided\s+by\s+commas", re.IGNORECASE)
-    wrong = [
-        f"{relative(path)}: {found[0]}"
-        for path in project_files()
-        if path.suffix in (*SOURCES, ".md") and path.name != "CHANGELOG.md"
-        for found in outlawed.finditer(path.read_text())
-    ]
-    assert not wrong
