@@ -28,7 +28,7 @@ OUTLAWED = (
     (r"\bwhole\s+numbers?\b", "integer"),
     (r"\bdivided\s+by\s+commas\b", "separated by commas"),
     (r"\bmend(?:s|ed|ing)?\b", "fix"),
-    (r"\btells\b|\b(?:is|are|was|were|be) told\b|\band told\b", "reports"),
+    (r"\b(?:tells|(?:is|are|was|were|be|and) told)\b(?! (?:\w+ )?apart)", "reports"),
     (r"\bbetter(?:s|ed|ing)\b", "improves"),
     (r"\bhangs? (?:on|below|from)\b", "is attached to"),
     (r"\bby turns\b", "in turn"),

@@ -133,3 +133,14 @@ def test_contributing_names_every_room() -> None:
     named = re.findall(r"`((?:core|python|mpi)/[\w/]+)`", table)
     gone = sorted(name for name in named if not (ROOT / name).exists())
     assert not missing + gone
+
+
+def test_sources_keep_to_standard_terms() -> None:
+    outlawed = re.compile(r"whole\s+numbers?|divided\s+by\s+commas", re.IGNORECASE)
+    wrong = [
+        f"{relative(path)}: {found[0]}"
+        for path in project_files()
+        if path.suffix in SOURCES and path.name != "prose.py"
+        for found in outlawed.finditer(path.read_text())
+    ]
+    assert not wrong
