@@ -36,7 +36,7 @@ class Case:
         grid = "x".join(map(str, self.extents))
         around = ", periodic" if self.periodic else ""
         nodes = f"up to {self.cores}" if self.ragged else str(self.cores)
-        return f"{grid} {self.stencil}{around}, {nodes} cores a node"
+        return f"{grid} {self.stencil}{around}, {nodes} cores per node"
 
     @property
     def vectors(self) -> Stencil:
