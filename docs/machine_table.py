@@ -86,7 +86,7 @@ def node_row(name: str) -> str:
 
 
 def cards(topology: dict[str, Any], node: dict[str, Any]) -> str:
-    """Say how many network cards a node has, and what each carries."""
+    """Say how many network cards each node has, and what each carries."""
     kind, given = topology["kind"], topology["bandwidth"]
     if kind == "rails":
         return f"{given['default']}, NVLink {given['nvlink']}"
