@@ -85,7 +85,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """List them: every number of cores in both dimensions, the rest by turns."""
+    """List them: every number of cores in both dimensions, the rest in turn."""
     return islice(dict.fromkeys(_all()), COUNT)
 
 

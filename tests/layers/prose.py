@@ -21,7 +21,7 @@ AMOUNT = (
 OUTLAWED = (
     (rf"(?<!which )\b(?:{AMOUNT}|\d+) an? (?:{THING})\b", "per"),
     (r"(?<!there )\b(?:is|are) no (?!longer|more|less|better|worse)\w+", "is not a"),
-    (r", as [`\"'{]", "such as"),
+    (r", as [\"'{]", "such as"),
     (r"\b(?:so|as) many (?:on each|a\b|of the next)|\bso many\b", "this number of"),
     (r"\b(?:long|short)(?:er|est)? ways?\b", "route"),
     (r"\bways? (?:between|over|round) ", "route"),

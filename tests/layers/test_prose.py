@@ -17,6 +17,10 @@ READ = (
     "mpi/**/*.md",
     "python/**/*.md",
     "tests/**/*.md",
+    "bench/**/*.py",
+    "bench/**/*.cpp",
+    "docs/**/*.py",
+    "mpi/**/*.[ch]",
     "machines/**/*.toml",
     "models/**/*.toml",
 )
