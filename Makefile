@@ -104,7 +104,7 @@ tidy: $(stamps)/test-tools   ## clang-tidy over the core (slow)
 	cmake --preset dev && clang-tidy --quiet -p build/dev $(shell find core -name '*.cpp')
 
 docs: $(stamps)/test-tools   ## the documentation as a site
-	pip install -q mkdocs-material && mkdocs build --strict -d build/site
+	pip install -q mkdocs-material latex2mathml && NO_MKDOCS_2_WARNING=1 mkdocs build --strict -d build/site
 
 clean:                       ## everything that was made, except the environment
 	rm -rf build out

@@ -28,7 +28,7 @@ SIDE = 4
 GRID = (4, 6)
 #: Two quad-cores; the socket of every process.
 SOCKETS = (0, 1, 0, 0, 1, 0, 1, 1)
-#: Times of all-to-all of so many ranks, with the constants of QsNet.
+#: Ranks of the all-to-all whose times are drawn, with the constants of QsNet.
 MANY = 1024
 ALPHA, BETA = 11e-6, 8e-9
 COSTS = topoloom.CombiningCosts(alpha=ALPHA, beta=BETA, gamma=2e-9)
@@ -108,7 +108,7 @@ def draw_times(panel: Axes) -> None:
         color = AFTER if name == "direct" else BEFORE if name == "mesh" else "#555555"
         panel.loglog(sizes, times, line, color=color, linewidth=1.4, label=name)
     panel.axvline(ALPHA / BETA, color=QUIET, linewidth=0.8, zorder=0)
-    panel.set(xlabel="bytes a pair", ylabel="seconds", title=f"{MANY:,} ranks")
+    panel.set(xlabel="bytes per pair", ylabel="seconds", title=f"{MANY:,} ranks")
     panel.legend(frameon=False, fontsize=8)
 
 

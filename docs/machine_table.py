@@ -19,11 +19,11 @@ from topoloom.support.units import format_bandwidth
 
 HEAD = """# Machines
 
-What `topoloom list machines` lists, by name; each is a file in `machines/`, with
-comments on what is inferred. Figures are those of `topoloom machine show NAME`: links
-are directed, distances are hops between different nodes, and the bisection counts both
-directions. Where no halving is proven to be the worst, it is given as a range. On rails
-(`dgx-h100-pod`, `nvl72-row`) links weigh in the average distance, by how much slower
+The machines that `topoloom list machines` lists, by name; each is a file in `machines/`
+with comments on what is inferred. Figures are those of `topoloom machine show NAME`:
+links are directed, distances are hops between different nodes, and the bisection counts
+both directions. Where no halving is proven to be the worst, it is given as a range. On
+rails (`dgx-h100-pod`, `nvl72-row`) the average distance weighs links by how much slower
 than NVLink they are; the diameter is in links everywhere. The page is the output of
 `python docs/machine_table.py`.
 
@@ -32,11 +32,11 @@ than NVLink they are; the diameter is in links everywhere. The page is the outpu
 NODES = """
 ## Cards and memory of a node
 
-What the network cards of a node carry each way, what each message costs its sender,
-what it takes beside that and the links, what messages between ranks of one node are
-copied at, and what each of these costs its sender. Where a router is in every node, the
-first figure is what a node may send in all. Many of these are derived or assumed: the
-comments in the files say how.
+The rate of a node's network cards in each direction, the cost of a message for its
+sender, its latency beside that and the links, the rate at which messages between ranks
+of one node are copied, and the cost of each of these for its sender. Where every node
+has a router, the first figure is the total rate at which a node may send. Many of these
+values are derived or assumed, as the comments in the files explain.
 
 | name | cards | startup | latency | memory | startup of a copy |
 | --- | --- | ---: | ---: | ---: | ---: |"""
@@ -87,7 +87,7 @@ def node_row(name: str) -> str:
 
 
 def cards(topology: dict[str, Any], node: dict[str, Any]) -> str:
-    """Say how many network cards a node has, and what each carries."""
+    """Say how many network cards each node has, and what each carries."""
     kind, given = topology["kind"], topology["bandwidth"]
     if kind == "rails":
         return f"{given['default']}, NVLink {given['nvlink']}"

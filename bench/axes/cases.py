@@ -13,7 +13,7 @@ from topoloom.graphs.axes import MeshOrders, mesh_pattern, order_axes, parse_mes
 
 @dataclass(frozen=True)
 class Case:
-    """A job; the machine lacks the nodes in `lost`, of which `without` tells."""
+    """A job; the machine lacks the nodes in `lost`, as `without` describes."""
 
     machine: str
     model: str

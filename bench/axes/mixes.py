@@ -57,7 +57,7 @@ MODELS = {
 def step(
     model: Model, mesh: Mapping[str, int], sequence: int, micro_batches: int
 ) -> list[Traffic]:
-    """Count what a rank sends in a step of so many micro-batches, a sequence each."""
+    """Count what a rank sends per step of `micro_batches`, one sequence each."""
     tp, cp, ep, pp = (mesh.get(axis, 1) for axis in ("tp", "cp", "ep", "pp"))
     layers = model.layers / pp * micro_batches  # passed through by a rank
     tokens = sequence / cp

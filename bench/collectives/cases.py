@@ -103,7 +103,7 @@ def network_model(machine: str) -> NetworkModel:
 
 
 def load_bandwidth(machine: str) -> float:
-    """Bytes a second of most links."""
+    """Bytes per second of most links."""
     from topoloom.machines.machine_facts import machine_facts
 
     facts = machine_facts(load_machine(machine))

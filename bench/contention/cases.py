@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is placed where: a pattern, so many ranks, and the nodes of a machine."""
+"""What is placed where: a pattern, its ranks, and the nodes of a machine."""
 
 from __future__ import annotations
 

@@ -109,5 +109,5 @@ def choice(results: Results, file: Path) -> None:
         panel.tick_params(length=0)
         panel.invert_yaxis()
         panel.grid(axis="x", alpha=0.3)
-        panel.set_xlabel("ratio to the same measure, placed the other way")
+        panel.set_xlabel("ratio to the same measure, placed for the other objective")
         picture.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)

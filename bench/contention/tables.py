@@ -58,7 +58,7 @@ class Results:
         return mean(value * BANDWIDTH / 1024 for value in self.values(way))
 
     def ratio(self, way: str, base: str, what: str = "congestion") -> float:
-        """Return the geometric mean of one way over another."""
+        """Return the geometric mean of the ratio of two mappers."""
         return mean(ratios(self.values(way, what), self.values(base, what)))
 
 

@@ -14,7 +14,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Cubes of cells with 100 atoms each on a cubic torus; 15 ranks a cell.
+/// Cubes of cells with 100 atoms each on a cubic torus; 15 ranks per cell.
 void run(benchmark::State& state, bool named) {
     const auto cells = static_cast<std::uint32_t>(state.range(0));
     const auto side = static_cast<std::uint32_t>(state.range(1));

@@ -73,7 +73,7 @@ BENCHMARK_CAPTURE(run, mahd, "mahd")->Arg(16)->Arg(41)->Unit(benchmark::kMillise
 BENCHMARK_CAPTURE(run, hilbert, "hilbert")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, random_swap, "random,swap")->Arg(16)->Arg(24)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run, mahd_swap, "mahd,swap")->Arg(16)->Arg(41)->Unit(benchmark::kMillisecond);
-// A million ranks: one a slot, and sharing slots.
+// A million ranks: one per slot, and sharing slots.
 const std::vector<GridAxis> cube(3, {100, true});
 const std::vector<GridAxis> plane(2, {1000, true});
 BENCHMARK_CAPTURE(run_fold, fold_cube, cube, "torus:100x100x100", "fold(grid=100x100x100)")

@@ -12,7 +12,7 @@ using namespace topoloom;
 
 namespace {
 
-/// 100^3 ranks, 7 points, on nodes of so many cores.
+/// 100^3 ranks, 7 points, on nodes of the given number of cores.
 void run(benchmark::State& state, const char* mapper) {
     const auto cores = static_cast<std::uint32_t>(state.range(0));
     const std::uint32_t nodes = (1'000'000 + cores - 1) / cores;

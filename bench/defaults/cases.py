@@ -91,7 +91,7 @@ def _lammps(ranks: int, size: int) -> list[CommGraph]:
     return [CommGraph.from_edges(ranks, source, target, scaled)]
 
 
-#: name -> phases for so many ranks and bytes of a message
+#: name -> phases for numbers of ranks and of bytes per message
 PROGRAMS: dict[str, Callable[[int, int], list[CommGraph]]] = {
     "3-D halo": _halo(7),
     "3-D halo with diagonals": _halo(27),

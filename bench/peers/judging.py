@@ -42,7 +42,7 @@ class Verdict:
 
 
 class InvalidAnswer(ValueError):
-    """An answer that is no mapping at all: of another size, or to no slot."""
+    """An answer that is not a mapping: of another size, or to no slot."""
 
 
 def judge(instance: Instance, answer: Ints) -> Verdict:

@@ -43,11 +43,11 @@ def line(run: Run, registry: Registry) -> str:
     if run.outcome not in ("ok", "infeasible"):
         return f"{head} {run.outcome}: {run.why}"
     over = f"  {run.overfilled} overfilled" if run.overfilled else ""
-    mended = f", repaired {run.repaired}" if run.repaired is not None else ""
+    repaired = f", repaired {run.repaired}" if run.repaired is not None else ""
     best = _number(ratio(run, registry, run.hop_bytes), 3)
     return (
         f"{head} J {run.hop_bytes:>12} {best:>6} x  search {_seconds(run.search_cpu)}"
-        f"  process {_seconds(run.process_cpu)}{over}{mended}"
+        f"  process {_seconds(run.process_cpu)}{over}{repaired}"
     )
 
 
@@ -102,14 +102,14 @@ def means(runs: Sequence[Run], registry: Registry) -> str:
             rows.append(f"| {tool} | {effort} | none: {why} | | | | | |")
             continue
         fine = [run for run in done if run.outcome == "ok"]
-        mended = [
+        repaired = [
             ratio(run, registry, run.hop_bytes if run.outcome == "ok" else run.repaired)
             for run in done
         ]
         cells = [
             f"{len(fine)} of {tried}",
             _number(_mean(ratio(run, registry, run.hop_bytes) for run in fine), 3),
-            _number(_mean(mended), 3) if len(done) > len(fine) else "",
+            _number(_mean(repaired), 3) if len(done) > len(fine) else "",
             _seconds(_mean(run.search_cpu for run in done)),
             _seconds(_mean(run.process_cpu for run in done)),
             _number(_mean((run.memory or 0) / 1e6 for run in done), 0),

@@ -57,7 +57,7 @@ def over_grid(ranks: int, degree: float, size: float) -> float:
 
 
 def extra_messages(direct: int) -> float:
-    """Count messages that a hypercube sends more if so many dimensions are direct."""
+    """Count the further messages of a hypercube with some dimensions direct."""
     count = topoloom.CombiningCosts(alpha=1)
     some, none = (
         topoloom.nic_all_gather_time("hypercube", 256, 1, count, direct=dimensions)

@@ -65,7 +65,7 @@ def rows() -> Iterator[Ours]:
 
 
 def measure(machine: Machine, n: int, order: str, group: str, size: float) -> Judgement:
-    """Judge the groups of one kind on the first nodes, messages of so many units."""
+    """Judge the groups of one kind on the first nodes, messages of the given units."""
     nodes = -(-n * (n + 1) // 2 // machine.slots_per_node)
     allocation = Allocation(machine, list(range(nodes)))
     graph = triangular_messages(n, order, group, round(UNIT * size))

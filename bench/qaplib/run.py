@@ -9,7 +9,7 @@ early at the best known value:
     n <= 100  60 s, to come within 0.1 %
     larger    120 s; tho150 at most 8,140,000, tai256c at most 44,800,000
 
-Prints one table and the targets that were missed; that is no failure.
+Prints one table and the targets that were missed; a miss is not a failure.
 """
 
 from __future__ import annotations

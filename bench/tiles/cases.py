@@ -36,7 +36,7 @@ class Case:
         grid = "x".join(map(str, self.extents))
         around = ", periodic" if self.periodic else ""
         nodes = f"up to {self.cores}" if self.ragged else str(self.cores)
-        return f"{grid} {self.stencil}{around}, {nodes} cores a node"
+        return f"{grid} {self.stencil}{around}, {nodes} cores per node"
 
     @property
     def vectors(self) -> Stencil:
@@ -85,7 +85,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """List them: every number of cores in both dimensions, the rest by turns."""
+    """List them: every number of cores in both dimensions, the rest in turn."""
     return islice(dict.fromkeys(_all()), COUNT)
 
 

@@ -57,7 +57,8 @@ def draw(file: Path) -> None:
                 if (colors == number).any():
                     panel.add_patch(drawn(squares(colors == number), fc=color, lw=0))
             panel.add_patch(drawn(borders(node), fill=False, ec="#333333", lw=1.5))
-            panel.set_title(f"{mapper}, {cores} cores a node\n{leaving} messages leave")
+            what = f"{mapper}, {cores} cores per node"
+            panel.set_title(f"{what}\n{leaving} messages leave")
             panel.set(xlim=(-0.1, EXTENTS[1] + 0.1), ylim=(EXTENTS[0] + 0.1, -0.1))
             panel.set_aspect("equal")
             panel.set_axis_off()

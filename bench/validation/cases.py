@@ -34,10 +34,10 @@ MACHINES = {
     "torus of 4-core nodes": f"torus:4x4,{_LINKS}{_CORES}",
 }
 ABOUT = {
-    "torus": "4x4x4, a rank a node",
-    "fat tree": "8 leaf switches of 8 nodes and 4 links up, d-mod-k, a rank a node",
+    "torus": "4x4x4, one rank per node",
+    "fat tree": "8 leaf switches of 8 nodes and 4 links up, d-mod-k, one rank per node",
     "dragonfly": "5 groups of 4 routers of 4 nodes, 80 in all, minimal routes",
-    "torus of 4-core nodes": "4x4, four ranks a node, ports of 12 GB/s",
+    "torus of 4-core nodes": "4x4, four ranks per node, ports of 12 GB/s",
 }
 
 

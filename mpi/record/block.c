@@ -2,7 +2,7 @@
 // One rank's notes as words: the file format.
 //
 // A recording is the 32-byte head "topoloom-recording 1\n" (zero-filled), then one block a rank, in any
-// order. All numbers are 64-bit signed integers in the byte order of the machine, which the first word tells.
+// order. All numbers are 64-bit signed integers in the byte order of the machine, which the first word shows.
 //   block:        0x746f706f6c6f6f6d ("topoloom"), words in this block, rank, world size,
 //                 1 if written at MPI_Finalize, nanoseconds since MPI_Init, notes lost,
 //                 number of counters, of records, of communicators; then those

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks of any communicator or window as ranks of MPI_COMM_WORLD, through groups, remembered peer by peer.
 //
-// A handle may be reused once its communicator is freed. An attribute with a delete callback tells us,
+// A handle may be reused once its communicator is freed. An attribute with a delete callback notifies us,
 // whoever frees it and from whichever language.
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 // From the lists that each rank has of its own neighbors to its rank in a better order.
 //
 // Each rank sends where it is and how long its list is, then its list, to rank 0, and gets one number back.
-// Outside rank 0 this takes 152 bytes and 16 for each neighbor. Rank 0 receives two messages a rank; all
+// Outside rank 0 this takes 152 bytes and 16 for each neighbor. Rank 0 receives two messages per rank; all
 // else takes O(log ranks) steps.
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -11,7 +11,7 @@
 /// name; they are sorted by name. O(log count).
 int find_host(const void* hosts, int count, size_t size, const char* name);
 
-/// Whether it is no name, but an IP address, which no host calls itself.
+/// Whether it is an IP address, not a name: no host calls itself by its address.
 bool is_address(const char* host);
 
 #endif

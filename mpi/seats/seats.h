@@ -45,7 +45,7 @@ struct testimonies {
     int count, width;
     char* text;  // NULL on all ranks but 0, and there if memory was short
 };
-/// Collective; a tree of messages of some 50 bytes a rank.
+/// Collective; a tree of messages of about 50 bytes per rank.
 struct testimonies testimonies_gather(MPI_Comm comm);
 struct testimony testimony_of(const struct testimonies* all, int rank);
 

@@ -80,7 +80,7 @@ class Answer:
         self.search_wall = time.perf_counter() - wall
 
     def told(self, seconds: float) -> None:
-        """Take the time that a single-threaded program printed; a wait is no work."""
+        """Take the time that a single-threaded program printed, without waits."""
         self.search_wall = seconds
         self.search_cpu = min(seconds, self.process_cpu or seconds)
 

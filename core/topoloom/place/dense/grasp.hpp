@@ -15,7 +15,7 @@ struct GraspOptions {
     std::uint32_t restarts = 0;
     void visit(auto& field) {
         field("alpha", alpha, Range{0, 1000},
-              "per mille of the candidates, the cheapest, that chance draws from");
+              "length of the restricted candidate list, per mille of all candidates");
         field("beta", beta, Range{0, 1000},
               "per mille of flows and distances among which the first pair is sought");
         field("restarts", restarts, Range{0, 1e9},

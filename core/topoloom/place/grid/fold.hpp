@@ -13,7 +13,7 @@ struct FoldOptions : GridOptions {
     void visit(auto& field) {
         GridOptions::visit(field);
         field("boxes", boxes,
-              "shared slots: boxes along every axis, one a slot; none: those of fewest hop-bytes");
+              "shared slots: boxes along every axis, one per slot; none: those of fewest hop-bytes");
         field("reflect", reflect, Choices{"no", "yes"},
               "run every other fold backwards, so that no step jumps");
     }

@@ -11,7 +11,7 @@ struct TabuOptions {
     std::uint32_t dense = 1000;
     void visit(auto& field) {
         field("iterations", iterations, Range{0, 1e9},
-              "exchanges performed in all; 0: 1000, or 10 a rank where only near ones are looked at");
+              "exchanges performed in all; 0: 1000, or 10 per rank where only near ones are tried");
         field("dense", dense, Range{0, 10000},
               "up to this many slots all exchanges are looked at each time, above it those of near ranks");
     }
