@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from topoloom._core import schedules
+from topoloom.schedules import schedules
 
 
 def main() -> None:

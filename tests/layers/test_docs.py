@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -105,6 +106,13 @@ def test_the_tables_of_schedules_are_those_of_the_registry() -> None:
     page = (DOCS / "reference" / "schedules.md").read_text()
     tables = re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE)
     assert "\n".join(tables) == made.stdout
+
+
+def test_the_python_names_in_the_docs_exist() -> None:
+    for page in PAGES:
+        for name in re.findall(r"\btopoloom(?:\.[a-zA-Z_]\w*)+", page.read_text()):
+            if name != "topoloom.h":
+                pkgutil.resolve_name(name)
 
 
 def test_the_docs_list_every_launcher_format_topology_and_machine() -> None:

@@ -118,7 +118,7 @@ def test_a_job_of_all_places_has_them_whoever_starts_it(
     allocation: Allocation, order: LaunchOrder
 ) -> None:
     try:
-        places = order.places(allocation, 1, memory=1000)
+        places = order.first_slots(allocation, 1, memory=1000)
     except Error:
         return
     used = order.used(allocation, places.slot_count, memory=1000).allocation
