@@ -292,15 +292,15 @@ def _draw_vertices(axes: Axes, coordinates: Array, nodes: Array, height: Array) 
     in_rows = not nodes.all()
     for chosen, marker, face in ((nodes, "o", "white"), (~nodes, "s", "#444444")):
         fullest = np.unique(height[chosen], return_counts=True)[1].max(initial=1)
-        room = min(size, 280 / float(fullest)) if in_rows else size
+        widest = min(size, 280 / float(fullest)) if in_rows else size
         axes.plot(
             *coordinates[chosen].T,
             linestyle="none",
             marker=marker,
-            markersize=max(1.0, room),
+            markersize=max(1.0, widest),
             markerfacecolor=face,
             markeredgecolor="#333333",
-            markeredgewidth=min(0.7, 0.2 * room),
+            markeredgewidth=min(0.7, 0.2 * widest),
             zorder=2,
         )
 

@@ -242,7 +242,7 @@ def _add_view(
     return {"name": view.name, "shared": view.placement.shared}
 
 
-def _fitting(report: Report, room: int) -> list[Level]:
+def _fitting(report: Report, limit: int) -> list[Level]:
     """Find the finest level, the same of all views, that fits into so many letters."""
     ranks = report.graph.rank_count
     levels = [
@@ -254,13 +254,13 @@ def _fitting(report: Report, room: int) -> list[Level]:
     while any(level.width < widest for level in levels):
         levels = [lv.coarser() if lv.width < widest else lv for lv in levels]
     # Packing takes longer than adding up, and few cells take less than a letter.
-    while sum(len(level.row) for level in levels) > room and levels[0].width < ranks:
+    while sum(len(level.row) for level in levels) > limit and levels[0].width < ranks:
         levels = [level.coarser() for level in levels]
     while True:
         trial = Pack()
         for level in levels:
             _add_level(trial, "matrix", level, ranks)
-        if trial.size <= room or levels[0].width >= ranks:
+        if trial.size <= limit or levels[0].width >= ranks:
             return levels
         levels = [level.coarser() for level in levels]
 
