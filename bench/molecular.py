@@ -16,14 +16,8 @@ from typing import Any
 import numpy as np
 
 from published.molecular import CELLS, TORI
-from topoloom import (
-    Allocation,
-    Machine,
-    Placement,
-    judge,
-    molecular_dynamics,
-    place,
-)
+from topoloom import Allocation, Machine, Placement, Sharing, judge, place
+from topoloom.graphs import molecular_dynamics
 
 PROCESSORS = (512, 1024, 2048, 4096)
 IMBALANCE = 0.5
@@ -43,12 +37,12 @@ def measure() -> list[dict[str, Any]]:
         average = np.asarray(graph.load).sum() / processors
         for way in WAYS:
             start = process_time()
-            placement, _ = place(
+            placement = place(
                 graph,
                 anywhere if way == FLAT else where,
                 mapper=way.partition(",")[0],
-                imbalance=IMBALANCE,
-            )
+                sharing=Sharing(IMBALANCE),
+            ).placement
             seconds = process_time() - start
             on_torus = Placement(where, placement.slots, shared=True)
             judged = judge(graph, where, on_torus)
@@ -122,7 +116,7 @@ def _draw_shells(panel: Any, color: str, text: str) -> None:
     torus = Machine(f"torus:{side}x{side}")
     where = Allocation(torus, list(range(torus.node_count)))
     graph = molecular_dynamics((4, 4, 1))
-    placement, _ = place(graph, where, mapper="bricks(cells=4x4x1)")
+    placement = place(graph, where, mapper="bricks(cells=4x4x1)").placement
     slots = np.asarray(placement.slots[:16], dtype=int)
     a, b = slots[5], slots[10]
     extra = np.array(

@@ -15,16 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from published.triangular import HOPPER, PROBLEMS, UNIT
-from topoloom import (
-    Allocation,
-    Judgement,
-    Machine,
-    fragmented_allocation,
-    judge,
-    place,
-    triangular_grid,
-    triangular_messages,
-)
+from topoloom import Allocation, Judgement, Machine, judge, place
+from topoloom.allocations import fragmented_allocation
+from topoloom.graphs import triangular_grid, triangular_messages
 from topoloom.graphs.phases import add_phases
 
 ORDERS = ("dm", "bdm", "cm", "bcm")
@@ -57,10 +50,10 @@ def measure(machine: Machine, rows: int, ragged: bool, order: str) -> Result:
     )
     phases = [triangular_messages(rows, order, group, size) for group in GROUPS]
     graph = add_phases(phases)
-    block, _ = place(graph, where, mapper="block")
-    placed, _ = place(
+    block = place(graph, where, mapper="block").placement
+    placed = place(
         graph, where, mapper=MAPPER, objective="congestion", phases=phases
-    )
+    ).placement
     return Result(
         rows,
         ragged,

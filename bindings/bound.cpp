@@ -30,17 +30,16 @@ struct Bounds {
     CongestionBound congestion;
 };
 
-Bounds find_bounds(const CommGraph& graph, const Allocation& allocation, std::optional<double> imbalance,
-                   const std::optional<Numbers>& capacities, std::optional<double> seconds,
+Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
+                   const std::optional<Sharing>& sharing, std::optional<double> seconds,
                    std::optional<std::uint64_t> work, int threads, const std::optional<Progress>& progress) {
     Watch watch(progress);
     const Budget budget = make_budget(seconds, work, watch);
-    Sharing sharing{.imbalance = imbalance};
-    if (capacities) sharing.capacity = copy_of<double>(*capacities);
     return watch.run([&] {
-        const Capacity room(graph, allocation, sharing);
+        const Capacity capacity(graph, allocation, sharing.value_or(Sharing{}));
         std::vector<std::uint32_t> ranks_on_slots;
-        if (!room.one_rank_per_slot()) ranks_on_slots = max_ranks_on_slots(room.masses(), room.capacities());
+        if (!capacity.one_rank_per_slot())
+            ranks_on_slots = max_ranks_on_slots(capacity.masses(), capacity.capacities());
         const BoundProblem problem(graph, allocation, std::move(ranks_on_slots), threads);
         Meter meter(budget);
         Bounds found;
@@ -82,9 +81,8 @@ void bind_bound(nb::module_& m) {
         .def_prop_ro(
             "congestion_where", [](const Bounds& b) { return b.congestion.where; },
             "The part of the allocation that the proof speaks of.");
-    m.def("find_bounds", &find_bounds, "graph"_a, "allocation"_a, nb::kw_only(), "imbalance"_a = nb::none(),
-          "capacities"_a = nb::none(), "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0,
-          "progress"_a = nb::none(),
+    m.def("find_bounds", &find_bounds, "graph"_a, "allocation"_a, nb::kw_only(), "sharing"_a = nb::none(),
+          "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
           "Proves how few hop-bytes, and how little congestion, any placement has at least.\n\n"
           "Ranks may share slots as for place(). A budget ends the search for better proofs.");
     m.def("best_bus_affinities", &best_bus_affinities, "allocation"_a, "graph"_a,

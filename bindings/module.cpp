@@ -6,8 +6,9 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
-    m.doc() = "The compiled core of Topoloom. Import its names from `topoloom`.";
-    nb::exception<topoloom::Error>(m, "Error", PyExc_ValueError);
+    m.doc() = "The compiled core of Topoloom. Import its names from `topoloom` and its rooms.";
+    nb::exception<topoloom::Error>(m, "Error", PyExc_ValueError).doc() =
+        "What is wrong with an input, where, and what to do.";
     topoloom::python::bind_pattern(m);
     topoloom::python::bind_machine(m);
     topoloom::python::bind_machine_text(m);
@@ -15,6 +16,7 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_network_model(m);
     topoloom::python::bind_process_grid(m);
     topoloom::python::bind_schedule(m);
+    topoloom::python::bind_values(m);
     topoloom::python::bind_bound(m);
     topoloom::python::bind_place(m);
     topoloom::python::bind_axes(m);

@@ -132,7 +132,7 @@ void bind_pattern(nb::module_& m) {
           "Halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.");
     m.def(
         "ring", [](std::size_t n, std::int64_t bytes) { return ring(n, Bytes{bytes}); }, "rank_count"_a,
-        "bytes"_a = 1);
+        "bytes"_a = 1, "Every rank sends to the next one, the last to the first.");
     m.def(
         "recursive_doubling",
         [](std::size_t n, std::int64_t bytes, bool unit) {
@@ -153,7 +153,7 @@ void bind_pattern(nb::module_& m) {
         "rank_count"_a, "bytes"_a = 1, "root"_a = 0, "Broadcast from root along MPICH's binomial tree.");
     m.def(
         "all_to_all", [](std::size_t n, std::int64_t bytes) { return all_to_all(n, Bytes{bytes}); },
-        "rank_count"_a, "bytes"_a = 1, Unlocked());
+        "rank_count"_a, "bytes"_a = 1, Unlocked(), "Every rank sends to every other one.");
     m.def(
         "random_geometric",
         [](std::size_t n, std::int64_t bytes, std::uint64_t seed, double degree) {

@@ -17,6 +17,7 @@
 #include "topoloom/metric/objective_loads.hpp"
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
+#include "values.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {
@@ -38,20 +39,17 @@ Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) 
     return migration;
 }
 
-using Proven = std::function<void(double)>;
-
-/// What placements are compared by, as Python says it. Holds the background that a Problem refers to.
-class Aimed {
+/// An objective on what it is measured on. Holds the background that a Problem refers to.
+class Measured {
    public:
-    Aimed(std::string_view objective, std::vector<const CommGraph*> phases,
-          const std::optional<Numbers>& background)
-        : phases_(std::move(phases)) {
-        if (objective != "auto") objective_ = parse_objective(objective);
+    Measured(NamedObjective objective, std::vector<const CommGraph*> phases,
+             const std::optional<Numbers>& background)
+        : objective_(std::move(objective)), phases_(std::move(phases)) {
         if (background) background_ = copy_of<double>(*background);
     }
     [[nodiscard]] Problem at(const Problem& problem) const {
-        return problem.with_objective(objective_ ? *objective_ : objective_of(choose(problem).aim), phases_,
-                                      background_);
+        return problem.with_objective(
+            objective_.value ? *objective_.value : objective_of(choose(problem).aim), phases_, background_);
     }
     [[nodiscard]] double time(const Machine& machine, const CommGraph& graph,
                               const Placement& placement) const {
@@ -65,58 +63,70 @@ class Aimed {
     }
 
    private:
-    std::optional<Objective> objective_;  // none: chosen
+    NamedObjective objective_;
     std::vector<const CommGraph*> phases_;
     std::vector<double> background_;
 };
 
-std::pair<Placement, std::uint64_t> run(
-    const CommGraph& graph, const Allocation& allocation, std::string_view mapper, std::uint64_t seed,
-    std::optional<double> seconds, std::optional<std::uint64_t> work, int threads,
-    std::optional<double> imbalance, const std::optional<Numbers>& capacities,
-    const std::optional<Integers>& previous, std::int64_t migration_cost, std::string_view objective,
-    std::vector<const CommGraph*> phases, const std::optional<Numbers>& background,
-    const std::optional<Proven>& proven, const std::optional<Progress>& progress) {
+/// What place() found, and whether it is as good as what it proved.
+struct Found {
+    PlaceResult result;
+    bool optimal;
+};
+
+Found run(const CommGraph& graph, const Allocation& allocation, std::string_view mapper,
+          const ObjectiveOrName& objective, std::vector<const CommGraph*> phases,
+          const std::optional<Numbers>& background, const std::optional<Sharing>& sharing,
+          const std::optional<Integers>& previous, std::int64_t migration_cost, std::uint64_t seed,
+          std::optional<double> seconds, std::optional<std::uint64_t> work, int threads,
+          const std::optional<Progress>& progress) {
     Watch watch(progress);
     const Budget budget = make_budget(seconds, work, watch);
-    Sharing sharing{.imbalance = imbalance};
-    if (capacities) sharing.capacity = copy_of<double>(*capacities);
-    const Aimed aimed(objective, std::move(phases), background);
+    const Measured measured(named(objective), std::move(phases), background);
     std::optional<Migration> migration;
     if (previous) migration = make_migration(*previous, migration_cost);
-    PlaceResult result = watch.run([&] {
-        const Problem problem(graph, allocation, seed, threads, sharing);
-        return place(aimed.at(migration ? problem.with_migration(std::move(*migration)) : problem), mapper,
-                     budget);
+    return watch.run([&] {
+        const Problem plain(graph, allocation, seed, threads, sharing.value_or(Sharing{}));
+        const Problem problem = measured.at(migration ? plain.with_migration(std::move(*migration)) : plain);
+        Found found{place(problem, mapper, budget), false};
+        if (const std::optional<double> least = found.result.proven)
+            found.optimal = problem.objective_value(found.result.placement.slots()) <= *least * (1 + 1e-9);
+        return found;
     });
-    if (proven && result.proven) (*proven)(*result.proven);
-    return {std::move(result.placement), result.work};
+}
+
+std::string repr_of(const Found& found) {
+    const auto& [placement, work, exhausted, proven] = found.result;
+    std::string text =
+        "PlaceResult(" + std::to_string(placement.slots().size()) + " ranks, work " + std::to_string(work);
+    if (proven) text += found.optimal ? ", proven optimal" : ", not proven optimal";
+    return text + ")";
 }
 
 double value_of(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
-                std::string_view objective, std::vector<const CommGraph*> phases,
+                const ObjectiveOrName& objective, std::vector<const CommGraph*> phases,
                 const std::optional<Numbers>& background) {
-    const Aimed aimed(objective, std::move(phases), background);
+    const Measured measured(named(objective), std::move(phases), background);
     const nb::gil_scoped_release released;
-    return aimed.at(Problem(graph, allocation)).objective_value(placement.slots());
+    return measured.at(Problem(graph, allocation)).objective_value(placement.slots());
 }
 
 /// Of a placement that a machine's bandwidths allow to be timed.
 double time_of(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
                std::vector<const CommGraph*> phases, const std::optional<Numbers>& background) {
-    const Aimed aimed("time", std::move(phases), background);
+    const Measured measured(NamedObjective("time"), std::move(phases), background);
     const nb::gil_scoped_release released;
-    return aimed.time(allocation.machine(), graph, placement);
+    return measured.time(allocation.machine(), graph, placement);
 }
 
-std::pair<std::string, std::string> choice_of(const CommGraph& graph, const Allocation& allocation,
-                                              std::vector<const CommGraph*> phases,
-                                              const std::optional<Numbers>& background,
-                                              std::optional<double> imbalance) {
-    const Aimed aimed("auto", std::move(phases), background);
+std::pair<NamedObjective, std::string> choice_of(const CommGraph& graph, const Allocation& allocation,
+                                                 std::vector<const CommGraph*> phases,
+                                                 const std::optional<Numbers>& background,
+                                                 const std::optional<Sharing>& sharing) {
+    const Measured measured(NamedObjective("auto"), std::move(phases), background);
     const nb::gil_scoped_release released;
-    ObjectiveChoice choice = aimed.choose(Problem(graph, allocation, 1, 0, {.imbalance = imbalance}));
-    return {std::string(name_of(choice.aim)), std::move(choice.reason)};
+    ObjectiveChoice choice = measured.choose(Problem(graph, allocation, 1, 0, sharing.value_or(Sharing{})));
+    return {NamedObjective(std::string(name_of(choice.aim))), std::move(choice.reason)};
 }
 
 ChosenNodes choose(const CommGraph& graph, const Allocation& free, std::size_t count, std::string_view mapper,
@@ -145,23 +155,30 @@ nb::list list_mappers() {
 }  // namespace
 
 void bind_place(nb::module_& m) {
+    nb::class_<Found>(m, "PlaceResult", "What place() found.")
+        .def_prop_ro(
+            "placement", [](const Found& f) -> const Placement& { return f.result.placement; },
+            nb::rv_policy::reference_internal, "The best placement found.")
+        .def_prop_ro(
+            "work", [](const Found& f) { return f.result.work; }, "Candidates evaluated.")
+        .def_prop_ro(
+            "proven", [](const Found& f) { return f.result.proven; },
+            "No placement has a lower value of the objective; None where the search proved nothing.")
+        .def_ro("optimal", &Found::optimal, "Whether the placement is proven to be optimal.")
+        .def("__repr__", &repr_of);
     m.def(
-        "place", &run, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(), "seed"_a = 1,
-        "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0, "imbalance"_a = nb::none(),
-        "capacities"_a = nb::none(), "previous"_a = nb::none(), "migration_cost"_a = 0,
-        "objective"_a = "auto", "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
-        "proven"_a = nb::none(), "progress"_a = nb::none(),
-        "Places the ranks with a chain of mappers; returns (placement, work done).\n\n"
-        "Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how\n"
-        "much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.\n"
-        "previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes a rank moves "
-        "with it.\n"
-        "objective is hop-bytes, congestion, congestion-soft, time, weighted(hop-bytes=1;congestion=2) or\n"
-        "auto, which choose_objective() tells;\n"
-        "phases are graphs whose messages never meet, and whose sum is the graph (none: it is one phase);\n"
-        "background holds bytes by link that others send.\n"
-        "proven(least) is called where the search has proven that no placement has a lower value of the\n"
-        "objective.\n"
+        "place", &run, "graph"_a, "allocation"_a, "mapper"_a = "auto", nb::kw_only(),
+        "objective"_a = NamedObjective("auto"), "phases"_a = std::vector<const CommGraph*>{},
+        "background"_a = nb::none(), "sharing"_a = nb::none(), "previous"_a = nb::none(),
+        "migration_cost"_a = 0, "seed"_a = 1, "seconds"_a = nb::none(), "work"_a = nb::none(),
+        "threads"_a = 0, "progress"_a = nb::none(),
+        "Places the ranks with a chain of mappers.\n\n"
+        "objective is an Objective or its name; Objective.auto is the one that choose_objective() gives.\n"
+        "phases are graphs whose messages never meet on links, and whose sum is the graph (none: it is one\n"
+        "phase); background holds the bytes that others send over every link.\n"
+        "Each rank gets a slot of its own, unless sharing says what a slot may hold.\n"
+        "previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes that a rank\n"
+        "moves with it.\n"
         "progress(work) is called now and then; when it returns False the best placement so far is "
         "returned.");
     m.def("objective_value", &value_of, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
@@ -172,8 +189,8 @@ void bind_place(nb::module_& m) {
           "Seconds that the messages take: startups, latencies, and the busiest link, network card or\n"
           "memory; 0 where the machine gives no bandwidths. Ranks may share slots.");
     m.def("choose_objective", &choice_of, "graph"_a, "allocation"_a, nb::kw_only(),
-          "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
-          "imbalance"_a = nb::none(), "What objective=\"auto\" stands for here, and why.");
+          "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(), "sharing"_a = nb::none(),
+          "What Objective.auto stands for here, and why.");
     nb::class_<ChosenNodes>(m, "ChosenNodes", "Nodes for a pattern, and where its ranks go on them.")
         .def_ro("allocation", &ChosenNodes::allocation, nb::rv_policy::reference_internal,
                 "The chosen nodes, in the order of the free ones.")

@@ -20,6 +20,7 @@ void bind_qap(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_schedules_combining(nanobind::module_& m);
 void bind_schedules_orders(nanobind::module_& m);
+void bind_values(nanobind::module_& m);
 void bind_wiring(nanobind::module_& m);
 
 }  // namespace topoloom::python

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import topoloom
+from topoloom import schedules
 from topoloom.figure.style import AFTER, BEFORE, QUIET, SETTINGS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ SOCKETS = (0, 1, 0, 0, 1, 0, 1, 1)
 #: Ranks of the all-to-all whose times are drawn, with the constants of QsNet.
 MANY = 1024
 ALPHA, BETA = 11e-6, 8e-9
-COSTS = topoloom.CombiningCosts(alpha=ALPHA, beta=BETA, gamma=2e-9)
+COSTS = schedules.CombiningCosts(alpha=ALPHA, beta=BETA, gamma=2e-9)
 LINES = {"direct": "-", "mesh": "--", "grid": "-.", "hypercube": ":"}
 
 Point = tuple[float, float]
@@ -88,7 +88,7 @@ def draw_combining(file: Path) -> None:
                 color = AFTER if rank in senders else QUIET
                 dot(panel, at(rank), text, color, hole)
             for sender in senders:
-                to = topoloom.virtual_mesh_receivers(RANKS, 2, sender)[phase]
+                to = schedules.virtual_mesh_receivers(RANKS, 2, sender)[phase]
                 for receiver in to:
                     away = phase == 0 and receiver // SIDE != sender // SIDE
                     style: Any = {"color": BEFORE, "linestyle": "--"} if away else {}
@@ -104,7 +104,7 @@ def draw_times(panel: Axes) -> None:
     """Draw the time of every strategy over the size of a message."""
     sizes = np.geomspace(8, 65536, 60)
     for name, line in LINES.items():
-        times = [topoloom.all_to_all_time(name, MANY, size, COSTS) for size in sizes]
+        times = [schedules.all_to_all_time(name, MANY, size, COSTS) for size in sizes]
         color = AFTER if name == "direct" else BEFORE if name == "mesh" else "#555555"
         panel.loglog(sizes, times, line, color=color, linewidth=1.4, label=name)
     panel.axvline(ALPHA / BETA, color=QUIET, linewidth=0.8, zorder=0)
@@ -119,8 +119,8 @@ def draw_orders(file: Path) -> None:
     methods = ("standard", "fastest-edge-first", "channel-aware")
     with page(file, len(methods), figsize=(9.0, 2.3)) as panels:
         for panel, method in zip(panels, methods, strict=True):
-            order = topoloom.binomial_order(costs, method, channels=2)
-            steps = topoloom.binomial_scatter_steps(costs, order, channels=2)
+            order = schedules.binomial_order(costs, method, channels=2)
+            steps = schedules.binomial_scatter_steps(costs, order, channels=2)
             places = [(float(i), -1.6 * i.bit_count()) for i in range(len(order))]
             for half in (4, 2, 1):
                 for start in range(0, len(order), 2 * half):
@@ -139,7 +139,7 @@ def draw_orders(file: Path) -> None:
 
 def draw_lines(file: Path) -> None:
     """Draw a broadcast along all lines of a grid, round by round."""
-    rounds = topoloom.grid_line_messages(list(GRID), "broadcast", 1)
+    rounds = schedules.grid_line_messages(list(GRID), "broadcast", 1)
     columns = GRID[1]
     with page(file, len(rounds), figsize=(9.0, 1.6)) as panels:
         for number, (panel, messages) in enumerate(zip(panels, rounds, strict=True), 1):

@@ -40,15 +40,17 @@ def main() -> None:
 
 def measure(name: str, objective: str) -> tuple[topoloom.Judgement, float]:
     """Place with a chain of mappers; return what that is worth, and milliseconds."""
-    graph = topoloom.stencil([8, 8, 8], points=7, periodic=True, bytes=1024)
+    graph = topoloom.graphs.stencil([8, 8, 8], points=7, periodic=True, bytes=1024)
     machine = topoloom.load_machine("torus:25x32x16")
-    allocation = topoloom.fragmented_allocation(machine, 512, fragments=9, seed=1)
+    allocation = topoloom.allocations.fragmented_allocation(
+        machine, 512, fragments=9, seed=1
+    )
     seconds = []
     for _ in range(REPETITIONS):
         start = time.perf_counter()
-        placement, _ = topoloom.place(
+        placement = topoloom.place(
             graph, allocation, mapper=name, seed=1, objective=objective
-        )
+        ).placement
         seconds.append(time.perf_counter() - start)
         if seconds[-1] > 1:
             break

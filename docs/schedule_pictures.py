@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import topoloom
+from topoloom import schedules
 from topoloom.figure.style import AFTER, BEFORE, SETTINGS
 
 if TYPE_CHECKING:
@@ -59,13 +60,16 @@ def draw_steps(file: Path) -> None:
     with page(file, 3.6) as picture:
         rows = picture.subplots(2, 4)
         for row, nodes in zip(rows, (whole, ragged), strict=True):
-            steps = topoloom.Step.of_schedule(SCHEDULE, len(nodes))
+            steps = schedules.Step.of_schedule(SCHEDULE, len(nodes))
             for panel, step in zip(row, steps, strict=True):
                 draw_step(panel, machine, step, nodes)
 
 
 def draw_step(
-    panel: Axes, machine: topoloom.Machine, step: topoloom.Step, nodes: list[int]
+    panel: Axes,
+    machine: topoloom.Machine,
+    step: schedules.Step,
+    nodes: list[int],
 ) -> None:
     """Color messages that enter a switch from two switches."""
     sources: dict[int, set[int]] = {}
@@ -93,7 +97,7 @@ def draw_step(
             panel.plot(ends, [edge, edge], color="#333333", linewidth=2.2)
     by = (step.messages[0][1] - step.messages[0][0]) % len(nodes)
     name = f"+{by}" if 2 * by < len(nodes) else f"\N{MINUS SIGN}{len(nodes) - by}"
-    found = topoloom.meetings_any_ascent(machine, step, nodes)
+    found = schedules.meetings_any_ascent(machine, step, nodes)
     panel.set_title(f"{name}: {'messages meet' if found.places else 'free'}")
     panel.set_ylim(-0.3, 1.3)
 
@@ -107,13 +111,13 @@ def draw_trees(file: Path) -> None:
         for panel, kind in zip(
             above.subplots(1, 2), ("last", "least-loaded"), strict=True
         ):
-            trees = topoloom.spanning_trees(
+            trees = schedules.spanning_trees(
                 machine, kind, [(root, everyone) for root in everyone]
             )
-            draw_loads(panel, machine, topoloom.tree_loads(machine, trees))
+            draw_loads(panel, machine, schedules.tree_loads(machine, trees))
             panel.set_title(f"16 trees, {kind} parents")
         torus = topoloom.Machine("torus:" + "x".join(map(str, TORUS)))
-        trees = topoloom.spanning_trees(torus, "disjoint", [(0, everyone)])
+        trees = schedules.spanning_trees(torus, "disjoint", [(0, everyone)])
         for number, (panel, tree) in enumerate(
             zip(below.subplots(1, len(trees)), trees, strict=True), 1
         ):
@@ -149,7 +153,9 @@ def draw_loads(
 
 
 def draw_on_torus(
-    panel: Axes, torus: topoloom.Machine, tree: topoloom.SpanningTree
+    panel: Axes,
+    torus: topoloom.Machine,
+    tree: schedules.SpanningTree,
 ) -> None:
     """Draw a tree; links round the end come in from outside."""
     for link in tree.links.tolist():

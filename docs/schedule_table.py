@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from topoloom._core import schedules
+from topoloom.schedules import schedules
 
 # How formulas of the registry read in TeX, in this order.
 TEX = (

@@ -53,8 +53,8 @@ def positions(machine_text: str, mapper: str, ranks: list[int]) -> NDArray[np.in
     """Return the coordinates of the node of every rank of a grid."""
     machine = topoloom.load_machine(machine_text)
     slots = topoloom.Allocation.whole(machine)
-    graph = topoloom.stencil(ranks, points=2 * len(ranks) + 1)
-    placement, _ = topoloom.place(graph, slots, mapper)
+    graph = topoloom.graphs.stencil(ranks, points=2 * len(ranks) + 1)
+    placement = topoloom.place(graph, slots, mapper).placement
     return np.array([machine.coordinates(int(slot)) for slot in placement.slots])
 
 

@@ -8,7 +8,7 @@ from time import perf_counter
 
 import topoloom
 from axes.mixes import MODELS, step
-from topoloom.graphs.axes import MeshOrders, mesh_pattern, order_axes, parse_mesh
+from topoloom.graphs.axes import MeshOrders, mesh_graph, order_axes, parse_mesh
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,11 @@ def measure(case: Case, seconds: float) -> Result:
     start = perf_counter()
     orders = order_axes(allocation, mesh, traffic)
     search = perf_counter() - start
-    graph, phases = mesh_pattern(mesh, traffic)
-    placement, _ = topoloom.place(
+    graph, phases = mesh_graph(mesh, traffic)
+    placement = topoloom.place(
         graph, allocation, seconds=seconds, objective="time", phases=phases
-    )
-    auto = topoloom.objective_value(
+    ).placement
+    auto = topoloom.placements.objective_value(
         graph, allocation, placement, objective="time", phases=phases
     )
     return Result(case, orders, auto, search)

@@ -6,10 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter
 
-from topoloom import Allocation, NetworkModel, fragmented_allocation
+from topoloom import Allocation
+from topoloom.allocations import fragmented_allocation
 from topoloom.machines.machine_file import load_machine
+from topoloom.model import NetworkModel
 from topoloom.model.named import load_model
-from topoloom.schedules.choose import Call, Sites, rank_schedules, usual_schedule
+from topoloom.schedules.choose import Call, RankSlots, rank_schedules, usual_schedule
 from topoloom.schedules.together import block_order, optimize_together
 
 RANKS = 1024
@@ -75,7 +77,7 @@ def measure(machine: str, size: int, seed: int = 1) -> Result:
     model = network_model(machine)
     call = Call("all-to-all", RANKS, size)
     start = perf_counter()
-    block = Sites(allocation, block_order(call, allocation))
+    block = RankSlots(allocation, block_order(call, allocation))
     ranked = rank_schedules(call, model, block)
     times = {one.name: one.cost.time for one in ranked}
     usual = usual_schedule(call) or ""

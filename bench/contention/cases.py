@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from contention.patterns import PATTERNS, PUBLISHED, rounds
-from topoloom import Allocation, CommGraph, Machine, fragmented_allocation
+from topoloom import Allocation, CommGraph, Machine
+from topoloom.allocations import fragmented_allocation
 
 RAGGED = "ragged torus"
 BANDWIDTH = 10e9  # bytes per second of a link

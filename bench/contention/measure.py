@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from contention.cases import Case
-from topoloom import find_bounds, objective_value, place
+from topoloom import find_bounds, place
+from topoloom.placements import objective_value
 
 
 class Way(NamedTuple):
@@ -74,14 +75,14 @@ def measure(case: Case) -> list[Run]:
     runs = []
     for way in WAYS[case.study]:
         start = time.process_time()
-        placement, _ = place(
+        placement = place(
             graph,
             allocation,
             way.mapper,
             objective=way.objective,
             phases=phases,
             threads=1,
-        )
+        ).placement
         seconds = time.process_time() - start
         congestion, hop_bytes, whole = (
             objective_value(graph, allocation, placement, objective=name, phases=phases)

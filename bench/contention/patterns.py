@@ -82,13 +82,15 @@ def to_topoloom(graph: Graph) -> CommGraph:
 
 #: From a number of ranks and a seed; the first six as the published figures have them.
 PATTERNS: dict[str, Callable[[int, int], CommGraph]] = {
-    "Recursive doubling": lambda n, _: topoloom.recursive_doubling(n, UNIT),
-    "Bruck": lambda n, _: topoloom.bruck(n, UNIT),
-    "Binomial tree": lambda n, _: topoloom.binomial_tree(n, UNIT),
+    "Recursive doubling": lambda n, _: topoloom.graphs.recursive_doubling(n, UNIT),
+    "Bruck": lambda n, _: topoloom.graphs.bruck(n, UNIT),
+    "Binomial tree": lambda n, _: topoloom.graphs.binomial_tree(n, UNIT),
     "3DSpec": lambda n, s: to_topoloom(cut(*spectral_elements(24), n, s)),
     "Aug2dc": lambda n, s: to_topoloom(cut(*augmented_grid(100), n, s)),
     "Mesh": lambda n, s: to_topoloom(graphs.partitioned_mesh(n, 2, s)),
-    "3-D halo": lambda n, _: topoloom.stencil([n // 16, 4, 4], 7, bytes=64 * UNIT),
+    "3-D halo": lambda n, _: topoloom.graphs.stencil(
+        [n // 16, 4, 4], 7, bytes=64 * UNIT
+    ),
 }
 PUBLISHED = tuple(PATTERNS)[:6]
 

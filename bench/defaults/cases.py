@@ -12,16 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from peers.instances import ROOT
-from topoloom import (
-    Allocation,
-    CommGraph,
-    Machine,
-    compact_nodes,
-    fragmented_allocation,
-    load_machine,
-    random_geometric,
-    stencil,
-)
+from topoloom import Allocation, CommGraph, Machine, load_machine
+from topoloom.allocations import compact_nodes, fragmented_allocation
+from topoloom.graphs import random_geometric, stencil
 from topoloom.graphs.phases import add_phases
 
 TRACE = ROOT.parent / "shared" / "data" / "traces" / "lammps-lj-125.txt"

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from correlation import rank_correlation
 from defaults.cases import Case, merged
 from defaults.scotch import scotch
-from topoloom import Allocation, CommGraph, Placement, place, predicted_time
+from topoloom import Allocation, CommGraph, Placement, place
+from topoloom.placements import predicted_time
 from topoloom.simulate.simgrid import simulate
 
 BLOCK, OURS, SCOTCH, HOP_BYTES = "launcher", "ours", "Scotch", "hop-bytes"
@@ -62,21 +63,21 @@ def measure(case: Case) -> Run:
     graph = merged(phases)
     allocation = case.allocation()
     start = time.perf_counter()
-    ours = place(graph, allocation, phases=phases)[0]
+    ours = place(graph, allocation, phases=phases).placement
     seconds = time.perf_counter() - start
     placed = {
-        BLOCK: place(graph, allocation, "block")[0],
+        BLOCK: place(graph, allocation, "block").placement,
         OURS: ours,
-        HOP_BYTES: place(graph, allocation, objective="hop-bytes")[0],
+        HOP_BYTES: place(graph, allocation, objective="hop-bytes").placement,
     }
     theirs = scotch(graph, allocation)
     if theirs is not None:
         placed[SCOTCH] = theirs
     for name, objective in _MORE.items():
         mapper = "random" if name == "random" else "auto"
-        placed[name], _ = place(
+        placed[name] = place(
             graph, allocation, mapper, objective=objective, phases=phases
-        )
+        ).placement
     known: dict[bytes, tuple[float, float]] = {}
     for placement in placed.values():
         key = placement.slots.tobytes()

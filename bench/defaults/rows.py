@@ -10,16 +10,10 @@ from functools import partial
 
 from defaults.cases import FAT_TREE
 from defaults.measure import times
-from topoloom import (
-    Allocation,
-    CommGraph,
-    fragmented_allocation,
-    judge,
-    load_machine,
-    place,
-    predicted_time,
-    stencil,
-)
+from topoloom import Allocation, CommGraph, judge, load_machine, place
+from topoloom.allocations import fragmented_allocation
+from topoloom.graphs import stencil
+from topoloom.placements import predicted_time
 
 #: What ranks of the Lennard-Jones melt send a neighbor: messages, and bytes of one.
 _MESSAGES, _BYTES = 220, 5_387
@@ -92,9 +86,9 @@ def measure_row(job: str) -> Row:
     """Place a job in both ways."""
     make, cut, is_simulated = JOBS[job]
     graph, allocation = make(), cut()
-    block = place(graph, allocation, "block")[0]
+    block = place(graph, allocation, "block").placement
     start = time.perf_counter()
-    ours = place(graph, allocation)[0]
+    ours = place(graph, allocation).placement
     seconds = time.perf_counter() - start
     both = (block, ours)
     judged = [judge(graph, allocation, each, hottest=0) for each in both]

@@ -90,7 +90,8 @@ def torus(
     machine = f"torus:{extents}"
     nodes = None
     if fragments:
-        from topoloom import Machine, fragmented_allocation
+        from topoloom import Machine
+        from topoloom.allocations import fragmented_allocation
 
         part = fragmented_allocation(Machine(machine), graph.size, fragments, seed)
         nodes = tuple(int(node) for node in part.nodes)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-import topoloom
 from published.table import Ours
+from topoloom import schedules
 
 SOURCE = "Karlsson 2012"
 TEXT = "in text: 4.1/4.3"
@@ -59,7 +59,7 @@ def between(groups: list[int]) -> Matrix:
 
 def ordered(costs: Matrix, method: str) -> list[int]:
     """Return an order from process 0 on, with two channels."""
-    return topoloom.binomial_order(costs, method, channels=2)
+    return schedules.binomial_order(costs, method, channels=2)
 
 
 def scatter_costs() -> Iterator[Ours]:
@@ -67,7 +67,7 @@ def scatter_costs() -> Iterator[Ours]:
     for ranks in (8, 32):
         costs = np.ones((ranks, ranks))
         for channels, called in ((ranks, "unlimited"), (2, "c=2")):
-            steps = topoloom.binomial_scatter_steps(
+            steps = schedules.binomial_scatter_steps(
                 costs, list(range(ranks)), channels=channels
             )
             name = called + " channels" * (ranks == 8 and channels == 8)
@@ -77,7 +77,7 @@ def scatter_costs() -> Iterator[Ours]:
 
 def statistics() -> Iterator[Ours]:
     """Find the groups of RA, and test that they are two."""
-    groups = topoloom.find_cost_groups(RA)
+    groups = schedules.find_cost_groups(RA)
     of = np.array(groups.of)
     table = "Table 4.7 (cost-matrix statistics)"
     for group, other in ((1, 2), (2, 1)):
@@ -104,7 +104,7 @@ def statistics() -> Iterator[Ours]:
 
 def orders() -> Iterator[Ours]:
     """Order two quad-cores whose processes are numbered as on RA."""
-    groups = topoloom.find_cost_groups(RA).of
+    groups = schedules.find_cost_groups(RA).of
     costs = between(groups)
     for name, table, method in (
         ("", "Table 4.3 (binomial scatter of 8m)", "standard"),
@@ -136,7 +136,7 @@ def coefficients() -> Iterator[Ours]:
         ("CAO", "channel-aware"),
     ):
         order = ordered(costs, method)
-        total = sum(topoloom.binomial_scatter_steps(costs, order, channels=2))
+        total = sum(schedules.binomial_scatter_steps(costs, order, channels=2))
         outside, inside = divmod(total, OUTSIDE)
         found[name] = (inside, outside)
         yield Ours(SOURCE, table, name, "coefficient beta_1", inside)

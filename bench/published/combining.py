@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from math import isqrt
 
-import topoloom
 from published.table import Ours
+from topoloom import schedules
 
 SOURCE = "Kumar 2005"
 TABLE = "in text: 3 all-to-all"
 #: QsNet below 288 bytes and above 2 KB, and between.
-SMALL = topoloom.CombiningCosts(alpha=11e-6, beta=8e-9)
-LARGE = topoloom.CombiningCosts(alpha=16e-6, beta=5e-9)
+SMALL = schedules.CombiningCosts(alpha=11e-6, beta=8e-9)
+LARGE = schedules.CombiningCosts(alpha=16e-6, beta=5e-9)
 
 
 def rows() -> Iterator[Ours]:
@@ -41,7 +41,7 @@ def crossing(difference: Callable[[float], float]) -> float:
 def over_mesh(ranks: int, size: float) -> float:
     """Return how much longer direct messages take than those of a mesh."""
     direct, mesh = (
-        topoloom.all_to_all_time(strategy, ranks, size, SMALL)
+        schedules.all_to_all_time(strategy, ranks, size, SMALL)
         for strategy in ("direct", "mesh")
     )
     return direct - mesh
@@ -50,7 +50,7 @@ def over_mesh(ranks: int, size: float) -> float:
 def over_grid(ranks: int, degree: float, size: float) -> float:
     """Return how much longer a many-to-many takes on two axes than on three."""
     mesh, grid = (
-        topoloom.many_to_many_time(strategy, ranks, degree, size, LARGE)
+        schedules.many_to_many_time(strategy, ranks, degree, size, LARGE)
         for strategy in ("mesh", "grid")
     )
     return mesh - grid
@@ -58,9 +58,9 @@ def over_grid(ranks: int, degree: float, size: float) -> float:
 
 def extra_messages(direct: int) -> float:
     """Count the further messages of a hypercube with some dimensions direct."""
-    count = topoloom.CombiningCosts(alpha=1)
+    count = schedules.CombiningCosts(alpha=1)
     some, none = (
-        topoloom.nic_all_gather_time("hypercube", 256, 1, count, direct=dimensions)
+        schedules.nic_all_gather_time("hypercube", 256, 1, count, direct=dimensions)
         for dimensions in (direct, 0)
     )
     return some - none
@@ -89,6 +89,6 @@ def most_extra(ranks: int, axes: int) -> int:
     plane = side ** (axes - 1)
     extra: Counter[int] = Counter()
     for rank in range(ranks):
-        for receivers in topoloom.virtual_mesh_receivers(ranks, axes, rank)[:-1]:
+        for receivers in schedules.virtual_mesh_receivers(ranks, axes, rank)[:-1]:
             extra.update(to for to in receivers if to // plane != rank // plane)
     return max(extra.values(), default=0)

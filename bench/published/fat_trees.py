@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterator
 
 from published.table import Ours
-from topoloom import Machine, Step, meetings_any_ascent
+from topoloom import Machine
+from topoloom.schedules import Step, meetings_any_ascent
 
 SOURCE = "Kumar 2005"
 PERMUTATIONS = "in text: 4 permutations"

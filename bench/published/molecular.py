@@ -6,15 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from published.table import Ours
-from topoloom import (
-    Allocation,
-    CommGraph,
-    Machine,
-    Placement,
-    judge,
-    molecular_dynamics,
-    place,
-)
+from topoloom import Allocation, CommGraph, Machine, Placement, Sharing, judge, place
+from topoloom.graphs import molecular_dynamics
 
 SOURCE = "Bhatele 2008"
 TABLE = "Table 6 (NAMD ApoA1 hop-bytes, BG/L)"
@@ -60,7 +53,9 @@ def hop_bytes(graph: CommGraph, nodes: int, processes: int) -> tuple[int, int]:
     found = []
     for machine in (flat, torus):
         where = Allocation(machine, list(range(machine.node_count)))
-        placement, _ = place(graph, where, mapper="bricks", imbalance=imbalance)
+        placement = place(
+            graph, where, mapper="bricks", sharing=Sharing(imbalance)
+        ).placement
         on_torus = Allocation(torus, list(range(nodes)))
         moved = Placement(on_torus, placement.slots, shared=True)
         found.append(judge(graph, on_torus, moved).hop_bytes)

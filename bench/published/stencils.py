@@ -40,8 +40,12 @@ class Stencil:
         """Sum over all messages of the hops between the nodes of their ends."""
         machine = topoloom.load_machine(self.machine)
         slots = topoloom.Allocation.whole(machine)
-        objects = topoloom.stencil(list(self.grid), points=2 * len(self.grid) + 1)
-        placement, _ = topoloom.place(objects, slots, mapper, imbalance=ANY)
+        objects = topoloom.graphs.stencil(
+            list(self.grid), points=2 * len(self.grid) + 1
+        )
+        placement = topoloom.place(
+            objects, slots, mapper, sharing=topoloom.Sharing(imbalance=ANY)
+        ).placement
         return topoloom.judge(objects, slots, placement).hop_bytes
 
 
@@ -78,7 +82,7 @@ def plane() -> Iterator[Ours]:
 def claims() -> Iterator[Ours]:
     """Compute what the text says in numbers."""
     reserved = topoloom.load_machine("mesh:8x8x16").node_count
-    chares = topoloom.stencil([512 // 16] * 3, points=7).rank_count
+    chares = topoloom.graphs.stencil([512 // 16] * 3, points=7).rank_count
     yield claim("XT3 reservation", f"8x8x16 = {reserved} nodes")
     yield claim("chares 512^3/16^3", chares)
     yield claim("chares per processor on 8^3", chares / 8**3)

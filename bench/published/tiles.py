@@ -10,8 +10,8 @@ from statistics import mean
 import numpy as np
 from numpy.typing import NDArray
 
-import topoloom
 from published.table import Ours
+from topoloom import placements, schedules
 
 SOURCE = "Karlsson 2012"
 Times = tuple[float, ...]
@@ -71,9 +71,9 @@ def nodes_in_tiles(grid: list[int], tile: list[int]) -> NDArray[np.uint32]:
 def node_maps() -> Iterator[Ours]:
     """Make the example, by rows and in tiles; the first axis is along rows."""
     table = "in text: 5.2.1 node-map example (4 nodes x 4 cores, 4x4 grid)"
-    best = topoloom.node_tiles([4, 4], 4)[0]
+    best = placements.node_tiles([4, 4], 4)[0]
     for name, tile in (("std", [1, 4]), ("tiled", best)):
-        leaving = topoloom.NodeMap([4, 4], nodes_in_tiles([4, 4], tile)).leaving
+        leaving = schedules.NodeMap([4, 4], nodes_in_tiles([4, 4], tile)).leaving
         for axis, counts in ((1, leaving[1]), (2, leaving[0])):
             text = ",".join(map(str, counts))
             yield Ours(SOURCE, table, f"{name} f_{{i,{axis}}}", "vector", text)
@@ -84,9 +84,9 @@ def external_links() -> Iterator[Ours]:
     table = "in text: 5.3.2 external links k1+k2"
     slips = {(12, 1): "printed 12 where 12 + 1 is meant"}
     for cores in (8, 12):
-        for tile in sorted(topoloom.node_tiles([cores, cores], cores)):
+        for tile in sorted(placements.node_tiles([cores, cores], cores)):
             grid = [3 * side for side in tile]
-            links = topoloom.NodeMap(grid, nodes_in_tiles(grid, tile)).external_links
+            links = schedules.NodeMap(grid, nodes_in_tiles(grid, tile)).external_links
             row = f"{cores} cores, tile {tile[0]}x{tile[1]}"
             note = slips.get((tile[0], tile[1]), "")
             yield Ours(SOURCE, table, row, "external links", links, note)
@@ -101,14 +101,16 @@ def improvements() -> Iterator[Ours]:
         ("RA", 8, 3),
         ("Jaguar", 12, 3),
     ):
-        tile = topoloom.node_tiles([cores] * axes, cores)[0]
+        tile = placements.node_tiles([cores] * axes, cores)[0]
         line = [1] * (axes - 1) + [cores]
-        theta = topoloom.tile_surface(line) / topoloom.tile_surface(tile)
+        theta = placements.tile_surface(line) / placements.tile_surface(tile)
         row = f"{machine} {axes}-D"
         yield Ours(SOURCE, "in text: Theta bounds (5.4)", row, "Theta", theta)
     rows_of, columns = 1000, 1000
     processes = 100
-    side = topoloom.node_tiles([rows_of, columns], rows_of * columns // processes)[0][0]
+    side = placements.node_tiles([rows_of, columns], rows_of * columns // processes)[0][
+        0
+    ]
     yield Ours(
         SOURCE,
         "in text: 5.3 formulas",
@@ -146,7 +148,7 @@ def measured_improvements() -> Iterator[Ours]:
 def communicators() -> Iterator[Ours]:
     """Split 12 processes into rows and columns of a 3x4 grid."""
     table = "Table A.3 (communicator split example)"
-    grid = topoloom.nearest_extents([3, 4], 12)
+    grid = placements.nearest_extents([3, 4], 12)
     for rank, process in enumerate("abcdefghijkm"):
         row, column = divmod(rank, math.prod(grid[1:]))
         for name, value in (("rank", rank), ("row", row), ("column", column)):

@@ -7,16 +7,8 @@ from collections.abc import Iterator
 from itertools import product
 
 from published.table import Ours
-from topoloom import (
-    Allocation,
-    Judgement,
-    Machine,
-    judge,
-    place,
-    triangular_grid,
-    triangular_messages,
-)
-from topoloom._core import hybrid_rows
+from topoloom import Allocation, Judgement, Machine, judge, place
+from topoloom.graphs import hybrid_rows, triangular_grid, triangular_messages
 
 SOURCE = "Aktulga 2012"
 #: Counted are the links between routers alone.
@@ -69,7 +61,7 @@ def measure(machine: Machine, n: int, order: str, group: str, size: float) -> Ju
     nodes = -(-n * (n + 1) // 2 // machine.slots_per_node)
     allocation = Allocation(machine, list(range(nodes)))
     graph = triangular_messages(n, order, group, round(UNIT * size))
-    placement, _ = place(graph, allocation, mapper="block")
+    placement = place(graph, allocation, mapper="block").placement
     return judge(graph, allocation, placement)
 
 

@@ -21,8 +21,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from topoloom import solve_qap
 from topoloom.graphs.qaplib import QapProblem, load_qap
+from topoloom.placements import solve_qap
 
 LARGE_TARGETS = {"tho150": 8_140_000, "tai256c": 44_800_000}
 HEAD = (

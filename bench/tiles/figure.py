@@ -25,9 +25,9 @@ def nodes_of(mapper: str, cores: int) -> tuple[NDArray[np.int64], int]:
     cells = EXTENTS[0] * EXTENTS[1]
     nodes = -(-cells // cores)
     machine = topoloom.load_machine(f"tree:{nodes}+node:{cores}")
-    graph = topoloom.stencil(list(EXTENTS), points=5, periodic=False, bytes=1)
+    graph = topoloom.graphs.stencil(list(EXTENTS), points=5, periodic=False, bytes=1)
     allocation = topoloom.Allocation.whole(machine)
-    placement, _ = topoloom.place(graph, allocation, mapper)
+    placement = topoloom.place(graph, allocation, mapper).placement
     judged = topoloom.judge(graph, allocation, placement)
     node = np.asarray(placement.slots).astype(np.int64) // cores
     return node.reshape(EXTENTS), int(judged.inter_node_bytes)

@@ -53,7 +53,7 @@ def measure(case: Case, portfolio: bool = False) -> dict[str, Outcome]:
         mappers[PORTFOLIO] = PORTFOLIO
     for name, mapper in mappers.items():
         start = perf_counter()
-        placement, _ = topoloom.place(graph, allocation, mapper)
+        placement = topoloom.place(graph, allocation, mapper).placement
         seconds = perf_counter() - start
         node = np.asarray(placement.slots).astype(np.int64) // case.cores
         found[name] = outcome(edges, node, seconds)

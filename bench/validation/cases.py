@@ -8,15 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topoloom import (
-    Allocation,
-    CommGraph,
-    Placement,
-    all_to_all,
-    place,
-    random_geometric,
-    stencil,
-)
+from topoloom import Allocation, CommGraph, Placement, place
+from topoloom.graphs import all_to_all, random_geometric, stencil
 from topoloom.graphs.patterns import Request, make_phases
 from topoloom.graphs.phases import add_phases
 
@@ -95,9 +88,9 @@ def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Plac
     """
     graph = add_phases(phases)
     for mapper in _MAPPERS:
-        yield Placed(mapper, place(graph, allocation, mapper, threads=1)[0])
+        yield Placed(mapper, place(graph, allocation, mapper, threads=1).placement)
     for objective in _OBJECTIVES:
-        best, _ = place(
+        best = place(
             graph,
             allocation,
             _BEST,
@@ -105,10 +98,10 @@ def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Plac
             phases=phases,
             work=200_000,
             threads=1,
-        )
+        ).placement
         yield Placed(f"{_BEST}, {objective}", best)
     for seed in _SEEDS:
-        drawn, _ = place(graph, allocation, "random", seed=seed, threads=1)
+        drawn = place(graph, allocation, "random", seed=seed, threads=1).placement
         yield Placed(f"random {seed}", drawn)
         for share in _SHARES:
             name = f"{share:.0%} shuffled {seed}"

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from correlation import rank_correlation
-from topoloom import Allocation, CommGraph, Machine, judge, objective_value
+from topoloom import Allocation, CommGraph, Machine, judge
 from topoloom.graphs.phases import add_phases
+from topoloom.placements import objective_value
 from topoloom.simulate.simgrid import SETTINGS, simulate
 from validation.cases import MACHINES, PATTERNS, Placed, placements
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from own_process import TOPOLOOM
 
-from topoloom import ring, save_graph
+from topoloom import save_graph
+from topoloom.graphs import ring
 
 PROGRAMS = Path(__file__).parents[1] / "mpi" / "programs"
 CPUS = sorted(os.sched_getaffinity(0))

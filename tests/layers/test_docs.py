@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -114,6 +115,13 @@ def test_the_page_of_topologies_is_that_of_the_core() -> None:
         check=True,
     )
     assert (DOCS / "reference" / "topologies.md").read_text() == made.stdout
+
+
+def test_the_python_names_in_the_docs_exist() -> None:
+    for page in PAGES:
+        for name in re.findall(r"\btopoloom(?:\.[a-zA-Z_]\w*)+", page.read_text()):
+            if name != "topoloom.h":
+                pkgutil.resolve_name(name)
 
 
 def test_the_docs_list_every_launcher_format_topology_and_machine() -> None:

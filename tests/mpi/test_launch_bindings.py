@@ -12,7 +12,8 @@ import pytest
 from own_process import topoloom
 from several_hosts import SeveralHosts, read_seats
 
-from topoloom import load_placement, ring, save_graph
+from topoloom import load_placement, save_graph
+from topoloom.graphs import ring
 
 HOSTS = "alpha,beta,gamma"
 #: hwloc's picture of a machine with one core, which has the hardware threads 0 and 1

@@ -22,7 +22,8 @@ from network_hosts import (
 from own_process import TOPOLOOM, wait_for_end
 from several_hosts import PROGRAMS, SECONDS, Mpi
 
-from topoloom import load_placement, ring, save_graph
+from topoloom import load_placement, save_graph
+from topoloom.graphs import ring
 
 HOSTS = ("alpha", "beta", "gamma")
 BYTES = 300_000

@@ -13,7 +13,8 @@ import pytest
 from own_process import topoloom
 from several_hosts import Seat, SeveralHosts, read_seats
 
-from topoloom import CommGraph, load_placement, ring, save_graph
+from topoloom import CommGraph, load_placement, save_graph
+from topoloom.graphs import ring
 
 HOSTS = "alpha,beta,gamma,delta"
 CORES = ["--machine", "mesh:4+node:2", "--hosts", HOSTS]

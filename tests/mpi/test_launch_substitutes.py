@@ -13,7 +13,8 @@ import pytest
 from own_process import topoloom
 from several_hosts import Seat, SeveralHosts, read_seats
 
-from topoloom import load_placement, ring, save_graph
+from topoloom import load_placement, save_graph
+from topoloom.graphs import ring
 
 HOSTS = ["alpha", "beta", "gamma"]
 MACHINE = """format = "topoloom-machine"

@@ -14,7 +14,8 @@ import pytest
 from own_process import TOPOLOOM, wait_for_end
 from recorded import MPICH, MPIS, Mpi
 
-from topoloom import Error, ring, save_graph
+from topoloom import Error, save_graph
+from topoloom.graphs import ring
 from topoloom.launch.apply import trial
 from topoloom.launch.launcher import Launch
 

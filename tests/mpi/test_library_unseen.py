@@ -14,7 +14,8 @@ from own_process import topoloom
 from recorded import MPICH, OPEN_MPI_4
 from several_hosts import SeveralHosts
 
-from topoloom import ring, save_graph
+from topoloom import save_graph
+from topoloom.graphs import ring
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "topoloom"
 WITHOUT_CACHE = """\

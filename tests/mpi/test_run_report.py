@@ -14,7 +14,8 @@ from recorded import HALO3D, MPICH, need
 from several_hosts import SeveralHosts
 from test_record_programs import MELT
 
-from topoloom import load_placement, ring, save_graph
+from topoloom import load_placement, save_graph
+from topoloom.graphs import ring
 
 HOSTS = "alpha,beta,gamma,delta"
 

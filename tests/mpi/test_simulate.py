@@ -12,21 +12,11 @@ import numpy as np
 import pytest
 from recorded import HALO3D, OPEN_MPI_4, built, recorded
 
-from topoloom import (
-    Allocation,
-    CommGraph,
-    Error,
-    Machine,
-    Placement,
-    all_to_all,
-    objective_value,
-    place,
-    predicted_time,
-    random_geometric,
-    stencil,
-)
+from topoloom import Allocation, CommGraph, Error, Machine, Placement, place
+from topoloom.graphs import all_to_all, random_geometric, stencil
 from topoloom.graphs.phases import edge_rows
 from topoloom.importers.simgrid.clusters import write_simgrid_platform
+from topoloom.placements import objective_value, predicted_time
 from topoloom.simulate import SIMULATORS, load_simulator
 from topoloom.simulate import simgrid as smpi
 from topoloom.simulate.simgrid import simulate
@@ -255,7 +245,7 @@ def test_our_routes_take_as_long_as_a_cluster_that_simgrid_routes(
     machine = Machine(f"{text},{LINKS}{FREE}")
     ranks = machine.node_count
     pattern = random_geometric(ranks, SIZE)
-    placement, _ = place(pattern, Allocation.whole(machine), "random")
+    placement = place(pattern, Allocation.whole(machine), "random").placement
     nodes = placement.slots.tolist()
     cluster = write_simgrid_platform(machine)
     assert "<cluster" in cluster
@@ -354,7 +344,7 @@ def test_our_time_is_that_of_the_simulation_where_all_is_sent_at_once(
     allocation = Allocation.whole(machine)
     pattern = stencil([4, 8], 9, bytes=SIZE)
     for mapper in ("block", "random", "gge"):
-        placement, _ = place(pattern, allocation, mapper)
+        placement = place(pattern, allocation, mapper).placement
         nodes = placement.slots.tolist()
         (found,) = simulate(machine, nodes, [pattern])
         ours = objective_value(pattern, allocation, placement, objective="time")
@@ -365,7 +355,7 @@ def test_no_link_carries_more_than_its_bandwidth() -> None:
     """Which links of SimGrid 3.32 do unless `network/optim` is `Full`."""
     machine = Machine("fattree:8:16,up=1:4,bandwidth=10GB/s,latency=1us")
     allocation, pattern = Allocation.whole(machine), all_to_all(64, SIZE)
-    placement, _ = place(pattern, allocation, "random")
+    placement = place(pattern, allocation, "random").placement
     (found,) = simulate(machine, placement.slots.tolist(), [pattern])
     least = objective_value(pattern, allocation, placement, objective="congestion")
     assert least <= found < 1.01 * least
@@ -401,7 +391,7 @@ def test_nothing_is_faster_than_the_busiest_sender_memory_or_port(text: str) -> 
     machine = Machine(text)
     allocation = Allocation.whole(machine)
     pattern = random_geometric(64, SIZE)
-    placement, _ = place(pattern, allocation, "random")
+    placement = place(pattern, allocation, "random").placement
     nodes = np.asarray(placement.slots) // 4
     (found,) = simulate(machine, nodes.tolist(), [pattern])
     source, target, amount, _ = edge_rows(pattern).T

@@ -16,7 +16,8 @@ from recorded import HALO3D, MPICH, MPIS, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi,
 from several_hosts import SECONDS, SeveralHosts, read_seats
 from test_record_programs import MELT
 
-from topoloom import Machine, load_placement, ring, save_graph
+from topoloom import Machine, load_placement, save_graph
+from topoloom.graphs import ring
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch
 from topoloom.nodes.node_parts import NodeParts

@@ -158,11 +158,11 @@ def save_allocation(
         hosts = ()  # an address and a place would be read as numbers
     for i, node in enumerate(allocation.nodes.tolist()):
         name = [hosts[i]] if hosts else []
-        lines.append(" ".join([*name, *map(str, _place_of(machine, node))]))
+        lines.append(" ".join([*name, *map(str, _address(machine, node))]))
     write_text(path, "\n".join(lines) + "\n")
 
 
-def _place_of(machine: Machine, node: int) -> list[int]:
+def _address(machine: Machine, node: int) -> list[int]:
     coordinates = machine.coordinates(node) if machine.shape else []
     # Several nodes may share the coordinates of their router.
     if coordinates and machine.node_at(coordinates) == node:

@@ -27,27 +27,29 @@ from topoloom.support.units import counted, exact_bytes, format_bytes
 Counts = npt.NDArray[np.int64]
 
 
-def dealt(room: Counts, ranks: int) -> Counts:
+def dealt(capacity: Counts, ranks: int) -> Counts:
     """Count the ranks of each node where they are dealt to the nodes in turn.
 
     >>> dealt(np.array([4, 1, 4]), 7).tolist()
     [3, 1, 3]
     """
-    rounds = range(int(room.max(initial=0)) + 1)
-    whole = bisect.bisect_right(rounds, ranks, key=lambda k: np.minimum(room, k).sum())
-    counts = np.minimum(room, whole - 1)
-    counts[np.flatnonzero(room >= whole)[: ranks - int(counts.sum())]] += 1
+    rounds = range(int(capacity.max(initial=0)) + 1)
+    whole = bisect.bisect_right(
+        rounds, ranks, key=lambda k: np.minimum(capacity, k).sum()
+    )
+    counts = np.minimum(capacity, whole - 1)
+    counts[np.flatnonzero(capacity >= whole)[: ranks - int(counts.sum())]] += 1
     return counts
 
 
-def filled(room: Counts, ranks: int) -> Counts:
+def filled(capacity: Counts, ranks: int) -> Counts:
     """Count the ranks of each node where one node is filled after the other.
 
     >>> filled(np.array([4, 1, 4]), 7).tolist()
     [4, 1, 2]
     """
-    left = ranks - (np.cumsum(room) - room)
-    counts: Counts = np.minimum(np.maximum(left, 0), room)
+    left = ranks - (np.cumsum(capacity) - capacity)
+    counts: Counts = np.minimum(np.maximum(left, 0), capacity)
     return counts
 
 
@@ -106,8 +108,8 @@ class LaunchOrder:
         The most ranks on a node; as few nodes are used as that needs. None leaves it
         to the launcher.
     cores_per_rank
-        A rank takes so many slots of its node, one after the other, and its place is
-        the first of them.
+        A rank takes so many slots of its node, one after the other, and is placed
+        on the first of them.
     memory_per_rank
         Bytes of the node's memory that a rank needs; 0 asks for none.
     """
@@ -126,8 +128,10 @@ class LaunchOrder:
             or self.memory_per_rank > 0
         )
 
-    def places(self, allocation: Allocation, ranks: int, memory: int = 0) -> Allocation:
-        """Take all slots that can be the place of one of the ranks.
+    def first_slots(
+        self, allocation: Allocation, ranks: int, memory: int = 0
+    ) -> Allocation:
+        """Take every slot that can be the first, or the only one, of a rank.
 
         Parameters
         ----------
@@ -139,8 +143,8 @@ class LaunchOrder:
         topoloom.Error
             If the ranks have no room, or no node has room for what was said.
         """
-        slots, room = self._open(allocation, ranks, memory)
-        return slots.taken(room)
+        slots, capacity = self._open(allocation, ranks, memory)
+        return slots.taken(capacity)
 
     def used(self, allocation: Allocation, ranks: int, memory: int = 0) -> Launched:
         """Take the slots that the launcher uses: rank i is on slot i of the result.
@@ -150,13 +154,13 @@ class LaunchOrder:
         topoloom.Error
             If the ranks have no room, or no node has room for what was said.
         """
-        slots, room = self._open(allocation, ranks, memory)
+        slots, capacity = self._open(allocation, ranks, memory)
         if self.ranks_per_node is not None:
-            room = np.where(np.cumsum(room) - room < ranks, room, 0)
-        counts = _LAUNCHERS[self.launcher].spread(room, ranks)
+            capacity = np.where(np.cumsum(capacity) - capacity < ranks, capacity, 0)
+        counts = _LAUNCHERS[self.launcher].spread(capacity, ranks)
         words = ""
         if ranks < allocation.slot_count:
-            words = self._words(slots.free, room, counts)
+            words = self._words(slots.free, capacity, counts)
         return Launched(slots.taken(counts), words)
 
     def _open(
@@ -164,14 +168,14 @@ class LaunchOrder:
     ) -> tuple[_Slots, Counts]:
         """List the slots by node, and the ranks that each node can hold."""
         slots = _Slots(allocation, self.cores_per_rank)
-        room = self._room(slots, memory)
-        _check_room(ranks, room)
-        return slots, room
+        capacity = self._capacity(slots, memory)
+        _check_capacity(ranks, capacity)
+        return slots, capacity
 
-    def _words(self, free: Counts, room: Counts, counts: Counts) -> str:
+    def _words(self, free: Counts, capacity: Counts, counts: Counts) -> str:
         """Tell what is used of a larger allocation, and how to have it otherwise."""
         launcher = _LAUNCHERS[self.launcher]
-        ranks, most = int(counts.sum()), int(room.max())
+        ranks, most = int(counts.sum()), int(capacity.max())
         nodes, used = len(counts), int(np.count_nonzero(counts))
         slots = counts[counts > 0] * self.cores_per_rank
         which = f"{used:,} of them" if used < nodes else "each" if nodes > 1 else "it"
@@ -190,24 +194,24 @@ class LaunchOrder:
             f"{command} does{hint}"
         )
 
-    def _room(self, slots: _Slots, memory: int) -> Counts:
+    def _capacity(self, slots: _Slots, memory: int) -> Counts:
         """Count the ranks that each node can hold."""
-        room = slots.room
-        if not room.any():
+        capacity = slots.capacity
+        if not capacity.any():
             raise Error(
                 f"--cores-per-rank {self.cores_per_rank}: a node of the allocation has "
                 f"only {counted(int(slots.free.max(initial=0)), 'slot')}"
             )
         if self.memory_per_rank:
-            room = np.minimum(room, self._fit_in(memory))
+            capacity = np.minimum(capacity, self._fit_in(memory))
         if self.ranks_per_node is None:
-            return room
-        if self.ranks_per_node > room.max():
+            return capacity
+        if self.ranks_per_node > capacity.max():
             raise Error(
                 f"--ranks-per-node {self.ranks_per_node} is more than the "
-                f"{room.max()} that a node of the allocation has room for"
+                f"{capacity.max()} that a node of the allocation has room for"
             )
-        return np.minimum(room, self.ranks_per_node)
+        return np.minimum(capacity, self.ranks_per_node)
 
     def _fit_in(self, memory: int) -> int:
         if not memory:
@@ -225,12 +229,13 @@ class LaunchOrder:
         return memory // self.memory_per_rank
 
 
-def _check_room(ranks: int, room: Counts) -> None:
+def _check_capacity(ranks: int, capacity: Counts) -> None:
     """Refuse more ranks than nodes have room for."""
-    if ranks > room.sum():
+    if ranks > capacity.sum():
         raise Error(
-            f"{counted(ranks, 'rank')} on {counted(len(room), 'node')} with room for "
-            f"{_between(room)} each; allocate more nodes, or let each hold more ranks"
+            f"{counted(ranks, 'rank')} on {counted(len(capacity), 'node')} with room "
+            f"for {_between(capacity)} each; allocate more nodes, or let each hold "
+            "more ranks"
         )
 
 
@@ -248,22 +253,22 @@ class _Slots:
         runs = np.flatnonzero(np.concatenate([[True], jumps, [True]]))
         lengths = np.diff(runs)
         inside = np.arange(len(slots)) - np.repeat(runs[:-1], lengths)
-        is_place = (inside % each == 0) & (inside + each <= np.repeat(lengths, lengths))
+        is_first = (inside % each == 0) & (inside + each <= np.repeat(lengths, lengths))
         self._allocation = allocation
-        self._places, self._owner = slots[is_place], owner[is_place]
+        self._first_slots, self._owner = slots[is_first], owner[is_first]
         #: on each node, the slots and the ranks that they have room for
         self.free: Counts = np.bincount(owner, minlength=len(nodes)).astype(np.int64)
-        self.room: Counts = np.bincount(self._owner, minlength=len(nodes)).astype(
+        self.capacity: Counts = np.bincount(self._owner, minlength=len(nodes)).astype(
             np.int64
         )
 
     def taken(self, counts: Counts) -> Allocation:
-        """Take the first places of each node, as many as `counts` says."""
-        first = np.cumsum(self.room) - self.room
-        number = np.arange(len(self._places)) - first[self._owner]
-        places = self._places[number < counts[self._owner]]
+        """Take the first slots for ranks of each node, as many as `counts` says."""
+        first = np.cumsum(self.capacity) - self.capacity
+        number = np.arange(len(self._first_slots)) - first[self._owner]
+        slots = self._first_slots[number < counts[self._owner]]
         nodes = self._allocation.nodes[counts > 0]
-        return Allocation(self._allocation.machine, nodes, places.astype(np.uint32))
+        return Allocation(self._allocation.machine, nodes, slots.astype(np.uint32))
 
 
 def _size(amount: int) -> str:

@@ -76,7 +76,7 @@ def _check_speeds(setting: Setting) -> None:
 def _placed(call: Call, model: Any, name: str, placement: Path) -> Setting:
     from topoloom._core import Error
     from topoloom.placements.placement_file import load_placement
-    from topoloom.schedules.choose import Sites
+    from topoloom.schedules.choose import RankSlots
 
     file = load_placement(placement)
     if len(file.placement.slots) != call.ranks:
@@ -84,7 +84,7 @@ def _placed(call: Call, model: Any, name: str, placement: Path) -> Setting:
             f"{placement} places {len(file.placement.slots)} ranks, not {call.ranks}; "
             f"say --ranks {len(file.placement.slots)}"
         )
-    sites = Sites(file.allocation, file.placement)
+    sites = RankSlots(file.allocation, file.placement)
     there = file.allocation.machine
     return Setting(model, sites, name, there.text, there.name, file.hosts, file.node)
 
@@ -98,14 +98,14 @@ def _on_machine(call: Call, model: Any, name: str, machine: str, where: Any) -> 
         launcher_default,
     )
     from topoloom.machines.machine_file import load_described
-    from topoloom.schedules.choose import Sites
+    from topoloom.schedules.choose import RankSlots
 
     the_machine, described = load_described(machine)
     given = choose_allocation(the_machine, described, where)
     silent = CommGraph.from_edges(call.ranks, [], [], [])
     check_fit(silent, given.allocation, f"the {call.operation}")
     at, unused = launched(given, described, where, call.ranks)
-    sites = Sites(at.allocation, launcher_default(silent, at.allocation))
+    sites = RankSlots(at.allocation, launcher_default(silent, at.allocation))
     return Setting(
         model, sites, name, the_machine.text, machine, at.hosts, described.node, unused
     )

@@ -106,9 +106,10 @@ class Objective(NamedTuple):
             # Time would spread the job over nodes that nobody gave it.
             reason = "no nodes are allocated, and they keep the job on few"
         if not reason:
-            name, reason = choose_objective(
+            chosen, reason = choose_objective(
                 graph, allocation, phases=self.phases, background=self.background
             )
+            name = chosen.name
         if name == HOP_BYTES and self.background is not None:
             raise Error(
                 "--background makes no difference to hop-bytes, which is the "

@@ -15,6 +15,7 @@ from topoloom._core import (
     Judgement,
     Machine,
     Placement,
+    Sharing,
     fragmented_allocation,
     place,
 )
@@ -112,7 +113,7 @@ def launched(
     if allocated or as_started:
         at, words = order.used(given.allocation, ranks, memory)
     elif order.limits:
-        at = order.places(given.allocation, ranks, memory)
+        at = order.first_slots(given.allocation, ranks, memory)
     else:
         return given, words
     if given.hosts is None:
@@ -203,6 +204,5 @@ def launcher_default(
 
     Whatever their load: ranks in order need not fit where they fit in another.
     """
-    imbalance = 1e6 if shared else None
-    placement, _ = place(graph, allocation, mapper="block", imbalance=imbalance)
-    return placement
+    sharing = Sharing(imbalance=1e6) if shared else None
+    return place(graph, allocation, mapper="block", sharing=sharing).placement

@@ -62,7 +62,7 @@ def report_of(
         best=best,
         hosts=first.hosts,
         bounds=bounds,
-        pattern=graph_file,
+        graph_file=graph_file,
         command=typed.get(),
         proof=proof,
     )

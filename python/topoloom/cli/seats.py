@@ -45,7 +45,7 @@ class Seats(NamedTuple):
         self, read: ReadCommand | AsItIs, slots: NDArray[np.uint32], directory: str
     ) -> Launch:
         """Build the command that puts rank i on ``slots[i]``."""
-        return read.placed(self.placed(slots), Path(directory))
+        return read.apply(self.placed(slots), Path(directory))
 
     def placed(self, slots: NDArray[np.uint32]) -> HostPlacement:
         """Name the host and the CPUs of each rank, if rank i is on ``slots[i]``."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from topoloom import _core
 from topoloom._core import Allocation, CommGraph, Error
 from topoloom.support.files import read_text
 
@@ -15,6 +16,11 @@ class Sharing(NamedTuple):
 
     imbalance: float | None
     capacities: list[float] | None
+
+    @property
+    def value(self) -> _core.Sharing:
+        """The same as `topoloom.place` takes it."""
+        return _core.Sharing(self.imbalance, self.capacities)
 
     @property
     def allowed(self) -> bool:

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of machines, allocations, and judgements: who loads which links; models."""
 
-from __future__ import annotations
+from topoloom.support.public_names import attach
 
-from topoloom.figure.allocation import draw_allocation
-from topoloom.figure.judgement import draw_judgement
-from topoloom.figure.machine import draw_machine
-from topoloom.figure.model import draw_model
-
-__all__ = ["draw_allocation", "draw_judgement", "draw_machine", "draw_model"]
+__getattr__, __dir__ = attach(__name__)

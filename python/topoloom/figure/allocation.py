@@ -219,8 +219,8 @@ def _folded(machine: Machine) -> tuple[Ints, Ints]:
     def along(axes: list[Any], extents: list[int]) -> Ints:
         position = np.zeros(len(node), dtype=np.int64)
         step = 1
-        for place, extent in zip(reversed(axes), reversed(extents), strict=True):
-            position += place * step
+        for coordinate, extent in zip(reversed(axes), reversed(extents), strict=True):
+            position += coordinate * step
             step = step * extent + (1 if extent > 1 else 0)
         return position
 
@@ -245,7 +245,7 @@ def _blocks(block_of_node: Ints) -> tuple[Ints, Ints]:
     high = -(-largest // wide)
     across = int(np.ceil(np.sqrt(len(sizes) * (high + 1) / (wide + 1))))
     first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    place = np.arange(len(block_of_node)) - first[block_of_node]
-    rows = block_of_node // across * (high + 1) + place // wide
-    columns = block_of_node % across * (wide + 1) + place % wide
+    index = np.arange(len(block_of_node)) - first[block_of_node]
+    rows = block_of_node // across * (high + 1) + index // wide
+    columns = block_of_node % across * (wide + 1) + index % wide
     return rows, columns

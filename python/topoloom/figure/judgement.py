@@ -211,7 +211,7 @@ def _draw_matrices(
     panels = part.subplots(1, len(matrices), squeeze=False)[0]
     for panel, (name, (matrix, width)) in zip(panels, matrices.items(), strict=True):
         image = draw_matrix(panel, matrix, width, graph.rank_count, norm)
-        panel.set_title(f"who talks to whom, ranks as {name} seats them")
+        panel.set_title(f"who talks to whom, ranks as {name} places them")
     bar = part.colorbar(image, ax=list(panels), shrink=0.85, pad=0.01, aspect=24)
     plain = Busyness(np.ones(1), in_seconds=False)
     ticks = np.unique(np.geomspace(low, high, 4))

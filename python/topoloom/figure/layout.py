@@ -56,13 +56,13 @@ def grid(size: list[int]) -> Array:
     order = np.argsort([-extent for extent in size], kind="stable")
     view = np.zeros((len(size), 2))
     step = 1.0
-    for place, axis in enumerate(order):
-        if place and place % 3 == 0:
+    for number, axis in enumerate(order):
+        if number and number % 3 == 0:
             step /= size[axis] + 2.0
         ways = (np.array((1.0, 0.0)), np.array((0.0, 1.0)), DEPTH)
-        view[axis] = step * ways[place % 3]
-    places = np.indices(size).reshape(len(size), -1).T
-    found: Array = places @ view
+        view[axis] = step * ways[number % 3]
+    coordinates = np.indices(size).reshape(len(size), -1).T
+    found: Array = coordinates @ view
     return found
 
 
@@ -93,7 +93,7 @@ def _rows(network: Network) -> Array:
     """Nodes in one row, each switch over the middle of what hangs on it."""
     height, count = network.height, len(network.nodes)
     source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
-    places = np.zeros((count, 2))
+    coordinates = np.zeros((count, 2))
     for level in sorted(np.unique(height).tolist(), key=abs):
         row = np.flatnonzero(height == level)
         even = (np.arange(len(row)) + 0.5) / len(row)
@@ -101,32 +101,32 @@ def _rows(network: Network) -> Array:
         if level:
             nearer = (height[source] == level) & (np.abs(height[target]) < abs(level))
             number = np.bincount(source[nearer], minlength=count)
-            total = np.bincount(source[nearer], places[target[nearer], 0], count)
+            total = np.bincount(source[nearer], coordinates[target[nearer], 0], count)
             middle = total[row] / np.maximum(number[row], 1)
         order = np.argsort(middle, kind="stable")
         if np.diff(middle[order]).min(initial=1.0) > NEAR / len(row):
-            places[row, 0] = middle
+            coordinates[row, 0] = middle
         else:
-            places[row[order], 0] = even
-        places[row, 1] = ROW * level
-    return places
+            coordinates[row[order], 0] = even
+        coordinates[row, 1] = ROW * level
+    return coordinates
 
 
 def _springs(network: Network, rounds: int = 200) -> Array:
     """Pull joined vertices together and push all apart (Fruchterman, Reingold 1991)."""
     count = len(network.nodes)
     source, target = network.ends.T
-    places = circle(count)
+    coordinates = circle(count)
     apart = 1.8 / np.sqrt(max(count, 1))
     for heat in np.linspace(0.2, 0.005, rounds):
-        between = places[:, None, :] - places[None, :, :]
+        between = coordinates[:, None, :] - coordinates[None, :, :]
         squared = np.maximum((between**2).sum(axis=2), 1e-6)
         force = (between * (apart**2 / squared)[:, :, None]).sum(axis=1)
-        pull = places[target] - places[source]
+        pull = coordinates[target] - coordinates[source]
         pull *= np.linalg.norm(pull, axis=1, keepdims=True) / apart
         np.add.at(force, source, pull)
         np.subtract.at(force, target, pull)
         length = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-9)
-        places = places + force / length * np.minimum(length, heat)
-    centered: Array = places - places.mean(axis=0)
+        coordinates = coordinates + force / length * np.minimum(length, heat)
+    centered: Array = coordinates - coordinates.mean(axis=0)
     return centered

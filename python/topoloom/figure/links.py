@@ -53,7 +53,7 @@ def host_links(machine: Machine) -> int:
 
 
 def torus_links(machine: Machine) -> TorusLinks:
-    """Find the place of each link from its two ends. O(links)."""
+    """Find where each link is from its two ends. O(links)."""
     shape = tuple(int(extent) for extent in machine.shape)
     between = machine.link_count - host_links(machine)
     pairs = [machine.link_ends(link) for link in range(between)]

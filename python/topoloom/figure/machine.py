@@ -63,9 +63,9 @@ def draw_machine(
         figure.suptitle(machine.name, fontsize=10, color=TEXT)
         if parts is None:
             axes = figure.add_subplot()
-            places = _draw(axes, topology, network, ranked)
-            if len(hosts) == len(places) <= MAX_NAMES:
-                _write_names(axes, places, hosts)
+            coordinates = _draw(axes, topology, network, ranked)
+            if len(hosts) == len(coordinates) <= MAX_NAMES:
+                _write_names(axes, coordinates, hosts)
         else:
             _draw_parts(figure, parts, network, ranked)
         _explain(figure, ranked)
@@ -143,29 +143,31 @@ def _draw(
     ranked: list[float],
     marked: int | None = None,
 ) -> Array:
-    """Draw a network, the lines of a marked vertex stronger; return the places."""
-    places = layout(topology, network)
-    seen = np.ones(len(places), dtype=bool)
-    if _has_an_inside(topology, len(places)):
+    """Draw a network, the lines of a marked vertex stronger; return the coordinates."""
+    coordinates = layout(topology, network)
+    seen = np.ones(len(coordinates), dtype=bool)
+    if _has_an_inside(topology, len(coordinates)):
         seen = _faces(topology["size"])
     drawn = seen[network.ends].all(axis=1)
     ends = network.ends[drawn]
-    lines, line = _lines(topology, places, ends)
+    lines, line = _lines(topology, coordinates, ends)
     rates = network.bandwidth[drawn][line]
     crossing = topology["kind"] not in GRIDS
     strong = crossing & (ends == marked).any(axis=1)[line]
     _draw_lines(axes, lines, rates, ranked, strong, crossing)
-    _draw_vertices(axes, places[seen], network.nodes[seen] > 0, network.height[seen])
+    _draw_vertices(
+        axes, coordinates[seen], network.nodes[seen] > 0, network.height[seen]
+    )
     if marked is not None:
-        axes.plot(*places[marked], "o", color=TEXT, markersize=4, zorder=3)
+        axes.plot(*coordinates[marked], "o", color=TEXT, markersize=4, zorder=3)
     axes.set_aspect("auto" if network.switched else "equal")
     axes.margins(0.06)
     axes.axis("off")
-    return places
+    return coordinates
 
 
 def _faces(size: list[int]) -> Array:
-    """Tell the places of a grid that a reader sees: the front, the top and one side."""
+    """Tell what a reader sees of a grid: the front, the top and one side."""
     longest, middle, depth, *_ = np.argsort([-extent for extent in size], kind="stable")
     at = np.indices(size).reshape(len(size), -1)
     return np.asarray(
@@ -176,10 +178,10 @@ def _faces(size: list[int]) -> Array:
 
 
 def _lines(
-    topology: dict[str, Any], places: Array, ends: Array
+    topology: dict[str, Any], coordinates: Array, ends: Array
 ) -> tuple[list[Array], Array]:
     """Make the lines to draw, and tell for each which one it is of."""
-    straight = places[ends]
+    straight = coordinates[ends]
     number = np.arange(len(ends))
     if topology["kind"] == "hyperx":
         return list(_bows(straight)), number
@@ -194,12 +196,12 @@ def _lines(
     long = np.array(size) > 1
     axis = (long & (apart[~near] == np.array(size) - 1)).argmax(axis=1)
     strides = [int(np.prod(size[d + 1 :])) for d in range(len(size))]
-    steps = places[np.where(long, strides, 0)]
-    out = 0.4 * (steps - places[0])[axis]
+    steps = coordinates[np.where(long, strides, 0)]
+    out = 0.4 * (steps - coordinates[0])[axis]
     lines, order = list(straight[near]), [number[near]]
     for end in (0, 1):
         first = at[~near, end][np.arange(len(axis)), axis] == 0
-        start = places[ends[~near, end]]
+        start = coordinates[ends[~near, end]]
         tip = start + np.where(first, -1.0, 1.0)[:, None] * out
         lines += list(np.stack([start, tip], axis=1))
         order.append(number[~near])
@@ -284,27 +286,27 @@ def _explain(figure: Figure, ranked: list[float]) -> None:
     )
 
 
-def _draw_vertices(axes: Axes, places: Array, nodes: Array, height: Array) -> None:
+def _draw_vertices(axes: Axes, coordinates: Array, nodes: Array, height: Array) -> None:
     """Draw what has nodes as circles, and switches that have none as squares."""
-    size = float(np.clip(80 / np.sqrt(len(places)), 1.0, 6.0))
+    size = float(np.clip(80 / np.sqrt(len(coordinates)), 1.0, 6.0))
     in_rows = not nodes.all()
     for chosen, marker, face in ((nodes, "o", "white"), (~nodes, "s", "#444444")):
         fullest = np.unique(height[chosen], return_counts=True)[1].max(initial=1)
-        room = min(size, 280 / float(fullest)) if in_rows else size
+        widest = min(size, 280 / float(fullest)) if in_rows else size
         axes.plot(
-            *places[chosen].T,
+            *coordinates[chosen].T,
             linestyle="none",
             marker=marker,
-            markersize=max(1.0, room),
+            markersize=max(1.0, widest),
             markerfacecolor=face,
             markeredgecolor="#333333",
-            markeredgewidth=min(0.7, 0.2 * room),
+            markeredgewidth=min(0.7, 0.2 * widest),
             zorder=2,
         )
 
 
-def _write_names(axes: Axes, places: Array, hosts: tuple[str, ...]) -> None:
-    for (x, y), name in zip(places, hosts, strict=True):
+def _write_names(axes: Axes, coordinates: Array, hosts: tuple[str, ...]) -> None:
+    for (x, y), name in zip(coordinates, hosts, strict=True):
         axes.annotate(
             name,
             (x, y),

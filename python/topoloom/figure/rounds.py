@@ -198,8 +198,8 @@ def _draw_ranks(axes: Axes, call: Call, messages: list[_Message]) -> None:
         color = BEFORE if root else AFTER if rank in busy else QUIET
         axes.plot(rank, 0, "s" if root else "o", color=color, ms=9, mew=0, zorder=3)
         text = "white" if rank in busy or root else "#666666"
-        place: Any = {"ha": "center", "va": "center_baseline", "fontsize": 6}
-        axes.text(rank, 0, str(rank), color=text, zorder=4, **place)
+        style: Any = {"ha": "center", "va": "center_baseline", "fontsize": 6}
+        axes.text(rank, 0, str(rank), color=text, zorder=4, **style)
 
 
 def _draw_message(
@@ -221,6 +221,6 @@ def _draw_message(
     )
     if label:
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
-        place: Any = {"ha": "center", "va": "center", "fontsize": 6}
+        style: Any = {"ha": "center", "va": "center", "fontsize": 6}
         at = ((one.source + one.target) / 2, height)
-        axes.text(*at, label, bbox=box, zorder=5, **place)
+        axes.text(*at, label, bbox=box, zorder=5, **style)

@@ -14,13 +14,13 @@ from topoloom.figure.style import AFTER
 
 if TYPE_CHECKING:
     from topoloom._core import NetworkModel
-    from topoloom.schedules.choose import Call, Sites
+    from topoloom.schedules.choose import Call, RankSlots
 
 #: Markers, so that no meaning hangs on color alone.
 _MARKERS = "os^vDPX*<>hp"
 
 
-def points_over(call: Call, over: str, sites: Sites | None = None) -> list[Call]:
+def points_over(call: Call, over: str, slots: RankSlots | None = None) -> list[Call]:
     """Vary a call in powers of two: its bytes up to 1 MiB, its ranks or its degree.
 
     Raises
@@ -28,7 +28,7 @@ def points_over(call: Call, over: str, sites: Sites | None = None) -> list[Call]
     topoloom.Error
         If there is nothing to vary.
     """
-    if over == "ranks" and sites is not None:
+    if over == "ranks" and slots is not None:
         raise Error("a figure over ranks needs a --model and no machine")
     if over == "bytes" and call.operation != "barrier":
         return [call._replace(bytes=1 << k) for k in range(21)]
@@ -49,7 +49,7 @@ def draw_schedules(
     path: str | Path,
     call: Call,
     model: NetworkModel | None,
-    sites: Sites | None,
+    slots: RankSlots | None,
     over: str = "bytes",
     threads: int = 0,
 ) -> None:
@@ -64,11 +64,11 @@ def draw_schedules(
     """
     from topoloom.schedules.choose import rank_schedules
 
-    points = points_over(call, over, sites)
+    points = points_over(call, over, slots)
     times: dict[str, dict[int, float]] = {}
     best: list[str] = []
     for index, point in enumerate(points):
-        ranked = rank_schedules(point, model, sites, (), threads)
+        ranked = rank_schedules(point, model, slots, (), threads)
         best.append(ranked[0].name.partition("(")[0])
         for one in ranked:
             name = one.name.partition("(")[0]

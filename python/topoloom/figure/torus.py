@@ -148,9 +148,9 @@ def _draw_nodes(
 ) -> None:
     machine = allocation.machine
     routers = {tuple(machine.coordinates(int(node))) for node in allocation.nodes}
-    places = np.array(sorted(routers), dtype=float)
+    coordinates = np.array(sorted(routers), dtype=float)
     if len(routers) < np.prod(shape) or len(shape) == 2:
-        points = places @ view
+        points = coordinates @ view
         size = float(np.clip(per_step * (0.26 if len(shape) == 2 else 0.25), 1.8, 7.0))
         axes.plot(
             points[:, 0],

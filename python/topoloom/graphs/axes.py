@@ -237,7 +237,7 @@ def order_axes(
     return MeshOrders(mesh, traffic, allocation, *orders)
 
 
-def mesh_pattern(
+def mesh_graph(
     mesh: Mapping[str, int], traffic: Sequence[Traffic]
 ) -> tuple[CommGraph, list[CommGraph]]:
     """Make the communication graph of a mesh, and the phases that it is the sum of."""

@@ -155,7 +155,7 @@ PATTERNS = {
 }
 
 
-def make_pattern(name: str, request: Request) -> CommGraph:
+def make_graph(name: str, request: Request) -> CommGraph:
     """Build the communication graph of the pattern called `name`."""
     if name not in PATTERNS:
         raise Error(unknown_name("pattern", name, PATTERNS))
@@ -163,7 +163,7 @@ def make_pattern(name: str, request: Request) -> CommGraph:
 
 
 def make_phases(name: str, request: Request) -> list[CommGraph]:
-    """Make the phases of what `make_pattern` builds; fewer than two are none."""
+    """Make the phases of what `make_graph` builds; fewer than two are none."""
     make = PATTERNS[name].phases
     if make is None:
         several = [other for other, pattern in PATTERNS.items() if pattern.phases]

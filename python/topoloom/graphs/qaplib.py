@@ -100,8 +100,8 @@ def load_qap_solution(path: str | Path) -> QapSolution:
 
 def save_qap_solution(path: str | Path, solution: QapSolution) -> None:
     """Write a ``.sln`` file."""
-    places = " ".join(str(location + 1) for location in solution.permutation)
-    write_text(path, f"{len(solution.permutation)} {solution.value}\n{places}\n")
+    numbers = " ".join(str(location + 1) for location in solution.permutation)
+    write_text(path, f"{len(solution.permutation)} {solution.value}\n{numbers}\n")
 
 
 class _Numbers:

@@ -8,7 +8,7 @@ from topoloom.launch.host_placement import HostPlacement
 
 
 def consecutive_runs(
-    placed: HostPlacement, format_name: str, instead: str
+    placement: HostPlacement, format_name: str, instead: str
 ) -> list[tuple[int, int]]:
     """List ``(host index, ranks)`` in rank order, each host once.
 
@@ -17,7 +17,7 @@ def consecutive_runs(
     topoloom.Error
         If a host returns; it names two of its ranks and what to do `instead`.
     """
-    runs = placed.runs()
+    runs = placement.runs()
     first_rank: dict[int, int] = {}
     rank = 0
     for host, count in runs:
@@ -25,7 +25,7 @@ def consecutive_runs(
             raise Error(
                 f"{format_name} cannot express this placement: ranks "
                 f"{first_rank[host]} and {rank} are both on host "
-                f"'{placed.hosts[host]}', but not the ranks between them; {instead}"
+                f"'{placement.hosts[host]}', but not the ranks between them; {instead}"
             )
         first_rank[host] = rank
         rank += count

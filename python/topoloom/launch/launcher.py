@@ -88,42 +88,42 @@ class Launcher(Protocol):
     def apply(
         self,
         command: CommandLine,
-        placed: HostPlacement,
+        placement: HostPlacement,
         directory: Path,
         version: tuple[int, ...],
     ) -> Launch:
         """Write the files for the placement and build the command that uses them."""
 
 
-def only_used_hosts(placed: HostPlacement) -> HostPlacement:
+def only_used_hosts(placement: HostPlacement) -> HostPlacement:
     """Leave out hosts without ranks, and begin with the host of rank 0.
 
     Hydra 5.0 hands standard input to its first host, and dies if rank 0 is not there.
     """
-    used, first_rank = np.unique(placed.host, return_index=True)
-    return _keep_hosts(placed, used[np.argsort(first_rank)])
+    used, first_rank = np.unique(placement.host, return_index=True)
+    return _keep_hosts(placement, used[np.argsort(first_rank)])
 
 
 def used_hosts_in_order(
-    placed: HostPlacement, names: Sequence[str]
+    placement: HostPlacement, names: Sequence[str]
 ) -> HostPlacement | None:
     """Leave out hosts without ranks, the others as in `names`; None if one is not."""
-    place = {name: index for index, name in enumerate(names)}
-    used = np.unique(placed.host).tolist()
-    if any(placed.hosts[host] not in place for host in used):
+    order = {name: index for index, name in enumerate(names)}
+    used = np.unique(placement.host).tolist()
+    if any(placement.hosts[host] not in order for host in used):
         return None
-    used.sort(key=lambda host: place[placed.hosts[host]])
-    return _keep_hosts(placed, np.array(used, dtype=np.int64))
+    used.sort(key=lambda host: order[placement.hosts[host]])
+    return _keep_hosts(placement, np.array(used, dtype=np.int64))
 
 
-def _keep_hosts(placed: HostPlacement, kept: Ids) -> HostPlacement:
-    index = np.full(len(placed.hosts), -1, dtype=np.int64)
+def _keep_hosts(placement: HostPlacement, kept: Ids) -> HostPlacement:
+    index = np.full(len(placement.hosts), -1, dtype=np.int64)
     index[kept] = np.arange(len(kept))
     return replace(
-        placed,
-        hosts=[placed.hosts[host] for host in kept],
-        nodes=placed.nodes[kept],
-        host=index[placed.host],
+        placement,
+        hosts=[placement.hosts[host] for host in kept],
+        nodes=placement.nodes[kept],
+        host=index[placement.host],
     )
 
 

@@ -13,35 +13,35 @@ if TYPE_CHECKING:
     from topoloom.nodes.node_parts import Device
 
 
-def nearest_devices(placed: HostPlacement, kind: str) -> list[str | None]:
+def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
     """Name a device of this kind for each rank; None where the nodes have none.
 
     A device is as far from a slot as the nearest of its own slots. Ranks of a host with
     the same nearest devices share them out evenly, in the order of their slots: ranks
     that sit together have one device.
     """
-    devices = [device for device in placed.node.devices if device.kind == kind]
-    names: list[str | None] = [None] * placed.rank_count
+    devices = [device for device in placement.node.devices if device.kind == kind]
+    names: list[str | None] = [None] * placement.rank_count
     if not devices:
         return names
-    slots = set(placed.slot.tolist())
-    nearest = {slot: _nearest(placed.machine, slot, devices) for slot in slots}
+    slots = set(placement.slot.tolist())
+    nearest = {slot: _nearest(placement.machine, slot, devices) for slot in slots}
     sharing = defaultdict(list)
-    for rank in placed.launch_order().tolist():
-        near = nearest[int(placed.slot[rank])]
-        sharing[int(placed.host[rank]), near].append(rank)
+    for rank in placement.launch_order().tolist():
+        near = nearest[int(placement.slot[rank])]
+        sharing[int(placement.host[rank]), near].append(rank)
     for (_, near), ranks in sharing.items():
         for index, rank in enumerate(ranks):
             names[rank] = near[index * len(near) // len(ranks)]
     return names
 
 
-def nearest_gpu_numbers(placed: HostPlacement) -> list[int] | None:
+def nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
     """Tell the number of each rank's GPU, 1 for ``cuda1``; None without such names."""
-    names = nearest_devices(placed, "gpu")
+    names = nearest_devices(placement, "gpu")
     matches = [re.fullmatch(r"[a-z]+(\d+)", name or "") for name in names]
     numbers = [int(match[1]) for match in matches if match]
-    return numbers if len(numbers) == placed.rank_count else None
+    return numbers if len(numbers) == placement.rank_count else None
 
 
 def _nearest(machine: Machine, slot: int, devices: list[Device]) -> tuple[str, ...]:

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from topoloom._core import Machine
 
 
-def has_places(machine: Machine) -> bool:
+def has_coordinates(machine: Machine) -> bool:
     """Tell whether it is a torus or mesh with one node at each place."""
     return bool(machine.shape) and math.prod(machine.shape) == machine.node_count
 
 
-def torus_box(placed: HostPlacement, format_name: str) -> tuple[list[int], Ids]:
-    """Find the box that the allocation fills, and each host's place in it, from 0.
+def torus_box(placement: HostPlacement, format_name: str) -> tuple[list[int], Ids]:
+    """Find the box that the allocation fills, and the hosts' coordinates in it, from 0.
 
     Returns
     -------
     shape : list of int
         Extents of the box.
-    places : int array of shape ``(hosts, axes)``
+    coordinates : int array of shape ``(hosts, axes)``
 
     Raises
     ------
@@ -35,22 +35,24 @@ def torus_box(placed: HostPlacement, format_name: str) -> tuple[list[int], Ids]:
         If the machine is no torus or mesh with a node at each place, or the allocation
         is not a whole box of it.
     """
-    machine = placed.machine
-    if not has_places(machine):
+    machine = placement.machine
+    if not has_coordinates(machine):
         raise Error(
             f"{format_name} places ranks by coordinates, but {machine.name} is no "
             "torus or mesh with one node at each place"
         )
-    nodes = placed.nodes.tolist()
-    places = np.array([machine.coordinates(node) for node in nodes], dtype=np.int64)
-    places -= places.min(axis=0)
-    shape = (places.max(axis=0) + 1).tolist()
+    nodes = placement.nodes.tolist()
+    coordinates = np.array(
+        [machine.coordinates(node) for node in nodes], dtype=np.int64
+    )
+    coordinates -= coordinates.min(axis=0)
+    shape = (coordinates.max(axis=0) + 1).tolist()
     if math.prod(shape) != len(nodes):
         raise Error(
             f"{format_name} has coordinates inside a job's shape, but the {len(nodes)} "
             f"nodes of the allocation are no whole box; they lie in {dimensions(shape)}"
         )
-    return shape, places
+    return shape, coordinates
 
 
 def dimensions(shape: list[int]) -> str:

@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Network models: files of them, those that ship, and fits to measured times."""
+
+from topoloom.support.public_names import attach
+
+__getattr__, __dir__ = attach(__name__)

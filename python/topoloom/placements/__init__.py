@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Placements: see README.md."""
+"""What placements are worth, tiles of process grids, quadratic assignment."""
+
+from topoloom.support.public_names import attach
+
+__getattr__, __dir__ = attach(__name__)

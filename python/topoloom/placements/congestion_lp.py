@@ -61,8 +61,8 @@ def relax_congestion(
     if solved is None:
         return None
     where, prices = solved
-    _, place = _assigned(-where, problem)
-    placement = Placement(allocation, allocation.slots[place])
+    _, position = _assigned(-where, problem)
+    placement = Placement(allocation, allocation.slots[position])
     return Relaxation(
         _certain(problem, prices),
         placement,
@@ -80,13 +80,13 @@ class _Problem:
     there: Floats  # bytes from the first to the second, in units of the most
     back: Floats
     node_of_slot: Whole
-    room: Whole  # slots of each node
+    capacity: Whole  # slots of each node
     seconds: Any  # sparse, links x pairs of nodes: of a unit of bytes, in units
     unit: float  # of congestion
 
     def alone(self) -> Floats:
         """Congestion at [p, k, l] if pair p were the only one."""
-        nodes = len(self.room)
+        nodes = len(self.capacity)
         most: Floats = self.seconds.max(axis=0).toarray().reshape(nodes, nodes)
         there, back = self.there[:, None, None], self.back[:, None, None]
         alone: Floats = np.maximum(there * most, back * most.T)
@@ -94,7 +94,7 @@ class _Problem:
 
     def beside(self) -> Floats:
         """Count at [k, l] what node l has room for beside a rank on node k."""
-        return self.room[None, :] - np.eye(len(self.room))
+        return self.capacity[None, :] - np.eye(len(self.capacity))
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _problem(graph: CommGraph, allocation: Allocation) -> _Problem:
         there=there / most_bytes,
         back=back / most_bytes,
         node_of_slot=np.array(node_of_slot),
-        room=np.bincount(node_of_slot),
+        capacity=np.bincount(node_of_slot),
         seconds=table,
         unit=most_bytes * most_seconds,
     )
@@ -165,7 +165,7 @@ def _solve(
     problem: _Problem, seconds: float | None, progress: Progress
 ) -> tuple[Floats, _Prices] | None:
     """Minimize t over x, z and y, the bytes from node to node; returns x and prices."""
-    ranks, nodes, pairs = problem.ranks, len(problem.room), len(problem.first)
+    ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
     links = problem.seconds.shape[0]
     t, x, z, y = _numbers((), (ranks, nodes), (pairs, nodes, nodes), (nodes, nodes))
 
@@ -207,7 +207,7 @@ def _solve(
     cost = np.zeros(columns)
     cost[t] = 1
     limits = np.full((columns, 2), (0.0, np.inf))
-    full = np.flatnonzero(problem.room == 1)
+    full = np.flatnonzero(problem.capacity == 1)
     limits[z[:, full, full].ravel(), 1] = 0
     found = _unless_ended(
         progress,
@@ -216,7 +216,7 @@ def _solve(
         b_eq=np.isin(np.arange(equal.shape[0]), whole) * 1.0,
         A_ub=most,
         b_ub=np.concatenate(
-            [np.zeros(links + pairs), problem.room, np.zeros(beside.size)]
+            [np.zeros(links + pairs), problem.capacity, np.zeros(beside.size)]
         ),
         bounds=limits,
         method="highs-ipm",
@@ -280,7 +280,7 @@ def _certain(problem: _Problem, prices: _Prices) -> float:
     weight = link.sum() + alone.sum()
     if weight == 0:
         return 0.0
-    nodes = len(problem.room)
+    nodes = len(problem.capacity)
     distance = (link / weight @ problem.seconds).reshape(nodes, nodes)
     beside = np.maximum(prices.beside, 0)
     pair = (
@@ -292,7 +292,7 @@ def _certain(problem: _Problem, prices: _Prices) -> float:
         + beside[problem.first]
         + beside.transpose(0, 2, 1)[problem.second]
     )
-    full = np.flatnonzero(problem.room == 1)
+    full = np.flatnonzero(problem.capacity == 1)
     pair[:, full, full] = np.inf
     single = -(beside * problem.beside()).sum(axis=2)
     np.add.at(single, problem.first, prices.first)

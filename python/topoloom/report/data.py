@@ -71,7 +71,7 @@ class Report:
         The launcher's order first; `best` is the index of the one that is praised.
     bounds
         What is proven of all placements; None if nothing was tried.
-    pattern, command
+    graph_file, command
         The file of the graph, and the words that made the page.
     proof
         What the ranks told of where they were; "" if nobody asked them.
@@ -83,7 +83,7 @@ class Report:
     best: int
     hosts: tuple[str, ...] | None = None
     bounds: Bounds | None = None
-    pattern: str = ""
+    graph_file: str = ""
     command: tuple[str, ...] = ()
     proof: str = ""
 
@@ -169,14 +169,14 @@ def _add_machine(
     ends = ends.reshape(-1, 2)
     out = leaving(scene, [int(extent) for extent in machine.shape], ends)
     homes = scene.vertex[np.asarray(allocation.nodes, dtype=np.int64)]
-    shown = np.arange(len(scene.places))
+    shown = np.arange(len(scene.coordinates))
     if len(shown) > MAX_RANKS:
         corner = [0]  # of the box around a grid
         shown = np.unique(np.concatenate([corner, ends.reshape(-1), homes]))
-    number = np.zeros(len(scene.places), dtype=np.int64)
+    number = np.zeros(len(scene.coordinates), dtype=np.int64)
     number[shown] = np.arange(len(shown))
-    places, unit = stored(scene.places[shown])
-    pack.add_ids("vertex.place", places)
+    coordinates, unit = stored(scene.coordinates[shown])
+    pack.add_ids("vertex.place", coordinates)
     pack.add_ids("vertex.nodes", scene.nodes[shown])
     pack.add_ids("node.vertex", number[homes])
     pack.add_ids("link.from", number[ends[:, 0]])
@@ -191,11 +191,11 @@ def _add_nodes(pack: Pack, report: Report) -> None:
     machine, nodes = report.machine, np.asarray(report.allocation.nodes)
     pack.add_ids("node.id", nodes)
     pack.add_text("node.host", list(report.hosts or ()))
-    places: list[str] = []
+    coordinates: list[str] = []
     if len(machine.shape):
         at = (machine.coordinates(node) for node in nodes.tolist())
-        places = [",".join(map(str, place)) for place in at]
-    pack.add_text("node.place", places)
+        coordinates = [",".join(map(str, one)) for one in at]
+    pack.add_text("node.place", coordinates)
 
 
 def _add_view(
@@ -212,8 +212,8 @@ def _add_view(
     index = np.zeros(allocation.machine.node_count, dtype=np.int64)
     index[nodes] = np.arange(len(nodes))
     slots = np.asarray(view.placement.slots, dtype=np.int64)
-    seats = index[slots // per_node] * per_node + slots % per_node
-    pack.add_ids(f"{key}.seat", seats)
+    slots = index[slots // per_node] * per_node + slots % per_node
+    pack.add_ids(f"{key}.slot", slots)
     pack.add_ids(f"{key}.rank", np.argsort(positions(allocation, view.placement)))
     for name in ("bytes_out", "bytes_in"):
         values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
@@ -235,7 +235,7 @@ def _add_view(
     return {"name": view.name, "shared": view.placement.shared}
 
 
-def _fitting(report: Report, room: int) -> list[Level]:
+def _fitting(report: Report, limit: int) -> list[Level]:
     """Find the finest level, the same of all views, that fits into so many letters."""
     ranks = report.graph.rank_count
     levels = [
@@ -247,13 +247,13 @@ def _fitting(report: Report, room: int) -> list[Level]:
     while any(level.width < widest for level in levels):
         levels = [lv.coarser() if lv.width < widest else lv for lv in levels]
     # Packing takes longer than adding up, and few cells take less than a letter.
-    while sum(len(level.row) for level in levels) > room and levels[0].width < ranks:
+    while sum(len(level.row) for level in levels) > limit and levels[0].width < ranks:
         levels = [level.coarser() for level in levels]
     while True:
         trial = Pack()
         for level in levels:
             _add_level(trial, "matrix", level, ranks)
-        if trial.size <= room or levels[0].width >= ranks:
+        if trial.size <= limit or levels[0].width >= ranks:
             return levels
         levels = [level.coarser() for level in levels]
 

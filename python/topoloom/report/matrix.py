@@ -57,7 +57,7 @@ def finest_level(graph: CommGraph, position: Array) -> Level:
 
 
 def positions(allocation: Allocation, placement: Placement) -> Array:
-    """Find the place of each rank among all, in the launcher's order of their slots."""
+    """Find the position of each rank, in the launcher's order of their slots."""
     order = np.empty(allocation.machine.slot_count, dtype=np.int64)
     order[np.asarray(allocation.slots)] = np.arange(allocation.slot_count)
     slots = np.asarray(placement.slots)

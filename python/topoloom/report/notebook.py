@@ -121,7 +121,7 @@ def _scene(machine: Machine) -> str:
     ends = ends.reshape(-1, 2)
     inside = leaving(scene, [int(extent) for extent in machine.shape], ends) == 0
     view = np.eye(2, 3) if scene.flat else _SEEN_FROM
-    at = scene.places @ view.T * [1, -1]
+    at = scene.coordinates @ view.T * [1, -1]
     at -= at.min(axis=0)
     at *= 300 / max(float(at.max(initial=0)), 1e-9)
     at += 6

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from topoloom._core import Machine
     from topoloom.figure.links import Array
 
-STORED = 65_535  # the largest coordinate of a stored place
+STORED = 65_535  # the largest coordinate of a stored vertex
 #: directions of a grid's axes, the longest first: three of space, then small ones
 _WAYS = np.array(
     [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.8, 0.55, 0.2), (-0.5, 0.8, 0.3), (0.5, 0.3, 1)]
@@ -38,7 +38,7 @@ class Scene:
 
     Attributes
     ----------
-    places : float array of shape ``(vertices, 3)``
+    coordinates : float array of shape ``(vertices, 3)``
         x to the right, y up, z away from the reader.
     flat
         Whether all stand on one plane, which the page does not turn.
@@ -50,7 +50,7 @@ class Scene:
         Of a grid: where a step along each axis leads; else empty.
     """
 
-    places: Array
+    coordinates: Array
     flat: bool
     nodes: Array
     vertex: Array
@@ -58,7 +58,7 @@ class Scene:
 
 
 def scene_of(machine: Machine) -> Scene:
-    """Find the place of every vertex. O(vertices + links)."""
+    """Find the coordinates of every vertex. O(vertices + links)."""
     from topoloom._core import Wiring
 
     topology = write_topology(MachineText(machine.text))
@@ -68,22 +68,22 @@ def scene_of(machine: Machine) -> Scene:
     shape = [int(extent) for extent in machine.shape]
     if topology["kind"] in GRIDS and not _is_a_ring(machine, shape):
         steps = _steps(shape)
-        places = np.indices(shape).reshape(len(shape), -1).T @ steps
+        coordinates = np.indices(shape).reshape(len(shape), -1).T @ steps
     elif topology["kind"] in ("hyperx", "hypercube"):
-        places = _domed(shape)
+        coordinates = _domed(shape)
     elif network.switched:
-        places = _storeys(network)
+        coordinates = _storeys(network)
     elif len(shape) == 1:
-        places = _on_a_plane(circle(len(network.nodes)))
+        coordinates = _on_a_plane(circle(len(network.nodes)))
     else:
-        places = _on_a_plane(layout(topology, network))
-    flat = bool(np.ptp(places[:, 2]) == 0)
+        coordinates = _on_a_plane(layout(topology, network))
+    flat = bool(np.ptp(coordinates[:, 2]) == 0)
     nodes = network.nodes
     if machine.host_hops:
-        places = np.concatenate([places, _around(places, network, flat)])
-        nodes = np.arange(len(places)) >= len(nodes)
-    places = places - (places.min(axis=0) + places.max(axis=0)) / 2
-    return Scene(places, flat, nodes.astype(np.int64), vertex, steps)
+        coordinates = np.concatenate([coordinates, _around(coordinates, network, flat)])
+        nodes = np.arange(len(coordinates)) >= len(nodes)
+    coordinates = coordinates - (coordinates.min(axis=0) + coordinates.max(axis=0)) / 2
+    return Scene(coordinates, flat, nodes.astype(np.int64), vertex, steps)
 
 
 def leaving(scene: Scene, shape: list[int], ends: Array) -> Array:
@@ -120,10 +120,10 @@ def leaving(scene: Scene, shape: list[int], ends: Array) -> Array:
     return out
 
 
-def stored(places: Array) -> tuple[Array, float]:
-    """Write places as integers ``(3, vertices)`` for the page, and their unit."""
-    unit = max(float(np.abs(places).max(initial=0)), 1e-9) * 2 / STORED
-    numbers = np.round(places.T / unit + STORED / 2)
+def stored(coordinates: Array) -> tuple[Array, float]:
+    """Write coordinates as integers ``(3, vertices)`` for the page, and their unit."""
+    unit = max(float(np.abs(coordinates).max(initial=0)), 1e-9) * 2 / STORED
+    numbers = np.round(coordinates.T / unit + STORED / 2)
     return np.ascontiguousarray(numbers.astype(np.uint16)), unit
 
 
@@ -137,10 +137,10 @@ def _steps(shape: list[int]) -> Array:
     order = np.argsort([-extent for extent in shape], kind="stable").tolist()
     steps = np.zeros((len(shape), 3))
     length = 1.0
-    for place, axis in enumerate(order):
-        if place and place % 3 == 0:
+    for number, axis in enumerate(order):
+        if number and number % 3 == 0:
             length *= 0.75 / max(shape[axis] - 1, 1)
-        steps[axis] = length * _WAYS[place % len(_WAYS)]
+        steps[axis] = length * _WAYS[number % len(_WAYS)]
     return steps
 
 
@@ -150,17 +150,17 @@ def _domed(shape: list[int]) -> Array:
         return np.asarray(np.indices(shape).reshape(len(shape), -1).T @ _steps(shape))
     steps = _steps(shape)
     at = np.indices(shape).reshape(len(shape), -1).T
-    places = np.asarray(at @ steps)
+    coordinates = np.asarray(at @ steps)
     for axis, extent in enumerate(shape):
         if extent > 2:
             across = 4 * at[:, axis] * (extent - 1 - at[:, axis]) / (extent - 1)
             side = np.roll(steps[axis], 1) + np.roll(steps[axis], 2)
-            places = places + 0.12 * across[:, None] * side
-    return places
+            coordinates = coordinates + 0.12 * across[:, None] * side
+    return coordinates
 
 
-def _on_a_plane(places: Array) -> Array:
-    return np.column_stack([places, np.zeros(len(places))])
+def _on_a_plane(coordinates: Array) -> Array:
+    return np.column_stack([coordinates, np.zeros(len(coordinates))])
 
 
 def _around(routers: Array, network: Network, flat: bool) -> Array:
@@ -194,14 +194,14 @@ def _storeys(network: Network) -> Array:
         (side - 1) / 2,
         (-(-largest // side) - 1) / 2,
     ]
-    places = np.zeros((count, 3))
+    coordinates = np.zeros((count, 3))
     ground = np.flatnonzero(height == 0)
-    places[ground[:, None], [0, 2]] = centers[leaf] + 0.7 * offsets / side
+    coordinates[ground[:, None], [0, 2]] = centers[leaf] + 0.7 * offsets / side
     wide = max(columns, -(-len(leaves) // columns))
     storey = 0.42 * wide / np.ptp(height)
     for level in sorted(np.unique(height[height != 0]).tolist(), key=abs):
-        _raise_switches(places, network, level, storey, source, target)
-    return places
+        _raise_switches(coordinates, network, level, storey, source, target)
+    return coordinates
 
 
 def _lowest(
@@ -244,7 +244,7 @@ def _count_within(group: Array) -> Array:
 
 
 def _raise_switches(
-    places: Array,
+    coordinates: Array,
     network: Network,
     level: int,
     storey: float,
@@ -260,8 +260,8 @@ def _raise_switches(
     nearer = (height[source] == level) & (np.abs(height[target]) < abs(level))
     low = np.full((len(height), 3), np.inf)
     high = np.full((len(height), 3), -np.inf)
-    np.minimum.at(low, source[nearer], places[target[nearer]])
-    np.maximum.at(high, source[nearer], places[target[nearer]])
+    np.minimum.at(low, source[nearer], coordinates[target[nearer]])
+    np.maximum.at(high, source[nearer], coordinates[target[nearer]])
     low, high = (np.where(np.isfinite(edge[row]), edge[row], 0) for edge in (low, high))
     box = np.round(np.concatenate([low, high], axis=1), 6)
     _, group = np.unique(box, axis=0, return_inverse=True)
@@ -278,5 +278,5 @@ def _raise_switches(
     reach = np.where(size > 1, 0.7, 0)
     x = ((number % across + 0.5) / across - 0.5) * np.maximum(wide, reach)
     z = ((number // across + 0.5) / down - 0.5) * np.where(down > 1, deep, 0)
-    places[row] = middle + np.stack([x, np.zeros(len(row)), z], axis=1)
-    places[row, 1] = storey * level
+    coordinates[row] = middle + np.stack([x, np.zeros(len(row)), z], axis=1)
+    coordinates[row, 1] = storey * level

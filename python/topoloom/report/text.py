@@ -218,7 +218,7 @@ def _inputs(report: Report) -> list[Fact]:
     return [
         Fact(
             "pattern",
-            f"{report.pattern}: {counted(graph.rank_count, 'rank')}, "
+            f"{report.graph_file}: {counted(graph.rank_count, 'rank')}, "
             f"{counted(graph.edge_count, 'pair')}, "
             f"{counted(graph.total_messages, 'message')}, "
             f"{format_bytes(graph.total_bytes)}",

@@ -77,7 +77,7 @@ class Call(NamedTuple):
         )
 
 
-class Sites(NamedTuple):
+class RankSlots(NamedTuple):
     """Where the ranks are."""
 
     allocation: Allocation
@@ -153,16 +153,16 @@ def cost_of(
     call: Call,
     name: str,
     model: NetworkModel | None,
-    sites: Sites | None = None,
+    slots: RankSlots | None = None,
     threads: int = 0,
 ) -> ScheduleCost:
-    """Tell what a schedule costs: on the links where there are sites.
+    """Tell what a schedule costs: on the links where there are slots.
 
     Without a model the machine's own startup time and port bandwidth count.
     """
     schedule = call.schedule(name)
-    if sites is not None:
-        return schedule.cost_on(sites.allocation, sites.placement, model, threads)
+    if slots is not None:
+        return schedule.cost_on(slots.allocation, slots.placement, model, threads)
     if model is None:
         raise Error("what a message costs is not known; name a model or a machine")
     return schedule.cost(model)
@@ -171,7 +171,7 @@ def cost_of(
 def rank_schedules(
     call: Call,
     model: NetworkModel | None,
-    sites: Sites | None = None,
+    slots: RankSlots | None = None,
     names: Sequence[str] = (),
     threads: int = 0,
 ) -> list[Ranked]:
@@ -182,12 +182,12 @@ def rank_schedules(
     call
         What is asked.
     model
-        What a message costs; with sites None means what the machine says.
-    sites
+        What a message costs; None, with slots, means what the machine says.
+    slots
         Where the ranks are, so that links count.
     names
         Only these, with options as in ``chain(segment=4096)``; all by default, each
-        with the best values of its options, but with sites none of more than
+        with the best values of its options, but with slots none of more than
         `MAX_ROUTED` messages.
     threads
         0 means all cores.
@@ -198,8 +198,8 @@ def rank_schedules(
         For names that are wrong, and where nothing says what a message costs.
     """
     found: dict[str, Ranked] = {}
-    for name in names or schedule_names(call, routed=sites is not None):
-        cost = cost_of(call, name, model, sites, threads)
+    for name in names or schedule_names(call, routed=slots is not None):
+        cost = cost_of(call, name, model, slots, threads)
         key = name if names else name.partition("(")[0]
         if key not in found or cost.time < found[key].cost.time:
             found[key] = Ranked(name, cost)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from topoloom._core import NetworkModel
-from topoloom.schedules.choose import Call, Sites, rank_schedules
+from topoloom.schedules.choose import Call, RankSlots, rank_schedules
 
 #: The largest message that is looked at, unless told.
 MAX_BYTES = 1 << 24
@@ -25,7 +25,7 @@ class Decision(NamedTuple):
 def decide(
     call: Call,
     model: NetworkModel | None,
-    sites: Sites | None = None,
+    slots: RankSlots | None = None,
     most: int = MAX_BYTES,
     threads: int = 0,
 ) -> list[Decision]:
@@ -37,7 +37,7 @@ def decide(
     """
 
     def best(size: int) -> str:
-        ranked = rank_schedules(call._replace(bytes=size), model, sites, (), threads)
+        ranked = rank_schedules(call._replace(bytes=size), model, slots, (), threads)
         return ranked[0].name
 
     def decision(size: int, schedule: str) -> Decision:

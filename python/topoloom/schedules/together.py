@@ -18,7 +18,7 @@ from topoloom._core import (
     place,
 )
 from topoloom.graphs.phases import add_phases
-from topoloom.schedules.choose import Call, Ranked, Sites, cost_of, rank_schedules
+from topoloom.schedules.choose import Call, Ranked, RankSlots, cost_of, rank_schedules
 
 Ranks = NDArray[np.uint32]
 Bytes = NDArray[np.int64]
@@ -51,8 +51,7 @@ class Together(NamedTuple):
 
 def block_order(call: Call, allocation: Allocation) -> Placement:
     """Put rank i on slot i, as launchers do."""
-    placement, _ = place(_silent(call.ranks), allocation, "block")
-    return placement
+    return place(_silent(call.ranks), allocation, "block").placement
 
 
 def optimize_together(
@@ -84,16 +83,16 @@ def optimize_together(
         return going
 
     for _ in range(MAX_TURNS):
-        ranked = rank_schedules(call, model, Sites(allocation, placement), (), threads)[
-            0
-        ]
+        ranked = rank_schedules(
+            call, model, RankSlots(allocation, placement), (), threads
+        )[0]
         if best is not None and ranked.cost.time >= best.cost.time:
             break
         best = ranked
         turns.append(Turn("schedule", best.name, best.cost.time))
         orders = _orders_for(call, best.name, allocation, seed, threads, watched)
         costs = [
-            cost_of(call, best.name, model, Sites(allocation, order), threads)
+            cost_of(call, best.name, model, RankSlots(allocation, order), threads)
             for order in orders
         ]
         cost, order = min(
@@ -124,7 +123,7 @@ def _orders_for(
 
     def placed(mapper: str, objective: str = "hop-bytes") -> Placement:
         few = objective != "hop-bytes" and 1 < len(phases) <= MAX_PHASES
-        placement, _ = place(
+        return place(
             graph,
             allocation,
             mapper,
@@ -134,8 +133,7 @@ def _orders_for(
             objective=objective,
             phases=phases if few else [],
             progress=progress,
-        )
-        return placement
+        ).placement
 
     orders = [placed("hilbert")]
     if graph.edge_count <= MAX_PEERS * call.ranks:

@@ -208,7 +208,7 @@ def _run(
 ) -> float:
     """Simulate one round of the ranks that send or receive in it."""
     ends = sent[:, :2].astype(int)
-    ranks, places = np.unique(ends, return_inverse=True)
+    ranks, index = np.unique(ends, return_inverse=True)
     (home / "hosts").write_text("".join(f"{host_name(rank)}\n" for rank in ranks))
     most = max(1.0, float(sent[:, 2].max()))
     # Factors of other models than this depend on the size, which so must stay.
@@ -220,7 +220,7 @@ def _run(
     startups = np.where(latencies < 0, machine.memory_startup, machine.startup)
     order = _order(ends[:, 0], latencies)
     trace = _trace(
-        places.reshape(ends.shape)[order], sizes[order], startups[order], len(ranks)
+        index.reshape(ends.shape)[order], sizes[order], startups[order], len(ranks)
     )
     (home / "trace").write_text(trace)
     run = ["-np", str(len(ranks)), "-hostfile", "hosts", "-replay", "traces"]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from topoloom import load_phases, load_placement
+from topoloom import load_placement
+from topoloom.graphs import load_phases
 
 if TYPE_CHECKING:
     from tests.conftest import Command

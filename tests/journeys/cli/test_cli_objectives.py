@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from topoloom import (
-    Machine,
-    load_graph,
-    load_phases,
-    load_placement,
-    objective_value,
-)
+from topoloom import Machine, load_graph, load_placement
 from topoloom.cli.objective import check_objective
+from topoloom.graphs import load_phases
+from topoloom.placements import objective_value
 
 if TYPE_CHECKING:
     from tests.conftest import Command

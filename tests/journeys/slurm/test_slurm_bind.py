@@ -12,7 +12,8 @@ import pytest
 from own_process import TOPOLOOM
 from real_slurm import RealSlurm, crossed_nodes, real_slurm
 
-from topoloom import load_placement, ring, save_graph
+from topoloom import load_placement, save_graph
+from topoloom.graphs import ring
 
 RANK = """#!/bin/sh
 echo $SLURM_PROCID $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) "$1"

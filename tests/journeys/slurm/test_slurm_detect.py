@@ -17,13 +17,9 @@ from typing import Any
 import pytest
 from real_slurm import PROGRAMS, SECONDS, RealSlurm, real_slurm
 
-from topoloom import (
-    Error,
-    load_machine_and_allocation,
-    load_placement,
-    ring,
-    save_graph,
-)
+from topoloom import Error, load_placement, save_graph
+from topoloom.graphs import ring
+from topoloom.machines import load_machine_and_allocation
 
 TOPOLOOM = f"""#!/bin/sh
 exec '{sys.executable}' -c 'from topoloom.cli import main; main()' "$@"

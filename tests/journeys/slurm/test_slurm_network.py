@@ -20,7 +20,8 @@ from own_process import TOPOLOOM
 from real_slurm import RealSlurm, crossed_nodes, real_slurm
 from several_hosts import PROGRAMS, SECONDS
 
-from topoloom import load_placement, ring, save_graph
+from topoloom import load_placement, save_graph
+from topoloom.graphs import ring
 
 NODES = ("n1", "n2", "n3")
 BYTES = 300_000

@@ -12,8 +12,9 @@ import pytest
 from own_process import TOPOLOOM
 from real_slurm import RealSlurm, real_slurm
 
-from topoloom import Allocation, Machine, load_placement, ring, save_graph
+from topoloom import Allocation, Machine, load_placement, save_graph
 from topoloom.allocations.launch_order import LaunchOrder
+from topoloom.graphs import ring
 
 SAY = "echo $SLURM_PROCID $SLURMD_NODENAME"
 CORES = [4, 4, 2, 4]

@@ -14,7 +14,8 @@ from defaults.measure import BLOCK, HOP_BYTES, OURS, SCOTCH, Run
 from defaults.rows import Row
 from defaults.scotch import deco, mended, scotch, slot_distances
 from defaults.tables import aims, misses, report
-from topoloom import judge, place, stencil
+from topoloom import judge, place
+from topoloom.graphs import stencil
 
 ROOT = Path(__file__).parents[3]
 
@@ -56,7 +57,7 @@ def test_scotch_beats_random_placements() -> None:
     graph = stencil([8, 8], 5)
     found = scotch(graph, allocation)
     assert found is not None
-    random, _ = place(graph, allocation, "random")
+    random = place(graph, allocation, "random").placement
     ours, theirs = (
         judge(graph, allocation, each).inter_node_bytes for each in (found, random)
     )

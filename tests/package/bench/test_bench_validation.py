@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from topoloom import Allocation, Machine, objective_value
+from topoloom import Allocation, Machine
 from topoloom.graphs.phases import add_phases
+from topoloom.placements import objective_value
 from validation.__main__ import MARKS
 from validation.cases import MACHINES, PATTERNS, SHORT, placements
 from validation.measure import ETHERNET, Run, correlation

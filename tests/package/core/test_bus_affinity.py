@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from topoloom import Allocation, CommGraph, Error, Machine, load_machine, ring
+from topoloom import Allocation, CommGraph, Error, Machine, load_machine
 from topoloom._core import best_bus_affinities, rank_bipartitions
+from topoloom.graphs import ring
 
 #: Stations of SPE0 ... SPE7 on the bus.
 STATIONS = [10, 1, 9, 2, 8, 3, 7, 4]

@@ -12,18 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topoloom import (
-    Allocation,
-    Error,
-    Machine,
-    Placement,
-    allocation_shape,
-    choose_nodes,
-    compact_nodes,
-    judge,
-    stencil,
-)
+from topoloom import Allocation, Error, Machine, Placement, judge
+from topoloom.allocations import allocation_shape, choose_nodes, compact_nodes
 from topoloom.allocations.jobs_file import load_jobs
+from topoloom.graphs import stencil
 
 MACHINES = (
     "torus:5x4x3",

@@ -6,22 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from topoloom import (
-    Allocation,
-    CommGraph,
-    Error,
-    Machine,
-    Placement,
-    all_to_all,
-    fragmented_allocation,
-    judge,
-    objective_value,
-    place,
-    random_geometric,
-    ring,
-    stencil,
-)
-from topoloom.graphs.patterns import Request, make_pattern, make_phases
+from topoloom import Allocation, CommGraph, Error, Machine, Placement, judge, place
+from topoloom.allocations import fragmented_allocation
+from topoloom.graphs import all_to_all, random_geometric, ring, stencil
+from topoloom.graphs.patterns import Request, make_graph, make_phases
+from topoloom.placements import objective_value
 
 OBJECTIVES = (
     "congestion",
@@ -46,7 +35,7 @@ def test_auto_is_never_worse_than_what_it_tries(objective: str) -> None:
     for graph, allocation in problems():
 
         def value(mapper: str, graph: CommGraph, at: Allocation) -> float:
-            placement, _ = place(graph, at, mapper, objective=objective)
+            placement = place(graph, at, mapper, objective=objective).placement
             return objective_value(graph, at, placement, objective=objective)
 
         best = value("auto", graph, allocation)
@@ -56,14 +45,14 @@ def test_auto_is_never_worse_than_what_it_tries(objective: str) -> None:
 
 def test_congestion_is_what_a_judge_says() -> None:
     for graph, allocation in problems():
-        placement, _ = place(graph, allocation, "mahd+swap+local-opt")
+        placement = place(graph, allocation, "mahd+swap+local-opt").placement
         value = objective_value(graph, allocation, placement, objective="congestion")
         assert value == judge(graph, allocation, placement).congestion_max
 
 
 def test_a_mix_is_in_parts_of_what_block_placement_has() -> None:
     graph, allocation = problems()[0]
-    block, _ = place(graph, allocation, "block")
+    block = place(graph, allocation, "block").placement
     mix = "weighted(hop-bytes=1;congestion=2)"
     assert objective_value(graph, allocation, block, objective=mix) == 3
 
@@ -74,10 +63,10 @@ def test_messages_of_different_phases_do_not_meet() -> None:
     Congestion adds up over the phases, so what is alike in both does not change it.
     """
     request = Request(ranks=8, bytes=100)
-    graph = make_pattern("recursive-doubling", request)
+    graph = make_graph("recursive-doubling", request)
     phases = make_phases("recursive-doubling", request)
     allocation = Allocation.whole(Machine("torus:8"))
-    placement, _ = place(graph, allocation, "block")
+    placement = place(graph, allocation, "block").placement
     each = [judge(p, allocation, placement).congestion_max for p in phases]
     value = objective_value(
         graph, allocation, placement, objective="congestion", phases=phases
@@ -88,7 +77,7 @@ def test_messages_of_different_phases_do_not_meet() -> None:
 
 def test_phases_can_make_another_placement_the_best() -> None:
     request = Request(ranks=16, bytes=100)
-    graph = make_pattern("bruck", request)
+    graph = make_graph("bruck", request)
     phases = make_phases("bruck", request)
     allocation = Allocation.whole(Machine("torus:4x4"))
 
@@ -97,8 +86,8 @@ def test_phases_can_make_another_placement_the_best() -> None:
             graph, allocation, placement, objective="congestion", phases=phases
         )
 
-    aware, _ = place(graph, allocation, objective="congestion", phases=phases)
-    blind, _ = place(graph, allocation, objective="congestion")
+    aware = place(graph, allocation, objective="congestion", phases=phases).placement
+    blind = place(graph, allocation, objective="congestion").placement
     assert value(aware) <= value(blind)
 
 
@@ -111,9 +100,9 @@ def test_a_background_keeps_messages_off_busy_links() -> None:
     background = np.zeros(machine.link_count)
     background[busy] = 500
     graph = ring(2, 100)
-    placement, _ = place(
+    placement = place(
         graph, allocation, objective="congestion", background=background
-    )
+    ).placement
     assert sorted(placement.slots.tolist()) == [2, 3]
     assert not judge(graph, allocation, placement).loads[busy].any()
     worth = [

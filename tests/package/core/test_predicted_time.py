@@ -15,18 +15,15 @@ from topoloom import (
     CommGraph,
     Error,
     Machine,
+    Objective,
     Placement,
-    all_to_all,
-    choose_objective,
-    objective_value,
+    Sharing,
     place,
-    predicted_time,
-    random_geometric,
-    ring,
-    stencil,
 )
-from topoloom.graphs.patterns import Request, make_pattern, make_phases
+from topoloom.graphs import all_to_all, random_geometric, ring, stencil
+from topoloom.graphs.patterns import Request, make_graph, make_phases
 from topoloom.graphs.phases import edge_rows
+from topoloom.placements import choose_objective, objective_value, predicted_time
 
 NODE = "+node:2,startup=2us,latency=1us,memory=7GB/s,memory-startup=0.3us"
 MACHINES = [
@@ -151,10 +148,10 @@ def test_the_time_is_that_of_the_definition(
 
 def test_phases_take_their_times_one_after_the_other() -> None:
     request = Request(ranks=16, bytes=100_000)
-    graph = make_pattern("bruck", request)
+    graph = make_graph("bruck", request)
     phases = make_phases("bruck", request)
     allocation = Allocation.whole(Machine(MACHINES[0]))
-    placement, _ = place(graph, allocation, "block")
+    placement = place(graph, allocation, "block").placement
     each = [predicted_time(phase, allocation, placement) for phase in phases]
     together = predicted_time(graph, allocation, placement, phases=phases)
     assert together == pytest.approx(sum(each))
@@ -164,11 +161,11 @@ def test_phases_take_their_times_one_after_the_other() -> None:
 def test_without_bandwidths_no_time_is_known(text: str) -> None:
     machine = Machine(text)
     allocation = Allocation.whole(machine)
-    placement, _ = place(ring(9, 1000), allocation, "block")
+    placement = place(ring(9, 1000), allocation, "block").placement
     assert not machine.has_bandwidths
     assert predicted_time(ring(9, 1000), allocation, placement) == 0
     assert choose_objective(ring(9, 1000), allocation) == (
-        "hop-bytes",
+        Objective.hop_bytes,
         "the machine gives no bandwidths",
     )
     with pytest.raises(Error, match="time needs bandwidths, and the machine"):
@@ -189,15 +186,15 @@ def problems(bytes_each: int) -> list[CommGraph]:
 def test_auto_is_the_objective_that_is_chosen(text: str, bytes_each: int) -> None:
     allocation = Allocation.whole(Machine(text))
     for graph in problems(bytes_each):
-        name, reason = choose_objective(graph, allocation)
-        assert name in ("hop-bytes", "time")
+        objective, reason = choose_objective(graph, allocation)
+        assert objective in (Objective.hop_bytes, Objective.time)
         assert reason
-        auto, work = place(graph, allocation, FAST, objective="auto")
-        chosen, same_work = place(graph, allocation, FAST, objective=name)
-        assert auto.slots.tolist() == chosen.slots.tolist()
-        assert work == same_work
-        unnamed, _ = place(graph, allocation, FAST)
-        assert unnamed.slots.tolist() == auto.slots.tolist()
+        auto = place(graph, allocation, FAST, objective=Objective.auto)
+        chosen = place(graph, allocation, FAST, objective=objective)
+        assert auto.placement.slots.tolist() == chosen.placement.slots.tolist()
+        assert auto.work == chosen.work
+        unnamed = place(graph, allocation, FAST).placement
+        assert unnamed.slots.tolist() == auto.placement.slots.tolist()
 
 
 @pytest.mark.parametrize("text", MACHINES)
@@ -206,19 +203,24 @@ def test_long_messages_are_placed_for_time_and_short_ones_for_hop_bytes(
 ) -> None:
     allocation = Allocation.whole(Machine(text))
     for graph in problems(10**6):
-        assert choose_objective(graph, allocation)[0] == "time"
+        assert choose_objective(graph, allocation)[0] == Objective.time
     for graph in problems(1):
-        name, reason = choose_objective(graph, allocation)
-        assert name == "hop-bytes"
+        objective, reason = choose_objective(graph, allocation)
+        assert objective == Objective.hop_bytes
         assert reason.startswith("messages are short: startups and latencies take")
 
 
 def test_what_is_placed_with_others_in_mind_is_placed_for_hop_bytes() -> None:
     allocation = Allocation.whole(Machine(MACHINES[0]))
-    shared = choose_objective(ring(30, 10**6), allocation, imbalance=0.1)
-    assert shared == ("hop-bytes", "ranks share slots")
+    shared = choose_objective(
+        ring(30, 10**6), allocation, sharing=Sharing(imbalance=0.1)
+    )
+    assert shared == (Objective.hop_bytes, "ranks share slots")
     nothing = CommGraph.from_edges(4, [], [], [])
-    assert choose_objective(nothing, allocation) == ("hop-bytes", "nothing is sent")
+    assert choose_objective(nothing, allocation) == (
+        Objective.hop_bytes,
+        "nothing is sent",
+    )
 
 
 @given(st.sampled_from(MACHINES), graphs(), st.integers(1, 5))
@@ -227,8 +229,8 @@ def test_auto_is_never_predicted_to_take_longer_than_block(
     text: str, graph: CommGraph, seed: int
 ) -> None:
     allocation = Allocation.whole(Machine(text))
-    block, _ = place(graph, allocation, "block")
-    placed, _ = place(graph, allocation, FAST, seed=seed)
+    block = place(graph, allocation, "block").placement
+    placed = place(graph, allocation, FAST, seed=seed).placement
     before = predicted_time(graph, allocation, block)
     assert predicted_time(graph, allocation, placed) <= before * (1 + 1e-9)
 
@@ -239,7 +241,7 @@ def test_nor_is_what_is_placed_for_hop_bytes(
     text: str, graph: CommGraph, seed: int
 ) -> None:
     allocation = Allocation.whole(Machine(text))
-    block, _ = place(graph, allocation, "block")
-    placed, _ = place(graph, allocation, FAST, seed=seed, objective="hop-bytes")
+    block = place(graph, allocation, "block").placement
+    placed = place(graph, allocation, FAST, seed=seed, objective="hop-bytes").placement
     before = predicted_time(graph, allocation, block)
     assert predicted_time(graph, allocation, placed) <= before * (1 + 1e-9)

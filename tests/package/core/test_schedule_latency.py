@@ -7,10 +7,11 @@ from collections import defaultdict
 
 import pytest
 
-from topoloom import Allocation, Machine, MessageCosts, NetworkModel
+from topoloom import Allocation, Machine
+from topoloom.model import MessageCosts, NetworkModel
 from topoloom.schedules.choose import (
     Call,
-    Sites,
+    RankSlots,
     cost_of,
     operations,
     rank_schedules,
@@ -111,10 +112,10 @@ def test_ways_cost_on_a_machine_what_they_cost_without(operation: str) -> None:
     machine = Machine("torus:4x4,bandwidth=1e9GB/s+node:1,bandwidth=1e9GB/s")
     allocation = Allocation.whole(machine)
     call = call_of(operation, 16, 4096)
-    sites = Sites(allocation, block_order(call, allocation))
-    for one in rank_schedules(call, MODEL, sites):
+    slots = RankSlots(allocation, block_order(call, allocation))
+    for one in rank_schedules(call, MODEL, slots):
         alone = cost_of(call, one.name, MODEL).time
         assert one.cost.time == pytest.approx(alone, rel=1e-6)
-        less = cost_of(call, one.name, model_of(0), sites).time
+        less = cost_of(call, one.name, model_of(0), slots).time
         waits = (one.cost.time - less) / LATENCY
         assert 1 - 1e-6 <= waits <= one.cost.rounds * (1 + 1e-6)

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from topoloom import Allocation, Error, Machine, load_model
+from topoloom import Allocation, Error, Machine
 from topoloom.figure.rounds import draw_rounds
 from topoloom.graphs.phases import add_phases
+from topoloom.model import load_model
 from topoloom.schedules.choose import (
     Call,
-    Sites,
+    RankSlots,
     cost_of,
     operations,
     rank_schedules,
@@ -143,8 +144,8 @@ def test_a_schedule_and_an_order_together_only_gain(operation: str) -> None:
     assert seconds == sorted(seconds, reverse=True)
     assert [turn.what for turn in together.turns[:1]] == ["schedule"]
     assert together.best.cost.time == seconds[-1]
-    sites = Sites(TORUS, together.placement)
-    again = cost_of(call, together.best.name, None, sites)
+    slots = RankSlots(TORUS, together.placement)
+    again = cost_of(call, together.best.name, None, slots)
     assert again.time == pytest.approx(seconds[-1])
     assert sorted(together.placement.slots.tolist()) == list(range(16))
 

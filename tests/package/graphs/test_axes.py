@@ -6,17 +6,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from topoloom import Allocation, Error, Machine, load_machine, objective_value
+from topoloom import Allocation, Error, Machine, load_machine
 from topoloom.graphs.axes import (
     MeshOrders,
     Traffic,
-    mesh_pattern,
+    mesh_graph,
     order_axes,
     parse_mesh,
     parse_traffic,
     rank_order,
 )
 from topoloom.graphs.phases import edge_rows
+from topoloom.placements import objective_value
 
 GB = 10**9
 
@@ -96,7 +97,7 @@ def test_ranks_are_numbered_as_megatron_numbers_them() -> None:
         "pp",
         "x",
     ]
-    graph, phases = mesh_pattern({"dp": 3, "tp": 2}, [Traffic(("tp",), "ring", 10)])
+    graph, phases = mesh_graph({"dp": 3, "tp": 2}, [Traffic(("tp",), "ring", 10)])
     assert len(phases) == 1
     pairs = edge_rows(graph)[:, :2].tolist()
     assert pairs == [[0, 1], [1, 0], [2, 3], [3, 2], [4, 5], [5, 4]]
@@ -133,7 +134,7 @@ def test_seconds_are_those_of_the_objective_time() -> None:
     orders = ordered(
         "tpu-v4-cube", "tp=4,ep=4,dp=4", "tp=1GB,ep=2GB,dp=halving:1GB,dp+ep=1GB"
     )
-    graph, phases = mesh_pattern(orders.mesh, orders.traffic)
+    graph, phases = mesh_graph(orders.mesh, orders.traffic)
     assert len(phases) == 5
     for order in (orders.given, orders.nested, orders.best):
         value = objective_value(
@@ -166,4 +167,4 @@ def test_an_axis_larger_than_a_torus_axis_is_split() -> None:
 def test_nothing_to_send_takes_no_time() -> None:
     orders = ordered("torus:4", "tp=1,dp=4", "tp=1GB")
     assert orders.best.total == 0
-    assert mesh_pattern(orders.mesh, orders.traffic)[0].edge_count == 0
+    assert mesh_graph(orders.mesh, orders.traffic)[0].edge_count == 0

@@ -13,7 +13,8 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topoloom import CommGraph, Error, load_graph, save_graph, stencil
+from topoloom import CommGraph, Error, load_graph, save_graph
+from topoloom.graphs import stencil
 from topoloom.graphs.graph_file import FORMATS
 from topoloom.graphs.npz import load_npz
 

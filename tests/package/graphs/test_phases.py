@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from collective_rounds import Ranks, bcast_binomial, bruck_allgather
 
-from topoloom import CommGraph, Error, load_graph, load_phases, ring, save_graph
-from topoloom.graphs.patterns import PATTERNS, Request, make_pattern, make_phases
+from topoloom import CommGraph, Error, load_graph, save_graph
+from topoloom.graphs import load_phases, ring
+from topoloom.graphs.patterns import PATTERNS, Request, make_graph, make_phases
 from topoloom.graphs.phases import (
     add_phases,
     edge_rows,
@@ -30,7 +31,7 @@ def messages(graph: CommGraph) -> Messages:
 
 def rounds(name: str, ranks: int, root: int = 0) -> list[Messages]:
     request = Request(ranks=ranks, bytes=10, root=root)
-    graph = make_pattern(name, request)
+    graph = make_graph(name, request)
     phases = make_phases(name, request)
     return [messages(phase) for phase in phases or [graph]]
 
@@ -108,7 +109,7 @@ def test_every_message_belongs_to_one_round(name: str, ranks: int) -> None:
     phases = rounds(name, ranks)
     together = [item for phase in phases for item in phase.items()]
     assert sorted(together) == sorted(
-        messages(make_pattern(name, Request(ranks=ranks, bytes=10))).items()
+        messages(make_graph(name, Request(ranks=ranks, bytes=10))).items()
     )
 
 
@@ -126,7 +127,7 @@ def saved(path: Path, phases: list[CommGraph], graph: CommGraph) -> Path:
 
 def test_phases_are_read_back_in_their_order(tmp_path: Path) -> None:
     request = Request(ranks=6, bytes=10)
-    graph = make_pattern("bruck", request)
+    graph = make_graph("bruck", request)
     phases = make_phases("bruck", request)
     file = saved(tmp_path / "p.npz", phases, graph)
     assert [messages(p) for p in load_phases(file)] == [messages(p) for p in phases]

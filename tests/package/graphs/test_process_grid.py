@@ -6,12 +6,13 @@ from __future__ import annotations
 import pytest
 
 import topoloom
+from topoloom import graphs, placements, schedules
 
 
 def test_the_published_example_by_rows_and_in_tiles() -> None:
-    rows = topoloom.NodeMap([4, 4], [i // 4 for i in range(16)])
+    rows = schedules.NodeMap([4, 4], [i // 4 for i in range(16)])
     assert rows.leaving == [[4, 4, 4, 0], [0, 0, 0, 0]]
-    tiles = topoloom.NodeMap(
+    tiles = schedules.NodeMap(
         [4, 4], [r // 2 * 2 + c // 2 for r in range(4) for c in range(4)]
     )
     assert tiles.leaving == [[2, 2, 0, 0], [2, 0, 2, 0]]
@@ -21,28 +22,30 @@ def test_the_published_example_by_rows_and_in_tiles() -> None:
 
 def test_tiles_have_the_least_surface_of_those_that_divide() -> None:
     for cores in (4, 6, 8, 12, 24):
-        tiles = topoloom.node_tiles([24, 48], cores)
-        surfaces = [topoloom.tile_surface(tile) for tile in tiles]
+        tiles = placements.node_tiles([24, 48], cores)
+        surfaces = [placements.tile_surface(tile) for tile in tiles]
         every = [[k, cores // k] for k in range(1, cores + 1) if cores % k == 0]
         fitting = [t for t in every if 24 % t[0] == 0 and 48 % t[1] == 0]
         assert sorted(tiles) == sorted(fitting)
         assert surfaces == sorted(surfaces)
-    assert topoloom.node_tiles([100, 200], 12) == []
-    assert topoloom.node_tiles([24, 24], 8, [1, 9])[0] == [1, 8]
+    assert placements.node_tiles([100, 200], 12) == []
+    assert placements.node_tiles([24, 24], 8, [1, 9])[0] == [1, 8]
     with pytest.raises(topoloom.Error, match="3 weights for 2 axes"):
-        topoloom.node_tiles([24, 24], 8, [1, 2, 3])
+        placements.node_tiles([24, 24], 8, [1, 2, 3])
 
 
 def test_times_add_up_and_more_channels_take_no_longer() -> None:
-    node_map = topoloom.NodeMap([8], list(range(8)))
-    links = topoloom.GridLinks(latency_s=1e-6, outer_s_per_byte=1e-9)
+    node_map = schedules.NodeMap([8], list(range(8)))
+    links = schedules.GridLinks(latency_s=1e-6, outer_s_per_byte=1e-9)
     assert node_map.binomial_time("broadcast", links, 1000) == pytest.approx(3 * 2e-6)
     assert node_map.pipelined_time(links, 1000, 100) == pytest.approx(16 * 1.1e-6)
     assert 0 < node_map.best_segment(links, 1000) <= 1000
-    wide = topoloom.NodeMap([4, 4], [i // 4 for i in range(16)])
+    wide = schedules.NodeMap([4, 4], [i // 4 for i in range(16)])
     times = [
         wide.binomial_time(
-            "gather", topoloom.GridLinks(outer_s_per_byte=1e-9, channels=c), 1000
+            "gather",
+            schedules.GridLinks(outer_s_per_byte=1e-9, channels=c),
+            1000,
         )
         for c in (1, 2, 4, 8)
     ]
@@ -52,12 +55,12 @@ def test_times_add_up_and_more_channels_take_no_longer() -> None:
 
 
 def test_auto_is_no_worse_than_tile_where_nodes_take_no_boxes() -> None:
-    graph = topoloom.stencil([13, 21], points=5, periodic=False, bytes=100)
+    graph = graphs.stencil([13, 21], points=5, periodic=False, bytes=100)
     machine = topoloom.load_machine("tree:39+node:7")
     allocation = topoloom.Allocation.whole(machine)
     found = {}
     for mapper in ("auto(effort=fast)", "tile", "tile(grid=13x21)", "block"):
-        placement, _ = topoloom.place(graph, allocation, mapper)
+        placement = topoloom.place(graph, allocation, mapper).placement
         found[mapper] = topoloom.judge(graph, allocation, placement).inter_node_bytes
     assert found["auto(effort=fast)"] <= found["tile"] <= found["block"]
     # The pattern shows the transposed grid or this one; both are cut as well.

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from topoloom import Error, solve_qap
+from topoloom import Error
 from topoloom.graphs.qaplib import (
     QapProblem,
     QapSolution,
@@ -18,6 +18,7 @@ from topoloom.graphs.qaplib import (
     save_qap,
     save_qap_solution,
 )
+from topoloom.placements import solve_qap
 
 TINY = """ 3
 

@@ -6,16 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from topoloom import (
-    Allocation,
-    Judgement,
-    Machine,
-    judge,
-    load_machine,
-    place,
-    triangular_messages,
-)
-from topoloom.graphs.patterns import Request, make_pattern, make_phases
+from topoloom import Allocation, Judgement, Machine, judge, load_machine, place
+from topoloom.graphs import triangular_messages
+from topoloom.graphs.patterns import Request, make_graph, make_phases
 from topoloom.graphs.phases import add_phases, edge_rows
 
 #: Links along y have half the bandwidth, which is 1 along x and z. The paper counts
@@ -26,7 +19,7 @@ HOPPER = Machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half+node:6:2:2")
 def judged(rows: int, group: str, nodes: list[int], order: str = "bcm") -> Judgement:
     where = Allocation(HOPPER, nodes)
     graph = triangular_messages(rows, order, group, 10)
-    return judge(graph, where, place(graph, where, mapper="block")[0])
+    return judge(graph, where, place(graph, where, mapper="block").placement)
 
 
 def test_the_zoo_has_the_machine_of_the_paper() -> None:
@@ -81,7 +74,9 @@ def test_all_groups_together_have_less_congestion_than_the_best_order() -> None:
     ]
     graph = add_phases(phases)
     in_order, placed = (
-        place(graph, where, mapper=mapper, objective="congestion", phases=phases)[0]
+        place(
+            graph, where, mapper=mapper, objective="congestion", phases=phases
+        ).placement
         for mapper in ("block", "auto(effort=fast)")
     )
     before, after = (
@@ -94,7 +89,7 @@ def test_all_groups_together_have_less_congestion_than_the_best_order() -> None:
 
 def test_phases_are_columns_rows_and_orthogonalization_and_add_up() -> None:
     request = Request(ranks=0, bytes=1000, rows=9, order="cm")
-    graph = make_pattern("triangular", request)
+    graph = make_graph("triangular", request)
     phases = make_phases("triangular", request)
     for phase, group in zip(
         phases, ("column", "row", "orthogonalization"), strict=True

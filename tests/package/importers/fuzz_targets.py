@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from test_every import SAMPLES
 
-from topoloom import Error, Machine, _core, load_allocation, load_model
+from topoloom import Error, Machine, _core, load_allocation
 from topoloom.machines.import_formats import IMPORTERS
 from topoloom.machines.machine_toml import read_machine_toml
+from topoloom.model import load_model
 from topoloom.model.fit import fit_model
 from topoloom.model.samples import read_pings
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist

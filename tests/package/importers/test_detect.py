@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from topoloom import Error, describe_machine, load_machine
+from topoloom import Error, load_machine
 from topoloom.importers.system import detect
 from topoloom.importers.system.cpus import read_system
+from topoloom.machines import describe_machine
 from topoloom.machines.machine_file import load_machine_and_hosts
 from topoloom.nodes.node_levels import Inside, levels_text, node_parts
 from topoloom.nodes.node_parts import Device

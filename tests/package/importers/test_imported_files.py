@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from topoloom import Error, describe_machine, load_machine
+from topoloom import Error, load_machine
 from topoloom.importers.described import Described, Importer
-from topoloom.machines import machine_file
+from topoloom.machines import describe_machine, machine_file
 from topoloom.machines.machine_file import load_machine_and_hosts
 
 

@@ -118,7 +118,7 @@ def test_a_job_of_all_places_has_them_whoever_starts_it(
     allocation: Allocation, order: LaunchOrder
 ) -> None:
     try:
-        places = order.places(allocation, 1, memory=1000)
+        places = order.first_slots(allocation, 1, memory=1000)
     except Error:
         return
     used = order.used(allocation, places.slot_count, memory=1000).allocation
@@ -168,7 +168,7 @@ def test_a_large_allocation_is_told_in_words() -> None:
 )
 def test_what_no_node_has_room_for_is_refused(order: LaunchOrder, said: str) -> None:
     allocation = Allocation.whole(Machine(f"tree:{NODES}+node:{SLOTS}"))
-    for take in (order.used, order.places):
+    for take in (order.used, order.first_slots):
         with pytest.raises(Error, match=said):
             take(allocation, 7, 1000)
 

@@ -29,7 +29,7 @@ NODE = NodeParts(
 SLOTS = 2
 
 
-class Seat(NamedTuple):
+class HostSlot(NamedTuple):
     """Where a rank is, as far as a format tells."""
 
     host: str
@@ -59,10 +59,10 @@ def placements(
     return host_placement(machine, nodes, slots, hosts, 1, NODE, bind)
 
 
-def wanted(placed: HostPlacement, slots: bool) -> list[Seat]:
+def wanted(placement: HostPlacement, slots: bool) -> list[HostSlot]:
     return [
-        Seat(f"cn{slot // SLOTS:02}", slot % SLOTS if slots else None)
-        for slot in placed.machine_slot.tolist()
+        HostSlot(f"cn{slot // SLOTS:02}", slot % SLOTS if slots else None)
+        for slot in placement.machine_slot.tolist()
     ]
 
 
@@ -75,26 +75,26 @@ def bits(mask: str) -> str:
     return ",".join(str(i) for i in range(8) if int(mask, 16) >> i & 1)
 
 
-def read_machinefile(text: str, placed: HostPlacement) -> list[Seat]:
-    seats = []
+def read_machinefile(text: str, placement: HostPlacement) -> list[HostSlot]:
+    listed = []
     for line in text.splitlines():
         match = re.fullmatch(r"(\S+):(\d+)(?: binding=map=\[(\S+)\])?", line)
         assert match, line
         masks = match[3].split(",") if match[3] else [None] * int(match[2])
         assert len(masks) == int(match[2])
-        seats += [Seat(match[1], m and slot_of(bits(m))) for m in masks]
-    return seats
+        listed += [HostSlot(match[1], m and slot_of(bits(m))) for m in masks]
+    return listed
 
 
-def read_hosts(text: str, placed: HostPlacement) -> list[Seat]:
-    return [Seat(line) for line in text.splitlines()]
+def read_hosts(text: str, placement: HostPlacement) -> list[HostSlot]:
+    return [HostSlot(line) for line in text.splitlines()]
 
 
-def read_taskmap(text: str, placed: HostPlacement) -> list[Seat]:
+def read_taskmap(text: str, placement: HostPlacement) -> list[HostSlot]:
     """RFC 34: for each block, `repeat` times over nodes, each with its tasks."""
     (line,) = text.splitlines()
     return [
-        Seat(placed.hosts[first + node])
+        HostSlot(placement.hosts[first + node])
         for first, nodes, each, repeat in json.loads(line)
         for _ in range(repeat)
         for node in range(nodes)
@@ -102,17 +102,17 @@ def read_taskmap(text: str, placed: HostPlacement) -> list[Seat]:
     ]
 
 
-def read_coordinates(text: str, placed: HostPlacement) -> list[Seat]:
+def read_coordinates(text: str, placement: HostPlacement) -> list[HostSlot]:
     """``(x,y,z)`` in a job whose nodes are those of the machine, the last fastest."""
-    seats = []
+    listed = []
     for line in text.splitlines():
         assert re.fullmatch(r"\(\d+(,\d+){0,2}\)", line)
         place = [int(number) for number in line[1:-1].split(",")]
-        seats.append(Seat(f"cn{placed.machine.node_at(place):02}"))
-    return seats
+        listed.append(HostSlot(f"cn{placement.machine.node_at(place):02}"))
+    return listed
 
 
-def read_erf(text: str, placed: HostPlacement) -> list[Seat]:
+def read_erf(text: str, placement: HostPlacement) -> list[HostSlot]:
     lines = [line for line in text.splitlines() if line.startswith("rank:")]
     assert text.splitlines()[0] == "cpu_index_using: physical"
     pattern = r"rank: (\d+): { host: (\d+); cpu: {([\d,]+)} ; gpu: {(\d+)} }"
@@ -121,53 +121,53 @@ def read_erf(text: str, placed: HostPlacement) -> list[Seat]:
     assert [int(match[1]) for match in found if match] == list(range(len(lines)))
     assert all(match[4] == str(slot_of(match[3])) for match in found if match)
     return [
-        Seat(placed.hosts[int(match[2]) - 1], slot_of(match[3]))
+        HostSlot(placement.hosts[int(match[2]) - 1], slot_of(match[3]))
         for match in found
         if match
     ]
 
 
-def read_torchrun(text: str, placed: HostPlacement) -> list[Seat]:
+def read_torchrun(text: str, placement: HostPlacement) -> list[HostSlot]:
     """Ranks count up from the first node; process i of a node has the i-th GPU."""
-    seats = []
+    listed = []
     for node, line in enumerate(text.splitlines()[1:]):
         number, host, count, gpus = line.split()
         assert int(number) == node
         assert len(gpus.split(",")) == int(count)
-        seats += [Seat(host, int(gpu)) for gpu in gpus.split(",")]
-    return seats
+        listed += [HostSlot(host, int(gpu)) for gpu in gpus.split(",")]
+    return listed
 
 
-def read_jax(text: str, placed: HostPlacement) -> list[Seat]:
-    devices = [(host, local) for host in placed.hosts for local in range(SLOTS)]
-    return [Seat(*devices[index]) for index in json.loads(text)["devices"]]
+def read_jax(text: str, placement: HostPlacement) -> list[HostSlot]:
+    devices = [(host, local) for host in placement.hosts for local in range(SLOTS)]
+    return [HostSlot(*devices[index]) for index in json.loads(text)["devices"]]
 
 
-def read_json(text: str, placed: HostPlacement) -> list[Seat]:
+def read_json(text: str, placement: HostPlacement) -> list[HostSlot]:
     document = json.loads(text)
     assert (document["format"], document["version"]) == ("topoloom-ranks", 1)
-    assert document["hosts"] == placed.hosts
-    assert [r["rank"] for r in document["ranks"]] == [*range(placed.rank_count)]
+    assert document["hosts"] == placement.hosts
+    assert [r["rank"] for r in document["ranks"]] == [*range(placement.rank_count)]
     for rank in document["ranks"]:
         assert rank["cpus"] == list(NODE.cpus[rank["slot"]])
         assert rank["gpu"] == f"cuda{rank['slot']}"
         assert rank["nic"] is None
-    return [Seat(rank["host"], rank["slot"]) for rank in document["ranks"]]
+    return [HostSlot(rank["host"], rank["slot"]) for rank in document["ranks"]]
 
 
-def read_rank_order(text: str, placed: HostPlacement) -> list[Seat]:
+def read_rank_order(text: str, placement: HostPlacement) -> list[HostSlot]:
     """Ranks in the order in which they fill the nodes, each with as many."""
     words = re.sub(r"#.*", "", text).replace(",", " ").split()
-    counts = placed.ranks_per_host()
+    counts = placement.ranks_per_host()
     full = int(counts[0])
-    seats = {}
+    listed = {}
     for position, rank in enumerate(words):
-        seats[int(rank)] = Seat(placed.hosts[position // full])
-    assert sorted(seats) == list(range(placed.rank_count))
-    return [seats[rank] for rank in range(placed.rank_count)]
+        listed[int(rank)] = HostSlot(placement.hosts[position // full])
+    assert sorted(listed) == list(range(placement.rank_count))
+    return [listed[rank] for rank in range(placement.rank_count)]
 
 
-Reader = Callable[[str, HostPlacement], list[Seat]]
+Reader = Callable[[str, HostPlacement], list[HostSlot]]
 READERS: dict[str, Reader] = {
     "intel-machinefile": read_machinefile,
     "mpich-rank-order": read_rank_order,
@@ -182,9 +182,9 @@ READERS: dict[str, Reader] = {
 NAMES_SLOTS = {"jsrun-erf", "torchrun", "jax", "json"}
 
 
-def can_say(name: str, placed: HostPlacement) -> bool:
+def can_say(name: str, placement: HostPlacement) -> bool:
     """Tell whether the format can express a placement, from its description."""
-    per_host = placed.ranks_of_hosts()
+    per_host = placement.ranks_of_hosts()
     counts = [len(ranks) for ranks in per_host]
     used = max(i for i, count in enumerate(counts) if count) + 1
     return {
@@ -202,45 +202,45 @@ def can_say(name: str, placed: HostPlacement) -> bool:
 @pytest.mark.parametrize("name", READERS)
 @given(placements())
 def test_what_is_written_reads_back_as_the_placement(
-    name: str, placed: HostPlacement
+    name: str, placement: HostPlacement
 ) -> None:
-    if not can_say(name, placed):
+    if not can_say(name, placement):
         with pytest.raises(Error):
-            find_format(name).write(placed)
+            find_format(name).write(placement)
         return
-    seats = READERS[name](find_format(name).write(placed), placed)
-    assert seats == wanted(placed, slots=name in NAMES_SLOTS)
+    listed = READERS[name](find_format(name).write(placement), placement)
+    assert listed == wanted(placement, slots=name in NAMES_SLOTS)
 
 
 @given(placements(bind="core"))
 def test_intel_mpi_pins_each_rank_to_the_cpus_of_its_slot(
-    placed: HostPlacement,
+    placement: HostPlacement,
 ) -> None:
-    text = find_format("intel-machinefile").write(placed)
-    assert read_machinefile(text, placed) == wanted(placed, slots=True)
+    text = find_format("intel-machinefile").write(placement)
+    assert read_machinefile(text, placement) == wanted(placement, slots=True)
 
 
 @given(placements(axes=3))
 def test_a_blue_gene_map_is_written_for_full_blocks_alone(
-    placed: HostPlacement,
+    placement: HostPlacement,
 ) -> None:
-    full = set(placed.ranks_per_host().tolist()) == {int(placed.slot.max()) + 1}
+    full = set(placement.ranks_per_host().tolist()) == {int(placement.slot.max()) + 1}
     if not full:
         with pytest.raises(Error, match="bluegene-map"):
-            find_format("bluegene-map").write(placed)
+            find_format("bluegene-map").write(placement)
         return
-    seats = []
-    for line in find_format("bluegene-map").write(placed).splitlines():
+    listed = []
+    for line in find_format("bluegene-map").write(placement).splitlines():
         *place, core = map(int, line.split(" "))
-        seats.append(Seat(f"cn{placed.machine.node_at(place):02}", core))
-    assert seats == wanted(placed, slots=True)
+        listed.append(HostSlot(f"cn{placement.machine.node_at(place):02}", core))
+    assert listed == wanted(placement, slots=True)
 
 
 def test_a_blue_gene_q_map_has_six_numbers_a_line() -> None:
     machine = Machine("torus:2x1x2x1x2+node:2")
     slots = [*range(15, -1, -1)]
-    placed = host_placement(machine, range(8), slots)
-    lines = find_format("bluegene-map").write(placed).splitlines()
+    placement = host_placement(machine, range(8), slots)
+    lines = find_format("bluegene-map").write(placement).splitlines()
     assert lines[0] == "1 0 1 0 1 1"
     assert lines[-1] == "0 0 0 0 0 0"
 
@@ -261,15 +261,17 @@ def test_a_task_map_is_as_short_as_in_the_rfc(hosts: list[int], taskmap: str) ->
         slots.append(4 * host + taken[host])
         taken[host] += 1
     nodes = range(max(hosts) + 1)
-    placed = host_placement(Machine(f"mesh:{len(nodes)}+node:4"), nodes, slots)
-    assert find_format("flux-taskmap").write(placed) == taskmap + "\n"
+    placement = host_placement(Machine(f"mesh:{len(nodes)}+node:4"), nodes, slots)
+    assert find_format("flux-taskmap").write(placement) == taskmap + "\n"
 
 
 @given(placements())
-def test_a_vcoordfile_names_the_nodes_of_an_allocation(placed: HostPlacement) -> None:
-    text = find_format("pjm-vcoordfile").write(placed)
-    nodes = read_allocation(placed.machine, text).allocation.nodes.tolist()
-    taken = (placed.machine_slot // SLOTS).tolist()
+def test_a_vcoordfile_names_the_nodes_of_an_allocation(
+    placement: HostPlacement,
+) -> None:
+    text = find_format("pjm-vcoordfile").write(placement)
+    nodes = read_allocation(placement.machine, text).allocation.nodes.tolist()
+    taken = (placement.machine_slot // SLOTS).tolist()
     assert nodes == list(dict.fromkeys(taken))
 
 
@@ -277,9 +279,9 @@ def test_coordinates_count_from_the_corner_of_the_job() -> None:
     machine = Machine("torus:4x4+node:2")
     block = [machine.node_at([x, y]) for x in (2, 3) for y in (1, 2)]
     slots = [2 * block[3], 2 * block[0], 2 * block[0] + 1]
-    placed = host_placement(machine, block, slots)
-    assert find_format("pjm-vcoordfile").write(placed) == "(1,1)\n(0,0)\n(0,0)\n"
-    assert "node=2x2" in use(find_format("pjm-vcoordfile"), placed)
+    placement = host_placement(machine, block, slots)
+    assert find_format("pjm-vcoordfile").write(placement) == "(1,1)\n(0,0)\n(0,0)\n"
+    assert "node=2x2" in use(find_format("pjm-vcoordfile"), placement)
 
 
 @pytest.mark.parametrize(
@@ -294,49 +296,50 @@ def test_coordinates_count_from_the_corner_of_the_job() -> None:
 def test_coordinates_are_refused_where_there_are_none(
     machine: str, nodes: list[int], message: str
 ) -> None:
-    placed = host_placement(Machine(machine), nodes, nodes)
+    placement = host_placement(Machine(machine), nodes, nodes)
     with pytest.raises(Error, match=message):
-        find_format("pjm-vcoordfile").write(placed)
+        find_format("pjm-vcoordfile").write(placement)
 
 
 def test_a_rank_order_is_not_read_in_the_other_direction() -> None:
     """Three ranks in a cycle: position = slot and position = rank differ."""
-    placed = host_placement(Machine("mesh:3"), range(3), [1, 2, 0])
-    text = find_format("mpich-rank-order").write(placed)
+    placement = host_placement(Machine("mesh:3"), range(3), [1, 2, 0])
+    text = find_format("mpich-rank-order").write(placement)
     assert text.splitlines()[-1] == "2,0,1"
 
 
 def test_ranks_that_share_a_gpu_are_refused_by_torchrun() -> None:
     one_gpu = NodeParts(NODE.names, NODE.cpus, (Device("cuda0", "gpu", (0, 1)),))
-    placed = host_placement(
+    placement = host_placement(
         Machine("mesh:1+node:2"), [0], [0, 1], ["a"], 1, one_gpu, None
     )
     with pytest.raises(Error, match="ranks 0 to 1 on host 'a' are nearest to 1 GPUs"):
-        find_format("torchrun").write(placed)
+        find_format("torchrun").write(placement)
 
 
 def test_jsrun_needs_to_know_the_cpus() -> None:
-    placed = host_placement(Machine("mesh:2"), range(2), [1, 0])
+    placement = host_placement(Machine("mesh:2"), range(2), [1, 0])
     with pytest.raises(Error, match="does not tell those of its slots; take one"):
-        find_format("jsrun-erf").write(placed)
+        find_format("jsrun-erf").write(placement)
 
 
 def test_jax_also_gets_coordinates_on_a_torus_of_devices() -> None:
-    placed = host_placement(Machine("torus:2x2"), [3, 1, 0, 2], [1, 3, 0, 2])
-    document = json.loads(find_format("jax").write(placed))
+    placement = host_placement(Machine("torus:2x2"), [3, 1, 0, 2], [1, 3, 0, 2])
+    document = json.loads(find_format("jax").write(placement))
     assert document["devices"] == [1, 0, 2, 3]
     assert document["coords"] == [[0, 1], [1, 1], [0, 0], [1, 0]]
 
 
 @given(placements(bind="core"))
 def test_lists_for_all_hosts_give_each_rank_its_cpus_and_gpu(
-    placed: HostPlacement,
+    placement: HostPlacement,
 ) -> None:
     """Entry i is for the i-th rank of a host: written only where that is true."""
-    srun = use(find_format("slurm-hostfile"), placed)
-    flux = use(find_format("flux-taskmap"), placed)
+    srun = use(find_format("slurm-hostfile"), placement)
+    flux = use(find_format("flux-taskmap"), placement)
     locals_ = [
-        [int(placed.slot[rank]) for rank in ranks] for ranks in placed.ranks_of_hosts()
+        [int(placement.slot[rank]) for rank in ranks]
+        for ranks in placement.ranks_of_hosts()
     ]
     longest = max(locals_, key=len)
     if any(slots != longest[: len(slots)] for slots in locals_):
@@ -355,5 +358,5 @@ def test_lists_for_all_hosts_give_each_rank_its_cpus_and_gpu(
 def test_every_format_says_how_to_use_it() -> None:
     for entry in FORMATS:
         assert "FILE" in entry.USE
-        placed = host_placement(Machine("mesh:2x2"), range(4), range(4), None, 1)
-        assert "{" not in use(entry, placed)
+        placement = host_placement(Machine("mesh:2x2"), range(4), range(4), None, 1)
+        assert "{" not in use(entry, placement)

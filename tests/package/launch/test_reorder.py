@@ -12,10 +12,12 @@ from topoloom.cli.search import read_search
 from topoloom.preload.reorder import machine_file
 
 
-def allocated(hosts: tuple[str, ...] | None) -> topoloom.AllocatedHosts:
+def allocated(hosts: tuple[str, ...] | None) -> topoloom.allocations.AllocatedHosts:
     machine = topoloom.Machine("torus:4x2")
     nodes = np.array([5, 2], np.uint32)
-    return topoloom.AllocatedHosts(topoloom.Allocation(machine, nodes), hosts)
+    return topoloom.allocations.AllocatedHosts(
+        topoloom.Allocation(machine, nodes), hosts
+    )
 
 
 def test_a_machine_file_names_the_hosts_of_its_nodes() -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from topoloom import Error, Machine, fragmented_allocation, load_allocation
+from topoloom import Error, Machine, load_allocation
+from topoloom.allocations import fragmented_allocation
 from topoloom.allocations.allocation_file import save_allocation
 
 TORUS = "torus:3x4x5"

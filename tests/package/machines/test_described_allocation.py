@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topoloom import Error, load_machine_and_allocation
+from topoloom import Error
 from topoloom.importers.described import AllocatedNode
+from topoloom.machines import load_machine_and_allocation
 from topoloom.machines.machine_file import load_described, save_machine
 
 HEAD = """format = "topoloom-machine"

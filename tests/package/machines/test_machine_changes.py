@@ -7,12 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from topoloom import (
-    Error,
-    describe_machine,
-    load_machine,
-    load_machine_and_allocation,
-)
+from topoloom import Error, load_machine
+from topoloom.machines import describe_machine, load_machine_and_allocation
 from topoloom.machines.machine_file import load_described
 
 RACK = """format = "topoloom-machine"

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from topoloom import Machine, describe_machine, load_machine
+from topoloom import Machine, load_machine
 from topoloom._core import MachineText
+from topoloom.machines import describe_machine
 from topoloom.machines.machine_facts import machine_facts
 from topoloom.machines.machine_file import save_machine, zoo, zoo_names
 from topoloom.machines.topology_keys import write_topology

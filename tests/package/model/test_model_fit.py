@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from topoloom import Error, NetworkModel
+from topoloom import Error
+from topoloom.model import NetworkModel
 from topoloom.model.channels import pair_curve
 from topoloom.model.fit import MIN_SIZES, fit_model, fit_split
 from topoloom.model.named import load_model

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from topoloom import Error, NetworkModel, load_model
+from topoloom import Error
+from topoloom.model import NetworkModel, load_model
 from topoloom.model.model_toml import (
     COSTS,
     read_model_toml,

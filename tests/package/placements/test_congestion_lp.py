@@ -9,20 +9,9 @@ import numpy as np
 import pytest
 
 import topoloom.placements.congestion_lp as lp
-from topoloom import (
-    Allocation,
-    CommGraph,
-    Error,
-    Placement,
-    all_to_all,
-    binomial_tree,
-    fragmented_allocation,
-    judge,
-    load_machine,
-    recursive_doubling,
-    ring,
-    stencil,
-)
+from topoloom import Allocation, CommGraph, Error, Placement, judge, load_machine
+from topoloom.allocations import fragmented_allocation
+from topoloom.graphs import all_to_all, binomial_tree, recursive_doubling, ring, stencil
 
 MACHINES = [
     "torus:2x2x2",

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from topoloom import Allocation, Error, Machine, all_to_all, judge, ring, stencil
+from topoloom import Allocation, Error, Machine, judge
+from topoloom.graphs import all_to_all, ring, stencil
 from topoloom.tasks.joint import (
     Job,
     JointPlacement,

@@ -9,21 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from topoloom import (
-    Allocation,
-    CommGraph,
-    Error,
-    Machine,
-    Placement,
-    fragmented_allocation,
-    judge,
-    place,
-    stencil,
-)
+from topoloom import Allocation, CommGraph, Error, Machine, Placement, judge, place
+from topoloom.allocations import fragmented_allocation
 from topoloom.figure import draw_judgement
 from topoloom.figure.judgement import headline
 from topoloom.figure.links import Busyness, torus_links
 from topoloom.figure.matrix import MAX_CELLS, ordered_matrix
+from topoloom.graphs import stencil
 
 
 def ids(*numbers: int) -> Any:
@@ -39,7 +31,7 @@ def draw(path: Path, machine: str, grid: list[int], nodes: int | None = None) ->
     )
     graph = stencil(grid, 2 * len(grid) + 1, False, 4096)
     placements = {
-        mapper: place(graph, allocation, mapper=mapper)[0]
+        mapper: place(graph, allocation, mapper=mapper).placement
         for mapper in ("block", "random")
     }
     draw_judgement(path, graph, allocation, placements)
@@ -69,7 +61,7 @@ def test_every_kind_of_machine_can_be_drawn(
 def test_what_carries_nothing_can_be_drawn(tmp_path: Path, machine: str) -> None:
     graph = CommGraph.from_edges(1, [0], [0], [8])
     allocation = Allocation.whole(Machine(machine))
-    placement, _ = place(graph, allocation, mapper="block")
+    placement = place(graph, allocation, mapper="block").placement
     draw_judgement(tmp_path / "x.svg", graph, allocation, {"block": placement})
     assert (tmp_path / "x.svg").exists()
 
@@ -116,7 +108,7 @@ def test_the_matrix_shows_ranks_in_the_order_of_their_slots() -> None:
 def test_a_big_matrix_is_summed_into_cells() -> None:
     graph = stencil([30, 40], 5, False, 100)
     allocation = Allocation.whole(Machine("torus:30x40"))
-    placement, _ = place(graph, allocation, mapper="random")
+    placement = place(graph, allocation, mapper="random").placement
     matrix, width = ordered_matrix(graph, allocation, placement)
     assert len(matrix) == -(-1200 // width) <= MAX_CELLS
     assert matrix.sum() == graph.total_bytes

@@ -18,10 +18,10 @@ NASTY = "</div><script>alert(1)</script>"
 
 
 def made() -> dict[str, Any]:
-    graph = topoloom.stencil([4, 4], points=5, bytes=1000)
+    graph = topoloom.graphs.stencil([4, 4], points=5, bytes=1000)
     machine = topoloom.Machine("torus:4x4x2")
     allocation = topoloom.Allocation.whole(machine)
-    placement, _ = topoloom.place(graph, allocation)
+    placement = topoloom.place(graph, allocation).placement
     judgement = topoloom.judge(graph, allocation, placement)
     values = {"hop_bytes": 1234567, NASTY: 1}
     file = topoloom.PlacementFile(
@@ -50,7 +50,7 @@ def test_a_machine_draws_its_cables_and_a_large_one_only_tells() -> None:
 
 
 def test_a_graph_shows_its_matrix() -> None:
-    graph = topoloom.ring(4, 10)
+    graph = topoloom.graphs.ring(4, 10)
     found = re.search(r"base64,([^\"]*)", graph._repr_html_())
     assert found is not None
     png = base64.b64decode(found[1])

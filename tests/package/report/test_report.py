@@ -56,13 +56,13 @@ def make_report(
     machine: str = "torus:4x4x2", hosts: tuple[str, ...] | None = None, **more: Any
 ) -> Report:
     """Report 16 ranks of a 2-D stencil, with uneven bytes, placed by mahd."""
-    plain = topoloom.stencil([4, 4], points=5, periodic=False, bytes=1000)
+    plain = topoloom.graphs.stencil([4, 4], points=5, periodic=False, bytes=1000)
     source = np.repeat(np.arange(16), np.diff(np.asarray(plain.first).astype(int)))
     amount = 1000 + 37 * np.arange(plain.edge_count)
     graph = topoloom.CommGraph.from_edges(16, source, np.asarray(plain.peer), amount)
     allocation = topoloom.Allocation.whole(topoloom.Machine(machine))
     default = launcher_default(graph, allocation)
-    placed, _ = topoloom.place(graph, allocation, mapper="mahd")
+    placed = topoloom.place(graph, allocation, mapper="mahd").placement
     bounds = quick_bounds(graph, allocation)
     views = []
     for name, placement in (("the launcher's order", default), ("mahd", placed)):
@@ -108,17 +108,17 @@ def test_every_link_of_every_kind_of_machine_is_there_with_its_load(
         assert arrays[f"view{index}.load"] == pytest.approx(loads[link], rel=1e-5)
         hottest = [names[i] for i in arrays[f"view{index}.hot"]]
         assert hottest == [name for name, *_ in view.judgement.hottest]
-    assert len(arrays["vertex.place"]) == 3 * len(scene.places)
+    assert len(arrays["vertex.place"]) == 3 * len(scene.coordinates)
     ends = [report.machine.link_ends(i) for i in link]
     assert list(zip(arrays["link.from"], arrays["link.to"], strict=True)) == ends
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_vertices_stand_apart(machine: str) -> None:
-    places = scene_of(topoloom.Machine(machine)).places
-    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+    coordinates = scene_of(topoloom.Machine(machine)).coordinates
+    apart = np.linalg.norm(coordinates[:, None] - coordinates[None], axis=2)
     np.fill_diagonal(apart, np.inf)
-    assert apart.min() > 0.005 * np.ptp(places, axis=0).max()
+    assert apart.min() > 0.005 * np.ptp(coordinates, axis=0).max()
 
 
 def test_links_that_close_a_ring_leave_the_grid() -> None:
@@ -186,7 +186,9 @@ def test_a_matrix_that_does_not_fit_is_coarser(monkeypatch: pytest.MonkeyPatch) 
 def test_all_matrices_have_cells_of_one_width(monkeypatch: pytest.MonkeyPatch) -> None:
     report = make_report()
     # What is scattered fills more cells than the launcher's order.
-    scattered, _ = topoloom.place(report.graph, report.allocation, "random", seed=3)
+    scattered = topoloom.place(
+        report.graph, report.allocation, "random", seed=3
+    ).placement
     views = [report.views[0], replace(report.views[1], placement=scattered)]
     cells = [finest_level(report.graph, positions(report.allocation, view.placement))
              for view in views]  # fmt: skip
@@ -210,7 +212,7 @@ def test_messages_are_told_to_the_last_one() -> None:
 
 def test_where_nothing_was_before_anything_is_more() -> None:
     report = make_report("torus:4x4+node:16")
-    sparse, _ = topoloom.place(report.graph, report.allocation, "random", seed=1)
+    sparse = topoloom.place(report.graph, report.allocation, "random", seed=1).placement
     on = (report.graph, report.allocation, sparse)
     judgement = topoloom.judge(*on)
     values = measures(judgement)
@@ -260,7 +262,7 @@ class Tags(HTMLParser):
 
 def test_texts_from_inputs_cannot_become_tags() -> None:
     hosts = tuple(f"{NASTY}{i}" for i in range(32))
-    report = make_report(hosts=hosts, pattern=NASTY, command=("topoloom", NASTY))
+    report = make_report(hosts=hosts, graph_file=NASTY, command=("topoloom", NASTY))
     made = topoloom.PlacementFile(
         report.machine,
         report.allocation,
@@ -297,7 +299,7 @@ def test_the_same_report_is_the_same_page() -> None:
 
 
 def test_more_ranks_than_a_page_holds_are_refused() -> None:
-    graph = topoloom.ring(100_001)
+    graph = topoloom.graphs.ring(100_001)
     allocation = topoloom.Allocation.whole(topoloom.Machine("torus:330x304"))
     with pytest.raises(topoloom.Error, match="100,001 ranks are more than a page"):
         page_data(Report(graph, allocation, [], 0))
@@ -305,13 +307,13 @@ def test_more_ranks_than_a_page_holds_are_refused() -> None:
 
 def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
     # Random bytes and places are the worst for what deflates regular patterns so well.
-    graph = topoloom.random_geometric(10_000, seed=1, degree=40)
+    graph = topoloom.graphs.random_geometric(10_000, seed=1, degree=40)
     amount = np.random.default_rng(1).integers(1, 2**40, graph.edge_count)
     graph = topoloom.CommGraph.from_csr(graph.first, graph.peer, amount)
     allocation = topoloom.Allocation.whole(topoloom.Machine("torus:26x25x26"))
     views = []
     for seed in (1, 2):
-        placement, _ = topoloom.place(graph, allocation, "random", seed=seed)
+        placement = topoloom.place(graph, allocation, "random", seed=seed).placement
         on = (graph, allocation, placement)
         judged = topoloom.judge(*on, hottest=told_links(2))
         values = measures(judged)

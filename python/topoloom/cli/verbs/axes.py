@@ -95,7 +95,7 @@ def command(
     from topoloom.cli.search import read_search
     from topoloom.cli.typed import typed
     from topoloom.graphs.axes import (
-        mesh_pattern,
+        mesh_graph,
         order_axes,
         parse_mesh,
         parse_traffic,
@@ -116,7 +116,7 @@ def command(
         orders = order_axes(where.allocation, axes, sends, watch)
     chosen = orders.nested if to == "megatron" else orders.best
     if pattern is not None or output is not None:
-        graph, phases = mesh_pattern(axes, sends)
+        graph, phases = mesh_graph(axes, sends)
     if pattern is not None:
         save_graph(pattern, graph, {"phases": phase_array(phases)})
     if output is not None:

@@ -116,7 +116,7 @@ def command(
         bounds = find_bounds(
             judged.graph,
             judged.allocation,
-            **sharing._asdict(),
+            sharing=sharing.value,
             seconds=left,
             work=search.work,
             threads=search.threads,

@@ -139,15 +139,16 @@ def command(
                 placement = launcher_default(problem.graph, problem.allocation, shared)
                 done = 0
             else:
-                placement, done = place(
+                found = place(
                     problem.graph,
                     problem.allocation,
                     mapper=name,
                     **search._asdict(),
-                    **sharing._asdict(),
+                    sharing=sharing.value,
                     **aim.options,
                     progress=watch,
                 )
+                placement, done = found.placement, found.work
             took = perf_counter() - start
         values = aim.values(problem.graph, problem.allocation, placement)
         placements[name] = placement

@@ -165,7 +165,7 @@ def _print_json(output: Path) -> None:
 
     graph = load_graph(output / "halo3d.npz")
     placed = load_placement(output / "placement.json")
-    block, _ = place(graph, placed.allocation, mapper="block")
+    block = place(graph, placed.allocation, mapper="block").placement
     on = (graph, placed.allocation, block)
     before = predicted(*on, []) | measures(judge(*on))
     document: dict[str, Any] = {

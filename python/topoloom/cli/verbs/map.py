@@ -164,22 +164,21 @@ def command(
             problem.hosts,
             problem.graph.rank_count,
         )
-    proven: list[float] = []
     start = perf_counter()
     with watching(f"placing with {mapper}", search) as watch:
-        placement, work_done = place(
+        found = place(
             problem.graph,
             problem.allocation,
             mapper=mapper,
             **search._asdict(),
             previous=before,
             migration_cost=migration_cost,
-            **sharing._asdict(),
+            sharing=sharing.value,
             **aim.options,
-            proven=proven.append,
             progress=watch,
         )
     took = perf_counter() - start
+    placement, proven = found.placement, found.proven
     values = aim.values(problem.graph, problem.allocation, placement)
     result = PlacementFile(
         machine=problem.machine,
@@ -191,7 +190,7 @@ def command(
         values=values,
         mapper=mapper,
         seed=seed,
-        work=work_done,
+        work=found.work,
         graph=graph,
         command=typed.get(),
         cores_per_rank=cores_per_rank,
@@ -201,7 +200,7 @@ def command(
     if as_json:
         print_json({**result.document(), **_proof(values[aim.measure], proven)})
     else:
-        facts = [("search", f"{work_done:,} candidates in {took:.2f} s")]
+        facts = [("search", f"{found.work:,} candidates in {took:.2f} s")]
         if aim.reason:
             facts.insert(0, ("objective", f"{aim.title}: {aim.reason}"))
         facts += [("machine", remark) for remark in problem.machine.remarks]
@@ -214,9 +213,9 @@ def command(
             facts.append(("background", ", ".join(background)))
         if before is not None:
             facts.append(("moved", counted(moved(before, placement), "rank")))
-        for least in proven:
-            ratio = gap_text(gap(values[aim.measure], least))
-            limit = objective_text(least, aim.objective, problem.machine)
+        if proven is not None:
+            ratio = gap_text(gap(values[aim.measure], proven))
+            limit = objective_text(proven, aim.objective, problem.machine)
             facts.append(("proven", f"none is below {limit}: gap {ratio}"))
         if output is not None:
             facts.append(("written", str(output)))
@@ -243,13 +242,12 @@ def _why_hop_bytes(mapper: str, shared: bool, earlier: Path | None) -> str:
     return PROVEN if proves(mapper) else ""
 
 
-def _proof(value: float, proven: list[float]) -> dict[str, Any]:
+def _proof(value: float, proven: float | None) -> dict[str, Any]:
     from topoloom.cli.gaps import gap
 
-    if not proven:
+    if proven is None:
         return {}
-    least = proven[0]
-    return {"proven": {"least": least, "gap": gap(value, least)}}
+    return {"proven": {"least": proven, "gap": gap(value, proven)}}
 
 
 def _print(

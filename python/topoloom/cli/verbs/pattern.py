@@ -126,7 +126,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import print_json
     from topoloom.graphs.graph_file import load_graph, save_graph
-    from topoloom.graphs.patterns import PATTERNS, make_pattern, make_phases
+    from topoloom.graphs.patterns import PATTERNS, make_graph, make_phases
     from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
 
     phases: list[Any] = []
@@ -153,7 +153,7 @@ def command(
             threads=threads,
             seed=seed,
         )
-        graph = make_pattern(name, request)
+        graph = make_graph(name, request)
         if with_phases:
             phases = make_phases(name, request)
             names = PATTERNS[name].phase_names

@@ -55,7 +55,7 @@ def command(
     from topoloom.report.text import title_of
 
     report = _report(placements, pattern)
-    inputs = [*placements, Path(report.pattern)]
+    inputs = [*placements, Path(report.graph_file)]
     if output.exists() and any(output.samefile(path) for path in inputs):
         raise Error(f"{output} is read for the page; name another file for it")
     save_report(output, report)

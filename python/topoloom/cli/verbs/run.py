@@ -241,19 +241,19 @@ def _place(
     from topoloom.placements.placement_file import PlacementFile
 
     at = seats.where.allocation
-    placement, work = place(graph, at, mapper=mapper, **aim.options, **search._asdict())
-    default, _ = place(graph, at, mapper="block")
+    found = place(graph, at, mapper=mapper, **aim.options, **search._asdict())
+    default = place(graph, at, mapper="block").placement
     result = PlacementFile(
         machine=at.machine,
         allocation=at,
-        placement=placement,
+        placement=found.placement,
         hosts=seats.where.hosts,
         node=seats.node,
         objective=aim.objective,
-        values=aim.values(graph, at, placement),
+        values=aim.values(graph, at, found.placement),
         mapper=mapper,
         seed=search.seed,
-        work=work,
+        work=found.work,
         command=typed.get(),
         cores_per_rank=seats.cores_per_rank,
     )

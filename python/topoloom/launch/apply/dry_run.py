@@ -39,13 +39,13 @@ class DryRun(NamedTuple):
 
 
 def dry_run(
-    entry: LaunchFormat, text: str, placed: HostPlacement, program: str | None = None
+    entry: LaunchFormat, text: str, placement: HostPlacement, program: str | None = None
 ) -> DryRun:
     """Let a launcher read an exported file, and compare its map rank by rank.
 
     Parameters
     ----------
-    entry, text, placed
+    entry, text, placement
         The format, what it wrote, and of what.
     program
         The launcher to ask; None for the usual one of the format.
@@ -65,16 +65,16 @@ def dry_run(
         )
     checker = CHECKERS[entry.NAME]
     program = program or checker.program
-    answer = checker.ask(entry, text, placed, program)
-    if len(answer.hosts) < placed.rank_count:
+    answer = checker.ask(entry, text, placement, program)
+    if len(answer.hosts) < placement.rank_count:
         said = answer.said or WITHOUT_A_WORD
         raise LauncherRefuses(f"{program} refuses the placement: {said}")
-    found = (_mismatch(placed, rank, answer) for rank in range(placed.rank_count))
+    found = (_mismatch(placement, rank, answer) for rank in range(placement.rank_count))
     return DryRun(answer.launcher, [line for line in found if line])
 
 
-def _mismatch(placed: HostPlacement, rank: int, answer: JobMap) -> str | None:
-    host, mapped = placed.name(rank), answer.hosts[rank]
+def _mismatch(placement: HostPlacement, rank: int, answer: JobMap) -> str | None:
+    host, mapped = placement.name(rank), answer.hosts[rank]
     if not _same_host(host, mapped):
         return f"rank {rank} would start on {mapped}, not on {host}"
     return answer.misbound.get(rank)

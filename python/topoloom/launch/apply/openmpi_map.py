@@ -41,7 +41,9 @@ class MappedRank(NamedTuple):
     bound: str
 
 
-def ask(entry: LaunchFormat, text: str, placed: HostPlacement, program: str) -> JobMap:
+def ask(
+    entry: LaunchFormat, text: str, placement: HostPlacement, program: str
+) -> JobMap:
     """Let the mpirun `program` read a rankfile or hostfile, `text`, and draw its map.
 
     Raises
@@ -55,7 +57,7 @@ def ask(entry: LaunchFormat, text: str, placed: HostPlacement, program: str) -> 
             f"'{program}' is {read.launcher.NAME}, not Open MPI; name Open MPI's "
             "mpirun with --launcher"
         )
-    used = only_used_hosts(placed)
+    used = only_used_hosts(placement)
     with own_directory("export") as directory:
         options = _options(entry, text, used, Path(directory), read.version)
         command = [program, *options, "-n", str(used.rank_count), *EMPTY_PROGRAM]
@@ -64,7 +66,7 @@ def ask(entry: LaunchFormat, text: str, placed: HostPlacement, program: str) -> 
     misbound = {}
     if entry is openmpi_rankfile:
         for rank, (_, bound) in mapped.items():
-            if said := _misbound(placed, rank, bound, read.version):
+            if said := _misbound(placement, rank, bound, read.version):
                 misbound[rank] = said
     return JobMap(
         f"{read.launcher.NAME} {'.'.join(map(str, read.version))}",
@@ -137,18 +139,18 @@ def _joined(lists: Iterable[str]) -> str:
 
 
 def _misbound(
-    placed: HostPlacement, rank: int, bound: str, version: tuple[int, ...]
+    placement: HostPlacement, rank: int, bound: str, version: tuple[int, ...]
 ) -> str | None:
     """Say what is wrong with the binding of a rank."""
-    slot = int(placed.slot[rank])
-    if placed.bind != PU:
-        wanted = f"core {compress_ranges(openmpi_rankfile.cores(placed, rank))}"
+    slot = int(placement.slot[rank])
+    if placement.bind != PU:
+        wanted = f"core {compress_ranges(openmpi_rankfile.cores(placement, rank))}"
     elif version >= (5,):
-        wanted = f"hardware thread {openmpi_rankfile.first_threads(placed)[slot]}"
+        wanted = f"hardware thread {openmpi_rankfile.first_threads(placement)[slot]}"
     else:
         wanted = f"core {slot} thread 0"
     # Open MPI calls a rank unbound that has all cores of its host.
-    if bound == wanted or (bound == _NOTHING and placed.slots_per_node == 1):
+    if bound == wanted or (bound == _NOTHING and placement.slots_per_node == 1):
         return None
-    host = placed.name(rank)
+    host = placement.name(rank)
     return f"rank {rank} would be bound to {bound} of {host}, not to {wanted}"

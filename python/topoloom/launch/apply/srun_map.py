@@ -25,7 +25,9 @@ from topoloom.support.number_ranges import expand_ranges
 _TASKS = re.compile(r"srun: launching .* on host (\S+), \d+ tasks: \[?([\d,-]+)\]?")
 
 
-def ask(entry: LaunchFormat, text: str, placed: HostPlacement, program: str) -> JobMap:
+def ask(
+    entry: LaunchFormat, text: str, placement: HostPlacement, program: str
+) -> JobMap:
     """Start nothing as `text` says, and read where; raise `topoloom.Error` in no job.
 
     `text` is a host file.
@@ -38,8 +40,8 @@ def ask(entry: LaunchFormat, text: str, placed: HostPlacement, program: str) -> 
             f"{program} tells where ranks would start inside a job alone; check "
             f"{entry.NAME} after salloc, or in a batch script"
         )
-    nodes = str(int((placed.ranks_per_host() > 0).sum()))
-    ranks = str(placed.rank_count)
+    nodes = str(int((placement.ranks_per_host() > 0).sum()))
+    ranks = str(placement.rank_count)
     options = ["-v", "--mpi=none", "-m", "arbitrary", "-N", nodes, "-n", ranks]
     with own_directory("export") as directory:
         file = Path(directory) / "hosts-of-ranks"
@@ -51,7 +53,7 @@ def ask(entry: LaunchFormat, text: str, placed: HostPlacement, program: str) -> 
     hosts = {
         rank: host
         for host, listed in started
-        for rank in expand_ranges(listed, placed.rank_count)
+        for rank in expand_ranges(listed, placement.rank_count)
     }
     errors = [line for line in done.stderr.splitlines() if "error: " in line]
     name = f"{read.launcher.NAME} {'.'.join(map(str, read.version))}"

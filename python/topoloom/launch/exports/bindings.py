@@ -16,17 +16,17 @@ SUMMARY = "plain text: rank, host, slot, CPUs, nearest GPU and network interface
 USE = "awk -v r=\"$RANK\" '$1 == r' FILE   (rank host slot cpus gpu nic)"
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell that it does: slots stand in the table."""
     return True
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write a line of titles, then one line a rank."""
-    gpus, nics = nearest_devices(placed, "gpu"), nearest_devices(placed, "nic")
+    gpus, nics = nearest_devices(placement, "gpu"), nearest_devices(placement, "nic")
     lines = ["# rank host slot cpus gpu nic\n"]
-    for rank, slot in enumerate(placed.slot.tolist()):
-        cpus = compress_ranges(placed.cpus(rank)) or "-"
+    for rank, slot in enumerate(placement.slot.tolist()):
+        cpus = compress_ranges(placement.cpus(rank)) or "-"
         gpu, nic = gpus[rank] or "-", nics[rank] or "-"
-        lines.append(f"{rank} {placed.name(rank)} {slot} {cpus} {gpu} {nic}\n")
+        lines.append(f"{rank} {placement.name(rank)} {slot} {cpus} {gpu} {nic}\n")
     return "".join(lines)

@@ -24,26 +24,28 @@ USE = (
 AXES = (3, 5)
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell that it does: it has the core of each rank."""
     return True
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write a line a rank; raise `topoloom.Error` where the block is not full."""
-    shape, places = torus_box(placed, NAME)
+    shape, coordinates = torus_box(placement, NAME)
     if len(shape) not in AXES:
         raise Error(
             f"{NAME} has 3 or 5 coordinates, but the machine has {len(shape)} axes "
             f"({dimensions(shape)})"
         )
-    counts = placed.ranks_per_host()
-    used = int(placed.slot.max(initial=0)) + 1
+    counts = placement.ranks_per_host()
+    used = int(placement.slot.max(initial=0)) + 1
     if counts.min() != used:
         short = int(np.argmin(counts))
         raise Error(
-            f"{NAME} covers a whole block, but host '{placed.hosts[short]}' has "
+            f"{NAME} covers a whole block, but host '{placement.hosts[short]}' has "
             f"{counts[short]} of {used} cores in use; place as many ranks on each node"
         )
-    pairs = zip(places[placed.host].tolist(), placed.slot.tolist(), strict=True)
+    pairs = zip(
+        coordinates[placement.host].tolist(), placement.slot.tolist(), strict=True
+    )
     return "".join(" ".join(map(str, [*at, core])) + "\n" for at, core in pairs)

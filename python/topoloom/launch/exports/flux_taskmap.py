@@ -24,20 +24,21 @@ USE = (
 )
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell whether Flux can bind the ranks, or hosts are filled in rank order."""
-    return bound_alike(placed) is not None or placed.fills_in_rank_order()
+    return bound_alike(placement) is not None or placement.fills_in_rank_order()
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write the map; raise `topoloom.Error` where a host would have no rank."""
-    counts = placed.ranks_per_host()
+    counts = placement.ranks_per_host()
     if counts.size and counts.min() == 0:
         raise Error(
             "a Flux task map gives every node of the job ranks, but host "
-            f"'{placed.hosts[int(np.argmin(counts))]}' has none; leave it out of the "
-            "allocation, or export to slurm-hostfile and use --taskmap=hostfile:FILE"
+            f"'{placement.hosts[int(np.argmin(counts))]}' has none; leave it out of "
+            "the allocation, or export to slurm-hostfile and use "
+            "--taskmap=hostfile:FILE"
         )
-    repeated = itertools.groupby(rank_blocks(placed.runs()))
+    repeated = itertools.groupby(rank_blocks(placement.runs()))
     blocks = [[*block, len(list(times))] for block, times in repeated]
     return json.dumps(blocks, separators=(",", ":")) + "\n"

@@ -15,17 +15,17 @@ SUMMARY = "Open MPI: hosts and how many ranks each takes, in rank order"
 USE = "mpirun --hostfile FILE --map-by slot -n {ranks} ./app"
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell whether hosts are filled in rank order: it names no slots."""
-    return placed.fills_in_rank_order()
+    return placement.fills_in_rank_order()
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write the hostfile; raise `topoloom.Error` where it cannot say the placement."""
     runs = consecutive_runs(
-        placed,
+        placement,
         "a hostfile",
         "export to openmpi-rankfile, mpich-rankmap, mpich-hostfile or slurm-hostfile "
         "instead",
     )
-    return "".join(f"{placed.hosts[host]} slots={count}\n" for host, count in runs)
+    return "".join(f"{placement.hosts[host]} slots={count}\n" for host, count in runs)

@@ -18,25 +18,25 @@ SUMMARY = "Intel MPI: hosts and how many ranks each takes, in rank order"
 USE = "mpirun -machinefile FILE -n {ranks} ./app"
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell whether ranks are pinned, or hosts filled in rank order."""
-    return placed.bind is not None or placed.fills_in_rank_order()
+    return placement.bind is not None or placement.fills_in_rank_order()
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write one line for each stretch of ranks on one host."""
     lines, rank = [], 0
-    for host, count in placed.runs():
-        pinned = _pinned(placed, range(rank, rank + count))
-        lines.append(f"{placed.hosts[host]}:{count}{pinned}\n")
+    for host, count in placement.runs():
+        pinned = _pinned(placement, range(rank, rank + count))
+        lines.append(f"{placement.hosts[host]}:{count}{pinned}\n")
         rank += count
     return "".join(lines)
 
 
-def _pinned(placed: HostPlacement, ranks: Sequence[int]) -> str:
-    if placed.bind is None:
+def _pinned(placement: HostPlacement, ranks: Sequence[int]) -> str:
+    if placement.bind is None:
         return ""
-    cpus = [placed.cpus(rank) for rank in ranks]
+    cpus = [placement.cpus(rank) for rank in ranks]
     if all(len(of_rank) == 1 for of_rank in cpus):
         return " binding=map=" + ",".join(str(of_rank[0]) for of_rank in cpus)
     return f" binding=map=[{','.join(f'{cpu_mask(of_rank):x}' for of_rank in cpus)}]"

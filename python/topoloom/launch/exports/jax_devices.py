@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.torus_box import has_places
+from topoloom.launch.torus_box import has_coordinates
 
 NAME = "jax"
 SUMMARY = "JAX: the device of each position of a mesh, as JSON"
@@ -21,16 +21,16 @@ USE = (
 )
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell that it does: slots are devices."""
     return True
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write one line of JSON."""
-    devices = placed.host * placed.slots_per_node + placed.slot
+    devices = placement.host * placement.slots_per_node + placement.slot
     document: dict[str, object] = {"devices": devices.tolist()}
-    if placed.slots_per_node == 1 and has_places(placed.machine):
-        nodes = placed.nodes[placed.host].tolist()
-        document["coords"] = [placed.machine.coordinates(node) for node in nodes]
+    if placement.slots_per_node == 1 and has_coordinates(placement.machine):
+        nodes = placement.nodes[placement.host].tolist()
+        document["coords"] = [placement.machine.coordinates(node) for node in nodes]
     return json.dumps(document) + "\n"

@@ -19,22 +19,22 @@ USE = "jsrun --erf_input FILE ./app"
 _HEAD = "cpu_index_using: physical\noverlapping_rs: allow\noversubscribe_gpu: allow\n"
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell that it does: it has the CPUs of each rank."""
     return True
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write one resource set for each rank; raise `topoloom.Error` without CPUs."""
-    if not placed.node.cpus:
+    if not placement.node.cpus:
         raise Error(
             f"{NAME} names CPUs, but the machine does not tell those of its slots; "
             f"{HOW_TO_TELL_CPUS}"
         )
-    gpus = nearest_gpu_numbers(placed)
+    gpus = nearest_gpu_numbers(placement)
     lines = [_HEAD]
-    for rank, host in enumerate(placed.host.tolist()):
+    for rank, host in enumerate(placement.host.tolist()):
         gpu = "" if gpus is None else f" ; gpu: {{{gpus[rank]}}}"
-        cpus = ",".join(map(str, placed.cpus(rank)))
+        cpus = ",".join(map(str, placement.cpus(rank)))
         lines.append(f"rank: {rank}: {{ host: {host + 1}; cpu: {{{cpus}}}{gpu} }}\n")
     return "".join(lines)

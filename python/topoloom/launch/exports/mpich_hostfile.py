@@ -19,24 +19,24 @@ SUMMARY = "MPICH: hosts and how many ranks each takes, in rank order; hosts may 
 USE = "mpiexec -f FILE -n {ranks} ./app"
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell whether ranks are bound, or hosts filled in rank order."""
-    return placed.bind is not None or placed.fills_in_rank_order()
+    return placement.bind is not None or placement.fills_in_rank_order()
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write one line for each stretch of ranks on one host."""
     lines, rank = [], 0
-    for host, count in placed.runs():
-        lines.append(line(placed, host, range(rank, rank + count)))
+    for host, count in placement.runs():
+        lines.append(line(placement, host, range(rank, rank + count)))
         rank += count
     return "".join(lines)
 
 
-def line(placed: HostPlacement, host: int, ranks: Sequence[int]) -> str:
+def line(placement: HostPlacement, host: int, ranks: Sequence[int]) -> str:
     """Write a host and its next ranks, bound to their CPUs if that is asked for."""
     binding = ""
-    if placed.bind is not None:
-        bound = ("+".join(map(str, placed.cpus(rank))) for rank in ranks)
+    if placement.bind is not None:
+        bound = ("+".join(map(str, placement.cpus(rank))) for rank in ranks)
         binding = f" binding=user:{','.join(bound)}"
-    return f"{placed.hosts[host]}:{len(ranks)}{binding}\n"
+    return f"{placement.hosts[host]}:{len(ranks)}{binding}\n"

@@ -23,17 +23,17 @@ USE = (
 RANKS_PER_LINE = 32
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell whether the ranks of each host are on its first slots, one on each."""
-    order = placed.launch_order()
-    host = placed.host[order]
+    order = placement.launch_order()
+    host = placement.host[order]
     first = np.searchsorted(host, host)
-    return bool(np.array_equal(placed.slot[order], np.arange(host.size) - first))
+    return bool(np.array_equal(placement.slot[order], np.arange(host.size) - first))
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write the order; raise `topoloom.Error` where it would need empty slots."""
-    counts = placed.ranks_per_host()
+    counts = placement.ranks_per_host()
     used = int(np.count_nonzero(counts))
     full = int(counts[0]) if counts.size else 0
     for index, count in enumerate(counts[:used]):
@@ -41,14 +41,15 @@ def write(placed: HostPlacement) -> str:
         if not 0 < most == count <= full:
             raise Error(
                 "MPICH_RANK_ORDER cannot express this placement: it fills every node "
-                f"with equally many ranks, but host '{placed.hosts[0]}' has {full} and "
-                f"'{placed.hosts[index]}' has {count}; export to slurm-hostfile instead"
+                f"with equally many ranks, but host '{placement.hosts[0]}' has {full} "
+                f"and '{placement.hosts[index]}' has {count}; export to slurm-hostfile "
+                "instead"
             )
     lines = [
-        f"# {placed.rank_count} ranks on {used} nodes, {full} on a node; "
+        f"# {placement.rank_count} ranks on {used} nodes, {full} on a node; "
         "position = slot, value = rank"
     ]
-    order = placed.launch_order().tolist()
+    order = placement.launch_order().tolist()
     for start in range(0, len(order), RANKS_PER_LINE):
         lines.append(",".join(map(str, order[start : start + RANKS_PER_LINE])))
     return "\n".join(lines) + "\n"

@@ -16,15 +16,15 @@ SUMMARY = "MPICH with -rankmap: index of the host of each rank, from 0"
 USE = 'mpiexec -hosts {hosts} -rankmap "$(cat FILE)" -n {ranks} ./app'
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell whether hosts are filled in rank order: it names no slots."""
-    return placed.fills_in_rank_order()
+    return placement.fills_in_rank_order()
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write the map as one line."""
-    plain = ",".join(map(str, placed.host.tolist()))
-    blocks = ",".join(f"({a},{n},{k})" for a, n, k in rank_blocks(placed.runs()))
+    plain = ",".join(map(str, placement.host.tolist()))
+    blocks = ",".join(f"({a},{n},{k})" for a, n, k in rank_blocks(placement.runs()))
     vector = f"(vector,{blocks})"
     return min(plain, vector, key=len) + "\n"
 

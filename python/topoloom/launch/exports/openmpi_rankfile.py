@@ -21,44 +21,44 @@ USE = (
 )
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell that it does: it has the core or hardware thread of each rank."""
     return True
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write the rankfile; with packages in a node, cores read ``package:core``."""
-    slots = _threads(placed) if placed.bind == PU else _cores(placed)
+    slots = _threads(placement) if placement.bind == PU else _cores(placement)
     return "".join(
-        f"rank {rank}={placed.name(rank)} slot={slot}\n"
+        f"rank {rank}={placement.name(rank)} slot={slot}\n"
         for rank, slot in enumerate(slots)
     )
 
 
-def first_threads(placed: HostPlacement) -> list[int]:
+def first_threads(placement: HostPlacement) -> list[int]:
     """Count hardware threads over all cores; the first one of each slot."""
-    return [0, *itertools.accumulate(len(cpus) for cpus in placed.node.cpus)]
+    return [0, *itertools.accumulate(len(cpus) for cpus in placement.node.cpus)]
 
 
-def cores(placed: HostPlacement, rank: int) -> range:
+def cores(placement: HostPlacement, rank: int) -> range:
     """Count cores over all packages; those of a rank."""
-    first = int(placed.slot[rank]) * placed.cores_per_slot
-    return range(first, first + placed.cores_per_slot * placed.slots_per_rank)
+    first = int(placement.slot[rank]) * placement.cores_per_slot
+    return range(first, first + placement.cores_per_slot * placement.slots_per_rank)
 
 
-def _threads(placed: HostPlacement) -> Iterator[str]:
-    first = first_threads(placed)
-    return (str(first[slot]) for slot in placed.slot.tolist())
+def _threads(placement: HostPlacement) -> Iterator[str]:
+    first = first_threads(placement)
+    return (str(first[slot]) for slot in placement.slot.tolist())
 
 
-def _cores(placed: HostPlacement) -> Iterator[str]:
+def _cores(placement: HostPlacement) -> Iterator[str]:
     """Write the cores of each rank: ``3``, ``0-3``, or in package 1 ``1:3``."""
-    for slot in placed.slot.tolist():
+    for slot in placement.slot.tolist():
         prefix, core = "", slot
         # Ranks of several slots may reach over packages.
-        if placed.packages > 1 and placed.slots_per_rank == 1:
-            package, core = divmod(slot, placed.slots_per_node // placed.packages)
+        if placement.packages > 1 and placement.slots_per_rank == 1:
+            package, core = divmod(slot, placement.slots_per_node // placement.packages)
             prefix = f"{package}:"
-        first = core * placed.cores_per_slot
-        last = first + placed.cores_per_slot * placed.slots_per_rank - 1
+        first = core * placement.cores_per_slot
+        last = first + placement.cores_per_slot * placement.slots_per_rank - 1
         yield f"{prefix}{first}" if first == last else f"{prefix}{first}-{last}"

@@ -18,18 +18,18 @@ USE = "mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})"
 MAX_AXES = 3
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell whether nodes are filled in rank order: it names no slots."""
-    return placed.fills_in_rank_order()
+    return placement.fills_in_rank_order()
 
 
-def write(placed: HostPlacement) -> str:
-    """Write a place for each rank; raise `topoloom.Error` where the job is no box."""
-    shape, places = torus_box(placed, NAME)
+def write(placement: HostPlacement) -> str:
+    """Write the coordinates of ranks; raise `topoloom.Error` if the job is no box."""
+    shape, coordinates = torus_box(placement, NAME)
     if len(shape) > MAX_AXES:
         raise Error(
             f"{NAME} has 1 to {MAX_AXES} coordinates, but the machine has "
             f"{len(shape)} axes ({dimensions(shape)})"
         )
-    lines = [f"({','.join(map(str, place))})\n" for place in places.tolist()]
-    return "".join(lines[host] for host in placed.host.tolist())
+    lines = [f"({','.join(map(str, at))})\n" for at in coordinates.tolist()]
+    return "".join(lines[host] for host in placement.host.tolist())

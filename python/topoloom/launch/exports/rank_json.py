@@ -13,25 +13,27 @@ SUMMARY = "JSON: host, slot, CPUs, nearest GPU and network interface of each ran
 USE = 'json.load(open("FILE"))["ranks"]'
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell that it does: slots stand in it."""
     return True
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write the document, one rank a line; what is not known is null."""
-    gpus, nics = nearest_devices(placed, "gpu"), nearest_devices(placed, "nic")
+    gpus, nics = nearest_devices(placement, "gpu"), nearest_devices(placement, "nic")
     ranks = [
         {
             "rank": rank,
-            "host": placed.name(rank),
+            "host": placement.name(rank),
             "slot": slot,
-            "cpus": placed.cpus(rank) or None,
+            "cpus": placement.cpus(rank) or None,
             "gpu": gpus[rank],
             "nic": nics[rank],
         }
-        for rank, slot in enumerate(placed.slot.tolist())
+        for rank, slot in enumerate(placement.slot.tolist())
     ]
-    head = json.dumps({"format": "topoloom-ranks", "version": 1, "hosts": placed.hosts})
+    head = json.dumps(
+        {"format": "topoloom-ranks", "version": 1, "hosts": placement.hosts}
+    )
     body = ",\n".join(map(json.dumps, ranks))
     return f'{head[:-1]}, "ranks": [\n{body}\n]}}\n'

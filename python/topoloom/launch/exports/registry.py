@@ -38,10 +38,10 @@ class LaunchFormat(Protocol):
     SUMMARY: str
     USE: str  # the command that reads it
 
-    def keeps_slots(self, placed: HostPlacement) -> bool:
+    def keeps_slots(self, placement: HostPlacement) -> bool:
         """Whether each rank gets its slot, and not just its host."""
 
-    def write(self, placed: HostPlacement) -> str:
+    def write(self, placement: HostPlacement) -> str:
         """Write the placement, or raise `topoloom.Error` if the format cannot."""
 
 
@@ -73,31 +73,31 @@ def find_format(name: str) -> LaunchFormat:
     raise Error(unknown_name("export format", name, [entry.NAME for entry in FORMATS]))
 
 
-def use(entry: LaunchFormat, placed: HostPlacement) -> str:
+def use(entry: LaunchFormat, placement: HostPlacement) -> str:
     """Write the command that uses an exported file, for this placement."""
-    counts = placed.ranks_per_host()
-    binds = {"cpu": srun_cpu_bind(placed), "gpu": srun_gpu_bind(placed)}
+    counts = placement.ranks_per_host()
+    binds = {"cpu": srun_cpu_bind(placement), "gpu": srun_gpu_bind(placement)}
     return entry.USE.format(
-        ranks=placed.rank_count,
+        ranks=placement.rank_count,
         nodes=int((counts > 0).sum()),
         ranks_per_node=int(counts.max(initial=0)),
-        hosts=",".join(placed.hosts) if len(placed.hosts) <= 4 else "HOSTS",
-        first_host=placed.name(0),
-        threads="--use-hwthread-cpus " if placed.bind == PU else "",
-        hwtcpus=":hwtcpus" if placed.bind == PU else "",
+        hosts=",".join(placement.hosts) if len(placement.hosts) <= 4 else "HOSTS",
+        first_host=placement.name(0),
+        threads="--use-hwthread-cpus " if placement.bind == PU else "",
+        hwtcpus=":hwtcpus" if placement.bind == PU else "",
         srun_bind="".join(f"--{on}-bind={to} " for on, to in binds.items() if to),
-        flux_affinity="".join(f"{shlex.quote(o)} " for o in flux_affinity(placed)),
-        shape=_shape(placed) if "{shape}" in entry.USE else "",
+        flux_affinity="".join(f"{shlex.quote(o)} " for o in flux_affinity(placement)),
+        shape=_shape(placement) if "{shape}" in entry.USE else "",
     )
 
 
-def _shape(placed: HostPlacement) -> str:
-    return dimensions(torus_box(placed, "")[0])
+def _shape(placement: HostPlacement) -> str:
+    return dimensions(torus_box(placement, "")[0])
 
 
-def what_is_lost(entry: LaunchFormat, placed: HostPlacement) -> str | None:
+def what_is_lost(entry: LaunchFormat, placement: HostPlacement) -> str | None:
     """Say in one sentence what of the placement the format leaves out, if anything."""
-    if entry.keeps_slots(placed):
+    if entry.keeps_slots(placement):
         return None
     return (
         f"{entry.NAME} names hosts, not cores: each rank is on its host, but the ranks "

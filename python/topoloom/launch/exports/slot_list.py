@@ -10,11 +10,11 @@ SUMMARY = "plain text: the machine's slot of each rank, one a line"
 USE = 'numpy.loadtxt("FILE", dtype=int)'
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell that it does: it has the slot of each rank."""
     return True
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write one slot for each rank; line i is rank i."""
-    return "".join(f"{slot}\n" for slot in placed.machine_slot.tolist())
+    return "".join(f"{slot}\n" for slot in placement.machine_slot.tolist())

@@ -15,11 +15,11 @@ SUMMARY = "Slurm: the host of each rank, one a line"
 USE = "SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}-n {ranks} ./app"
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell whether srun can bind the ranks, or hosts are filled in rank order."""
-    return bound_alike(placed) is not None or placed.fills_in_rank_order()
+    return bound_alike(placement) is not None or placement.fills_in_rank_order()
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write one host name for each rank; line i is rank i."""
-    return "".join(placed.name(rank) + "\n" for rank in range(placed.rank_count))
+    return "".join(placement.name(rank) + "\n" for rank in range(placement.rank_count))

@@ -21,31 +21,31 @@ USE = (
 )
 
 
-def keeps_slots(placed: HostPlacement) -> bool:
+def keeps_slots(placement: HostPlacement) -> bool:
     """Tell that it does: it has the GPU of each rank."""
     return True
 
 
-def write(placed: HostPlacement) -> str:
+def write(placement: HostPlacement) -> str:
     """Write the table; raise `topoloom.Error` where ranks of a host are apart."""
     runs = consecutive_runs(
-        placed,
+        placement,
         "torchrun",
         "export to bindings or json and start each rank with RANK and LOCAL_RANK set, "
         "or to slurm-hostfile for srun",
     )
-    gpus = nearest_gpu_numbers(placed) or placed.slot.tolist()
+    gpus = nearest_gpu_numbers(placement) or placement.slot.tolist()
     lines, rank = ["# node_rank host nproc_per_node cuda_visible_devices\n"], 0
     for node, (host, count) in enumerate(runs):
         devices = gpus[rank : rank + count]
         if len(set(devices)) < count:
             raise Error(
                 f"torchrun starts one rank for each GPU, but ranks {rank} to "
-                f"{rank + count - 1} on host '{placed.hosts[host]}' are nearest to "
+                f"{rank + count - 1} on host '{placement.hosts[host]}' are nearest to "
                 f"{len(set(devices))} GPUs; place fewer ranks on a node"
             )
         lines.append(
-            f"{node} {placed.hosts[host]} {count} {','.join(map(str, devices))}\n"
+            f"{node} {placement.hosts[host]} {count} {','.join(map(str, devices))}\n"
         )
         rank += count
     return "".join(lines)

@@ -36,10 +36,10 @@ class AsItIs(NamedTuple):
         return self.read.rank_count() if self.read else None
 
     def directory(self) -> tempfile.TemporaryDirectory[str]:
-        """Make a directory for files, of which `placed` writes none."""
+        """Make a directory for files, of which `apply` writes none."""
         return own_directory("run")
 
-    def placed(self, placement: HostPlacement, directory: Path) -> Launch:
+    def apply(self, placement: HostPlacement, directory: Path) -> Launch:
         """Change nothing."""
         return Launch(self.command)
 

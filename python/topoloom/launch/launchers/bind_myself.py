@@ -18,15 +18,15 @@ _SCRIPT = 'exec taskset -c "$(echo "$0" | cut -d" " -f"$(({variable} + 1))")" "$
 
 
 def bind_myself(
-    placed: HostPlacement, variable: str, ranks: Sequence[int] | None = None
+    placement: HostPlacement, variable: str, ranks: Sequence[int] | None = None
 ) -> tuple[str, ...] | None:
     """Build what stands before a program so that it binds itself.
 
     The launcher tells each rank its number in the environment, as `variable`; number i
     is rank ``ranks[i]``, or i. None if the list is longer than a command line may be.
     """
-    ranks = range(placed.rank_count) if ranks is None else ranks
-    listed = " ".join(compress_ranges(placed.cpus(rank)) for rank in ranks)
+    ranks = range(placement.rank_count) if ranks is None else ranks
+    listed = " ".join(compress_ranges(placement.cpus(rank)) for rank in ranks)
     if len(listed) > LONGEST_ARGUMENT:
         return None
     return ("sh", "-c", _SCRIPT.format(variable=variable), listed)

@@ -24,7 +24,7 @@ from topoloom.support.hostlist import expand_hostlist
 
 def apply_by_order(
     command: CommandLine,
-    placed: HostPlacement,
+    placement: HostPlacement,
     directory: Path,
     replaced: Collection[str],
 ) -> Launch | None:
@@ -38,7 +38,7 @@ def apply_by_order(
         return None
     if "SLURM_HOSTFILE" in os.environ:
         return None
-    used = used_hosts_in_order(placed, expand_hostlist(nodes))
+    used = used_hosts_in_order(placement, expand_hostlist(nodes))
     if used is None:
         return None
     try:
@@ -51,7 +51,7 @@ def apply_by_order(
     extra = ["-N", str(len(used.hosts)), "-w", ",".join(used.hosts)]
     extra += ["--ntasks-per-node", each, "-m", "block"]
     loss = what_is_lost(mpich_rank_order, used)
-    if placed.bind is not None:
+    if placement.bind is not None:
         order = used.launch_order().tolist()
         if before := bind_myself(used, "SLURM_PROCID", order):
             extra.append("--cpu-bind=none")

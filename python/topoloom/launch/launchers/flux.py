@@ -67,20 +67,20 @@ def hosts(command: CommandLine) -> list[str] | None:
 
 def apply(
     command: CommandLine,
-    placed: HostPlacement,
+    placement: HostPlacement,
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
     """Write one host a rank; each rank starts where its line says."""
     refuse(command, PLACING)
-    used = only_used_hosts(placed)
+    used = only_used_hosts(placement)
     path = directory / "hosts-of-ranks"
     write_text(path, slurm_hostfile.write(used))
     extra = ["-N", str(len(used.hosts)), f"--requires=hosts:{','.join(used.hosts)}"]
     extra.append(f"--taskmap=hostfile:{path}")
     loss = what_is_lost(slurm_hostfile, replace(used, bind=None))
-    if placed.bind is not None and (before := bind_myself(used, "FLUX_TASK_RANK")):
+    if placement.bind is not None and (before := bind_myself(used, "FLUX_TASK_RANK")):
         extra += ["-o", "cpu-affinity=off"]
         command = command.behind(before)
         loss = None
-    return Launch(command.rebuilt(REPLACED, extra, placed.rank_count), loss=loss)
+    return Launch(command.rebuilt(REPLACED, extra, placement.rank_count), loss=loss)

@@ -76,15 +76,15 @@ def hosts(command: CommandLine) -> list[str] | None:
 
 def apply(
     command: CommandLine,
-    placed: HostPlacement,
+    placement: HostPlacement,
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
     """Place by ``-rankmap``, or by the order of the hosts in a file."""
     refuse(command, PLACING)
-    if placed.bind is not None:
+    if placement.bind is not None:
         refuse(command, {"bind-to"})
-    used = only_used_hosts(placed)
+    used = only_used_hosts(placement)
     hosts_file = directory / "hostfile"
     extra = ["-f", str(hosts_file)]
     loss = what_is_lost(mpich_hostfile, used)
@@ -98,7 +98,9 @@ def apply(
         extra += ["-rankmap", rankmap]
     else:
         write_text(hosts_file, mpich_hostfile.write(used))
-    return Launch(command.rebuilt(FILES | LISTS, extra, placed.rank_count), loss=loss)
+    return Launch(
+        command.rebuilt(FILES | LISTS, extra, placement.rank_count), loss=loss
+    )
 
 
 def _has_rankmap(launcher: str) -> bool:

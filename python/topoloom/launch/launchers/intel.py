@@ -60,19 +60,19 @@ def version(text: str) -> tuple[int, ...] | None:
 
 def apply(
     command: CommandLine,
-    placed: HostPlacement,
+    placement: HostPlacement,
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
     """Place by a machine file."""
     refuse(command, PLACING)
-    used = only_used_hosts(placed)
+    used = only_used_hosts(placement)
     unbound = replace(used, bind=None)
     file = directory / "machinefile"
     write_text(file, intel_machinefile.write(unbound))
     environment = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "off"}
     loss = what_is_lost(intel_machinefile, unbound)
-    if placed.bind is not None:
+    if placement.bind is not None:
         refuse(command, {"binding", "bind-to"})
         if before := bind_myself(used, "PMI_RANK"):
             environment["I_MPI_PIN"] = "off"
@@ -80,5 +80,5 @@ def apply(
             loss = None
     extra = ["-machinefile", str(file)]
     without = hydra.FILES | hydra.LISTS
-    rebuilt = command.rebuilt(without, extra, placed.rank_count)
+    rebuilt = command.rebuilt(without, extra, placement.rank_count)
     return Launch(rebuilt, environment, loss)

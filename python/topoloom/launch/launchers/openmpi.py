@@ -98,24 +98,24 @@ def hosts(command: CommandLine) -> list[str] | None:
 
 def apply(
     command: CommandLine,
-    placed: HostPlacement,
+    placement: HostPlacement,
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
     """Place by rankfile if slots are cores, else by the sequential mapper."""
     refuse(command, {*PLACING_VALUES, *PLACING_FLAGS})
-    if placed.bind is not None:
+    if placement.bind is not None:
         refuse(command, {"bind-to"})
     modifiers = _modifiers(command)
-    bound = placed.slots_per_node * placed.cores_per_slot > 1 and not (
+    bound = placement.slots_per_node * placement.cores_per_slot > 1 and not (
         "OVERSUBSCRIBE" in modifiers or _binds_nothing(command)
     )
-    used = only_used_hosts(placed)
-    placement = directory / ("rankfile" if bound else "hosts-of-ranks")
+    used = only_used_hosts(placement)
+    plan = directory / ("rankfile" if bound else "hosts-of-ranks")
     text = openmpi_rankfile.write(used) if bound else slurm_hostfile.write(used)
-    write_text(placement, text)
+    write_text(plan, text)
     without = FILES | LISTS | OVERSUBSCRIBE | {"map-by"}
-    threads = bound and placed.bind == PU
+    threads = bound and placement.bind == PU
     if version >= (5,):
         # Version 5 places only on hosts with free slots that a hostfile has declared.
         slots = directory / "hostfile"
@@ -123,25 +123,25 @@ def apply(
         policy = "rankfile" if bound else "seq"
         if threads:
             modifiers.append("hwtcpus")
-        how = ":".join([policy, f"file={placement}", *modifiers])
+        how = ":".join([policy, f"file={plan}", *modifiers])
         extra = ["--hostfile", str(slots), "--map-by", how]
     else:
-        extra = ["--rankfile", str(placement)]
+        extra = ["--rankfile", str(plan)]
         if threads:
             extra.insert(0, "--use-hwthread-cpus")
         if not bound:
-            extra = ["--hostfile", str(placement), "--map-by", "seq"]
+            extra = ["--hostfile", str(plan), "--map-by", "seq"]
         if "OVERSUBSCRIBE" in modifiers:
             extra.append("--oversubscribe")
-    exact = bound or placed.fills_in_rank_order()
+    exact = bound or placement.fills_in_rank_order()
     loss = None if exact else "ranks are on their hosts, but not bound to their cores"
-    return Launch(command.rebuilt(without, extra, placed.rank_count), loss=loss)
+    return Launch(command.rebuilt(without, extra, placement.rank_count), loss=loss)
 
 
-def write_slots(path: Path, placed: HostPlacement) -> None:
+def write_slots(path: Path, placement: HostPlacement) -> None:
     """Write a hostfile that declares all cores of each host."""
-    each = placed.slots_per_node * placed.cores_per_slot
-    write_text(path, "".join(f"{host} slots={each}\n" for host in placed.hosts))
+    each = placement.slots_per_node * placement.cores_per_slot
+    write_text(path, "".join(f"{host} slots={each}\n" for host in placement.hosts))
 
 
 def _modifiers(command: CommandLine) -> list[str]:

@@ -47,12 +47,12 @@ class ReadCommand(NamedTuple):
         return self._replace(line=replace(self.line, segments=parts))
 
     def directory(self) -> tempfile.TemporaryDirectory[str]:
-        """Make a directory for the files that `placed` writes."""
+        """Make a directory for the files that `apply` writes."""
         if self.launcher.NODES_READ_FILES:
             return shared_directory("run")
         return own_directory("run")
 
-    def placed(self, placement: HostPlacement, directory: Path) -> Launch:
+    def apply(self, placement: HostPlacement, directory: Path) -> Launch:
         """Build the command that applies a placement; files go to `directory`."""
         ranks = self.rank_count()
         if ranks is not None and ranks != placement.rank_count:

@@ -86,22 +86,22 @@ def hosts(command: CommandLine) -> list[str] | None:
 
 def apply(
     command: CommandLine,
-    placed: HostPlacement,
+    placement: HostPlacement,
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
     """Write one host a rank; each rank starts where its line says."""
     refuse(command, PLACING)
-    if placed.bind is not None:
+    if placement.bind is not None:
         refuse(command, {"cpu-bind"})
-    if launch := apply_by_order(command, placed, directory, REPLACED):
+    if launch := apply_by_order(command, placement, directory, REPLACED):
         return launch
-    used = only_used_hosts(placed)
+    used = only_used_hosts(placement)
     path = directory / "hosts-of-ranks"
     write_text(path, slurm_hostfile.write(used))
     extra = ["-N", str(len(used.hosts)), "-m", "arbitrary"]
     loss = what_is_lost(slurm_hostfile, replace(used, bind=None))
-    if placed.bind is not None and (before := bind_myself(used, "SLURM_PROCID")):
+    if placement.bind is not None and (before := bind_myself(used, "SLURM_PROCID")):
         extra.append("--cpu-bind=none")
         command = command.behind(before)
         loss = None
@@ -109,5 +109,5 @@ def apply(
     if "MPICH_RANK_REORDER_METHOD" in os.environ:
         environment["MPICH_RANK_REORDER_METHOD"] = "1"  # as the launcher numbers them
     return Launch(
-        command.rebuilt(REPLACED, extra, placed.rank_count), environment, loss
+        command.rebuilt(REPLACED, extra, placement.rank_count), environment, loss
     )

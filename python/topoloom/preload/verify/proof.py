@@ -48,29 +48,29 @@ class Proof:
 
     Attributes
     ----------
-    placed
+    placement
         The plan. Unless it binds, ranks may run on more CPUs than planned.
     seen
         The ranks in their order.
     """
 
-    placed: HostPlacement
+    placement: HostPlacement
     seen: list[Seen]
 
     @property
     def wrong(self) -> list[int]:
         """Ranks that are not where the plan puts them."""
-        well = {"ok"} if self.placed.bind else {"ok", "unbound"}
+        well = {"ok"} if self.placement.bind else {"ok", "unbound"}
         return [rank for rank, one in enumerate(self.seen) if one.verdict not in well]
 
     @property
     def holds(self) -> bool:
         """Whether the program has the planned ranks where the plan puts them."""
-        return len(self.seen) == self.placed.rank_count and not self.wrong
+        return len(self.seen) == self.placement.rank_count and not self.wrong
 
     def words(self) -> str:
         """Say it in a line, or in one more for each rank that is elsewhere."""
-        planned, ranks, wrong = self.placed.rank_count, len(self.seen), self.wrong
+        planned, ranks, wrong = self.placement.rank_count, len(self.seen), self.wrong
         if ranks != planned:
             return f"the plan is for {planned} ranks, but the program has {ranks}"
         if not wrong:
@@ -97,19 +97,19 @@ class Proof:
         return {
             "holds": self.holds,
             "ranks": len(self.seen),
-            "planned_ranks": self.placed.rank_count,
+            "planned_ranks": self.placement.rank_count,
             "elsewhere": elsewhere,
         }
 
     def _planned(self, rank: int) -> dict[str, str] | None:
-        if rank >= self.placed.rank_count:
+        if rank >= self.placement.rank_count:
             return None
-        cpus = compress_ranges(self.placed.cpus(rank))
-        return {"host": self.placed.name(rank), "cpus": cpus}
+        cpus = compress_ranges(self.placement.cpus(rank))
+        return {"host": self.placement.name(rank), "cpus": cpus}
 
     def _praise(self) -> str:
-        hosts = int((self.placed.ranks_per_host() > 0).sum())
-        if any(map(_is_address, self.placed.hosts)):
+        hosts = int((self.placement.ranks_per_host() > 0).sum())
+        if any(map(_is_address, self.placement.hosts)):
             return "hosts planned by their addresses are not compared with names"
         one = len(self.seen) == 1
         ranks = "the only rank is" if one else f"all {len(self.seen):,} ranks are"
@@ -120,9 +120,9 @@ class Proof:
                 f"{ranks} on the planned hosts ({hosts}), but {loose:,} may run on "
                 "more CPUs than planned"
             )
-        if self.placed.node.cpus:
+        if self.placement.node.cpus:
             return f"{ranks} where the plan puts them: {on}, bound to their CPUs"
-        if self.placed.slots_per_node == 1:
+        if self.placement.slots_per_node == 1:
             return f"{ranks} where the plan puts them: {on}"
         return (
             f"{ranks} on the planned hosts ({hosts}); the machine does not tell which "
@@ -138,7 +138,7 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def read_proof(file: Path, placed: HostPlacement) -> Proof:
+def read_proof(file: Path, placement: HostPlacement) -> Proof:
     """Read what a program left in the folder of its witness.
 
     Raises
@@ -157,4 +157,4 @@ def read_proof(file: Path, placed: HostPlacement) -> Proof:
         if not well:
             raise Error(f"{file.name} is damaged at rank {len(seen)}")
         seen.append(one)
-    return Proof(placed, seen)
+    return Proof(placement, seen)

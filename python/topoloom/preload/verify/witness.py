@@ -37,7 +37,7 @@ class Witness:
 
     Parameters
     ----------
-    placed
+    placement
         The plan.
     command
         The command that starts the program, as its user wrote it.
@@ -66,12 +66,12 @@ class Witness:
 
     def __init__(
         self,
-        placed: HostPlacement,
+        placement: HostPlacement,
         command: Sequence[str],
         mpicc: str | None = None,
         renumber: bool = False,
     ) -> None:
-        self._placed = placed
+        self._placement = placement
         self._launcher = find_launcher(list(command))
         compiler = find_compiler(self._launcher, mpicc)
         self.libraries = [build_shim("verify", compiler, folders=["mpi/seats"])]
@@ -86,7 +86,7 @@ class Witness:
         self._directory = shared_directory("verify")
         self._folder = Path(self._directory.name)
         plan = self._folder / "plan"
-        write_text(plan, bindings.write(placed))
+        write_text(plan, bindings.write(placement))
         self._variables = {"TOPOLOOM_VERIFY": str(self._folder)}
         if renumber:
             self._variables["TOPOLOOM_WORLD"] = str(plan)
@@ -130,7 +130,7 @@ class Witness:
         for file in sorted({*self._folder.glob("report-*")} - self._known):
             self._known.add(file)
             try:
-                proof = read_proof(file, self._placed)
+                proof = read_proof(file, self._placement)
             except (Error, OSError) as error:
                 self.damage = str(error)
                 continue
@@ -138,7 +138,7 @@ class Witness:
             tell(proof)
 
     def _may_be_late(self) -> bool:
-        return not self._known and not all(map(is_this_host, self._placed.hosts))
+        return not self._known and not all(map(is_this_host, self._placement.hosts))
 
     def close(self) -> None:
         """Take the folder away."""

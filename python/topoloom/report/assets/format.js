@@ -30,8 +30,8 @@ export function percent(share) {
 // for the color-blind and monotone in lightness.
 const HEAT = ["#b5de2b", "#35b779", "#21918c", "#31688e", "#443983", "#440154"];
 const HEAT_IN_THE_DARK = ["#5f4fa2", "#3a76a8", "#21918c", "#35b779", "#90d743", "#fde725"];
-const SEATS = ["#fdb97d", "#f1812e", "#c44a02", "#7f2704"];
-const SEATS_IN_THE_DARK = ["#a33a05", "#d9570a", "#f1812e", "#fdb97d", "#fee0c0"];
+const RANK_RAMP = ["#fdb97d", "#f1812e", "#c44a02", "#7f2704"];
+const RANK_RAMP_IN_THE_DARK = ["#a33a05", "#d9570a", "#f1812e", "#fdb97d", "#fee0c0"];
 
 export function isDark() {
   const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g);
@@ -43,8 +43,8 @@ export function heat(dark, steps) {
   return ramp(dark ? HEAT_IN_THE_DARK : HEAT, steps);
 }
 
-export function seats(dark, steps) {
-  return ramp(dark ? SEATS_IN_THE_DARK : SEATS, steps);
+export function rankRamp(dark, steps) {
+  return ramp(dark ? RANK_RAMP_IN_THE_DARK : RANK_RAMP, steps);
 }
 
 export function css([red, green, blue], alpha = 1) {

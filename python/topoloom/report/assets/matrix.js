@@ -124,7 +124,7 @@ export class Matrix {
     const to = this.place(pane.view, column * width, width);
     const amounts = this.panes.map(({ view }) => `${bytes(sum(view, width, row, column))} in ${view.name}`);
     document.getElementById("matrix-read").textContent =
-      `From ${from} to ${to}. ${amounts.join(", ")}${width > 1 ? "" : ` (ranks as ${pane.view.name} seats them)`}.`;
+      `From ${from} to ${to}. ${amounts.join(", ")}${width > 1 ? "" : ` (ranks as ${pane.view.name} places them)`}.`;
   }
 
   place(view, position, width) {

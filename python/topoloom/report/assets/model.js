@@ -66,7 +66,7 @@ class View {
     this.busy = this.load.map((load, link) => load / model.rate[link]);
     this.byLoad = Uint32Array.from(this.busy, (_, link) => link).sort((a, b) => this.busy[b] - this.busy[a]);
     this.top = this.busy.length ? this.busy[this.byLoad[0]] : 0;
-    this.seat = arrays[`${key}seat`];
+    this.slot = arrays[`${key}slot`];
     this.bytesOut = arrays[`${key}bytes_out`];
     this.bytesIn = arrays[`${key}bytes_in`];
     this.messagesOut = arrays[`${key}messages_out`];
@@ -76,7 +76,7 @@ class View {
     this.hotIndex = new Map(Array.from(this.hot, (link, index) => [link, index]));
     this.rankAt = arrays[`${key}rank`];
     this.cells = new Cells(arrays[`${key}matrix.count`], arrays[`${key}matrix.column`], arrays[`${key}matrix.bytes`]);
-    this.node = this.seat.map((seat) => Math.floor(seat / model.slotsPerNode));
+    this.node = this.slot.map((slot) => Math.floor(slot / model.slotsPerNode));
     this.byNode = new Map();
     this.node.forEach((node, rank) => push(this.byNode, node, rank));
   }

@@ -131,7 +131,7 @@ export class Nodes {
     const first = node * model.slotsPerNode;
     const bySlot = new Map();
     for (const rank of view.ranksOf(node)) {
-      const slot = view.seat[rank] - first;
+      const slot = view.slot[rank] - first;
       bySlot.set(slot, [...(bySlot.get(slot) ?? []), rank]);
     }
     let boxes = Array.from({ length: model.slotsPerNode }, (_, slot) => slotBox(slot, bySlot.get(slot)));

@@ -3,7 +3,7 @@
 
 import { Camera } from "./camera.js";
 import { atNextFrame, listen, sharp } from "./canvas.js";
-import { count, css, gradient, heat, isDark, seats } from "./format.js";
+import { count, css, gradient, heat, isDark, rankRamp } from "./format.js";
 
 const BINS = 12; // of loads: a color and a width each
 const RANK_COLORS = 16; // colors of ranks
@@ -94,7 +94,7 @@ export class Scene {
     context.globalAlpha = 1;
     if (!small) this.dots(context, dark, ink);
     this.mark();
-    for (const bar of document.querySelectorAll(".seats")) bar.style.background = gradient(seats(dark, 5));
+    for (const bar of document.querySelectorAll(".rank-ramp")) bar.style.background = gradient(rankRamp(dark, 5));
   }
 
   /** The two ends of each line of a link: one line, or two stubs where it goes round. */
@@ -154,7 +154,7 @@ export class Scene {
   }
 
   dots(context, dark, ink) {
-    const colors = seats(dark, RANK_COLORS).map((color) => css(color));
+    const colors = rankRamp(dark, RANK_COLORS).map((color) => css(color));
     const size = this.dotSize();
     const { free, switches } = this.shades;
     context.fillStyle = ink;
@@ -164,7 +164,7 @@ export class Scene {
     context.globalAlpha = 1;
     context.strokeStyle = ink;
     context.lineWidth = 0.8;
-    this.shades.seated.forEach((vertices, shade) => {
+    this.shades.taken.forEach((vertices, shade) => {
       context.fillStyle = colors[shade];
       if (size < 4) this.squares(context, vertices, size);
       else this.circles(context, vertices, size);
@@ -192,11 +192,11 @@ export class Scene {
 
   /** Sort vertices by what is on them: no node, no rank, or ranks of some number. */
   sortVertices() {
-    const seated = Array.from({ length: RANK_COLORS }, () => []);
-    this.shades = { free: [], switches: [], seated };
+    const taken = Array.from({ length: RANK_COLORS }, () => []);
+    this.shades = { free: [], switches: [], taken };
     for (let vertex = 0; vertex < this.camera.count; vertex++) {
       const ranks = this.ranksAt(vertex);
-      if (ranks.length) seated[this.shade(ranks)].push(vertex);
+      if (ranks.length) taken[this.shade(ranks)].push(vertex);
       else if (this.model.vertexNodes[vertex] === 0) this.shades.switches.push(vertex);
       else this.shades.free.push(vertex);
     }

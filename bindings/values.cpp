@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Objectives and rules of sharing for Python.
+#include "values.hpp"
+
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <charconv>
+#include <functional>
+
+#include "rooms.hpp"
+
+namespace topoloom::python {
+
+using namespace nb::literals;
+
+NamedObjective::NamedObjective(std::string text) : name(std::move(text)) {
+    if (name != "auto") value = parse_objective(name);
+}
+
+NamedObjective named(const ObjectiveOrName& objective) {
+    if (const auto* const text = std::get_if<std::string>(&objective)) return NamedObjective(*text);
+    return std::get<NamedObjective>(objective);
+}
+
+namespace {
+
+NamedObjective weighted(double hop_bytes, double congestion, double congestion_soft, double time) {
+    std::string parts;
+    const auto add = [&](Aim aim, double weight) {
+        if (weight == 0) return;
+        char digits[32];
+        const char* const end = std::to_chars(digits, digits + sizeof digits, weight).ptr;
+        if (!parts.empty()) parts += ';';
+        parts.append(name_of(aim)).append("=").append(static_cast<const char*>(digits), end);
+    };
+    add(Aim::hop_bytes, hop_bytes);
+    add(Aim::congestion, congestion);
+    add(Aim::soft, congestion_soft);
+    add(Aim::time, time);
+    return NamedObjective("weighted(" + parts + ")");
+}
+
+struct Constant {
+    const char* attribute;
+    const char* name;
+    const char* help;
+};
+
+constexpr std::array constants{
+    Constant{"auto", "auto", "The one that suits the problem: what choose_objective() gives."},
+    Constant{"hop_bytes", "hop-bytes", "Bytes times distance."},
+    Constant{"congestion", "congestion", "Seconds that the busiest link needs."},
+    Constant{"congestion_soft", "congestion-soft", "The same with a smooth maximum over all links."},
+    Constant{"time", "time", "Predicted seconds, startups and latencies included."},
+};
+
+void bind_objective(nb::module_& m) {
+    auto objective = nb::class_<NamedObjective>(m, "Objective",
+                                                "What a search minimizes, such as `Objective.congestion`.");
+    objective
+        .def(nb::init<std::string>(), "name"_a,
+             "From its name: auto, hop-bytes, congestion, congestion-soft, time, or a mix such as\n"
+             "weighted(hop-bytes=1;congestion=2).")
+        .def_static("weighted", &weighted, nb::kw_only(), "hop_bytes"_a = 0.0, "congestion"_a = 0.0,
+                    "congestion_soft"_a = 0.0, "time"_a = 0.0,
+                    "A mix of several, each as a share of what block placement has.")
+        .def_ro("name", &NamedObjective::name)
+        .def(
+            "__eq__",
+            [](const NamedObjective& a, nb::handle b) {
+                return nb::isinstance<NamedObjective>(b) && a == nb::cast<const NamedObjective&>(b);
+            },
+            "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+        .def("__hash__", [](const NamedObjective& o) { return std::hash<std::string>()(o.name); })
+        .def("__str__", [](const NamedObjective& o) { return o.name; })
+        .def("__repr__", [](const NamedObjective& o) { return "Objective('" + o.name + "')"; });
+    // Made when asked for: an instance that its own type holds would never be freed.
+    for (const Constant& constant : constants) {
+        objective.def_prop_ro_static(
+            constant.attribute, [name = constant.name](nb::handle) { return NamedObjective(name); },
+            constant.help);
+    }
+}
+
+void bind_sharing(nb::module_& m) {
+    nb::class_<Sharing>(m, "Sharing", "What a slot may hold where ranks share slots.")
+        .def(
+            "__init__",
+            [](Sharing* self, std::optional<double> imbalance, const std::optional<Numbers>& capacities) {
+                new (self) Sharing{.imbalance = imbalance};
+                if (capacities) self->capacity = copy_of<double>(*capacities);
+            },
+            "imbalance"_a = nb::none(), "capacities"_a = nb::none(),
+            "Where ranks outnumber slots, a slot holds up to (1 + imbalance) times its share of the load;\n"
+            "or capacities give the load that each slot of the allocation may hold.")
+        .def_ro("imbalance", &Sharing::imbalance)
+        .def_ro("capacities", &Sharing::capacity, "Empty: equal shares.")
+        .def("__repr__", [](const Sharing& s) {
+            const auto imbalance = nb::repr(nb::cast(s.imbalance));
+            const std::string capacities =
+                s.capacity.empty() ? "" : ", capacities of " + std::to_string(s.capacity.size()) + " slots";
+            return "Sharing(imbalance=" + std::string(imbalance.c_str()) + capacities + ")";
+        });
+}
+
+}  // namespace
+
+void bind_values(nb::module_& m) {
+    bind_objective(m);
+    bind_sharing(m);
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users import: each name once, documented, where the stubs say it is."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+import topoloom
+from topoloom.support.public_names import homes, public_packages
+
+NAMES = [
+    (package, name)
+    for package in public_packages()
+    for name, home in homes(package).items()
+    if home != package
+]
+
+
+@pytest.mark.parametrize(("package", "name"), NAMES)
+def test_a_public_name_can_be_imported_and_is_documented(
+    package: str, name: str
+) -> None:
+    value = getattr(importlib.import_module(package), name)
+    if name == "__version__":
+        return
+    signatures = getattr(value, "__nb_signature__", None)
+    assert signatures[0][1] if signatures else value.__doc__
+
+
+def test_a_public_name_is_in_one_place() -> None:
+    many = Counter(name for _, name in NAMES)
+    assert [name for name, count in many.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("package", public_packages())
+def test_a_package_offers_names_of_its_own_room_and_of_the_core(package: str) -> None:
+    rooms = (f"{package}.", "topoloom._core", "topoloom.importers.described")
+    wrong = [n for n, home in homes(package).items() if not home.startswith(rooms)]
+    assert package == "topoloom" or not wrong
+
+
+def test_the_way_through_the_house_is_at_the_top() -> None:
+    assert len(homes("topoloom")) <= 30
+    assert {"load_graph", "load_machine", "place", "judge"} <= set(dir(topoloom))
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "place"),
+    [
+        ("topoloom", "stencil", "topoloom.graphs.stencil"),
+        ("topoloom", "choose_nodes", "topoloom.allocations.choose_nodes"),
+        ("topoloom.graphs", "load_graph", "topoloom.load_graph"),
+    ],
+)
+def test_a_name_that_is_elsewhere_is_answered_with_its_place(
+    package: str, name: str, place: str
+) -> None:
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; it is {place}$"):
+        getattr(importlib.import_module(package), name)
+
+
+def test_a_name_that_is_nowhere_is_refused() -> None:
+    with pytest.raises(AttributeError, match=r"has no attribute 'stencill'$"):
+        _ = topoloom.stencill  # type: ignore[attr-defined]
+
+
+def test_importing_the_package_loads_neither_numpy_nor_the_core() -> None:
+    code = """
+import sys, topoloom, topoloom.graphs, topoloom.schedules
+print([name for name in ("numpy", "topoloom._core") if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_everything_can_be_imported_at_once() -> None:
+    names: dict[str, object] = {}
+    exec("from topoloom.graphs import *", names)
+    assert set(homes("topoloom.graphs")) <= set(names)
