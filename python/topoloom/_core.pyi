@@ -73,17 +73,6 @@ def stencil(grid: Sequence[int], points: int, periodic: bool | Sequence[bool] = 
 
 def ring(rank_count: int, bytes: int = 1) -> CommGraph: ...
 
-def recursive_doubling(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
-    """All-gather; unit: every message has `bytes`."""
-
-def bruck(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
-    """All-gather; unit: every message has `bytes`."""
-
-def binomial_tree(rank_count: int, bytes: int = 1, root: int = 0) -> CommGraph:
-    """Broadcast from root along MPICH's binomial tree."""
-
-def all_to_all(rank_count: int, bytes: int = 1) -> CommGraph: ...
-
 def random_geometric(rank_count: int, bytes: int = 1, seed: int = 1, degree: float = 6.0) -> CommGraph:
     """Random points of the unit square that talk to those near them."""
 
@@ -592,11 +581,12 @@ class ScheduleCost:
 class Schedule:
     """A collective as rounds of messages, described and never stored."""
 
-    def __init__(self, name: str, operation: str, ranks: int, bytes: int, root: int = 0, degree: int | None = None) -> None:
+    def __init__(self, name: str, operation: str, ranks: int, bytes: int, root: int = 0, degree: int | None = None, in_all: bool = False) -> None:
         """
         name is one of schedules(), with options as in chain(segment=4096). bytes are those of the whole
         vector (broadcast, reduce, all-reduce), of a rank (scatter, gather, all-gather, reduce-scatter) or
-        of a pair (all-to-all). A many-to-many has a degree: to how many of the next ranks each sends.
+        of a pair (all-to-all). A many-to-many has a degree: to how many of the next ranks each sends. in_all:
+        bytes of all ranks together (all-gather, reduce-scatter), whose blocks may differ by one.
         """
 
     @staticmethod
@@ -637,6 +627,17 @@ class Schedule:
         What it costs on the links under a placement; without a model, with the machine's own startup time
         and port bandwidth.
         """
+
+def recursive_doubling(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
+    """All-gather; unit: every message has `bytes`."""
+
+def bruck(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
+    """All-gather; unit: every message has `bytes`."""
+
+def binomial_tree(rank_count: int, bytes: int = 1, root: int = 0) -> CommGraph:
+    """Broadcast from root along MPICH's binomial tree."""
+
+def all_to_all(rank_count: int, bytes: int = 1) -> CommGraph: ...
 
 def schedules() -> list[dict[str, object]]:
     """All schedules with their operations and options."""

@@ -173,5 +173,6 @@ def messages_by(rule: Rule, size: int, bytes: int, root: int = 0) -> Messages:
         in_all=rule.operation in ("allgatherv", "reduce_scatter"),
     )
     graph = schedule.pattern()
-    source = np.repeat(np.arange(size), np.diff(graph.first.astype(np.int64)))
+    first = np.asarray(graph.first, dtype=np.int64)
+    source = np.repeat(np.arange(size), first[1:] - first[:-1])
     return messages(source, graph.peer, graph.bytes, graph.messages)
