@@ -59,8 +59,8 @@ class HalvingReduce {
             case Stage::hand_in:
                 return visit(cube_.extra_rank(0));
             case Stage::halve:
-                for (const std::size_t holder : {std::size_t{0}, cube_.corners() - 1})
-                    visit(cube_.rank(holder ^ halves_.distance(exchange(round))));
+                for (const std::size_t end : {std::size_t{0}, cube_.corners() - 1})
+                    visit(cube_.rank(end ^ halves_.distance(exchange(round))));
                 return;
             case Stage::move:
                 return visit(cube_.rank(0));
