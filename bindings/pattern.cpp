@@ -13,9 +13,9 @@
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/molecular_dynamics.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/pattern/generators/triangular_grid.hpp"
 #include "topoloom/pattern/readers/dense_matrix.hpp"
@@ -66,8 +66,6 @@ CommGraph make_stencil(const std::vector<std::uint32_t>& grid, std::size_t point
         axes.push_back({grid[d], each ? (*each)[d] : std::get<bool>(periodic)});
     return stencil(axes, stencil_shape(grid.size(), points), Bytes{bytes});
 }
-
-PhaseBytes phase_bytes(bool unit) { return unit ? PhaseBytes::unit : PhaseBytes::blocks; }
 
 std::string_view text_of(const nb::bytes& data) { return {data.c_str(), data.size()}; }
 
@@ -133,27 +131,6 @@ void bind_pattern(nb::module_& m) {
     m.def(
         "ring", [](std::size_t n, std::int64_t bytes) { return ring(n, Bytes{bytes}); }, "rank_count"_a,
         "bytes"_a = 1, "Every rank sends to the next one, the last to the first.");
-    m.def(
-        "recursive_doubling",
-        [](std::size_t n, std::int64_t bytes, bool unit) {
-            return recursive_doubling(n, Bytes{bytes}, phase_bytes(unit));
-        },
-        "rank_count"_a, "bytes"_a = 1, "unit"_a = false, "All-gather; unit: every message has `bytes`.");
-    m.def(
-        "bruck",
-        [](std::size_t n, std::int64_t bytes, bool unit) {
-            return bruck(n, Bytes{bytes}, phase_bytes(unit));
-        },
-        "rank_count"_a, "bytes"_a = 1, "unit"_a = false, "All-gather; unit: every message has `bytes`.");
-    m.def(
-        "binomial_tree",
-        [](std::size_t n, std::int64_t bytes, std::uint32_t root) {
-            return binomial_tree(n, Bytes{bytes}, Rank{root});
-        },
-        "rank_count"_a, "bytes"_a = 1, "root"_a = 0, "Broadcast from root along MPICH's binomial tree.");
-    m.def(
-        "all_to_all", [](std::size_t n, std::int64_t bytes) { return all_to_all(n, Bytes{bytes}); },
-        "rank_count"_a, "bytes"_a = 1, Unlocked(), "Every rank sends to every other one.");
     m.def(
         "random_geometric",
         [](std::size_t n, std::int64_t bytes, std::uint64_t seed, double degree) {

@@ -12,6 +12,7 @@
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/problem.hpp"
+#include "topoloom/schedule/collectives/pattern.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
 #include "topoloom/schedule/cost/messages.hpp"
@@ -68,6 +69,13 @@ nb::list blocks_of(const AnySchedule& schedule, std::uint64_t round, std::uint32
     return blocks;
 }
 
+/// The sum of an all-gather; unit: every message has `bytes`.
+CommGraph all_gather_pattern(std::string_view name, std::size_t ranks, std::int64_t bytes, bool unit) {
+    const Call call{Operation::all_gather, ranks, Bytes{unit ? 0 : bytes}};
+    if (unit && bytes < 0) fail("all-gather: ", bytes, " bytes; there must be 0 or more");
+    return pattern(make_schedule(call, name), unit ? std::optional(Bytes{bytes}) : std::nullopt);
+}
+
 nb::list list_schedules() {
     nb::list list;
     for (const ScheduleEntry& entry : schedules()) {
@@ -102,18 +110,21 @@ void bind_schedule(nb::module_& m) {
         .def(
             "__init__",
             [](AnySchedule* schedule, std::string_view name, std::string_view operation, std::size_t ranks,
-               std::int64_t bytes, std::uint32_t root, std::optional<std::size_t> degree) {
+               std::int64_t bytes, std::uint32_t root, std::optional<std::size_t> degree, bool in_all) {
                 std::shared_ptr<const Demand> demand;
                 if (degree) demand = std::make_shared<Demand>(ranks, *degree, Bytes{bytes});
                 new (schedule) AnySchedule(make_schedule(
-                    {parse_operation(operation), ranks, Bytes{bytes}, Rank{root}, demand}, name));
+                    {parse_operation(operation), ranks, Bytes{bytes}, Rank{root}, demand, in_all}, name));
             },
             "name"_a, "operation"_a, "ranks"_a, "bytes"_a, "root"_a = 0, "degree"_a = nb::none(),
+            "in_all"_a = false,
             "name is one of schedules(), with options as in chain(segment=4096). bytes are those of the "
             "whole\n"
             "vector (broadcast, reduce, all-reduce), of a rank (scatter, gather, all-gather, reduce-scatter) "
             "or\n"
-            "of a pair (all-to-all). A many-to-many has a degree: to how many of the next ranks each sends.")
+            "of a pair (all-to-all). A many-to-many has a degree: to how many of the next ranks each sends. "
+            "in_all:\n"
+            "bytes of all ranks together (all-gather, reduce-scatter), whose blocks may differ by one.")
         .def_static(
             "many_to_many",
             [](std::string_view name, const CommGraph& demand, bool multicast) {
@@ -142,8 +153,10 @@ void bind_schedule(nb::module_& m) {
             },
             nb::call_guard<nb::gil_scoped_release>(),
             "Plays the schedule; raises Error unless every rank ends with exactly what is promised.")
-        .def("pattern", &pattern, "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
-             "All messages as one communication graph.")
+        .def(
+            "pattern", [](const AnySchedule& s, int threads) { return pattern(s, std::nullopt, threads); },
+            "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
+            "All messages as one communication graph.")
         .def(
             "phase",
             [](const AnySchedule& schedule, std::uint64_t round) {
@@ -172,6 +185,35 @@ void bind_schedule(nb::module_& m) {
             "What it costs on the links under a placement; without a model, with the machine's own startup "
             "time\n"
             "and port bandwidth.");
+    using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+    m.def(
+        "recursive_doubling",
+        [](std::size_t ranks, std::int64_t bytes, bool unit) {
+            return all_gather_pattern("recursive-doubling", ranks, bytes, unit);
+        },
+        "rank_count"_a, "bytes"_a = 1, "unit"_a = false, Unlocked(),
+        "All-gather; unit: every message has `bytes`.");
+    m.def(
+        "bruck",
+        [](std::size_t ranks, std::int64_t bytes, bool unit) {
+            return all_gather_pattern("bruck", ranks, bytes, unit);
+        },
+        "rank_count"_a, "bytes"_a = 1, "unit"_a = false, Unlocked(),
+        "All-gather; unit: every message has `bytes`.");
+    m.def(
+        "binomial_tree",
+        [](std::size_t ranks, std::int64_t bytes, std::uint32_t root) {
+            return pattern(
+                make_schedule({Operation::broadcast, ranks, Bytes{bytes}, Rank{root}}, "binomial"));
+        },
+        "rank_count"_a, "bytes"_a = 1, "root"_a = 0, Unlocked(),
+        "Broadcast from root along MPICH's binomial tree.");
+    m.def(
+        "all_to_all",
+        [](std::size_t ranks, std::int64_t bytes) {
+            return pattern(make_schedule({Operation::all_to_all, ranks, Bytes{bytes}}, "at-once"));
+        },
+        "rank_count"_a, "bytes"_a = 1, Unlocked());
     m.def("schedules", &list_schedules, "All schedules with their operations and options.",
           nb::sig("def schedules() -> list[dict[str, object]]"));
 }

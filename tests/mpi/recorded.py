@@ -9,7 +9,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from topoloom.graphs.collectives import OPERATIONS, Messages
+from topoloom.graphs.messages import Messages
+from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, Profile
 from topoloom.preload.record import record
 

@@ -10,7 +10,7 @@ import pytest
 from recorded import pairs
 
 from topoloom import Error
-from topoloom.graphs.collectives import OPERATIONS
+from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, Profile, load_profile
 from topoloom.preload.record import read_recording
 

@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> names{"broadcast",
+constexpr std::array<std::string_view, 13> names{"broadcast",
                                                  "reduce",
                                                  "scatter",
                                                  "gather",
@@ -22,7 +22,9 @@ constexpr std::array<std::string_view, 11> names{"broadcast",
                                                  "all-to-all",
                                                  "barrier",
                                                  "many-to-many",
-                                                 "many-to-many-multicast"};
+                                                 "many-to-many-multicast",
+                                                 "scan",
+                                                 "exscan"};
 
 }  // namespace
 
@@ -36,8 +38,9 @@ Operation parse_operation(std::string_view name) {
     fail("no collective '", name, "'; there are: ", all);
 }
 
-Collective::Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank root, std::uint64_t pieces)
-    : operation_(operation), ranks_(ranks), bytes_(bytes), root_(root), pieces_(pieces) {
+Collective::Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank root, std::uint64_t pieces,
+                       Cut cut)
+    : operation_(operation), ranks_(ranks), bytes_(bytes), root_(root), pieces_(pieces), cut_(cut) {
     constexpr std::int64_t most = std::int64_t{1} << 62;
     const std::string_view name = operation_name(operation);
     if (ranks == 0 || ranks >= std::size_t{1} << 31) {
@@ -55,7 +58,9 @@ Collective::Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank
         fail(name, ": it needs a demand: who wants whose data");
     const bool in_pieces = operation == Operation::broadcast || operation == Operation::reduce ||
                            operation == Operation::all_reduce;
-    if (pieces == 0 || (pieces > 1 && (!in_pieces || pieces > std::uint64_t{1} << 31))) {
+    const bool in_blocks = operation == Operation::all_gather || operation == Operation::reduce_scatter;
+    if (pieces == 0 || pieces > std::uint64_t{1} << 31 ||
+        (pieces > 1 && !in_pieces && !(in_blocks && pieces == ranks && cut == Cut::even))) {
         fail(name, ": it can't be cut in ", pieces, " pieces");
     }
 }
@@ -77,7 +82,8 @@ Bytes Collective::demanded_bytes(std::uint64_t first, std::uint64_t count) const
 
 bool Collective::reduces() const {
     return operation_ == Operation::reduce || operation_ == Operation::all_reduce ||
-           operation_ == Operation::reduce_scatter || operation_ == Operation::barrier;
+           operation_ == Operation::reduce_scatter || operation_ == Operation::barrier ||
+           operation_ == Operation::scan || operation_ == Operation::exscan;
 }
 
 std::uint64_t Collective::block_count() const {
@@ -87,6 +93,8 @@ std::uint64_t Collective::block_count() const {
         case Operation::all_reduce:
             return pieces_;
         case Operation::barrier:
+        case Operation::scan:
+        case Operation::exscan:
             return 1;
         case Operation::all_to_all:
         case Operation::many_to_many:
@@ -99,6 +107,7 @@ std::uint64_t Collective::block_count() const {
 bool Collective::has_at_first(Rank rank, std::uint64_t block) const {
     switch (operation_) {
         case Operation::broadcast:
+            return rank == root_ || is_empty(block);
         case Operation::scatter:
             return rank == root_;
         case Operation::gather:
@@ -117,6 +126,7 @@ bool Collective::has_at_first(Rank rank, std::uint64_t block) const {
 bool Collective::has_at_last(Rank rank, std::uint64_t block) const {
     switch (operation_) {
         case Operation::reduce:
+            return rank == root_ && !is_empty(block);
         case Operation::gather:
             return rank == root_;
         case Operation::scatter:

@@ -2,6 +2,7 @@
 // What a collective promises: which blocks of data ranks have at first, and which they have at last.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,6 +28,8 @@ enum class Operation {
     barrier,
     many_to_many,
     many_to_many_multicast,
+    scan,
+    exscan,
 };
 
 /// As on the command line: all-gather.
@@ -34,10 +37,20 @@ enum class Operation {
 /// Throws Error for what is no operation, and names those that are.
 [[nodiscard]] Operation parse_operation(std::string_view name);
 
+/// How bytes are cut in pieces that they do not fill evenly.
+enum class Cut : std::uint8_t {
+    even,        ///< the first pieces have one byte more
+    last,        ///< the last piece has the rest, too
+    rounded_up,  ///< one piece has less, and those after it are empty: all ranks have these from the start
+};
+
 /// Data in numbered blocks.
-///   broadcast, reduce, all-reduce     `bytes` in all, cut in `pieces` that differ by one byte at most: block b is a piece
+///   broadcast, reduce, all-reduce     `bytes` in all, cut in `pieces`: block b is a piece
 ///   scatter, gather, all-gather       `bytes` a rank: block b goes to or comes from rank b
 ///   reduce-scatter                    `bytes` a rank: block b is summed up on rank b
+///   the last two in one piece a rank  `bytes` in all, cut evenly
+///   scan, exscan                      one block, to which all ranks add: rank r needs the shares of ranks 0 .. r, or r - 1,
+///                                     and tells those that come from below apart
 ///   all-to-all                        `bytes` a pair: block o * ranks + t goes from rank o to rank t
 ///   many-to-many                      the same of the pairs of a demand, and its bytes
 ///   many-to-many-multicast            block b goes from rank b to all who want it; others may have it as well
@@ -47,7 +60,7 @@ class Collective {
     /// Throws Error for no ranks or 2^31 and more, bytes < 0, more than 2^62 bytes on one rank, bytes in a barrier, a root
     /// that is no rank, and pieces where there is nothing to cut, none of them, or more than 2^31.
     Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank root = Rank{0},
-               std::uint64_t pieces = 1);
+               std::uint64_t pieces = 1, Cut cut = Cut::even);
     /// Many-to-many or its multicast. Throws Error for another operation.
     Collective(Operation operation, std::shared_ptr<const Demand> demand);
 
@@ -74,11 +87,21 @@ class Collective {
         return demand_ == nullptr || demand_->wants(origin, target);
     }
     [[nodiscard]] std::uint64_t block_count() const;
+    /// Of the ranks, how many have given their share to what is promised of a block: the first ones.
+    [[nodiscard]] std::size_t promised_shares(Rank rank) const {
+        return operation_ == Operation::scan     ? rank.value + std::size_t{1}
+               : operation_ == Operation::exscan ? rank.value
+                                                 : ranks_;
+    }
     /// Of so many blocks from the first on.
     [[nodiscard]] Bytes bytes_of(std::uint64_t first, std::uint64_t count = 1) const {
         if (demand_ != nullptr) return demanded_bytes(first, count);
         if (pieces_ == 1) return bytes_ * static_cast<std::int64_t>(count);
         return piece_begin(first + count) - piece_begin(first);
+    }
+    /// Whether a piece is so small that nobody has to send it.
+    [[nodiscard]] bool is_empty(std::uint64_t block) const {
+        return cut_ == Cut::rounded_up && bytes_of(block).value == 0;
     }
     /// Whether the rank has the block, or its share of it, before the first round; and the whole block after the last.
     [[nodiscard]] bool has_at_first(Rank rank, std::uint64_t block) const;
@@ -100,8 +123,15 @@ class Collective {
     [[nodiscard]] Bytes piece_begin(std::uint64_t piece) const {
         const auto count = static_cast<std::int64_t>(pieces_);
         const auto at = static_cast<std::int64_t>(piece);
-        const std::int64_t longer = bytes_.value % count;
-        return Bytes{bytes_.value / count * at + (at < longer ? at : longer)};
+        const std::int64_t least = bytes_.value / count, rest = bytes_.value % count;
+        switch (cut_) {
+            case Cut::even:
+                return Bytes{least * at + (at < rest ? at : rest)};
+            case Cut::last:
+                return Bytes{at == count ? bytes_.value : least * at};
+            default:
+                return std::min(bytes_, Bytes{(least + (rest > 0 ? 1 : 0)) * at});
+        }
     }
 
     Operation operation_;
@@ -109,6 +139,7 @@ class Collective {
     Bytes bytes_;
     Rank root_;
     std::uint64_t pieces_;
+    Cut cut_ = Cut::even;
     std::shared_ptr<const Demand> demand_;
 };
 

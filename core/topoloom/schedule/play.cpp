@@ -39,6 +39,17 @@ bool Play::has_any(Rank rank, std::uint64_t block) const {
     return std::ranges::any_of(shares(rank, block), [](std::uint64_t word) { return word != 0; });
 }
 
+bool Play::has_all(Rank rank, std::uint64_t block) const {
+    const auto have = shares(rank, block);
+    std::size_t left = collective_.promised_shares(rank);
+    for (std::size_t k = 0; k < whole_.size() && left > 0; ++k) {
+        const std::uint64_t promised = left >= 64 ? whole_[k] : whole_[k] & ((std::uint64_t{1} << left) - 1);
+        if ((have[k] & promised) != promised) return false;
+        left -= std::min<std::size_t>(left, 64);
+    }
+    return true;
+}
+
 void Play::fault(std::uint64_t round, const PlayedMessage& message, std::uint64_t block,
                  const char* what) const {
     fail(operation_name(collective_.operation()), " of ", collective_.ranks(), " ranks, round ", round,

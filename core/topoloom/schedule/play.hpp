@@ -40,9 +40,7 @@ class Play {
         return {shares_.data() + at(rank, block), whole_.size()};
     }
     [[nodiscard]] bool has_any(Rank rank, std::uint64_t block) const;
-    [[nodiscard]] bool has_all(Rank rank, std::uint64_t block) const {
-        return std::ranges::equal(shares(rank, block), whole_);
-    }
+    [[nodiscard]] bool has_all(Rank rank, std::uint64_t block) const;
     void take(std::uint64_t round, Transfer transfer, const PlayedMessage& message, std::uint64_t block,
               std::span<const std::uint64_t> with);
     [[noreturn]] void fault(std::uint64_t round, const PlayedMessage& message, std::uint64_t block,

@@ -25,6 +25,8 @@ enum class Transfer { copy, move, combine };
 ///   busiest(round, visit)             calls visit(rank) for some ranks, one at least; whatever messages cost, so long as
 ///                                     longer ones cost no less, the costliest to send in that round are those of one of
 ///                                     them; of combined many-to-many among more than 1,024 ranks a sample
+/// Where that is quicker than to go through the rounds, totals(rank, visit) calls visit(peer, bytes, messages) for what the
+/// rank sends in all of them, in parts that add up to it.
 /// Where few ranks send in a round, senders(round, visit) calls visit(rank) for all that do, each once.
 /// A round begins when the messages of the round before have arrived. Where instead they are sent close behind these along
 /// the same way, and arrive a gap after them, pipelined(round) is true.
@@ -47,6 +49,18 @@ template <Schedule S>
         return schedule.pipelined(round);
     } else {
         return false;
+    }
+}
+
+/// Calls visit(peer, bytes, messages) for what a rank sends in all rounds; a peer may come several times.
+template <Schedule S, class Visit>
+void each_total(const S& schedule, Rank rank, const Visit& visit) {
+    if constexpr (requires { schedule.totals(rank, visit); }) {
+        schedule.totals(rank, visit);
+    } else {
+        const std::uint64_t rounds = schedule.rounds();
+        for (std::uint64_t round = 0; round < rounds; ++round)
+            schedule.sends(rank, round, [&](Rank to, Bytes bytes) { visit(to, bytes, std::int64_t{1}); });
     }
 }
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error
-from topoloom.graphs.collectives import OPERATIONS, Messages, expand
-from topoloom.graphs.collectives.messages import joined, messages
+from topoloom.graphs.messages import Messages, joined, messages
+from topoloom.graphs.mpi_collectives import OPERATIONS, expand
 from topoloom.graphs.npz import load_npz, save_npz
 
 #: in the order of the recorder's ``enum kind``
@@ -38,7 +38,7 @@ class Profile:
         much goes to whom.
     records
         int64 array of shape (m, 6): phase, operation (index into
-        `topoloom.graphs.collectives.OPERATIONS`), communicator (index into
+        `topoloom.graphs.mpi_collectives.OPERATIONS`), communicator (index into
         `communicators`), root or -1, bytes, calls.
     communicators
         World ranks of each communicator, in its order.

@@ -16,7 +16,7 @@ from topoloom._core import (
     ScheduleCost,
     schedules,
 )
-from topoloom.graphs.collectives import OPERATIONS, rule_for
+from topoloom.graphs.mpi_collectives import OPERATIONS, rule_for
 from topoloom.support.nearest import unknown_name
 
 #: MPI's names of collectives, where they are not ours without hyphens.
@@ -30,19 +30,6 @@ _FREE = NetworkModel.regimes([(0.0, 0.0, None)])
 #: Values of options that are tried, by schedule.
 _VARIANTS: dict[str, tuple[str, tuple[int, ...]]] = {
     "chain": ("segment", (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)),
-}
-
-#: Our name of what MPICH calls an algorithm.
-_OUR_NAME = {
-    "dissemination": "dissemination",
-    "binomial": "binomial",
-    "scatter + recursive doubling": "scatter-all-gather",
-    "scatter + ring": "scatter-all-gather",
-    "recursive doubling": "recursive-doubling",
-    "Rabenseifner": "halving",
-    "Bruck": "bruck",
-    "ring": "ring",
-    "recursive halving": "halving",
 }
 
 
@@ -214,13 +201,8 @@ def usual_schedule(call: Call) -> str | None:
         return None
     whole = call.operation == "reduce-scatter"
     amount = call.bytes * call.ranks if whole else call.bytes
-    rule = rule_for(operation, call.ranks, amount).name
-    if call.operation == "reduce" and rule == "Rabenseifner":
-        return "scatter-all-gather"
-    if rule == "pairwise":
-        small = call.operation == "all-to-all" and call.bytes <= 32768
-        return "at-once" if small else "pairwise"
-    return _OUR_NAME.get(rule)
+    rule = rule_for(operation, call.ranks, amount)
+    return rule.schedule.partition("(")[0]
 
 
 def _done_by(entry: dict[str, Any]) -> list[str]:

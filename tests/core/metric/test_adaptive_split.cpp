@@ -8,9 +8,9 @@
 
 #include "machine/machines.hpp"
 #include "metric/random_problem.hpp"
+#include "pattern/collectives.hpp"
 #include "topoloom/metric/adaptive_split.hpp"
 #include "topoloom/metric/judge.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 
 using namespace topoloom;
 

@@ -9,7 +9,6 @@
 #include "machine/machines.hpp"
 #include "metric/random_problem.hpp"
 #include "metric/slow_judge.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 
 using namespace topoloom;
 

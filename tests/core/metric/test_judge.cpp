@@ -11,7 +11,7 @@
 #include "metric/random_problem.hpp"
 #include "metric/slow_judge.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "machine/machines.hpp"
+#include "pattern/collectives.hpp"
 #include "topoloom/metric/judge.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;

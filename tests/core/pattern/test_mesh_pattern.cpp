@@ -5,9 +5,9 @@
 #include <bit>
 #include <vector>
 
+#include "pattern/collectives.hpp"
 #include "pattern/dense.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/mesh_pattern.hpp"
 
 using namespace topoloom;

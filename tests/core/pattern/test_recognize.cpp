@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pattern/collectives.hpp"
 #include "place/renumbered.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 

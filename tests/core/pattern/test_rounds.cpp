@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "metric/random_problem.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/pattern/rounds.hpp"
 
 using namespace topoloom;

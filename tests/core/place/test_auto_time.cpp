@@ -11,8 +11,8 @@
 #include "renumbered.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/mapper.hpp"
 

@@ -10,7 +10,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
+#include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/place/capacity.hpp"
 
 using namespace topoloom;

@@ -4,8 +4,8 @@
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/place/dense/exact.hpp"
 
 using namespace topoloom;

@@ -7,10 +7,11 @@
 
 #include "../machine/machines.hpp"
 #include "metric/with_link_loads.hpp"
+#include "pattern/collectives.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/place/mapper.hpp"
 
 using namespace topoloom;

@@ -12,8 +12,8 @@
 #include "../machine/machines.hpp"
 #include "../metric/random_problem.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/mapper.hpp"
 

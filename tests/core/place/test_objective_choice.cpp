@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The objective that is chosen where nobody names one, and why.
+#include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
 
 #include <doctest.h>
@@ -8,7 +9,6 @@
 #include <string>
 
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 
 using namespace topoloom;
 

@@ -10,9 +10,10 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/place/mapper.hpp"
+
+#include "pattern/collectives.hpp"
 
 using namespace topoloom;
 

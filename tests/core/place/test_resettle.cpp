@@ -8,8 +8,8 @@
 #include "../machine/machines.hpp"
 #include "../metric/random_problem.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/place/local/resettle.hpp"
 #include "topoloom/place/mapper.hpp"
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
+#include "pattern/collectives.hpp"
 #include "renumbered.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 #include "topoloom/place/structure/binomial_tree.hpp"

@@ -8,9 +8,11 @@
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/pattern/generators/collective_pattern.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/place/mapper.hpp"
+
+#include "pattern/collectives.hpp"
 
 using namespace topoloom;
 

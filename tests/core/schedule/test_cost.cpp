@@ -10,9 +10,9 @@
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/metric/judge.hpp"
 #include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/schedule/collectives/pattern.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
-#include "topoloom/schedule/cost/messages.hpp"
 
 using namespace topoloom;
 

@@ -2,8 +2,13 @@
 // Every schedule that is registered does what its collective promises.
 #include <doctest.h>
 
+#include <bit>
+#include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/play.hpp"
@@ -36,8 +41,75 @@ std::shared_ptr<const Demand> demand_of(std::size_t ranks, Bytes bytes) {
     return std::make_shared<Demand>(CommGraph::from_edges(ranks, from, to, sizes));
 }
 
+/// A schedule with options that change who sends what.
+struct Variant {
+    std::string_view text;
+    std::vector<Operation> operations;
+    bool powers_of_two_only = false;
+};
+
+const std::vector<Variant>& variants() {
+    using enum Operation;
+    static const std::vector<Variant> list{
+        {"recursive-doubling(fold=even)", {all_gather, all_reduce}},
+        {"recursive-doubling(fold=odd)", {all_gather, all_reduce}},
+        {"halving(fold=even)", {reduce_scatter, all_reduce, reduce}},
+        {"halving(fold=odd)", {reduce_scatter, all_reduce, reduce}},
+        {"halving(order=near)", {all_reduce, reduce}},
+        {"halving(cut=last)", {all_reduce, reduce}},
+        {"halving(fold=even,order=near,cut=last)", {all_reduce, reduce}},
+        {"halving(fold=odd,order=near,cut=last)", {all_reduce, reduce}},
+        {"scatter-all-gather(cut=rounded-up)", {broadcast, reduce}},
+        {"scatter-all-gather(gather=doubling)", {broadcast, reduce}, true},
+        {"scatter-all-gather(gather=doubling,cut=rounded-up)", {broadcast, reduce}, true},
+    };
+    return list;
+}
+
+template <class Use>
+void each_variant(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
+    for (const Variant& variant : variants()) {
+        if (variant.powers_of_two_only && !std::has_single_bit(ranks)) continue;
+        for (const Operation operation : variant.operations) {
+            if (root.value > 0 && !is_rooted(operation)) continue;
+            CAPTURE(variant.text);
+            CAPTURE(operation_name(operation));
+            CAPTURE(ranks);
+            with_schedule(make_schedule({operation, ranks, bytes, root}, variant.text), use);
+        }
+    }
+}
+
+/// Those whose blocks need not be of one size, with bytes that do not come out even.
+template <class Use>
+void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
+    using enum Operation;
+    const std::vector<Variant> list{
+        {"ring", {all_gather, reduce_scatter}},
+        {"recursive-doubling", {all_gather}},
+        {"recursive-doubling(fold=even)", {all_gather}},
+        {"bruck", {all_gather}},
+        {"halving", {reduce_scatter}},
+        {"halving(fold=even)", {reduce_scatter}},
+        {"cyclic", {all_gather, reduce_scatter}},
+        {"pairwise", {all_gather, reduce_scatter}},
+        {"at-once", {all_gather, reduce_scatter}},
+    };
+    for (const Variant& variant : list) {
+        for (const Operation operation : variant.operations) {
+            CAPTURE(variant.text);
+            CAPTURE(operation_name(operation));
+            CAPTURE(ranks);
+            const Call call{.operation = operation, .ranks = ranks, .bytes = bytes, .in_all = true};
+            with_schedule(make_schedule(call, variant.text), use);
+        }
+    }
+}
+
 template <class Use>
 void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
+    each_variant(ranks, root, bytes, use);
+    if (root.value == 0) each_uneven(ranks, bytes, use);
     for (const ScheduleEntry& entry : schedules()) {
         if (!entry.is_for(ranks)) continue;
         for (const Operation operation : entry.operations) {
@@ -114,4 +186,54 @@ TEST_CASE("those that send in a round are all named, once") {
             }
         });
     }
+}
+
+TEST_CASE("what a rank sends in all is what it sends in its rounds") {
+    using Sums = std::map<Rank, std::pair<Bytes, std::int64_t>>;
+    for (const std::size_t ranks : {1U, 2U, 3U, 5U, 8U, 13U, 16U}) {
+        for (const Rank root : {Rank{0}, Rank{ranks - 1}}) {
+            each_schedule(ranks, root, Bytes{1009}, [&](const auto& schedule) {
+                for (const Rank rank : ids<Rank>(ranks)) {
+                    Sums sums, totals;
+                    const auto add = [](Sums& to, Rank peer, Bytes bytes, std::int64_t messages) {
+                        to[peer].first += bytes;
+                        to[peer].second += messages;
+                    };
+                    for (std::uint64_t round = 0; round < schedule.rounds(); ++round)
+                        schedule.sends(rank, round, [&](Rank to, Bytes bytes) { add(sums, to, bytes, 1); });
+                    each_total(schedule, rank, [&](Rank to, Bytes bytes, std::int64_t messages) {
+                        add(totals, to, bytes, messages);
+                    });
+                    CHECK(totals == sums);
+                }
+            });
+        }
+    }
+}
+
+TEST_CASE("options that a collective or a number of ranks does not permit are refused") {
+    const Call scatter{Operation::reduce_scatter, 12, Bytes{8}};
+    CHECK_THROWS_AS((void)make_schedule(scatter, "halving(order=near)"), Error);
+    CHECK_THROWS_AS((void)make_schedule(scatter, "halving(cut=last)"), Error);
+    const Call broadcast{Operation::broadcast, 12, Bytes{8}};
+    CHECK_THROWS_WITH_AS(
+        (void)make_schedule(broadcast, "scatter-all-gather(gather=doubling)"),
+        "schedule 'scatter-all-gather(gather=doubling)' is for powers of two of ranks, not for 12", Error);
+}
+
+TEST_CASE(
+    "bytes of all ranks together are for all-gather and reduce-scatter, and not every schedule can divide "
+    "them") {
+    const auto call = [](Operation operation, std::int64_t bytes) {
+        return Call{.operation = operation, .ranks = 6, .bytes = Bytes{bytes}, .in_all = true};
+    };
+    CHECK_THROWS_AS((void)make_schedule(call(Operation::broadcast, 12), "binomial"), Error);
+    CHECK_THROWS_WITH_AS((void)make_schedule(call(Operation::all_gather, 13), "neighbor-exchange"),
+                         "schedule 'neighbor-exchange' has blocks of one size; 13 bytes do not divide by 6",
+                         Error);
+    with_schedule(make_schedule(call(Operation::all_gather, 12), "neighbor-exchange"),
+                  [](const auto& schedule) {
+                      CHECK(schedule.collective().bytes() == Bytes{2});
+                      check_schedule(schedule);
+                  });
 }

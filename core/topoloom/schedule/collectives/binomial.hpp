@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "topoloom/schedule/collectives/binomial_children.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
@@ -33,6 +34,15 @@ class Binomial {
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
         downward() ? to_parent(rank, round, visit) : to_child(rank, round, visit);
+    }
+    template <class Visit>
+    void totals(Rank rank, const Visit& visit) const {
+        const std::size_t position = collective_.position(rank);
+        const auto one = [&](std::size_t peer, std::size_t subtree) {
+            visit(collective_.at(peer), bytes(subtree), std::int64_t{1});
+        };
+        downward() ? each_binomial_child(position, collective_.ranks(), one)
+                   : with_binomial_parent(position, collective_.ranks(), one);
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
@@ -69,22 +79,21 @@ class Binomial {
     [[nodiscard]] std::size_t below(std::size_t child, std::uint64_t round) const {
         return std::min(distance(round), collective_.ranks() - child);
     }
-    [[nodiscard]] Bytes bytes(std::size_t child, std::uint64_t round) const {
-        return whole() ? collective_.bytes()
-                       : collective_.bytes() * static_cast<std::int64_t>(below(child, round));
+    [[nodiscard]] Bytes bytes(std::size_t subtree) const {
+        return whole() ? collective_.bytes() : collective_.bytes() * static_cast<std::int64_t>(subtree);
     }
     template <class Visit>
     void to_child(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t h = distance(round);
         const std::size_t child = collective_.position(rank) + h;
         if (((child - h) & (2 * h - 1)) == 0 && child < collective_.ranks())
-            visit(collective_.at(child), bytes(child, round));
+            visit(collective_.at(child), bytes(below(child, round)));
     }
     template <class Visit>
     void to_parent(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::size_t h = distance(round);
         const std::size_t child = collective_.position(rank);
-        if ((child & (2 * h - 1)) == h) visit(collective_.at(child - h), bytes(child, round));
+        if ((child & (2 * h - 1)) == h) visit(collective_.at(child - h), bytes(below(child, round)));
     }
 
     Collective collective_;

@@ -27,11 +27,12 @@ class Bruck {
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        visit(collective_.shifted(rank, gathers() ? back(round) : step(round)), bytes(round));
+        visit(collective_.shifted(rank, gathers() ? back(round) : step(round)), bytes(rank, round));
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        visit(collective_.shifted(rank, gathers() ? step(round) : back(round)), bytes(round));
+        const Rank from = collective_.shifted(rank, gathers() ? step(round) : back(round));
+        visit(from, bytes(from, round));
     }
     template <class Visit>
     void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
@@ -47,14 +48,15 @@ class Bruck {
             visit(std::uint64_t{origin.value} * ranks + collective_.shifted(origin, way).value);
         }
     }
+    /// The first blocks are the longest.
     template <class Visit>
     void busiest(std::uint64_t, const Visit& visit) const {
         visit(Rank{0});
     }
 
     /// Those of an all-to-all lie apart.
-    [[nodiscard]] Bytes copied(Rank, std::uint64_t round) const {
-        return gathers() ? Bytes{0} : bytes(round);
+    [[nodiscard]] Bytes copied(Rank rank, std::uint64_t round) const {
+        return gathers() ? Bytes{0} : bytes(rank, round);
     }
 
    private:
@@ -69,8 +71,11 @@ class Bruck {
         const std::size_t rest = ranks % (2 * s);
         return ranks / (2 * s) * s + (std::max(rest, s) - s);
     }
-    [[nodiscard]] Bytes bytes(std::uint64_t round) const {
-        return collective_.bytes() * static_cast<std::int64_t>(count(round));
+    [[nodiscard]] Bytes bytes(Rank from, std::uint64_t round) const {
+        const std::size_t blocks = count(round);
+        if (!gathers()) return collective_.bytes() * static_cast<std::int64_t>(blocks);
+        const std::size_t before_end = std::min(blocks, collective_.ranks() - from.value);
+        return collective_.bytes_of(from.value, before_end) + collective_.bytes_of(0, blocks - before_end);
     }
 
     Collective collective_;

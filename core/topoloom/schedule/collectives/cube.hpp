@@ -12,15 +12,22 @@
 
 namespace topoloom {
 
-/// Corners are the ranks below the largest power of two. Rank corners + i is extra: corner i stands for it too. Where there
-/// are extra ranks, a round before the exchanges hands their part to the corners, and one after them brings it back.
+/// Which ranks are extra, where their number is no power of two: the last ones, or, as MPICH folds ranks, every other one
+/// of the first, those with even numbers or those with odd ones.
+enum class Fold : std::uint8_t { last, even, odd };
+
+/// As many corners as the largest power of two takes of the ranks, numbered by them in order. Corner i stands for extra
+/// rank i too: of the last ones rank corners + i, else its neighbor in the pair 2i, 2i + 1. Where there are extra ranks, a
+/// round before the exchanges hands their part to the corners, and one after them brings it back.
 class Cube {
    public:
     enum class Stage { hand_in, exchange, hand_back };
 
-    explicit Cube(std::size_t ranks) : corners_(std::bit_floor(ranks)), extra_(ranks - corners_) {}
+    explicit Cube(std::size_t ranks, Fold fold = Fold::last)
+        : corners_(std::bit_floor(ranks)), extra_(ranks - corners_), fold_(fold) {}
 
     [[nodiscard]] std::size_t corners() const { return corners_; }
+    [[nodiscard]] std::size_t extra() const { return extra_; }
     [[nodiscard]] std::uint64_t dimensions() const {
         return static_cast<std::uint64_t>(std::bit_width(corners_) - 1);
     }
@@ -35,26 +42,54 @@ class Cube {
     /// The number of a round of exchanges among these.
     [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const { return round - (extra_ > 0 ? 1 : 0); }
 
+    /// The rank at a corner.
+    [[nodiscard]] Rank rank(std::size_t corner) const {
+        if (fold_ == Fold::last) return Rank{corner};
+        return Rank{corner < extra_ ? 2 * corner + (fold_ == Fold::even ? 1 : 0) : corner + extra_};
+    }
+    /// The extra rank for which a corner stands, if corner < extra().
+    [[nodiscard]] Rank extra_rank(std::size_t corner) const {
+        if (fold_ == Fold::last) return Rank{corners_ + corner};
+        return Rank{2 * corner + (fold_ == Fold::even ? 0 : 1)};
+    }
+    [[nodiscard]] bool is_extra(Rank rank) const {
+        if (fold_ == Fold::last) return rank.value >= corners_;
+        return rank.value < 2 * extra_ && rank.value % 2 == (fold_ == Fold::even ? 0 : 1);
+    }
+    /// Of a rank, or the one that stands for it.
+    [[nodiscard]] std::size_t corner(Rank rank) const {
+        if (fold_ == Fold::last) return rank.value < corners_ ? rank.value : rank.value - corners_;
+        return rank.value < 2 * extra_ ? rank.value / 2 : rank.value - extra_;
+    }
+
     /// To whom a rank sends in a round of that kind, or, not sending, from whom it receives; nobody where it does not.
     /// Corners that exchange are `distance` apart.
     [[nodiscard]] std::optional<Rank> peer(Rank rank, Stage stage, std::size_t distance, bool sending) const {
-        const bool is_extra = rank.value >= corners_;
+        const bool extra = is_extra(rank);
+        const std::size_t at = corner(rank);
         if (stage == Stage::exchange) {
-            if (is_extra) return std::nullopt;
-            return Rank{rank.value ^ distance};
+            if (extra) return std::nullopt;
+            return this->rank(at ^ distance);
         }
         const bool from_extra = stage == Stage::hand_in;
-        if (is_extra != (sending == from_extra) || (!is_extra && rank.value >= extra_)) return std::nullopt;
-        return Rank{is_extra ? rank.value - corners_ : rank.value + corners_};
+        if (extra != (sending == from_extra) || at >= extra_) return std::nullopt;
+        return extra ? this->rank(at) : extra_rank(at);
     }
-    /// Extra ranks for which the corners [begin, begin + count) stand.
-    [[nodiscard]] std::size_t extra_of(std::size_t begin, std::size_t count) const {
-        return std::min(std::max(extra_, begin) - begin, count);
+    /// Calls visit(first, count) for the ranks at corners [begin, begin + count) and the extra ranks for which they stand, in
+    /// one range or two.
+    template <class Visit>
+    void each_range(std::size_t begin, std::size_t count, const Visit& visit) const {
+        const std::size_t extras_before = std::min(begin, extra_);
+        const std::size_t extras = std::min(begin + count, extra_) - extras_before;
+        if (fold_ != Fold::last) return visit(begin + extras_before, count + extras);
+        visit(begin, count);
+        if (extras > 0) visit(corners_ + begin, extras);
     }
 
    private:
     std::size_t corners_;
     std::size_t extra_;
+    Fold fold_;
 };
 
 }  // namespace topoloom

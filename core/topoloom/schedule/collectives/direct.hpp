@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cstdint>
 #include <utility>
 
 #include "topoloom/schedule/schedule.hpp"
@@ -14,7 +15,7 @@ namespace topoloom {
 /// at_once   one round: every rank sends to r + 1, r + 2, ... and waits for nothing between
 enum class DirectOrder { cyclic, pairwise, at_once };
 
-/// Source: Kumar 2005, eq. 3.1, 4.1 and 4.2; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005.
+/// Every rank sends to every other. Source: Kumar 2005, eq. 3.1, 4.1 and 4.2; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005.
 template <DirectOrder order>
 class Direct {
    public:
@@ -40,27 +41,39 @@ class Direct {
         each_peer(rank, round, false, visit);
     }
     template <class Visit>
+    void totals(Rank rank, const Visit& visit) const {
+        for (const Rank peer : ids<Rank>(collective_.ranks()))
+            if (peer != rank) visit(peer, bytes(rank, peer), std::int64_t{1});
+    }
+    template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t, const Visit& visit) const {
         if (collective_.operation() == Operation::all_gather) return visit(std::uint64_t{from.value});
         const bool personal = collective_.operation() == Operation::all_to_all;
         visit((personal ? std::uint64_t{from.value} * collective_.ranks() : 0) + to.value);
     }
-    /// The partner of the rank that lacks the highest bit is that bit, which is a rank.
+    /// The partner of the rank that lacks the highest bit is that bit, which is a rank. Where blocks differ, anyone may have
+    /// a long one to send.
     template <class Visit>
     void busiest(std::uint64_t round, const Visit& visit) const {
+        if (collective_.pieces() > 1) return each_sender(*this, round, visit);
         visit(Rank{order == DirectOrder::pairwise ? (round + 1) ^ std::bit_floor(round + 1) : 0});
     }
 
    private:
+    [[nodiscard]] Bytes bytes(Rank from, Rank to) const {
+        if (collective_.pieces() == 1) return collective_.bytes();
+        return collective_.bytes_of(collective_.operation() == Operation::all_gather ? from.value : to.value);
+    }
     template <class Visit>
     void each_peer(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
         const std::size_t ranks = collective_.ranks();
+        const auto meet = [&](Rank peer) { visit(peer, sending ? bytes(rank, peer) : bytes(peer, rank)); };
         const auto beside = [&](std::size_t by) {
-            visit(collective_.shifted(rank, sending ? by : ranks - by), collective_.bytes());
+            meet(collective_.shifted(rank, sending ? by : ranks - by));
         };
         if constexpr (order == DirectOrder::pairwise) {
             const std::size_t peer = rank.value ^ (round + 1);
-            if (peer < ranks) visit(Rank{peer}, collective_.bytes());
+            if (peer < ranks) meet(Rank{peer});
         } else if constexpr (order == DirectOrder::cyclic) {
             beside(round + 1);
         } else {

@@ -5,19 +5,22 @@
 #include <utility>
 
 #include "topoloom/schedule/collectives/cube.hpp"
+#include "topoloom/schedule/collectives/halves.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
 
 /// Every corner of the cube ends with the sum of its own piece, and of that of the extra rank for which it stands. In the
-/// exchanges with h = corners / 2, ..., 2, 1 ranks r and r xor h give each other their shares of the half of the pieces that
-/// is the other's; in an all-reduce they give each other what they have summed, with h = 1, 2, ..., corners / 2. An
-/// all-reduce needs one piece for each corner. Source: R. Rabenseifner, Optimization of collective reduction operations,
-/// ICCS 2004.
+/// exchanges partners give each other their shares of the half of the pieces that is the other's; in an all-reduce they then
+/// give each other what they have summed, the last exchange first. An all-reduce needs one piece for each corner; a
+/// reduce-scatter takes the order far, as else the pieces end elsewhere. Source: R. Rabenseifner, Optimization of collective
+/// reduction operations, ICCS 2004.
 class Halving {
    public:
-    explicit Halving(Collective collective)
-        : collective_(std::move(collective)), cube_(collective_.ranks()) {}
+    explicit Halving(Collective collective, Fold fold = Fold::last, HalvingOrder order = HalvingOrder::far)
+        : collective_(std::move(collective)),
+          cube_(collective_.ranks(), fold),
+          halves_(cube_.corners(), order) {}
 
     /// Pieces for an all-reduce.
     [[nodiscard]] static std::uint64_t pieces(std::size_t ranks) { return std::bit_floor(ranks); }
@@ -29,39 +32,35 @@ class Halving {
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        meet(rank, round, true, visit);
+        const auto peer = meet(rank, round, true);
+        if (peer) visit(*peer, bytes(rank, *peer, round));
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        meet(rank, round, false, visit);
+        const auto peer = meet(rank, round, false);
+        if (peer) visit(*peer, bytes(*peer, rank, round));
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        switch (stage(round)) {
-            case Cube::Stage::hand_in:
-                return range(0, collective_.block_count(), visit);
-            case Cube::Stage::exchange: {
-                const std::size_t h = distance(round);
-                const std::size_t begin = first_sent(from, round);
-                range(begin, h, visit);
-                if (scatters()) range(cube_.corners() + begin, cube_.extra_of(begin, h), visit);
-                return;
-            }
-            case Cube::Stage::hand_back:
-                if (scatters()) return visit(std::uint64_t{to.value});
-                return range(0, collective_.block_count(), visit);
-        }
+        const auto range = [&](std::uint64_t begin, std::uint64_t count) {
+            for (std::uint64_t block = begin; block < begin + count; ++block) visit(block);
+        };
+        if (stage(round) == Cube::Stage::exchange) return each_range(from, round, range);
+        if (stage(round) == Cube::Stage::hand_back && scatters()) return visit(std::uint64_t{to.value});
+        range(0, collective_.block_count());
     }
-    /// The first pieces are the longest, and stand for extra ranks.
+    /// The longest pieces are the first or the last, and the first ones stand for extra ranks.
     template <class Visit>
     void busiest(std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {
             case Cube::Stage::hand_in:
-                return visit(Rank{cube_.corners()});
+                return visit(cube_.extra_rank(0));
             case Cube::Stage::exchange:
-                return visit(Rank{sums(round) ? distance(round) : 0});
+                for (const std::size_t holder : {std::size_t{0}, cube_.corners() - 1})
+                    visit(cube_.rank(sums(round) ? holder ^ distance(round) : holder));
+                return;
             case Cube::Stage::hand_back:
-                return visit(Rank{0});
+                return visit(cube_.rank(0));
         }
     }
 
@@ -73,42 +72,42 @@ class Halving {
         return stage(round) == Cube::Stage::hand_in ||
                (stage(round) == Cube::Stage::exchange && cube_.exchange(round) < cube_.dimensions());
     }
+    /// The exchange of the halving, or the one that goes back over it.
+    [[nodiscard]] std::uint64_t exchange(std::uint64_t round) const {
+        const std::uint64_t number = cube_.exchange(round);
+        return number < cube_.dimensions() ? number : 2 * cube_.dimensions() - 1 - number;
+    }
     [[nodiscard]] std::size_t distance(std::uint64_t round) const {
-        const std::uint64_t exchange = cube_.exchange(round);
-        const std::uint64_t dimensions = cube_.dimensions();
-        return std::size_t{1} << (exchange < dimensions ? dimensions - 1 - exchange : exchange - dimensions);
+        return halves_.distance(exchange(round));
     }
-    [[nodiscard]] std::size_t first_sent(Rank from, std::uint64_t round) const {
-        const std::size_t h = distance(round);
-        return (sums(round) ? from.value ^ h : from.value) & ~(h - 1);
-    }
-    [[nodiscard]] Bytes all() const { return collective_.bytes_of(0, collective_.block_count()); }
+    /// Calls visit(first, count) for the blocks of a message between corners.
     template <class Visit>
-    static void range(std::uint64_t begin, std::uint64_t count, const Visit& visit) {
-        for (std::uint64_t block = begin; block < begin + count; ++block) visit(block);
+    void each_range(Rank from, std::uint64_t round, const Visit& visit) const {
+        const std::uint64_t number = exchange(round);
+        const std::size_t own = cube_.corner(from);
+        const std::size_t first = halves_.first(sums(round) ? own ^ distance(round) : own, number);
+        const std::size_t length = halves_.length(number);
+        scatters() ? cube_.each_range(first, length, visit) : visit(first, length);
     }
-    [[nodiscard]] Bytes bytes(Rank from, std::uint64_t round) const {
-        switch (stage(round)) {
-            case Cube::Stage::hand_in:
-                return all();
-            case Cube::Stage::exchange: {
-                const std::size_t h = distance(round);
-                const std::size_t begin = first_sent(from, round);
-                return collective_.bytes_of(begin, h + (scatters() ? cube_.extra_of(begin, h) : 0));
-            }
-            default:
-                return scatters() ? collective_.bytes() : all();
+    [[nodiscard]] Bytes bytes(Rank from, Rank to, std::uint64_t round) const {
+        if (stage(round) == Cube::Stage::exchange) {
+            Bytes sum;
+            each_range(from, round, [&](std::uint64_t first, std::uint64_t count) {
+                sum += collective_.bytes_of(first, count);
+            });
+            return sum;
         }
+        if (stage(round) == Cube::Stage::hand_back && scatters()) return collective_.bytes_of(to.value);
+        return collective_.bytes_of(0, collective_.block_count());
     }
-    template <class Visit>
-    void meet(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
+    [[nodiscard]] std::optional<Rank> meet(Rank rank, std::uint64_t round, bool sending) const {
         const bool exchanging = stage(round) == Cube::Stage::exchange;
-        const auto peer = cube_.peer(rank, stage(round), exchanging ? distance(round) : 0, sending);
-        if (peer) visit(*peer, bytes(sending ? rank : *peer, round));
+        return cube_.peer(rank, stage(round), exchanging ? distance(round) : 0, sending);
     }
 
     Collective collective_;
     Cube cube_;
+    Halves halves_;
 };
 
 }  // namespace topoloom

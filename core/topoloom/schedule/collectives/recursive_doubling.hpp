@@ -9,12 +9,12 @@
 
 namespace topoloom {
 
-/// In exchange j corners r and r xor 2^j give each other all they have. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
+/// In exchange j corners c and c xor 2^j give each other all they have. Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
 /// 2005; Kumar 2005, eq. 3.11 and 3.13, the hypercube.
 class RecursiveDoubling {
    public:
-    explicit RecursiveDoubling(Collective collective)
-        : collective_(std::move(collective)), cube_(collective_.ranks()) {}
+    explicit RecursiveDoubling(Collective collective, Fold fold = Fold::last)
+        : collective_(std::move(collective)), cube_(collective_.ranks(), fold) {}
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return cube_.rounds(cube_.dimensions()); }
@@ -23,11 +23,23 @@ class RecursiveDoubling {
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        meet(rank, round, true, visit);
+        const auto peer = meet(rank, round, true);
+        if (peer) visit(*peer, bytes(rank, *peer, round));
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        meet(rank, round, false, visit);
+        const auto peer = meet(rank, round, false);
+        if (peer) visit(*peer, bytes(*peer, rank, round));
+    }
+    template <class Visit>
+    void totals(Rank rank, const Visit& visit) const {
+        const std::size_t own = cube_.corner(rank);
+        if (cube_.is_extra(rank)) return visit(cube_.rank(own), handed_in(rank), std::int64_t{1});
+        for (std::size_t step = 1; step < cube_.corners(); step *= 2)
+            visit(cube_.rank(own ^ step), exchanged(own & ~(step - 1), step), std::int64_t{1});
+        if (own >= cube_.extra()) return;
+        const Rank extra = cube_.extra_rank(own);
+        visit(extra, handed_back(extra), std::int64_t{1});
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
@@ -38,21 +50,24 @@ class RecursiveDoubling {
         switch (stage(round)) {
             case Cube::Stage::hand_in:
                 return visit(std::uint64_t{from.value});
-            case Cube::Stage::exchange: {
-                const std::size_t step = distance(round);
-                const std::size_t begin = from.value & ~(step - 1);
-                range(begin, step);
-                return range(cube_.corners() + begin, cube_.extra_of(begin, step));
-            }
+            case Cube::Stage::exchange:
+                return cube_.each_range(first(from, round), distance(round), range);
             case Cube::Stage::hand_back:
                 range(0, to.value);
                 return range(to.value + std::size_t{1}, collective_.ranks() - to.value - 1);
         }
     }
-    /// The first corners stand for extra ranks.
+    /// The first corners stand for extra ranks, and the first blocks are the longest.
     template <class Visit>
     void busiest(std::uint64_t round, const Visit& visit) const {
-        visit(Rank{stage(round) == Cube::Stage::hand_in ? cube_.corners() : 0});
+        switch (stage(round)) {
+            case Cube::Stage::hand_in:
+                return visit(cube_.extra_rank(0));
+            case Cube::Stage::exchange:
+                return visit(cube_.rank(0));
+            case Cube::Stage::hand_back:
+                return visit(cube_.rank(cube_.extra() - 1));
+        }
     }
 
    private:
@@ -63,26 +78,39 @@ class RecursiveDoubling {
     [[nodiscard]] std::size_t distance(std::uint64_t round) const {
         return std::size_t{1} << cube_.exchange(round);
     }
-    [[nodiscard]] Bytes blocks(std::size_t count) const {
-        return gathers() ? collective_.bytes() * static_cast<std::int64_t>(count) : collective_.bytes();
+    /// Of the corners whose blocks a rank has by now.
+    [[nodiscard]] std::size_t first(Rank from, std::uint64_t round) const {
+        return cube_.corner(from) & ~(distance(round) - 1);
     }
-    [[nodiscard]] Bytes bytes(Rank from, std::uint64_t round) const {
+    [[nodiscard]] Bytes handed_in(Rank extra) const {
+        return gathers() ? collective_.bytes_of(extra.value) : collective_.bytes();
+    }
+    /// By a corner that has the blocks of so many corners.
+    [[nodiscard]] Bytes exchanged(std::size_t first_corner, std::size_t corners) const {
+        if (!gathers()) return collective_.bytes();
+        Bytes sum;
+        cube_.each_range(first_corner, corners, [&](std::size_t begin, std::size_t count) {
+            sum += collective_.bytes_of(begin, count);
+        });
+        return sum;
+    }
+    [[nodiscard]] Bytes handed_back(Rank extra) const {
+        if (!gathers()) return collective_.bytes();
+        return collective_.bytes_of(0, collective_.ranks()) - collective_.bytes_of(extra.value);
+    }
+    [[nodiscard]] Bytes bytes(Rank from, Rank to, std::uint64_t round) const {
         switch (stage(round)) {
             case Cube::Stage::hand_in:
-                return blocks(1);
-            case Cube::Stage::exchange: {
-                const std::size_t step = distance(round);
-                return blocks(step + cube_.extra_of(from.value & ~(step - 1), step));
-            }
+                return handed_in(from);
+            case Cube::Stage::exchange:
+                return exchanged(first(from, round), distance(round));
             default:
-                return blocks(collective_.ranks() - 1);
+                return handed_back(to);
         }
     }
-    template <class Visit>
-    void meet(Rank rank, std::uint64_t round, bool sending, const Visit& visit) const {
+    [[nodiscard]] std::optional<Rank> meet(Rank rank, std::uint64_t round, bool sending) const {
         const bool exchanging = stage(round) == Cube::Stage::exchange;
-        const auto peer = cube_.peer(rank, stage(round), exchanging ? distance(round) : 0, sending);
-        if (peer) visit(*peer, bytes(sending ? rank : *peer, round));
+        return cube_.peer(rank, stage(round), exchanging ? distance(round) : 0, sending);
     }
 
     Collective collective_;

@@ -12,16 +12,38 @@ namespace {
 
 using enum Operation;
 
-Collective promise(const Call& call, std::uint64_t pieces = 1) {
+Collective promise(const Call& call, std::uint64_t pieces = 1, Cut cut = Cut::even) {
     return call.demand ? Collective(call.operation, call.demand)
-                       : Collective(call.operation, call.ranks, call.bytes, call.root, pieces);
+                       : Collective(call.operation, call.ranks, call.bytes, call.root, pieces, cut);
+}
+
+/// For schedules whose ranks may have blocks of different sizes.
+Collective promise_blocks(const Call& call) { return promise(call, call.in_all ? call.ranks : 1); }
+
+/// For those whose ranks may not.
+Call with_equal_blocks(Call call, std::string_view name) {
+    if (!call.in_all) return call;
+    const auto ranks = static_cast<std::int64_t>(std::max<std::size_t>(call.ranks, 1));
+    if (call.bytes.value % ranks != 0)
+        fail("schedule '", name, "' has blocks of one size; ", call.bytes.value, " bytes do not divide by ",
+             ranks);
+    call.bytes = Bytes{call.bytes.value / ranks};
+    call.in_all = false;
+    return call;
 }
 
 /// A schedule that has nothing to choose.
 template <class S, auto... arguments>
 AnySchedule plain(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
-    return S(promise(call), arguments...);
+    return S(promise(with_equal_blocks(call, name)), arguments...);
+}
+
+/// The same, with blocks of different sizes.
+template <class S>
+AnySchedule uneven(const Call& call, std::string_view name, const OptionValues& values) {
+    (void)read_options<NoOptions>(name, values);
+    return S(promise_blocks(call));
 }
 
 struct ChainOptions {
@@ -38,19 +60,70 @@ AnySchedule chain(const Call& call, std::string_view name, const OptionValues& v
     return Chain(promise(call, (bytes + options.segment - 1) / options.segment));
 }
 
+struct ScatterOptions {
+    std::uint32_t gather = 0;
+    std::uint32_t cut = 0;
+    void visit(auto& field) {
+        field("gather", gather, Choices{"ring", "doubling"},
+              "how ranks exchange the pieces; doubling takes a power of two of them");
+        field("cut", cut, Choices{"even", "rounded-up"},
+              "sizes of the pieces: they differ by a byte, or are equal but for the last ones");
+    }
+};
+
 AnySchedule scatter_all_gather(const Call& call, std::string_view name, const OptionValues& values) {
-    (void)read_options<NoOptions>(name, values);
-    return ScatterAllGather(promise(call, call.ranks));
+    const auto options = read_options<ScatterOptions>(name, values);
+    const auto spread = static_cast<Spread>(options.gather);
+    if (!ScatterAllGather::applies(call.ranks, spread))
+        fail("schedule '", name, "(gather=doubling)' is for powers of two of ranks, not for ", call.ranks);
+    return ScatterAllGather(promise(call, call.ranks, options.cut == 0 ? Cut::even : Cut::rounded_up),
+                            spread);
 }
 
 AnySchedule ring(const Call& call, std::string_view name, const OptionValues& values) {
     (void)read_options<NoOptions>(name, values);
-    return Ring(promise(call, call.operation == all_reduce ? call.ranks : 1));
+    return Ring(call.operation == all_reduce ? promise(call, call.ranks) : promise_blocks(call));
 }
 
+constexpr std::string_view fold_help =
+    "who sits out where ranks are no power of two: the last, or the even or odd ones of the first";
+
+struct DoublingOptions {
+    std::uint32_t fold = 0;
+    void visit(auto& field) { field("fold", fold, Choices{"last", "even", "odd"}, fold_help); }
+};
+
+AnySchedule recursive_doubling(const Call& call, std::string_view name, const OptionValues& values) {
+    if (call.operation == scan || call.operation == exscan) return plain<ScanDoubling>(call, name, values);
+    const auto options = read_options<DoublingOptions>(name, values);
+    return RecursiveDoubling(promise_blocks(call), static_cast<Fold>(options.fold));
+}
+
+struct HalvingOptions {
+    std::uint32_t fold = 0;
+    std::uint32_t order = 0;
+    std::uint32_t cut = 0;
+    void visit(auto& field) {
+        field("fold", fold, Choices{"last", "even", "odd"}, fold_help);
+        field("order", order, Choices{"far", "near"}, "which partners halve first; not of a reduce-scatter");
+        field(
+            "cut", cut, Choices{"even", "last"},
+            "sizes of the pieces: they differ by a byte, or the last has the rest; not of a reduce-scatter");
+    }
+};
+
 AnySchedule halving(const Call& call, std::string_view name, const OptionValues& values) {
-    (void)read_options<NoOptions>(name, values);
-    return Halving(promise(call, call.operation == all_reduce ? Halving::pieces(call.ranks) : 1));
+    const auto options = read_options<HalvingOptions>(name, values);
+    const auto fold = static_cast<Fold>(options.fold);
+    const auto order = static_cast<HalvingOrder>(options.order);
+    if (call.operation == reduce_scatter) {
+        if (options.order != 0 || options.cut != 0)
+            fail("schedule '", name, "': a reduce-scatter has no choice of order and cut; leave them out");
+        return Halving(promise_blocks(call), fold);
+    }
+    const auto whole = promise(call, Halving::pieces(call.ranks), options.cut == 0 ? Cut::even : Cut::last);
+    if (call.operation == reduce) return HalvingReduce(whole, fold, order);
+    return Halving(whole, fold, order);
 }
 
 struct RelayOptions {
@@ -65,7 +138,7 @@ struct RelayOptions {
 template <RelayOrder order>
 AnySchedule relay(const Call& call, std::string_view name, const OptionValues& values) {
     const auto options = read_options<RelayOptions>(name, values);
-    return Relay<order>(promise(call), options.k, options.barrier == 1);
+    return Relay<order>(promise(with_equal_blocks(call, name)), options.k, options.barrier == 1);
 }
 
 struct DirectDimensions {
@@ -76,7 +149,8 @@ struct DirectDimensions {
 };
 
 AnySchedule hypercube_direct(const Call& call, std::string_view name, const OptionValues& values) {
-    return CombiningHypercube(promise(call), read_options<DirectDimensions>(name, values).direct);
+    return CombiningHypercube(promise(with_equal_blocks(call, name)),
+                              read_options<DirectDimensions>(name, values).direct);
 }
 
 }  // namespace
@@ -103,7 +177,10 @@ const std::vector<ScheduleEntry>& schedules() {
          "in pieces: scattered along a tree, then round a ring; a reduction backwards",
          "Barnett et al. 1994; Thakur et al. 2005",
          "(ceil(log2 P) + P - 1) alpha + 2 (P - 1) / P m beta",
-         scatter_all_gather},
+         scatter_all_gather,
+         {},
+         {},
+         list_options<ScatterOptions>},
         {"ring",
          {all_gather, reduce_scatter, all_reduce},
          "one block per round to the next rank",
@@ -111,23 +188,30 @@ const std::vector<ScheduleEntry>& schedules() {
          "(P - 1) (alpha + m beta); all-reduce: 2 (P - 1) (alpha + m / P beta)",
          ring},
         {"recursive-doubling",
-         {all_gather, all_reduce},
+         {all_gather, all_reduce, scan, exscan},
          "exchanges over distances 1, 2, 4, ...: a hypercube",
          "Thakur et al. 2005; Kumar 2005, eq. 3.11",
-         "log2 P alpha + (P - 1) m beta; all-reduce: log2 P (alpha + m beta)",
-         plain<RecursiveDoubling>},
+         "log2 P alpha + (P - 1) m beta; all-reduce, scan, exscan: log2 P (alpha + m beta)",
+         recursive_doubling,
+         {},
+         {},
+         list_options<DoublingOptions>},
         {"halving",
-         {reduce_scatter, all_reduce},
-         "recursive halving; an all-reduce gathers again by doubling (Rabenseifner)",
+         {reduce_scatter, all_reduce, reduce},
+         "recursive halving; an all-reduce gathers again by doubling, a reduction along a tree "
+         "(Rabenseifner)",
          "Rabenseifner 2004",
-         "log2 P alpha + (P - 1) m beta; all-reduce: 2 log2 P alpha + 2 (P - 1) / P m beta",
-         halving},
+         "log2 P alpha + (P - 1) m beta; all-reduce, reduce: 2 log2 P alpha + 2 (P - 1) / P m beta",
+         halving,
+         {},
+         {},
+         list_options<HalvingOptions>},
         {"bruck",
          {all_gather, all_to_all},
          "ceil(log2 P) rounds for any P",
          "Bruck et al. 1997",
          "ceil(log2 P) alpha + (P - 1) m beta; all-to-all: ceil(log2 P) (alpha + P / 2 m (beta + gamma))",
-         plain<Bruck>},
+         uneven<Bruck>},
         {"neighbor-exchange",
          {all_gather},
          "two blocks per round between neighbors of a ring",
@@ -147,19 +231,19 @@ const std::vector<ScheduleEntry>& schedules() {
          "in round i straight to the rank i further",
          "Kumar 2005, eq. 4.2",
          "(P - 1) (alpha + m beta)",
-         plain<Direct<DirectOrder::cyclic>>},
+         uneven<Direct<DirectOrder::cyclic>>},
         {"pairwise",
          {all_to_all, all_gather, reduce_scatter},
          "in round i straight to and from rank r xor i: prefix send",
          "Kumar 2005, eq. 4.1",
          "(2^ceil(log2 P) - 1) (alpha + m beta)",
-         plain<Direct<DirectOrder::pairwise>>},
+         uneven<Direct<DirectOrder::pairwise>>},
         {"at-once",
          {all_to_all, all_gather, reduce_scatter},
          "straight to all ranks, without waiting between",
          "Kumar 2005, eq. 3.1",
          "(P - 1) (alpha + m beta)",
-         plain<Direct<DirectOrder::at_once>>},
+         uneven<Direct<DirectOrder::at_once>>},
         {"k-prefix",
          {all_gather},
          "blocks travel in hops of k ranks, round every stop to the ranks r xor 1, ..., k - 1",
@@ -223,6 +307,8 @@ bool ScheduleEntry::does(Operation operation) const {
 
 AnySchedule make_schedule(const Call& call, std::string_view text) {
     const NamedOptions named = read_named_options("schedule", text);
+    if (call.in_all && call.operation != all_gather && call.operation != reduce_scatter)
+        fail(operation_name(call.operation), ": only an all-gather or a reduce-scatter has bytes in all");
     std::vector<std::string> names;
     for (const ScheduleEntry& entry : schedules()) {
         if (!entry.does(call.operation)) continue;

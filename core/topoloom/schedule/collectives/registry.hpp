@@ -19,6 +19,8 @@ struct Call {
     Bytes bytes;  // as in Collective
     Rank root{0};
     std::shared_ptr<const Demand> demand = nullptr;  // of a many-to-many, whose bytes it gives
+    bool in_all =
+        false;  // bytes are all ranks' together, of an all-gather or a reduce-scatter, and need not come out even
 };
 
 /// One line of the registry.

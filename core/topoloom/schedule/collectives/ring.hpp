@@ -36,6 +36,18 @@ class Ring {
     void blocks(Rank from, Rank, std::uint64_t round, const Visit& visit) const {
         visit(std::uint64_t{block(from, round)});
     }
+    /// A sum leaves out the rank's own block, which comes last to it; a gather that of the next rank.
+    template <class Visit>
+    void totals(Rank rank, const Visit& visit) const {
+        if (collective_.ranks() == 1) return;
+        const Rank next = collective_.shifted(rank, 1);
+        const Bytes all = collective_.bytes_of(0, collective_.ranks());
+        Bytes sent;
+        if (collective_.operation() != Operation::all_gather) sent += all - collective_.bytes_of(rank.value);
+        if (collective_.operation() != Operation::reduce_scatter)
+            sent += all - collective_.bytes_of(next.value);
+        visit(next, sent, static_cast<std::int64_t>(rounds()));
+    }
     /// The first pieces are the longest.
     template <class Visit>
     void busiest(std::uint64_t round, const Visit& visit) const {

@@ -6,92 +6,148 @@
 #include <bit>
 #include <utility>
 
+#include "topoloom/schedule/collectives/binomial_children.hpp"
 #include "topoloom/schedule/schedule.hpp"
 
 namespace topoloom {
 
-/// A broadcast scatters the pieces along a binomial tree, then gathers them on all ranks round a ring; a reduction is the
-/// same backwards: a reduce-scatter round the ring, and a gather along the tree. Positions count from the root; piece p is
-/// that of position p. Source: M. Barnett et al., Interprocessor collective communication library (InterCom), SHPCC 1994;
-/// Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005.
+/// How ranks exchange their pieces: round a ring, or over distances 1, 2, 4, ..., which takes a power of two of them.
+enum class Spread : std::uint8_t { ring, doubling };
+
+/// A broadcast scatters the pieces along a binomial tree, then gathers them on all ranks; a reduction is the same backwards: a
+/// reduce-scatter, and a gather along the tree. Positions count from the root; piece p is that of position p. Source:
+/// M. Barnett et al., Interprocessor collective communication library (InterCom), SHPCC 1994; Thakur, Rabenseifner, Gropp,
+/// IJHPCA 19(1), 2005.
 class ScatterAllGather {
    public:
     /// In one piece a rank.
-    explicit ScatterAllGather(Collective collective) : collective_(std::move(collective)) {}
+    explicit ScatterAllGather(Collective collective, Spread spread = Spread::ring)
+        : collective_(std::move(collective)), spread_(spread) {}
+    [[nodiscard]] static bool applies(std::size_t ranks, Spread spread) {
+        return spread == Spread::ring || std::has_single_bit(ranks);
+    }
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
-    [[nodiscard]] std::uint64_t rounds() const { return tree_rounds() + collective_.ranks() - 1; }
+    [[nodiscard]] std::uint64_t rounds() const {
+        return tree_rounds() + (round_a_ring() ? collective_.ranks() - 1 : tree_rounds());
+    }
     [[nodiscard]] Transfer transfer(std::uint64_t round) const {
-        return on_tree(round) ? Transfer::move : spreads() ? Transfer::copy : Transfer::combine;
+        return on_tree(round) ? Transfer::move : broadcasts() ? Transfer::copy : Transfer::combine;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
-        spreads() ? down(rank, round, visit) : up(rank, round, visit);
+        broadcasts() ? down(rank, round, visit) : up(rank, round, visit);
     }
     template <class Visit>
     void receives(Rank rank, std::uint64_t round, const Visit& visit) const {
-        spreads() ? up(rank, round, visit) : down(rank, round, visit);
+        broadcasts() ? up(rank, round, visit) : down(rank, round, visit);
+    }
+    /// From a rank to the next goes every piece but the next one's own.
+    template <class Visit>
+    void totals(Rank rank, const Visit& visit) const {
+        const std::size_t ranks = collective_.ranks(), position = collective_.position(rank);
+        const auto over_tree = [&](std::size_t peer, std::size_t first, std::size_t count) {
+            if (!collective_.is_empty(first))
+                visit(collective_.at(peer), collective_.bytes_of(first, count), std::int64_t{1});
+        };
+        if (broadcasts()) {
+            each_binomial_child(position, ranks, [&](std::size_t child, std::size_t below) {
+                over_tree(child, child, below);
+            });
+        } else {
+            with_binomial_parent(position, ranks, [&](std::size_t parent, std::size_t below) {
+                over_tree(parent, position, below);
+            });
+        }
+        const std::uint64_t others = rounds() - tree_rounds();
+        if (others == 0) return;
+        if (round_a_ring()) {
+            const Rank to = collective_.shifted(rank, broadcasts() ? 1 : ranks - 1);
+            const std::size_t missing = collective_.position(broadcasts() ? to : rank);
+            visit(to, collective_.bytes_of(0, ranks) - collective_.bytes_of(missing),
+                  static_cast<std::int64_t>(others));
+            return;
+        }
+        for (std::uint64_t i = 0; i < others; ++i) {
+            sends(rank, broadcasts() ? tree_rounds() + i : i,
+                  [&](Rank to, Bytes bytes) { visit(to, bytes, std::int64_t{1}); });
+        }
     }
     template <class Visit>
     void blocks(Rank from, Rank to, std::uint64_t round, const Visit& visit) const {
-        const std::size_t lower = collective_.position(spreads() ? to : from);
-        const std::size_t upper = collective_.position(spreads() ? from : to);
-        if (!on_tree(round)) return visit(std::uint64_t{piece(upper, round)});
-        for (std::size_t i = 0; i < below(lower, round); ++i) visit(std::uint64_t{lower + i});
+        const Range pieces = broadcasts() ? carried(from, to, round) : carried(to, from, round);
+        for (std::size_t piece = pieces.first; piece < pieces.first + pieces.count; ++piece)
+            if (!collective_.is_empty(piece)) visit(std::uint64_t{piece});
     }
     /// The first pieces are the longest.
     template <class Visit>
     void busiest(std::uint64_t round, const Visit& visit) const {
-        const std::size_t upper = on_tree(round) ? 0 : step(round) - tree_rounds();
-        const std::size_t lower = upper + (on_tree(round) ? distance(round) : 1);
-        visit(collective_.at(spreads() ? upper : lower));
+        const std::size_t upper =
+            on_tree(round) || !round_a_ring() ? 0 : static_cast<std::size_t>(step(round) - tree_rounds());
+        visit(collective_.at(broadcasts() ? upper : upper + distance(round)));
     }
 
    private:
-    [[nodiscard]] bool spreads() const { return collective_.operation() == Operation::broadcast; }
+    struct Range {
+        std::size_t first, count;
+    };
+
+    [[nodiscard]] bool broadcasts() const { return collective_.operation() == Operation::broadcast; }
+    [[nodiscard]] bool round_a_ring() const { return spread_ == Spread::ring; }
     [[nodiscard]] std::uint64_t tree_rounds() const {
         return static_cast<std::uint64_t>(std::bit_width(collective_.ranks() - 1));
     }
     /// Of the broadcast.
     [[nodiscard]] std::uint64_t step(std::uint64_t round) const {
-        return spreads() ? round : rounds() - 1 - round;
+        return broadcasts() ? round : rounds() - 1 - round;
     }
     [[nodiscard]] bool on_tree(std::uint64_t round) const { return step(round) < tree_rounds(); }
     [[nodiscard]] std::size_t distance(std::uint64_t round) const {
-        return std::size_t{1} << (tree_rounds() - 1 - step(round));
+        if (on_tree(round)) return std::size_t{1} << (tree_rounds() - 1 - step(round));
+        return round_a_ring() ? 1 : std::size_t{1} << (step(round) - tree_rounds());
     }
-    [[nodiscard]] std::size_t below(std::size_t child, std::uint64_t round) const {
-        return std::min(distance(round), collective_.ranks() - child);
-    }
-    /// What passes from a position to the next on the ring.
-    [[nodiscard]] std::size_t piece(std::size_t upper, std::uint64_t round) const {
+    /// Pieces that the broadcast sends from one rank to the other.
+    [[nodiscard]] Range carried(Rank from, Rank to, std::uint64_t round) const {
+        const std::size_t upper = collective_.position(from), lower = collective_.position(to);
+        if (on_tree(round)) return {lower, std::min(distance(round), collective_.ranks() - lower)};
+        if (!round_a_ring()) return {upper & ~(distance(round) - 1), distance(round)};
         const std::size_t back = step(round) - tree_rounds();
-        return upper >= back ? upper - back : upper + collective_.ranks() - back;
+        return {upper >= back ? upper - back : upper + collective_.ranks() - back, 1};
     }
-    /// To the children and to the next on the ring.
+    template <class Visit>
+    void send(Rank from, Rank to, Rank peer, std::uint64_t round, const Visit& visit) const {
+        const Range pieces = carried(from, to, round);
+        // A tree passes nothing on to those who have what is empty.
+        if (on_tree(round) && collective_.is_empty(pieces.first)) return;
+        visit(peer, collective_.bytes_of(pieces.first, pieces.count));
+    }
+    /// To whom the broadcast sends.
     template <class Visit>
     void down(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const std::size_t position = collective_.position(rank);
-        if (!on_tree(round)) {
-            return visit(collective_.shifted(rank, 1), collective_.bytes_of(piece(position, round)));
+        const std::size_t position = collective_.position(rank), h = distance(round);
+        Rank to = collective_.shifted(rank, h);
+        if (on_tree(round)) {
+            if ((position & (2 * h - 1)) != 0 || position + h >= collective_.ranks()) return;
+        } else if (!round_a_ring()) {
+            to = collective_.at(position ^ h);
         }
-        const std::size_t child = position + distance(round);
-        if ((position & (2 * distance(round) - 1)) == 0 && child < collective_.ranks())
-            visit(collective_.at(child), collective_.bytes_of(child, below(child, round)));
+        send(rank, to, to, round, visit);
     }
+    /// From whom.
     template <class Visit>
     void up(Rank rank, std::uint64_t round, const Visit& visit) const {
-        const std::size_t position = collective_.position(rank);
-        if (!on_tree(round)) {
-            const Rank before = collective_.shifted(rank, collective_.ranks() - 1);
-            return visit(before, collective_.bytes_of(piece(collective_.position(before), round)));
+        const std::size_t position = collective_.position(rank), h = distance(round);
+        Rank from = collective_.shifted(rank, collective_.ranks() - h);
+        if (on_tree(round)) {
+            if ((position & (2 * h - 1)) != h) return;
+        } else if (!round_a_ring()) {
+            from = collective_.at(position ^ h);
         }
-        if ((position & (2 * distance(round) - 1)) == distance(round))
-            visit(collective_.at(position - distance(round)),
-                  collective_.bytes_of(position, below(position, round)));
+        send(from, rank, from, round, visit);
     }
 
     Collective collective_;
+    Spread spread_;
 };
 
 }  // namespace topoloom

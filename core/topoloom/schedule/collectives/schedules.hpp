@@ -12,11 +12,13 @@
 #include "topoloom/schedule/collectives/direct.hpp"
 #include "topoloom/schedule/collectives/dissemination.hpp"
 #include "topoloom/schedule/collectives/halving.hpp"
+#include "topoloom/schedule/collectives/halving_reduce.hpp"
 #include "topoloom/schedule/collectives/many_to_many_direct.hpp"
 #include "topoloom/schedule/collectives/neighbor_exchange.hpp"
 #include "topoloom/schedule/collectives/recursive_doubling.hpp"
 #include "topoloom/schedule/collectives/relay.hpp"
 #include "topoloom/schedule/collectives/ring.hpp"
+#include "topoloom/schedule/collectives/scan.hpp"
 #include "topoloom/schedule/collectives/scatter_all_gather.hpp"
 
 namespace topoloom {
@@ -28,6 +30,8 @@ using AnySchedule = std::variant<   //
     Ring,                           //
     RecursiveDoubling,              //
     Halving,                        //
+    HalvingReduce,                  //
+    ScanDoubling,                   //
     Bruck,                          //
     NeighborExchange,               //
     Dissemination,                  //

@@ -35,23 +35,4 @@ Bytes copied(const AnySchedule& schedule, Rank rank, std::uint64_t round) {
     });
 }
 
-CommGraph pattern(const AnySchedule& schedule, int threads) {
-    return with_schedule(schedule, [&](const auto& s) {
-        const auto emit = [&](Rank from, const auto& add) {
-            for (std::uint64_t round = 0; round < s.rounds(); ++round)
-                s.sends(from, round, [&](Rank to, Bytes bytes) { add(Edge{to, bytes}); });
-        };
-        return CommGraph::from_rows(s.collective().ranks(), emit, {}, threads);
-    });
-}
-
-CommGraph phase(const AnySchedule& schedule, std::uint64_t round, int threads) {
-    return with_schedule(schedule, [&](const auto& s) {
-        const auto emit = [&](Rank from, const auto& add) {
-            s.sends(from, round, [&](Rank to, Bytes bytes) { add(Edge{to, bytes}); });
-        };
-        return CommGraph::from_rows(s.collective().ranks(), emit, {}, threads);
-    });
-}
-
 }  // namespace topoloom

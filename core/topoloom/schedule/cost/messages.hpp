@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of any schedule: of a round, and all of them as communication graphs.
+// The messages of a round of any schedule.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "topoloom/pattern/comm_graph.hpp"
 #include "topoloom/schedule/collectives/schedules.hpp"
 
 namespace topoloom {
@@ -26,11 +25,5 @@ void list_messages(const AnySchedule& schedule, std::uint64_t round, Rank from,
 
 /// Bytes that a rank copies to put together what it sends in a round.
 [[nodiscard]] Bytes copied(const AnySchedule& schedule, Rank rank, std::uint64_t round);
-
-/// All messages as one graph. O(messages), memory for those of different pairs. Throws Error for more than 2^31 of these.
-[[nodiscard]] CommGraph pattern(const AnySchedule& schedule, int threads = 0);
-
-/// One round as a graph: a phase.
-[[nodiscard]] CommGraph phase(const AnySchedule& schedule, std::uint64_t round, int threads = 0);
 
 }  // namespace topoloom

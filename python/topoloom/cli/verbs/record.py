@@ -89,7 +89,7 @@ def command(
 
 
 def _facts(profile: Profile, collectives: str) -> dict[str, Any]:
-    from topoloom.graphs.collectives import OPERATIONS
+    from topoloom.graphs.mpi_collectives import OPERATIONS
 
     direct = profile.point_to_point()
     edges = profile.edges(collectives)

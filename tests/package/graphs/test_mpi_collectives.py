@@ -10,24 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topoloom import Error
-from topoloom.graphs.collectives import (
+from topoloom.graphs.messages import Messages
+from topoloom.graphs.mpi_collectives import (
     OPERATIONS,
     TABLE,
-    Messages,
-    exchanges,
     expand,
+    messages_by,
     rule_for,
-)
-from topoloom.graphs.collectives.rabenseifner import (
-    allreduce_rabenseifner,
-    reduce_rabenseifner,
-)
-from topoloom.graphs.collectives.trees import (
-    bcast_binomial,
-    gather_binomial,
-    reduce_binomial,
-    scatter_binomial,
-    scatter_pieces,
 )
 
 sizes = st.integers(2, 24)
@@ -35,14 +24,15 @@ amounts = st.integers(0, 300)
 powers = st.sampled_from([2, 4, 8, 16, 32])
 
 
-def pairs(*parts: Messages) -> dict[tuple[int, int], tuple[int, int]]:
-    """Add up {(source, target): (bytes, messages)}."""
-    found: dict[tuple[int, int], tuple[int, int]] = {}
-    for part in parts:
-        for s, t, size, count in zip(*(c.tolist() for c in part), strict=True):
-            old = found.get((s, t), (0, 0))
-            found[s, t] = (old[0] + size, old[1] + count)
-    return found
+Pairs = dict[tuple[int, int], tuple[int, int]]
+
+
+def pairs(operation: str, schedule: str, size: int, bytes: int, root: int = 0) -> Pairs:
+    """Give {(source, target): (bytes, messages)} of a schedule that the table names."""
+    rules = {(rule.operation, rule.schedule): rule for rule in TABLE}
+    found = messages_by(rules[operation, schedule], size, bytes, root)
+    rows = zip(*(column.tolist() for column in found), strict=True)
+    return {(s, t): (sent, count) for s, t, sent, count in rows}
 
 
 def assert_all_hold(ranks: rounds.Ranks, piece: int, contributions: set[int]) -> None:
@@ -56,7 +46,7 @@ def test_binomial_broadcast_reaches_every_rank_once(
     root = data.draw(st.integers(0, size - 1))
     slow = rounds.bcast_binomial(size, bytes, root)
     assert_all_hold(slow, 0, {root})
-    assert pairs(bcast_binomial(size, bytes, root)) == slow.sent
+    assert pairs("bcast", "binomial", size, bytes, root) == slow.sent
 
 
 @given(sizes, amounts, st.data())
@@ -66,7 +56,7 @@ def test_binomial_reduction_adds_every_rank(
     root = data.draw(st.integers(0, size - 1))
     slow = rounds.reduce_binomial(size, bytes, root)
     assert slow.held[root][0] == set(range(size))
-    assert pairs(reduce_binomial(size, bytes, root)) == slow.sent
+    assert pairs("reduce", "binomial", size, bytes, root) == slow.sent
 
 
 @given(sizes, amounts, st.data())
@@ -76,9 +66,9 @@ def test_binomial_gather_brings_every_block_and_scatter_is_its_mirror(
     root = data.draw(st.integers(0, size - 1))
     slow = rounds.gather_binomial(size, block, root)
     assert set(slow.held[root]) == set(range(size))
-    assert pairs(gather_binomial(size, block, root)) == slow.sent
+    assert pairs("gather", "binomial", size, block, root) == slow.sent
     mirror = {(t, s): sent for (s, t), sent in slow.sent.items()}
-    assert pairs(scatter_binomial(size, block, root)) == mirror
+    assert pairs("scatter", "binomial", size, block, root) == mirror
 
 
 @given(sizes, amounts, st.data())
@@ -88,11 +78,8 @@ def test_scattered_broadcast_with_a_ring_gives_every_piece_to_all(
     root = data.draw(st.integers(0, size - 1))
     slow = rounds.bcast_scattered(size, bytes, root, ring=True)
     assert all(set(held) == set(range(size)) for held in slow.held)
-    fast = (
-        scatter_pieces(size, bytes, root),
-        exchanges.bcast_pieces_ring(size, bytes, root),
-    )
-    assert pairs(*fast) == slow.sent
+    schedule = "scatter-all-gather(gather=ring,cut=rounded-up)"
+    assert pairs("bcast", schedule, size, bytes, root) == slow.sent
 
 
 @given(powers, amounts, st.data())
@@ -102,38 +89,36 @@ def test_scattered_broadcast_with_doubling_gives_every_piece_to_all(
     root = data.draw(st.integers(0, size - 1))
     slow = rounds.bcast_scattered(size, bytes, root, ring=False)
     assert all(set(held) == set(range(size)) for held in slow.held)
-    collected = exchanges.bcast_pieces_doubled(size, bytes, root)
-    assert pairs(scatter_pieces(size, bytes, root), collected) == slow.sent
+    schedule = "scatter-all-gather(gather=doubling,cut=rounded-up)"
+    assert pairs("bcast", schedule, size, bytes, root) == slow.sent
 
 
 @given(powers, amounts)
 def test_allgather_by_doubling_gives_every_block_to_all(size: int, total: int) -> None:
     slow = rounds.allgather(size, total, rounds.doubling_allgather)
     assert all(set(held) == set(range(size)) for held in slow.held)
-    assert pairs(exchanges.allgather_doubling(size, total, 0)) == slow.sent
+    assert pairs("allgatherv", "recursive-doubling", size, total) == slow.sent
 
 
 @pytest.mark.parametrize(
-    ("fast", "collect"),
-    [
-        (exchanges.allgather_ring, rounds.ring_allgather),
-        (exchanges.allgather_bruck, rounds.bruck_allgather),
-    ],
+    ("schedule", "collect"),
+    [("ring", rounds.ring_allgather), ("bruck", rounds.bruck_allgather)],
 )
 @given(size=sizes, total=amounts)
 def test_allgather_gives_every_block_to_all(
-    fast: object, collect: object, size: int, total: int
+    schedule: str, collect: object, size: int, total: int
 ) -> None:
     slow = rounds.allgather(size, total, collect)  # type: ignore[arg-type]
     assert all(set(held) == set(range(size)) for held in slow.held)
-    assert pairs(fast(size, total, 0)) == slow.sent  # type: ignore[operator]
+    assert pairs("allgatherv", schedule, size, total) == slow.sent
 
 
 @given(sizes, amounts)
 def test_allreduce_adds_every_rank_everywhere(size: int, bytes: int) -> None:
     slow = rounds.allreduce_doubling(size, bytes)
     assert_all_hold(slow, 0, set(range(size)))
-    assert pairs(exchanges.allreduce_doubling(size, bytes, 0)) == slow.sent
+    schedule = "recursive-doubling(fold=even)"
+    assert pairs("allreduce", schedule, size, bytes) == slow.sent
 
 
 @given(sizes, amounts)
@@ -143,7 +128,8 @@ def test_rabenseifners_allreduce_adds_every_piece_everywhere(
     slow = rounds.allreduce_rabenseifner(size, bytes)
     for piece in range(len(slow.sizes)):
         assert_all_hold(slow, piece, set(range(size)))
-    assert pairs(allreduce_rabenseifner(size, bytes, 0)) == slow.sent
+    schedule = "halving(fold=even,order=near,cut=last)"
+    assert pairs("allreduce", schedule, size, bytes) == slow.sent
 
 
 @given(sizes, amounts, st.data())
@@ -154,21 +140,23 @@ def test_rabenseifners_reduction_adds_every_piece_at_the_root(
     slow = rounds.reduce_rabenseifner(size, bytes, root)
     everybody = set(range(size))
     assert all(slow.held[root][p] == everybody for p in range(len(slow.sizes)))
-    assert pairs(reduce_rabenseifner(size, bytes, root)) == slow.sent
+    schedule = "halving(fold=odd,order=near,cut=last)"
+    assert pairs("reduce", schedule, size, bytes, root) == slow.sent
 
 
 @given(sizes, amounts)
 def test_reduce_scatter_by_halving_adds_each_ranks_block(size: int, total: int) -> None:
     slow = rounds.reduce_scatter_halving(size, total)
     assert all(slow.held[r][r] == set(range(size)) for r in range(size))
-    assert pairs(exchanges.reduce_scatter_halving(size, total, 0)) == slow.sent
+    assert pairs("reduce_scatter", "halving(fold=even)", size, total) == slow.sent
 
 
 @given(sizes, amounts)
 def test_scan_adds_the_ranks_before(size: int, bytes: int) -> None:
     slow = rounds.scan_doubling(size, bytes)
     assert all(set(range(r + 1)) <= slow.held[r][0] for r in range(size))
-    assert pairs(exchanges.scan_doubling(size, bytes, 0)) == slow.sent
+    for operation in ("scan", "exscan"):
+        assert pairs(operation, "recursive-doubling", size, bytes) == slow.sent
 
 
 @settings(max_examples=25)
@@ -177,16 +165,17 @@ def test_bruck_carries_every_block_of_an_all_to_all_home(size: int, block: int) 
     slow = rounds.alltoall_bruck(size, block)
     for target in range(size):
         assert all(s * size + target in slow.held[target] for s in range(size))
-    assert pairs(exchanges.alltoall_bruck(size, block, 0)) == slow.sent
+    assert pairs("alltoall", "bruck", size, block) == slow.sent
 
 
 @given(sizes, amounts)
 def test_pairs_send_each_block_once(size: int, bytes: int) -> None:
     everybody = {(s, t) for s in range(size) for t in range(size) if s != t}
-    alltoall = pairs(exchanges.alltoall_pairs(size, bytes, 0))
-    assert alltoall == dict.fromkeys(everybody, (bytes, 1))
+    for schedule in ("at-once", "pairwise"):
+        alltoall = pairs("alltoall", schedule, size, bytes)
+        assert alltoall == dict.fromkeys(everybody, (bytes, 1))
     blocks = rounds.cut(bytes, size)
-    scattered = pairs(exchanges.reduce_scatter_pairs(size, bytes, 0))
+    scattered = pairs("reduce_scatter", "pairwise", size, bytes)
     assert scattered == {(s, t): (blocks[t], 1) for s, t in everybody}
 
 
@@ -204,43 +193,45 @@ def test_after_a_barrier_every_rank_has_heard_of_every_other(size: int) -> None:
             expected[key] = (0, expected.get(key, (0, 0))[1] + 1)
         distance *= 2
     assert all(h == set(range(size)) for h in heard)
-    assert pairs(exchanges.barrier_dissemination(size, 0, 0)) == expected
+    assert pairs("barrier", "dissemination", size, 0) == expected
 
 
 @pytest.mark.parametrize(
-    ("operation", "size", "bytes", "name"),
+    ("operation", "size", "bytes", "schedule"),
     [
         ("bcast", 100, 12287, "binomial"),
         ("bcast", 7, 10**6, "binomial"),
-        ("bcast", 64, 12288, "scatter + recursive doubling"),
-        ("bcast", 100, 12288, "scatter + ring"),
-        ("bcast", 64, 524288, "scatter + ring"),
+        ("bcast", 64, 12288, "scatter-all-gather(gather=doubling,cut=rounded-up)"),
+        ("bcast", 100, 12288, "scatter-all-gather(gather=ring,cut=rounded-up)"),
+        ("bcast", 64, 524288, "scatter-all-gather(gather=ring,cut=rounded-up)"),
         ("reduce", 10, 2048, "binomial"),
-        ("reduce", 10, 2049, "Rabenseifner"),
-        ("allreduce", 10, 2048, "recursive doubling"),
-        ("allreduce", 10, 2049, "Rabenseifner"),
+        ("reduce", 10, 2049, "halving(fold=odd,order=near,cut=last)"),
+        ("allreduce", 10, 2048, "recursive-doubling(fold=even)"),
+        ("allreduce", 10, 2049, "halving(fold=even,order=near,cut=last)"),
         ("gather", 10, 1, "binomial"),
         ("scatter", 10, 10**7, "binomial"),
-        ("allgather", 64, 8191, "recursive doubling"),
+        ("allgather", 64, 8191, "recursive-doubling"),
         ("allgather", 64, 8192, "ring"),
-        ("allgather", 100, 819, "Bruck"),
+        ("allgather", 100, 819, "bruck"),
         ("allgather", 100, 820, "ring"),
-        ("allgatherv", 100, 81919, "Bruck"),
+        ("allgatherv", 100, 81919, "bruck"),
         ("allgatherv", 100, 81920, "ring"),
-        ("alltoall", 8, 256, "Bruck"),
-        ("alltoall", 7, 256, "pairwise"),
-        ("alltoall", 8, 257, "pairwise"),
-        ("reduce_scatter", 10, 524287, "recursive halving"),
+        ("alltoall", 8, 256, "bruck"),
+        ("alltoall", 7, 256, "at-once"),
+        ("alltoall", 8, 257, "at-once"),
+        ("alltoall", 8, 32768, "at-once"),
+        ("alltoall", 8, 32769, "pairwise"),
+        ("reduce_scatter", 10, 524287, "halving(fold=even)"),
         ("reduce_scatter", 10, 524288, "pairwise"),
         ("barrier", 10, 0, "dissemination"),
-        ("scan", 10, 8, "recursive doubling"),
-        ("exscan", 10, 8, "recursive doubling"),
+        ("scan", 10, 8, "recursive-doubling"),
+        ("exscan", 10, 8, "recursive-doubling"),
     ],
 )
 def test_the_algorithm_depends_on_size_and_count_as_mpich_documents(
-    operation: str, size: int, bytes: int, name: str
+    operation: str, size: int, bytes: int, schedule: str
 ) -> None:
-    assert rule_for(operation, size, bytes).name == name
+    assert rule_for(operation, size, bytes).schedule == schedule
 
 
 def test_every_operation_has_a_rule_that_always_holds() -> None:

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A ring of ranks.
+#pragma once
+
+#include <cstddef>
+
+#include "topoloom/base/unit.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+/// Rank i sends `bytes` to i + 1 mod n, but one rank alone sends nothing. Throws Error for n = 0, 2^31 or more ranks, and
+/// bytes < 0.
+[[nodiscard]] CommGraph ring(std::size_t rank_count, Bytes bytes);
+
+}  // namespace topoloom
