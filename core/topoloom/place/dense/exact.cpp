@@ -14,6 +14,7 @@
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/exact_congestion.hpp"
 #include "topoloom/machine/topology.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/qap/exact/branch_and_bound.hpp"
@@ -124,6 +125,16 @@ Placement place_exact(const Problem& problem, Meter& meter) {
     if (!goal.objective.is(Aim::congestion) || goal.phases.size() > 1 || !goal.background.empty())
         fail("exact proves hop-bytes, or congestion in one phase without other traffic; use another mapper");
     return place_for_congestion(problem, meter);
+}
+
+MapperEntry exact_mapper() {
+    return mapper_entry<place_exact>(
+        {.name = "exact",
+         .summary = "branch and bound: the best placement there is, proven, for about 20 slots",
+         .source = "Hahn, Grant 1998",
+         .needs = "graph, distances, memory for slots^4, time",
+         .serves = Serves::alone,
+         .minimizes = Minimizes::objective});
 }
 
 }  // namespace topoloom

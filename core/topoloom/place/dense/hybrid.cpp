@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/dense/hybrid.hpp"
-
+// Dense search for problems too large for it: on parts, then inside each of them.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -8,6 +7,7 @@
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/partition/bisection.hpp"
 #include "topoloom/place/dense/grasp.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/place/state/near_slots.hpp"
@@ -15,6 +15,13 @@
 namespace topoloom {
 
 namespace {
+
+struct HybridOptions {
+    std::uint32_t part = 125;
+    void visit(auto& field) {
+        field("part", part, Range{2, 1000}, "slots in a part; the last part may be smaller");
+    }
+};
 
 using Parts = std::vector<std::vector<std::uint32_t>>;
 
@@ -227,11 +234,24 @@ Placement place_in_parts(const Space& space, const Problem& problem, Meter& mete
     return placement_of(problem, position);
 }
 
-}  // namespace
-
+/// Splits ranks and slots into parts of equal sizes, the slots by closeness (1 / distance to the nearest ones), the
+/// ranks by bytes; maps parts of ranks to parts of slots by grasp() on the bytes and the average distances between
+/// parts; then the ranks of each part to its slots by grasp() (Sudheer 2012, sec. 6.2.3). A part is only exchanged
+/// for one of its size. About O(slots * part^2 + edges * log parts) on all cores.
 Placement place_hybrid(const Problem& problem, Meter& meter, const HybridOptions& options) {
     return with_space(problem.machine(),
                       [&](const auto& space) { return place_in_parts(space, problem, meter, options.part); });
+}
+
+}  // namespace
+
+MapperEntry hybrid_mapper() {
+    return mapper_entry<place_hybrid>(
+        {.name = "hybrid",
+         .summary = "grasp between parts of ranks and slots, then inside each of them",
+         .source = "Sudheer 2012, sec. 6.2.3",
+         .needs = "graph, distances",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/grid_folding.hpp"
 #include "topoloom/place/grid/node_blocking.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
@@ -235,6 +236,15 @@ Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter) 
         nearest.try_slots({structured.slots().begin(), structured.slots().end()});
     }
     return nearest.placement();
+}
+
+MapperEntry tile_mapper() {
+    return mapper_entry<place_tile>(
+        {.name = "tile",
+         .summary = "a compact piece of the ranks' grid for every node: tiles, boxes, strips or halves of it",
+         .source = "Karlsson 2012, ch. 5; Hunold et al. 2020",
+         .needs = "grid of ranks, nodes",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

@@ -10,6 +10,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/links/local_opt.hpp"
 #include "topoloom/place/local/cooling.hpp"
 #include "topoloom/place/side_by_side.hpp"
@@ -144,6 +145,16 @@ Placement improve_congestion(const Problem& problem, Placement start, Meter& met
     start = improve_by_local_opt(problem, std::move(start), brief);
     meter.spend(brief.done());
     return start;
+}
+
+MapperEntry congestion_mapper() {
+    return mapper_entry<improve_congestion>(
+        {.name = "congestion",
+         .summary = "simulated annealing that flattens the loads of links, between two local-opts",
+         .source = "Sudheer 2012, ch. 7; Connolly 1990",
+         .needs = "graph, routes, time",
+         .serves = Serves::alone,
+         .minimizes = Minimizes::links});
 }
 
 }  // namespace topoloom

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "topoloom/machine/allocations/curves.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/local/anneal_walker.hpp"
 #include "topoloom/place/local/cooling.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
@@ -187,6 +188,16 @@ Placement improve_by_annealing(const Problem& problem, Placement start, Meter& m
     constexpr std::uint32_t region_size = 2048;  // ranks: what fits the caches
     return anneal_by_regions(problem, std::move(start), meter, options,
                              problem.rank_count() > max_ranks_side_by_side ? region_size : 0);
+}
+
+MapperEntry anneal_mapper() {
+    return mapper_entry<improve_by_annealing>(
+        {.name = "anneal",
+         .summary =
+             "simulated annealing: moves ranks beside their partners, less and less often for the worse",
+         .source = "Connolly 1990",
+         .needs = "graph, distances, time",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/free_slots.hpp"
@@ -173,6 +174,22 @@ Placement improve_by_resettling(const Problem& problem, Placement start, Meter& 
     return with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
         return Resettling<Space>(space, slots, problem, start).run(meter);
     });
+}
+
+MapperEntry previous_mapper() {
+    return mapper_entry<place_previous>(
+        {.name = "previous",
+         .summary = "where the ranks were before; the others beside their partners",
+         .needs = "earlier placement",
+         .serves = Serves::both});
+}
+
+MapperEntry resettle_mapper() {
+    return mapper_entry<improve_by_resettling>(
+        {.name = "resettle",
+         .summary = "exchanges that pay for what they move from where it was",
+         .needs = "graph, distances, earlier placement",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/local/rotate.hpp"
-
+// Cyclic exchanges of a few ranks: the way out where no exchange of two helps.
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/local/ejection_path.hpp"
+#include "topoloom/place/local/rotate_options.hpp"
 #include "topoloom/place/local/rotate_routes.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/fast_space.hpp"
@@ -123,8 +124,13 @@ class RotateSearch {
     EjectionPath path_;
 };
 
-}  // namespace
-
+/// Moves a rank to a slot near a partner, where it is better off; whoever was there goes to the best slot near its own
+/// partners, or to the slot that became free, and so on: a cycle of at most `length` ranks, or a chain that ends on a
+/// free slot, is kept as soon as it lowers hop-bytes, else taken back. Visits the ranks whose surroundings changed until
+/// none is left or the budget ends. This is ejection chains with the gain criterion of Lin and Kernighan (Glover, Ejection
+/// chains, reference structures and alternating path methods, Discrete Applied Mathematics 65 (1996)). A visit costs
+/// O(partners * near) evaluations of O(degree), and one such search more for each rank that is ejected. Work counts
+/// evaluations. Under another objective than hop-bytes: rotate_on_routes().
 Placement improve_by_rotations(const Problem& problem, Placement start, Meter& meter,
                                const RotateOptions& options) {
     const Allocation& allocation = problem.allocation();
@@ -135,6 +141,19 @@ Placement improve_by_rotations(const Problem& problem, Placement start, Meter& m
         RotateSearch<Space> search(space, slots, near, problem, start, options);
         return placement_at(allocation, search.run(meter));
     });
+}
+
+}  // namespace
+
+MapperEntry rotate_mapper() {
+    return mapper_entry<improve_by_rotations>(
+        {.name = "rotate",
+         .summary =
+             "moves chains of a few ranks, each to the slot of the next or to a free one, until none helps",
+         .source = "Glover 1996",
+         .needs = "graph, distances",
+         .serves = Serves::alone,
+         .minimizes = Minimizes::objective});
 }
 
 }  // namespace topoloom

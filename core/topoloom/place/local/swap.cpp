@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/fast_space.hpp"
@@ -98,6 +99,15 @@ Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter
         SwapSearch<Space> search(space, slots, problem, start, options);
         return placement_at(problem.allocation(), search.run(meter));
     });
+}
+
+MapperEntry swap_mapper() {
+    return mapper_entry<improve_by_swaps>(
+        {.name = "swap",
+         .summary = "exchanges pairs of ranks, and ranks with free slots, until none helps",
+         .source = "Brandfass, Alrutz, Gerhold 2013",
+         .needs = "graph, distances",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

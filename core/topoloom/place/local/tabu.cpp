@@ -5,6 +5,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/partition/gain_heap.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/place/state/fast_space.hpp"
@@ -191,6 +192,16 @@ Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
             options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
         return placement_at(problem.allocation(), search.run(iterations, meter));
     });
+}
+
+MapperEntry tabu_mapper() {
+    return mapper_entry<improve_by_tabu>(
+        {.name = "tabu",
+         .summary =
+             "always the best exchange that undoes no late one, even if it makes things worse for a while",
+         .source = "Taillard 1991; Benlic, Hao 2015",
+         .needs = "graph, distances",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

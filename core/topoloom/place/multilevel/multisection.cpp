@@ -7,6 +7,7 @@
 
 #include "topoloom/partition/bisection.hpp"
 #include "topoloom/partition/two_way_choices.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
 #include "topoloom/place/multilevel/part_batches.hpp"
 #include "topoloom/place/multilevel/part_preference.hpp"
@@ -53,8 +54,7 @@ class Multisection {
                      .family = options.family,
                      .cycles = options.family > 1 ? options.family : 0,
                      .cuts = options.cuts},
-          machine_(space, problem.allocation(), problem.capacity().capacities(),
-                   options.rings == 0 ? FullRings::lines : FullRings::rings),
+          machine_(space, problem.allocation(), problem.capacity().capacities(), options.rings),
           ranks_(problem.rank_count()),
           local_(problem.rank_count()),
           part_of_(problem.rank_count(), 0),
@@ -491,6 +491,14 @@ Placement draft_multisection(const Problem& problem, Meter& meter, const Multise
 Placement place_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
     Placement placement = draft_multisection(problem, meter, options);
     return problem.capacity().one_rank_per_slot() ? placement : fitted(problem, std::move(placement));
+}
+
+MapperEntry multisection_mapper() {
+    return mapper_entry<place_multisection>({.name = "multisection",
+                                             .summary = "splits the ranks along the machine, level by level",
+                                             .source = "Pellegrini, Roman 1996; Karypis, Kumar 1998",
+                                             .needs = "graph, distances",
+                                             .serves = Serves::both});
 }
 
 }  // namespace topoloom

@@ -15,11 +15,9 @@
 #include <vector>
 
 #include "topoloom/machine/machine.hpp"
+#include "topoloom/place/multilevel/full_rings.hpp"
 
 namespace topoloom {
-
-/// What the rings of a torus that an allocation fills evenly count as, while it is being divided.
-enum class FullRings { lines, rings };
 
 /// Distances between parts, by a few points that stand for each.
 ///

@@ -2,6 +2,7 @@
 #include "topoloom/place/multilevel/refine.hpp"
 
 #include "topoloom/partition/weighted_graph.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/shared/evolution.hpp"
 #include "topoloom/place/shared/fitting.hpp"
@@ -33,6 +34,15 @@ Placement refine_shared(const Problem& problem, Placement start, Meter& meter, c
         if (best.places.empty()) fail_to_fit();
         return placement_at(allocation, best.places, SlotUse::shared);
     });
+}
+
+MapperEntry refine_mapper() {
+    return mapper_entry<refine_shared>(
+        {.name = "refine",
+         .summary = "moves ranks between shared slots on many scales; for more ranks than slots",
+         .source = "Walshaw 2004; Sanders, Schulz 2012",
+         .needs = "graph, distances, shared slots",
+         .serves = Serves::shared});
 }
 
 }  // namespace topoloom

@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/simple/greedy.hpp"
-
+// Greedy constructors that grow a placement along the communication graph: GGE, MAHD and EMAHD.
 #include <algorithm>
 #include <numeric>
 #include <queue>
 #include <tuple>
 
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/free_slots.hpp"
 
 namespace topoloom {
 
 namespace {
+
+struct MahdOptions {
+    std::uint32_t weighted = 0;
+    void visit(auto& field) {
+        field("weighted", weighted, Range{0, 1},
+              "1: weigh the distance to each partner by the bytes exchanged with it");
+    }
+};
+
+struct EmahdOptions : MahdOptions {
+    std::uint32_t starts = 0;
+    void visit(auto& field) {
+        MahdOptions::visit(field);
+        field("starts", starts, Range{0, 1e9}, "first ranks to try, spread evenly; 0: every rank");
+    }
+};
 
 enum class Beside { all_partners, all_partners_by_bytes, latest_partner };
 
@@ -175,16 +191,20 @@ Rank start_rank(const std::vector<Rank>& by_degree, std::size_t i, std::size_t c
     return by_degree[i * by_degree.size() / count];
 }
 
-}  // namespace
-
+/// GGE, the comparator of the same chapter: like MAHD, but beside the most recently placed partner only.
 Placement place_gge(const Problem& problem, Meter& meter) {
     return grow(problem, meter, Beside::latest_partner);
 }
 
+/// MAHD (Sudheer 2012, ch. 6, algorithm 1): starts with the rank of most partners on the node nearest to all others,
+/// then always takes the rank of most partners among the neighbors of placed ones, and puts it on the free slot with
+/// the least average distance to its placed partners. Ties go to the lowest index. Every component of the graph
+/// starts anew at the most central free slot. About O(edges + ranks * log slots) on a torus.
 Placement place_mahd(const Problem& problem, Meter& meter, const MahdOptions& options) {
     return grow(problem, meter, by(options.weighted));
 }
 
+/// MAHD from every first rank (or an even choice of them), on all cores; keeps the least hop-bytes.
 Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& options) {
     struct Run {
         std::vector<Slot> slots;
@@ -215,6 +235,33 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
         }
     }
     return {problem.allocation(), std::move(best.slots)};
+}
+
+}  // namespace
+
+MapperEntry gge_mapper() {
+    return mapper_entry<place_gge>(
+        {.name = "gge",
+         .summary = "greedy graph embedding: beside the most recently placed partner",
+         .source = "Sudheer 2012, sec. 6.2",
+         .needs = "graph, distances",
+         .serves = Serves::alone});
+}
+
+MapperEntry mahd_mapper() {
+    return mapper_entry<place_mahd>({.name = "mahd",
+                                     .summary = "minimum average hop distance to all placed partners",
+                                     .source = "Sudheer 2012, ch. 6, alg. 1",
+                                     .needs = "graph, distances",
+                                     .serves = Serves::alone});
+}
+
+MapperEntry emahd_mapper() {
+    return mapper_entry<place_emahd>({.name = "emahd",
+                                      .summary = "mahd from every possible first rank, the best of them",
+                                      .source = "Sudheer 2012, sec. 6.2",
+                                      .needs = "graph, distances, time",
+                                      .serves = Serves::alone});
 }
 
 }  // namespace topoloom

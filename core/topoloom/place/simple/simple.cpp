@@ -6,6 +6,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 
 namespace topoloom {
@@ -120,6 +121,37 @@ Placement place_in_order(const Problem& problem, std::span<const std::uint32_t> 
     for (std::size_t i = 0; i < ranks.size(); ++i)
         slots[ranks[i]] = problem.allocation().slots()[positions[i]];
     return {problem.allocation(), std::move(slots)};
+}
+
+MapperEntry block_mapper() {
+    return mapper_entry<place_block>({.name = "block",
+                                      .summary = "rank i on slot i: what launchers do by default",
+                                      .needs = "nothing",
+                                      .serves = Serves::both});
+}
+
+MapperEntry round_robin_mapper() {
+    return mapper_entry<place_round_robin>(
+        {.name = "round-robin",
+         .summary =
+             "rank i on node i mod n: ranks dealt to the nodes like cards; shared slots: on slot i mod n",
+         .needs = "nodes",
+         .serves = Serves::both});
+}
+
+MapperEntry folded_mapper() {
+    return mapper_entry<place_folded>({.name = "folded",
+                                       .summary = "like round-robin, but every other round runs backwards",
+                                       .source = "Karlsson 2012, ch. 4",
+                                       .needs = "nodes",
+                                       .serves = Serves::alone});
+}
+
+MapperEntry random_mapper() {
+    return mapper_entry<place_random>({.name = "random",
+                                       .summary = "a random permutation of the slots",
+                                       .needs = "seed",
+                                       .serves = Serves::both});
 }
 
 }  // namespace topoloom

@@ -9,6 +9,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 #include "topoloom/place/state/space_pull.hpp"
 #include "topoloom/place/state/spare_slots.hpp"
@@ -161,6 +162,16 @@ std::optional<Placement> place_recognized_bricks(const Problem& problem, Meter& 
     auto placed = fill(problem, *patches, meter);
     if (std::holds_alternative<Rank>(placed)) return std::nullopt;
     return std::get<Placement>(std::move(placed));
+}
+
+MapperEntry bricks_mapper() {
+    return mapper_entry<place_bricks>(
+        {.name = "bricks",
+         .summary =
+             "patches of molecular dynamics by bisection of space, computes in the brick between theirs",
+         .source = "Bhatele, Kale 2008",
+         .needs = "patches and computes, distances",
+         .serves = Serves::both});
 }
 
 }  // namespace topoloom

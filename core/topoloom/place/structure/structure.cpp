@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/grid_folding.hpp"
 #include "topoloom/place/grid/grid_orders.hpp"
 #include "topoloom/place/grid/paired_halving.hpp"
@@ -293,6 +294,16 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
 Placement place_structure(const Problem& problem, Meter& meter) {
     std::optional<StructuredPlacement> found = place_by_structure(problem, meter);
     return found ? std::move(found->placement) : place_block(problem, meter);
+}
+
+MapperEntry structure_mapper() {
+    return mapper_entry<place_structure>(
+        {.name = "structure",
+         .summary =
+             "recognizes grids, rings, hypercubes, groups and trees; fits boxes and foldings to the machine",
+         .source = "Bhatele, Kale 2008; Hammack, Imrich 2009",
+         .needs = "graph, distances",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom
