@@ -66,14 +66,14 @@ class NearTabu {
         }
         released.clear();
         while (!heap_.empty() && !meter.exhausted()) {
-            const Rank u{heap_.top()};
+            const Rank u{heap_.top().value};
             const std::int64_t gain = gain_of(u, target_[u.value], meter);
             // What happened farther away may have changed it.
             if (gain == heap_.top_gain() && allowed(u, target_[u.value], gain)) {
                 perform(u, target_[u.value], gain, meter);
                 return;
             }
-            heap_.erase(u.value);
+            heap_.erase(Vertex{u.value});
             evaluate(u, meter);
         }
     }
@@ -104,7 +104,7 @@ class NearTabu {
     }
 
     void stay(Rank u) {
-        if (heap_.contains(u.value)) heap_.erase(u.value);
+        if (heap_.contains(Vertex{u.value})) heap_.erase(Vertex{u.value});
         if (staying_[u.value]) return;  // moved all the same: its stay goes on
         staying_[u.value] = true;
         released_[(now_ + 1 + rng_.below(max_stay - 1)) % max_stay].push_back(u);
@@ -146,9 +146,9 @@ class NearTabu {
             for (const std::uint32_t to : near_slots_.near(state_.position(peers[i]))) offer(to);
         }
         if (found) {
-            heap_.set(u.value, best);
-        } else if (heap_.contains(u.value)) {
-            heap_.erase(u.value);
+            heap_.set(Vertex{u.value}, best);
+        } else if (heap_.contains(Vertex{u.value})) {
+            heap_.erase(Vertex{u.value});
         }
     }
 

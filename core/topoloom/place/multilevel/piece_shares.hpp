@@ -13,15 +13,15 @@
 namespace topoloom {
 
 /// The cheapest way to deal ranks to pieces, for when time is up: by piece, in order.
-[[nodiscard]] inline std::vector<std::uint32_t> fill_in_order(std::span<const std::uint32_t> ranks,
-                                                              std::span<const std::int64_t> mass,
-                                                              std::vector<std::int64_t> room) {
-    std::vector<std::uint32_t> piece_of;
+[[nodiscard]] inline std::vector<Part> fill_in_order(std::span<const Vertex> ranks,
+                                                     std::span<const std::int64_t> mass,
+                                                     std::vector<std::int64_t> room) {
+    std::vector<Part> piece_of;
     std::uint32_t at = 0;
-    for (const std::uint32_t u : ranks) {
-        while (at + 1 < room.size() && room[at] < mass[u]) ++at;
-        room[at] -= mass[u];
-        piece_of.push_back(at);
+    for (const Vertex u : ranks) {
+        while (at + 1 < room.size() && room[at] < mass[u.value]) ++at;
+        room[at] -= mass[u.value];
+        piece_of.emplace_back(at);
     }
     return piece_of;
 }

@@ -21,18 +21,18 @@ Placement refine_shared(const Problem& problem, Placement start, Meter& meter, c
                                          .patience = options.patience};
         const auto make = [&](const WeightedGraph&, std::size_t number, std::uint64_t seed,
                               std::uint64_t& work) {
-            if (number == 0) return positions_of(allocation, start.slots());
+            if (number == 0) return parts_of(allocation, start.slots());
             const Budget unlimited;
             Meter own(unlimited);
             const Placement other = draft_multisection(problem.with_seed(seed), own, {});
             work += own.done();
-            return positions_of(allocation, other.slots());
+            return parts_of(allocation, other.slots());
         };
         const auto best = Evolution<Space>(space, graph, points, problem.capacity().capacities(), evolution,
                                            problem.seed(), problem.threads())
                               .run(make, meter);
-        if (best.places.empty()) fail_to_fit();
-        return placement_at(allocation, best.places, SlotUse::shared);
+        if (best.parts.empty()) fail_to_fit();
+        return placement_in(allocation, best.parts);
     });
 }
 
