@@ -57,9 +57,11 @@ WeightedGraph closeness_graph(const Space& space, const Problem& problem) {
     const NearSlots near(allocation, nearest, problem.threads());
     const auto points = slot_points(space, allocation);
     std::vector<std::map<std::uint32_t, std::int64_t>> rows(points.size());
-    for (std::uint32_t x = 0; x < points.size(); ++x) {
-        for (const std::uint32_t y : near.near(x))
-            rows[x][y] = rows[y][x] = scale / (1 + std::int64_t{space.distance(points[x], points[y])});
+    for (const Position x : ids<Position>(points.size())) {
+        for (const Position y : near.near(x)) {
+            const std::int64_t apart = space.distance(points[x.value], points[y.value]);
+            rows[x.value][y.value] = rows[y.value][x.value] = scale / (1 + apart);
+        }
     }
     return from_rows(std::move(rows));
 }
@@ -220,7 +222,7 @@ Placement place_in_parts(const Space& space, const Problem& problem, Meter& mete
                    problem.seed(), problem.threads(), meter, options);
     }
     std::vector<Vertex> number(slot_count, Vertex::none);
-    std::vector<std::uint32_t> position(slot_count);
+    std::vector<Position> position(slot_count);
     for (std::size_t k = 0; k < ranks.size(); ++k) {
         const std::vector<Vertex>& there = slots[to[k]];
         Permutation p(there.size());
@@ -229,9 +231,10 @@ Placement place_in_parts(const Space& space, const Problem& problem, Meter& mete
             p = grasp(inner_problem(space, problem, graph, ranks[k], there, number), {}, problem.seed() + k,
                       problem.threads(), meter, options);
         }
-        for (std::size_t i = 0; i < p.size(); ++i) position[ranks[k][i].value] = there[p[i]].value;
+        for (std::size_t i = 0; i < p.size(); ++i) position[ranks[k][i].value] = Position{there[p[i]].value};
     }
-    return placement_of(problem, position);
+    position.resize(problem.rank_count());
+    return placement_at(problem.allocation(), position);
 }
 
 /// Splits ranks and slots into parts of equal sizes, the slots by closeness (1 / distance to the nearest ones), the

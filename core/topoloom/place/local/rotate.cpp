@@ -29,7 +29,7 @@ class RotateSearch {
           state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
           queue_(graph_) {}
 
-    std::vector<std::uint32_t> run(Meter& meter) {
+    std::vector<Position> run(Meter& meter) {
         queue_.drain(meter, [&](Rank u) { visit(u, meter); });
         return state_.positions();
     }
@@ -39,7 +39,7 @@ class RotateSearch {
 
     void visit(Rank u, Meter& meter) {
         for (const Rank partner : graph_.peers(u)) {
-            for (const std::uint32_t to : near_.near(state_.position(partner))) {
+            for (const Position to : near_.near(state_.position(partner))) {
                 if (to == state_.position(u)) continue;
                 if (!meter.spend(1)) return;
                 // The rank itself must be better off, or the others have nothing to share.
@@ -51,12 +51,12 @@ class RotateSearch {
     }
 
     /// Starts a cycle by moving u. True if it was worth it; else all is as it was.
-    bool rotate(Rank u, std::uint32_t to, Meter& meter) {
+    bool rotate(Rank u, Position to, Meter& meter) {
         path_.clear();
         std::int64_t gain = step(u, to);
         while (gain <= 0 && path_.last_ejected() != Rank::none && path_.length() + 1 < length_) {
             const Rank v = path_.last_ejected();
-            const std::uint32_t best = best_slot(v, meter);
+            const Position best = best_slot(v, meter);
             if (best == state_.position(v)) break;
             gain += step(v, best);
         }
@@ -66,7 +66,7 @@ class RotateSearch {
     }
 
     /// Returns by how much the total fell.
-    std::int64_t step(Rank u, std::uint32_t to) {
+    std::int64_t step(Rank u, Position to) {
         const Rank v = state_.occupant(to);
         path_.push({u, v, state_.position(u), to});
         if (v == Rank::none) {
@@ -90,11 +90,11 @@ class RotateSearch {
 
     /// Where v should go from here, among the slots near its partners that are not in the cycle yet; its own if there
     /// is none.
-    std::uint32_t best_slot(Rank v, Meter& meter) {
-        std::uint32_t best = state_.position(v);
+    Position best_slot(Rank v, Meter& meter) {
+        Position best = state_.position(v);
         std::int64_t most = std::numeric_limits<std::int64_t>::min();
         for (const Rank partner : graph_.peers(v)) {
-            for (const std::uint32_t to : near_.near(state_.position(partner))) {
+            for (const Position to : near_.near(state_.position(partner))) {
                 if (to == state_.position(v) || path_.leads_to(to)) continue;
                 meter.spend(1);
                 const Rank x = state_.occupant(to);

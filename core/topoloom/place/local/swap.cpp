@@ -25,10 +25,10 @@ class SwapSearch {
           neighborhood_(graph_, options.reach, options.candidates),
           free_(problem.allocation()),
           queue_(graph_) {
-        for (const std::uint32_t position : state_.positions()) free_.take(position);
+        for (const Position position : state_.positions()) free_.take(position);
     }
 
-    std::vector<std::uint32_t> run(Meter& meter) {
+    std::vector<Position> run(Meter& meter) {
         do {
             drain(meter);
         } while (fill_freed_slots(meter));
@@ -87,7 +87,7 @@ class SwapSearch {
     FreeSlots free_;
     WakeQueue queue_;
     bool slots_freed_ = false;
-    std::vector<std::uint32_t> partners_;  // positions
+    std::vector<Position> partners_;
     std::vector<std::uint64_t> weights_;
 };
 

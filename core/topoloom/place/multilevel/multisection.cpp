@@ -77,12 +77,12 @@ class Multisection {
     }
 
     /// The position of every rank.
-    std::vector<std::uint32_t> run(Meter& meter) {
+    std::vector<Position> run(Meter& meter) {
         for (std::uint64_t level = 0; !all_finished(); ++level) {
             if (many_ && level > 0 && level % levels_a_numbering == 0 && !meter.exhausted()) renumber();
             step(level, meter);
         }
-        std::vector<std::uint32_t> position_of(ranks_.size());
+        std::vector<Position> position_of(ranks_.size());
         for (const Section& part : parts_) settle(part, position_of);
         return position_of;
     }
@@ -458,7 +458,7 @@ class Multisection {
     }
 
     /// Puts the ranks of a finished part on its slots, where all are equally good.
-    void settle(const Section& part, std::vector<std::uint32_t>& position_of) {
+    void settle(const Section& part, std::vector<Position>& position_of) {
         const std::span<const Position> slots = machine_.slots(part.machine);
         std::vector<std::int64_t> room;
         for (const Position slot : slots) room.push_back(problem_.capacity().capacities()[slot.value]);
@@ -466,7 +466,7 @@ class Multisection {
         for (const Vertex u : ranks(part)) {
             while (at + 1 < slots.size() && room[at] < graph_.mass[u.value]) ++at;
             room[at] -= graph_.mass[u.value];
-            position_of[rank_of_[u.value].value] = slots[at].value;
+            position_of[rank_of_[u.value].value] = slots[at];
         }
     }
 

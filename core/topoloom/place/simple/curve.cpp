@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Placements along space-filling curves: ranks by number, or along the same curve through their own grid.
 #include <array>
-#include <numeric>
 #include <string_view>
 
-#include "topoloom/machine/allocations/curves.hpp"
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/state/positions_along.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
 namespace topoloom {
@@ -28,15 +27,13 @@ struct CurveOptions {
 
 constexpr std::array<std::string_view, 4> names{"hilbert", "morton", "peano", "snake"};
 
-std::vector<std::uint32_t> order_of_ranks(Curve curve, const Problem& problem, const CurveOptions& options) {
-    std::vector<std::uint32_t> ranks(problem.rank_count());
-    if (options.ranks == RankOrder::by_number && options.grid.empty()) {
-        std::iota(ranks.begin(), ranks.end(), 0U);
-        return ranks;
-    }
+std::vector<Rank> order_of_ranks(Curve curve, const Problem& problem, const CurveOptions& options) {
+    if (options.ranks == RankOrder::by_number && options.grid.empty())
+        return id_list<Rank>(problem.rank_count());
     const RankGrid grid = rank_grid(problem, options.grid, names[static_cast<std::size_t>(curve)]);
-    const std::vector<std::uint32_t> cells = curve_order(curve, grid.extents);
-    for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = grid.rank_of_cell[cells[i]].value;
+    std::vector<Rank> ranks;
+    for (const std::uint32_t cell : curve_order(curve, grid.extents))
+        ranks.push_back(grid.rank_of_cell[cell]);
     return ranks;
 }
 
@@ -46,7 +43,7 @@ template <Curve curve>
 Placement place_along(const Problem& problem, Meter& meter, const CurveOptions& options) {
     meter.spend(problem.rank_count());
     return place_in_order(problem, order_of_ranks(curve, problem, options),
-                          curve_order(curve, problem.allocation()));
+                          positions_along(curve, problem.allocation()));
 }
 
 }  // namespace

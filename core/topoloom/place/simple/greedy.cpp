@@ -32,7 +32,7 @@ struct EmahdOptions : MahdOptions {
 enum class Beside { all_partners, all_partners_by_bytes, latest_partner };
 
 /// Positions of the allocation, the most central first: least total distance to all allocated slots.
-std::vector<std::uint32_t> by_centrality(const Allocation& allocation) {
+std::vector<Position> by_centrality(const Allocation& allocation) {
     std::vector<std::uint64_t> total(allocation.slot_count());
     with_space(allocation.machine(), [&]<class Space>(const Space& space) {
         std::vector<typename Space::Network::Point> points;
@@ -43,9 +43,8 @@ std::vector<std::uint32_t> by_centrality(const Allocation& allocation) {
             total[i] = space.hop_weight() * totals[allocation.node_of_slot()[i]] + (points.size() - 1) * port;
         }
     });
-    std::vector<std::uint32_t> order(total.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, {}, [&](std::uint32_t position) { return total[position]; });
+    std::vector<Position> order = id_list<Position>(total.size());
+    std::ranges::stable_sort(order, {}, [&](Position position) { return total[position.value]; });
     return order;
 }
 
@@ -54,7 +53,7 @@ struct Ground {
     const Allocation& allocation;
     const CommGraph& graph;  // symmetric
     FreeSlots free;
-    std::vector<std::uint32_t> central;
+    std::vector<Position> central;
     std::vector<Rank> by_degree;  // most partners first
 
     explicit Ground(const Problem& problem)
@@ -75,7 +74,7 @@ class Growth {
         : ground_(ground),
           beside_(beside),
           free_(ground.free),
-          position_(ground.graph.rank_count(), unplaced),
+          position_(ground.graph.rank_count(), Position::none),
           queued_(ground.graph.rank_count(), false),
           latest_(beside == Beside::latest_partner ? ground.graph.rank_count() : 0) {}
 
@@ -100,8 +99,6 @@ class Growth {
     }
 
    private:
-    static constexpr std::uint32_t unplaced = std::numeric_limits<std::uint32_t>::max();
-
     struct Waiting {
         std::size_t degree;
         Rank rank;
@@ -110,7 +107,7 @@ class Growth {
         }
     };
 
-    [[nodiscard]] bool placed(Rank u) const { return position_[u.value] != unplaced; }
+    [[nodiscard]] bool placed(Rank u) const { return position_[u.value] != Position::none; }
 
     /// A new component: its first rank goes to the most central free slot.
     void start(Rank first) {
@@ -119,7 +116,7 @@ class Growth {
         put(first, ground_.central[next_central_]);
     }
 
-    void put(Rank u, std::uint32_t position) {
+    void put(Rank u, Position position) {
         free_.take(position);
         position_[u.value] = position;
         for (const Rank v : ground_.graph.peers(u)) {
@@ -151,14 +148,14 @@ class Growth {
 
     std::vector<Slot> finish() {
         std::vector<Slot> slots;
-        std::uint32_t next = 0;
-        for (std::uint32_t& position : position_) {
-            if (position == unplaced) {
-                while (!free_.is_free(next)) ++next;
+        Position next{0};
+        for (Position& position : position_) {
+            if (position == Position::none) {
+                while (!free_.is_free(next)) ++next.value;
                 position = next;
                 free_.take(next);
             }
-            slots.push_back(ground_.allocation.slots()[position]);
+            slots.push_back(ground_.allocation.slots()[position.value]);
         }
         return slots;
     }
@@ -166,12 +163,12 @@ class Growth {
     const Ground& ground_;
     Beside beside_;
     FreeSlots free_;
-    std::vector<std::uint32_t> position_;
+    std::vector<Position> position_;
     std::vector<char> queued_;
     std::vector<Rank> latest_;
     std::priority_queue<Waiting> queue_;
     std::size_t next_central_ = 0;
-    std::vector<std::uint32_t> near_;  // kept to save allocations
+    std::vector<Position> near_;  // kept to save allocations
     std::vector<std::uint64_t> weights_;
 };
 

@@ -88,7 +88,7 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
     BrickShells<Space> shells(space, allocation, capacity);
     std::optional<SpareSlots<Space>> everywhere;  // made when first needed
     const auto find = [&](std::span<const Point> near, std::int64_t wanted,
-                          std::uint64_t& evaluated) -> std::optional<std::uint32_t> {
+                          std::uint64_t& evaluated) -> std::optional<Position> {
         if (!meter.exhausted()) {
             if (const auto found = shells.nearest(near.front(), near.back(), wanted, evaluated)) return found;
         }
@@ -107,15 +107,15 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
         const auto found = find(near, mass[u.value], evaluated);
         meter.spend(evaluated);
         if (!found) return false;
-        capacity[*found] -= mass[u.value];
+        capacity[found->value] -= mass[u.value];
         shells.update(*found);
         if (everywhere) everywhere->take(*found, mass[u.value]);
-        slot_of_rank[u.value] = allocation.slots()[*found];
+        slot_of_rank[u.value] = allocation.slots()[found->value];
         return true;
     };
-    const std::vector<std::uint32_t> position_of_cell = halve_together(problem, patches);
+    const std::vector<Position> position_of_cell = halve_together(problem, patches);
     for (std::size_t cell = 0; cell < patches.count(); ++cell) {
-        const std::array wanted{space.point(allocation.slots()[position_of_cell[cell]])};
+        const std::array wanted{space.point(allocation.slots()[position_of_cell[cell].value])};
         if (!settle(patches.patch_of_cell[cell], wanted)) return patches.patch_of_cell[cell];
     }
     std::vector<std::pair<std::int64_t, Rank>> computes;  // by mass, negated, so that the heaviest come first
