@@ -260,9 +260,7 @@ std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std:
     const WeightedGraph* fine = &graph;
     while (fine->size() > small_enough && !means.late()) {
         std::vector<Part> label;
-        if (side) {
-            for (const char s : *side) label.emplace_back(static_cast<std::uint32_t>(s));
-        }
+        if (side) label = parts_of_sides(*side);
         Coarsening step =
             coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label, means.options.window, means.threads);
         if (step.graph.size() >= fine->size() - fine->size() / 20) break;
@@ -384,6 +382,13 @@ Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int6
     split.assign(side);
     split.refine(passes);
     return {split.sides(), split.cost(), split.excess(), split.work()};
+}
+
+std::vector<Part> parts_of_sides(std::span<const char> side) {
+    std::vector<Part> parts;
+    parts.reserve(side.size());
+    for (const char s : side) parts.emplace_back(static_cast<std::uint32_t>(s));
+    return parts;
 }
 
 }  // namespace topoloom

@@ -24,6 +24,16 @@ struct MachinePart {
     [[nodiscard]] std::uint32_t size() const { return end - begin; }
 };
 
+/// A part of the machine and the ranks that go there: begin .. end of a list that is shared by all parts.
+struct Section {
+    MachinePart machine;
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::int64_t mass = 0;
+    bool finished = false;
+    [[nodiscard]] std::uint32_t size() const { return end - begin; }
+};
+
 /// An allocation as a list of its slots, in an order that halving rearranges.
 template <class Space>
 class MachineParts {

@@ -23,16 +23,6 @@ namespace topoloom {
 
 namespace {
 
-/// A part of the machine and the ranks that go there: begin .. end of a list that is shared by all parts.
-struct Section {
-    MachinePart machine;
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
-    std::int64_t mass = 0;
-    bool finished = false;
-    [[nodiscard]] std::uint32_t size() const { return end - begin; }
-};
-
 /// Parts of many ranks that have no edges in common are divided side by side.
 bool are_many(const Problem& problem) {
     return problem.capacity().one_rank_per_slot() && problem.rank_count() > max_ranks_side_by_side;
@@ -377,10 +367,7 @@ class Multisection {
             const Bisection halves = bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_,
                                             Rng(seed), &meter, divider.threads);
             meter.spend(halves.work);
-            std::vector<Part> side;
-            side.reserve(halves.side.size());
-            for (const char s : halves.side) side.emplace_back(static_cast<std::uint32_t>(s));
-            return side;
+            return parts_of_sides(halves.side);
         }
         return split_in_groups(sub, divider.capacity, bisection_, evolution_at(divider.level), seed,
                                divider.threads, meter);
