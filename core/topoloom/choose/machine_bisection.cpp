@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/extents.hpp"
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/bisection_bound.hpp"
 #include "topoloom/partition/bisection.hpp"
@@ -56,7 +57,7 @@ class Halver {
 
     /// Across each axis in turn: the positions before its middle, and of the middle position, where the extent is odd,
     /// half likewise across the other axes, the longest first.
-    void across_axes(const std::vector<std::uint32_t>& grid) {
+    void across_axes(const Extents& grid) {
         const std::size_t positions =
             std::accumulate(grid.begin(), grid.end(), std::size_t{1}, std::multiplies<>());
         if (positions != nodes_on_.size() || grid.size() < 2) return;
@@ -114,8 +115,7 @@ class Halver {
     [[nodiscard]] const MachineBisection& result() const { return result_; }
 
    private:
-    static std::size_t rank_of(std::size_t v, const std::vector<std::uint32_t>& grid,
-                               const std::vector<std::size_t>& axes) {
+    static std::size_t rank_of(std::size_t v, const Extents& grid, const std::vector<std::size_t>& axes) {
         std::vector<std::size_t> at(grid.size());
         for (std::size_t d = grid.size(); d-- > 0; v /= grid[d]) at[d] = v % grid[d];
         std::size_t rank = 0;

@@ -287,17 +287,17 @@ std::vector<char> split_anew(const WeightedGraph& graph, std::span<const std::in
                              const Capacity& capacity, const BisectionOptions& options, Rng& rng,
                              std::uint64_t& work) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
-    const std::int64_t room = capacity[0] + capacity[1];
-    // With room to spare: the sides in proportion, or one of them as full as it gets.
+    const std::int64_t both = capacity[0] + capacity[1];
+    // With capacity to spare: the sides in proportion, or one of them as full as it gets.
     const double share =
-        static_cast<double>(capacity[0]) / static_cast<double>(std::max<std::int64_t>(1, room));
+        static_cast<double>(capacity[0]) / static_cast<double>(std::max<std::int64_t>(1, both));
     const std::array targets{static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5),
                              std::min(mass, capacity[0]), std::max<std::int64_t>(0, mass - capacity[1])};
     std::vector<char> best;
     std::tuple<std::int64_t, std::int64_t> best_value;
     for (std::uint32_t start = 0; start < std::max(1U, options.starts); ++start) {
         Split split(graph, bias, capacity);
-        split.grow(room > mass ? targets[start % targets.size()] : targets[0], rng);
+        split.grow(both > mass ? targets[start % targets.size()] : targets[0], rng);
         split.refine(std::max(options.passes, 4U));
         work += split.work();
         const auto value = std::tuple(split.excess(), split.cost());

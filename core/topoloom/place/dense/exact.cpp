@@ -102,7 +102,7 @@ Placement place_for_hop_bytes(const Problem& problem, Meter& meter) {
     const ExactResult found =
         branch_and_bound(assignment, positions_of_ranks(problem, start), meter, problem.threads());
     meter.prove(rounded_down(found.lower_bound));
-    return placement_of(problem, found.place_of_rank);
+    return placement_of(problem, found.slot_of_rank);
 }
 
 Placement place_for_congestion(const Problem& problem, Meter& meter) {

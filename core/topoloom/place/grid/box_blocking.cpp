@@ -125,7 +125,7 @@ double BoxBlocking::solve(std::size_t level, Box& box) {
     return known_[level][at].cost;
 }
 
-std::optional<double> BoxBlocking::cost(const std::vector<std::uint32_t>& box) {
+std::optional<double> BoxBlocking::cost(const Extents& box) {
     if (levels_.empty()) return 0;
     if (volume(box) != size_.back()) return std::nullopt;
     Box work = box;
@@ -161,7 +161,7 @@ void BoxBlocking::list(std::size_t level, Box& box, std::uint32_t origin,
     box[axis] = extent;
 }
 
-void BoxBlocking::list_cells(const std::vector<std::uint32_t>& box, std::uint32_t origin,
+void BoxBlocking::list_cells(const Extents& box, std::uint32_t origin,
                              std::vector<std::uint32_t>& cells) const {
     Box work = box;
     if (levels_.empty()) {

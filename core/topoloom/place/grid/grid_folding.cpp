@@ -12,8 +12,8 @@ using Digit = Folding::Digit;
 
 class FoldingSearch {
    public:
-    FoldingSearch(const std::vector<FoldedAxis>& axes, const std::vector<std::uint32_t>& extent,
-                  const std::vector<bool>& wraps, std::size_t keep, std::size_t most)
+    FoldingSearch(const std::vector<FoldedAxis>& axes, const Extents& extent, const std::vector<bool>& wraps,
+                  std::size_t keep, std::size_t most)
         : axes_(axes),
           extent_(extent),
           wraps_(wraps),
@@ -161,7 +161,7 @@ class FoldingSearch {
     }
 
     const std::vector<FoldedAxis>& axes_;
-    const std::vector<std::uint32_t>& extent_;
+    const Extents& extent_;
     const std::vector<bool>& wraps_;
     std::size_t keep_;
     std::size_t left_;   // foldings that may still be looked at
@@ -203,9 +203,8 @@ void Folding::place(const std::vector<std::uint32_t>& block, Reflection reflecti
     }
 }
 
-std::vector<Folding> list_foldings(const std::vector<FoldedAxis>& axes,
-                                   const std::vector<std::uint32_t>& extent, const std::vector<bool>& wraps,
-                                   std::size_t keep, std::size_t most) {
+std::vector<Folding> list_foldings(const std::vector<FoldedAxis>& axes, const Extents& extent,
+                                   const std::vector<bool>& wraps, std::size_t keep, std::size_t most) {
     return FoldingSearch(axes, extent, wraps, keep, most).run();
 }
 

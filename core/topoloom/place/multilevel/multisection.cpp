@@ -447,12 +447,12 @@ class Multisection {
     /// Puts the ranks of a finished part on its slots, where all are equally good.
     void settle(const Section& part, std::vector<Position>& position_of) {
         const std::span<const Position> slots = machine_.slots(part.machine);
-        std::vector<std::int64_t> room;
-        for (const Position slot : slots) room.push_back(problem_.capacity().capacities()[slot.value]);
+        std::vector<std::int64_t> spare;
+        for (const Position slot : slots) spare.push_back(problem_.capacity().capacities()[slot.value]);
         std::size_t at = 0;
         for (const Vertex u : ranks(part)) {
-            while (at + 1 < slots.size() && room[at] < graph_.mass[u.value]) ++at;
-            room[at] -= graph_.mass[u.value];
+            while (at + 1 < slots.size() && spare[at] < graph_.mass[u.value]) ++at;
+            spare[at] -= graph_.mass[u.value];
             position_of[rank_of_[u.value].value] = slots[at];
         }
     }

@@ -7,7 +7,7 @@ namespace topoloom {
 
 namespace {
 
-/// All different places are 1 apart: hop-bytes are then the weight of what is cut.
+/// All different parts are 1 apart: hop-bytes are then the weight of what is cut.
 struct UniformSpace {
     using Point = Part;
     static constexpr bool uniform = true;
@@ -34,7 +34,7 @@ class RecursiveBisection {
     }
 
    private:
-    [[nodiscard]] std::int64_t room(std::uint32_t begin, std::uint32_t end) const {
+    [[nodiscard]] std::int64_t capacity(std::uint32_t begin, std::uint32_t end) const {
         return std::accumulate(capacity_.begin() + begin, capacity_.begin() + end, std::int64_t{0});
     }
 
@@ -45,7 +45,7 @@ class RecursiveBisection {
         }
         const std::uint32_t middle = begin + (end - begin) / 2;
         const WeightedGraph sub = subgraph(graph_, vertices, local_);
-        const Bisection halves = bisect(sub, {}, {room(begin, middle), room(middle, end)}, options_,
+        const Bisection halves = bisect(sub, {}, {capacity(begin, middle), capacity(middle, end)}, options_,
                                         Rng(rng_.next(), rng_.next()));
         work_ += halves.work;
         std::array<std::vector<Vertex>, 2> side;

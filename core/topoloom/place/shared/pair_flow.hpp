@@ -75,7 +75,7 @@ class PairFlow {
         Vertex vertex;
         friend auto operator<=>(const Border& a, const Border& b) = default;
     };
-    static constexpr std::int64_t widest = 8;  // corridor, in shares of the room that moves need
+    static constexpr std::int64_t widest = 8;  // corridor, in shares of the capacity that moves need
     static constexpr int max_tries = 8;
 
     [[nodiscard]] std::int64_t distance(Part a, Part b) const {
@@ -195,18 +195,19 @@ class PairFlow {
     /// Of the minimum cuts one that balances the two parts well, in side_.
     void choose(Part a, Part b) {
         side_ = network_.sides();
-        std::int64_t room = capacity_[a.value] - load_[a.value];  // with all that may choose on b
+        std::int64_t spare = capacity_[a.value] - load_[a.value];  // with all that may choose on b
         std::int64_t other = capacity_[b.value] - load_[b.value];
         for (std::size_t i = 0; i < corridor_.size(); ++i) {
             const Vertex v = corridor_[i];
             if (side_[i] > 0 && part_[v.value] == b)
-                room -= graph_.mass[v.value], other += graph_.mass[v.value];
+                spare -= graph_.mass[v.value], other += graph_.mass[v.value];
             if (side_[i] <= 0 && part_[v.value] == a)
-                room += graph_.mass[v.value], other -= graph_.mass[v.value];
+                spare += graph_.mass[v.value], other -= graph_.mass[v.value];
         }
         std::vector<Vertex> closure;
         std::uint64_t tried = 0;
-        for (std::uint32_t i = 0; i < corridor_.size() && room > other && tried < 4 * corridor_.size(); ++i) {
+        for (std::uint32_t i = 0; i < corridor_.size() && spare > other && tried < 4 * corridor_.size();
+             ++i) {
             if (side_[i] != 0) continue;
             closure.assign(1, Vertex{i});
             side_[i] = 1;
@@ -220,8 +221,8 @@ class PairFlow {
                 });
             }
             tried += closure.size();
-            if (std::min(room - mass, other + mass) >= std::min(room, other)) {
-                room -= mass;
+            if (std::min(spare - mass, other + mass) >= std::min(spare, other)) {
+                spare -= mass;
                 other += mass;
             } else {
                 for (const Vertex u : closure) side_[u.value] = 0;

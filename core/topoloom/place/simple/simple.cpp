@@ -20,25 +20,27 @@ Placement take_first(const Problem& problem, std::vector<Slot> slots) {
 }
 
 /// Ranks in order on slots in order, each slot filled to the same part of its capacity; what that leaves over goes to
-/// the first slot with room.
+/// the first slot with spare.
 Placement share_in_order(const Problem& problem, std::span<const Rank> ranks,
                          std::span<const Position> positions) {
     const auto mass = problem.capacity().masses();
-    std::vector<std::int64_t> room;  // in the order of the positions
-    for (const Position position : positions) room.push_back(problem.capacity().capacities()[position.value]);
+    std::vector<std::int64_t> spare;  // in the order of the positions
+    for (const Position position : positions)
+        spare.push_back(problem.capacity().capacities()[position.value]);
     const auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
-    const auto all_room = static_cast<double>(std::accumulate(room.begin(), room.end(), std::int64_t{0}));
+    const auto all_capacity =
+        static_cast<double>(std::accumulate(spare.begin(), spare.end(), std::int64_t{0}));
     std::vector<std::size_t> index(mass.size());  // in the order of the positions, by rank
     std::vector<Rank> left_over;
     std::size_t at = 0;
-    auto passed = static_cast<double>(room[0]);  // capacity of the slots up to this one
+    auto passed = static_cast<double>(spare[0]);  // capacity of the slots up to this one
     double placed = 0;
     for (const Rank u : ranks) {
         placed += static_cast<double>(mass[u.value]);
-        while (at + 1 < room.size() && placed * all_room > passed * all_mass * (1 + 1e-12))
-            passed += static_cast<double>(room[++at]);
-        if (room[at] >= mass[u.value]) {
-            room[at] -= mass[u.value];
+        while (at + 1 < spare.size() && placed * all_capacity > passed * all_mass * (1 + 1e-12))
+            passed += static_cast<double>(spare[++at]);
+        if (spare[at] >= mass[u.value]) {
+            spare[at] -= mass[u.value];
             index[u.value] = at;
         } else {
             left_over.push_back(u);
@@ -46,20 +48,20 @@ Placement share_in_order(const Problem& problem, std::span<const Rank> ranks,
     }
     std::ranges::stable_sort(left_over, [&](auto a, auto b) { return mass[a.value] > mass[b.value]; });
     for (const Rank u : left_over) {
-        const auto fits = std::ranges::find_if(room, [&](std::int64_t r) { return r >= mass[u.value]; });
-        if (fits == room.end()) {
+        const auto fits = std::ranges::find_if(spare, [&](std::int64_t r) { return r >= mass[u.value]; });
+        if (fits == spare.end()) {
             fail("rank ", u.value, " of load ", problem.graph().load(u),
                  " fits on no slot any more; allow more imbalance or larger capacities");
         }
         *fits -= mass[u.value];
-        index[u.value] = static_cast<std::size_t>(fits - room.begin());
+        index[u.value] = static_cast<std::size_t>(fits - spare.begin());
     }
     std::vector<Slot> slots;
     for (const std::size_t i : index) slots.push_back(problem.allocation().slots()[positions[i].value]);
     return {problem.allocation(), std::move(slots), SlotUse::shared};
 }
 
-/// Ranks dealt to the slots in turn, as far as they have room.
+/// Ranks dealt to the slots in turn, as far as they have spare.
 Placement share_in_turn(const Problem& problem, std::span<const Rank> ranks) {
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(ranks.size());

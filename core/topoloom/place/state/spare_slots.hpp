@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots of an allocation and the room that is left on each: which of those with enough room is best for a rank.
+// The slots of an allocation and the capacity that is left on each: which of those with enough of it is best for a rank.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class SpareSlots {
         std::int64_t capacity;
     };
 
-    /// `room` has one entry for each slot of the allocation.
+    /// `capacity` has one entry for each slot of the allocation.
     SpareSlots(const Space& space, const Allocation& allocation, std::span<const std::int64_t> capacity)
         : tree_(space, allocation, [&](Position position) { return capacity[position.value]; }) {}
 

@@ -34,7 +34,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     using Torus = BasicTorus<Width>;
     using Point = typename Torus::Point;
 
-    /// `room` has one entry for each slot of the allocation, and must live longer.
+    /// `capacity` has one entry for each slot of the allocation, and must live longer.
     BrickShells(const FlatSpace<Torus>& space, const Allocation& allocation,
                 std::span<const std::int64_t> capacity)
         : axes_(space.network().axis_count()), capacity_(capacity) {
@@ -57,7 +57,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
             axis_[axis] = {static_cast<std::int32_t>(torus.grid()[axis]), torus.wraps(axis), stride};
     }
 
-    /// To be called when the room of a slot changes.
+    /// To be called when the capacity of a slot changes.
     void update(Position position) {
         const std::uint32_t router = router_[position.value];
         most_[router] = max_capacity(router);
@@ -166,7 +166,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     std::vector<std::uint32_t> router_;       // by position
     std::vector<std::uint32_t> first_;        // of a router's slots in position_
     std::vector<Position> position_;          // router by router
-    std::vector<std::int64_t> most_;          // room on a slot of a router; -1 where none is allocated
+    std::vector<std::int64_t> most_;          // capacity of a slot of a router; -1 where none is allocated
 };
 
 }  // namespace topoloom

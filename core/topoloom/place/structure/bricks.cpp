@@ -70,7 +70,7 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
     return patches;
 }
 
-/// Where nothing but room counts.
+/// Where nothing but capacity counts.
 struct Anywhere {
     [[nodiscard]] std::uint64_t cost(const auto&) const { return 0; }
     [[nodiscard]] std::uint64_t bound(const auto&) const { return 0; }

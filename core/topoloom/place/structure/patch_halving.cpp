@@ -148,7 +148,7 @@ class PatchHalving {
         }
     }
 
-    /// Brings that share of the room to the front, as near as planes across the axis allow, and returns how many slots
+    /// Brings that share of the capacity to the front, as near as planes across the axis allow, and returns how many slots
     /// these are. Between planes: what is cut inside one is no box, and its patches lie askew to their neighbors.
     std::size_t split_slots(std::span<Position> slots, std::size_t axis, double share) const {
         const auto along = [&](Position slot) { return at(slot, axis); };

@@ -150,7 +150,7 @@ class BlocksOnRouters {
         std::vector<std::uint32_t> inside;  // cells of the first block in the order of its slots
         blocking_.list_cells(way.block, 0, inside);
         std::vector<Slot> slots(pattern_.rank_of_cell.size());
-        std::vector<std::uint32_t> at(way.block.size(), 0);
+        Extents at(way.block.size(), 0);
         std::vector<std::uint32_t> position(grid_.extent.size(), 0);
         for (std::size_t blocks = slots.size() / inside.size(); blocks > 0; --blocks) {
             way.folding.place(at, reflection, position);
@@ -227,12 +227,12 @@ void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t t
     std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
     std::sort(slots.begin(), slots.end());
     const GridPoints cells = cells_of(pattern);
-    const GridPoints places = points_of_slots(problem.machine(), slots);
+    const GridPoints slot_points = points_of_slots(problem.machine(), slots);
     std::vector<std::vector<std::uint32_t>> cell_lines;
     for (std::size_t c = 0; c < line_count(cells) && c < tries; ++c)
         cell_lines.push_back(line_through(cells, c));
-    for (std::size_t s = 0; s < line_count(places); ++s) {
-        const std::vector<std::uint32_t> slot_line = line_through(places, s);
+    for (std::size_t s = 0; s < line_count(slot_points); ++s) {
+        const std::vector<std::uint32_t> slot_line = line_through(slot_points, s);
         for (const auto& cell_line : cell_lines) {
             if (tries-- == 0 || best.done()) return;
             std::vector<Slot> placed(cell_line.size());
