@@ -36,7 +36,7 @@ class BoxBlocking {
     /// What is known of a box that lies in one group of level + 1.
     struct Known {
         float cost = -1;        // unknown; infinite: impossible
-        std::uint32_t cut = 0;  // axis * 2^24 + position; 2^32 - 1: none, it is one group
+        std::uint32_t cut = 0;  // axis * 2^24 + where; 2^32 - 1: none, it is one group
     };
     using Box = std::vector<std::uint32_t>;
 

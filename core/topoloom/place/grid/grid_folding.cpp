@@ -186,17 +186,17 @@ bool Folding::is_plain() const {
 }
 
 void Folding::place(const std::vector<std::uint32_t>& block, Reflection reflection,
-                    std::vector<std::uint32_t>& position) const {
+                    Extents& coordinates) const {
     const bool reflect = reflection != Reflection::none;
-    std::fill(position.begin(), position.end(), 0U);
+    std::fill(coordinates.begin(), coordinates.end(), 0U);
     for (const Digit& digit : digits) {
-        position[digit.machine_axis] += digit.stride * digit.value(block[digit.pattern_axis], reflect);
+        coordinates[digit.machine_axis] += digit.stride * digit.value(block[digit.pattern_axis], reflect);
     }
     if (reflection != Reflection::nested) return;
     // Position p of a machine axis in mixed radix, from the outermost digit: an odd digit turns all inside it round.
     for (const Digit& outer : digits) {
         if (outer.stride == 1) continue;
-        std::uint32_t& p = position[outer.machine_axis];
+        std::uint32_t& p = coordinates[outer.machine_axis];
         const std::uint32_t inner = p % outer.stride;
         const bool odd = outer.value(block[outer.pattern_axis], true) % 2 == 1;
         if (odd) p = p - inner + (outer.stride - 1 - inner);

@@ -50,8 +50,7 @@ class Folding {
     [[nodiscard]] bool is_plain() const;
 
     /// Position on every machine axis of the block at these coordinates.
-    void place(const std::vector<std::uint32_t>& block, Reflection reflection,
-               std::vector<std::uint32_t>& position) const;
+    void place(const std::vector<std::uint32_t>& block, Reflection reflection, Extents& coordinates) const;
 };
 
 /// Ways of folding that fit, the most promising first: at most `keep` of them, out of `most` that are looked at. Empty

@@ -188,14 +188,14 @@ class Nearest {
             for (const Reflection reflection : {Reflection::rows, Reflection::nested}) {
                 if (meter_.exhausted() || (reflection == Reflection::nested && !folding.nests())) continue;
                 Extents at(axes.size());
-                std::vector<std::uint32_t> position(routers->extent.size(), 0);
+                Extents coordinates(routers->extent.size(), 0);
                 try_pieces(cells, [&](std::size_t tile) {
                     for (std::size_t i = axes.size(); i-- > 0; tile /= axes[i].extent)
                         at[i] = static_cast<std::uint32_t>(tile % axes[i].extent);
-                    folding.place(at, reflection, position);
+                    folding.place(at, reflection, coordinates);
                     std::size_t router = 0;
-                    for (std::size_t d = 0; d < position.size(); ++d)
-                        router = router * routers->extent[d] + position[d];
+                    for (std::size_t d = 0; d < coordinates.size(); ++d)
+                        router = router * routers->extent[d] + coordinates[d];
                     return std::span<const Slot>(routers->slots).subspan(router * cores, cores);
                 });
             }

@@ -151,11 +151,12 @@ class BlocksOnRouters {
         blocking_.list_cells(way.block, 0, inside);
         std::vector<Slot> slots(pattern_.rank_of_cell.size());
         Extents at(way.block.size(), 0);
-        std::vector<std::uint32_t> position(grid_.extent.size(), 0);
+        Extents coordinates(grid_.extent.size(), 0);
         for (std::size_t blocks = slots.size() / inside.size(); blocks > 0; --blocks) {
-            way.folding.place(at, reflection, position);
+            way.folding.place(at, reflection, coordinates);
             std::uint64_t router = 0;
-            for (std::size_t d = 0; d < position.size(); ++d) router = router * grid_.extent[d] + position[d];
+            for (std::size_t d = 0; d < coordinates.size(); ++d)
+                router = router * grid_.extent[d] + coordinates[d];
             std::uint32_t origin = 0;
             for (std::size_t i = 0; i < at.size(); ++i) origin += at[i] * way.block[i] * stride_[i];
             for (std::size_t k = 0; k < inside.size(); ++k) {
