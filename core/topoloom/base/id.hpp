@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <vector>
 
 namespace topoloom {
 
@@ -35,6 +36,12 @@ using Rank = Id<struct RankKind>;
 using Node = Id<struct NodeKind>;
 using Slot = Id<struct SlotKind>;
 using Link = Id<struct LinkKind>;
+/// An allocated slot, by its place in the allocation.
+using Position = Id<struct PositionKind>;
+/// Of a graph that is being partitioned.
+using Vertex = Id<struct VertexKind>;
+/// One of those that vertices are dealt to.
+using Part = Id<struct PartKind>;
 
 /// The ids 0 .. count-1 as a range: `for (const Rank rank : ids<Rank>(graph.rank_count()))`.
 template <class I>
@@ -65,6 +72,14 @@ class ids {
    private:
     std::uint32_t count_;
 };
+
+/// The ids 0 .. count-1 in a vector, to be put in another order.
+template <class I>
+[[nodiscard]] std::vector<I> id_list(std::size_t count) {
+    std::vector<I> all(count);
+    for (std::size_t i = 0; i < count; ++i) all[i] = I{i};
+    return all;
+}
 
 }  // namespace topoloom
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "topoloom/base/extents.hpp"
@@ -21,6 +22,10 @@ struct Range {
 
 /// Words to choose from; the value is the number of the word.
 using Choices = std::vector<std::string>;
+
+/// A type whose values are the numbers of words.
+template <class Value>
+concept Choice = std::is_enum_v<Value> || std::is_same_v<Value, bool>;
 
 /// Of the extents of a grid.
 inline constexpr Range extent_range{1, 2147483647};
@@ -46,6 +51,9 @@ class OptionLister {
                     std::string_view help) {
         list_.push_back({std::string(name), choices[value], {}, choices, std::string(help)});
     }
+    void operator()(std::string_view name, Choice auto value, const Choices& choices, std::string_view help) {
+        (*this)(name, static_cast<std::uint32_t>(value), choices, help);
+    }
     void operator()(std::string_view name, const Extents& value, std::string_view help) {
         list_.push_back({std::string(name), extents_text(value), extent_range, {}, std::string(help)});
     }
@@ -63,6 +71,12 @@ class OptionReader {
     void operator()(std::string_view name, std::uint32_t& value, Range range, std::string_view help);
     void operator()(std::string_view name, std::uint32_t& value, const Choices& choices,
                     std::string_view help);
+    template <Choice Value>
+    void operator()(std::string_view name, Value& value, const Choices& choices, std::string_view help) {
+        auto number = static_cast<std::uint32_t>(value);
+        (*this)(name, number, choices, help);
+        value = static_cast<Value>(number);
+    }
     void operator()(std::string_view name, Extents& value, std::string_view help);
     void operator()(std::string_view name, std::string& value, std::string_view help);
     void finish() const;

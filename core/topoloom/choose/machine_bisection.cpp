@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/base/extents.hpp"
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/bisection_bound.hpp"
 #include "topoloom/partition/bisection.hpp"
@@ -56,7 +57,7 @@ class Halver {
 
     /// Across each axis in turn: the positions before its middle, and of the middle position, where the extent is odd,
     /// half likewise across the other axes, the longest first.
-    void across_axes(const std::vector<std::uint32_t>& grid) {
+    void across_axes(const Extents& grid) {
         const std::size_t positions =
             std::accumulate(grid.begin(), grid.end(), std::size_t{1}, std::multiplies<>());
         if (positions != nodes_on_.size() || grid.size() < 2) return;
@@ -91,10 +92,10 @@ class Halver {
             for (std::uint32_t v = 0; v < side.size(); ++v) {
                 if (height[v] != level) continue;
                 std::int64_t to_first = 0;
-                for (std::uint32_t i = 0; i < joined.degree(v); ++i) {
-                    const std::uint32_t u = joined.peers(v)[i];
-                    if (height[u] < level)
-                        to_first += side[u] == 0 ? joined.weights(v)[i] : -joined.weights(v)[i];
+                const auto weights = joined.weights(Vertex{v});
+                for (std::uint32_t i = 0; i < joined.degree(Vertex{v}); ++i) {
+                    const std::uint32_t u = joined.peers(Vertex{v})[i].value;
+                    if (height[u] < level) to_first += side[u] == 0 ? weights[i] : -weights[i];
                 }
                 side[v] = static_cast<char>(to_first <= 0);
             }
@@ -114,8 +115,7 @@ class Halver {
     [[nodiscard]] const MachineBisection& result() const { return result_; }
 
    private:
-    static std::size_t rank_of(std::size_t v, const std::vector<std::uint32_t>& grid,
-                               const std::vector<std::size_t>& axes) {
+    static std::size_t rank_of(std::size_t v, const Extents& grid, const std::vector<std::size_t>& axes) {
         std::vector<std::size_t> at(grid.size());
         for (std::size_t d = grid.size(); d-- > 0; v /= grid[d]) at[d] = v % grid[d];
         std::size_t rank = 0;
@@ -162,9 +162,9 @@ class Halver {
         for (std::size_t link = 0; link < ends_.size(); ++link) {
             const auto weight = static_cast<std::int64_t>(std::min(1e9, 1000 * bandwidth_[link] / slowest));
             const auto [from, to] = ends_[link];
-            graph_.peer[at[from]] = to;
+            graph_.peer[at[from]] = Vertex{to};
             graph_.weight[at[from]++] = weight;
-            graph_.peer[at[to]] = from;
+            graph_.peer[at[to]] = Vertex{from};
             graph_.weight[at[to]++] = weight;
         }
         return graph_;
@@ -173,18 +173,18 @@ class Halver {
     /// Links from the nearest node.
     std::vector<std::uint32_t> heights() {
         std::vector<std::uint32_t> height(nodes_on_.size(), 0);
-        std::vector<std::uint32_t> queue;
+        std::vector<Vertex> queue;
         std::vector<char> seen(nodes_on_.size(), 0);
         for (std::uint32_t v = 0; v < nodes_on_.size(); ++v) {
             if (nodes_on_[v] == 0) continue;
-            queue.push_back(v);
+            queue.emplace_back(v);
             seen[v] = 1;
         }
         for (std::size_t i = 0; i < queue.size(); ++i) {
-            for (const std::uint32_t u : graph().peers(queue[i])) {
-                if (seen[u] != 0) continue;
-                seen[u] = 1;
-                height[u] = height[queue[i]] + 1;
+            for (const Vertex u : graph().peers(queue[i])) {
+                if (seen[u.value] != 0) continue;
+                seen[u.value] = 1;
+                height[u.value] = height[queue[i].value] + 1;
                 queue.push_back(u);
             }
         }

@@ -47,9 +47,9 @@ class Split {
         recount();
         begin_pass(false);
         while (mass_[0] < target && moved_.size() < side_.size()) {
-            if (heap_[1].empty()) heap_add(unlocked_from(rng.below(graph_.size())));
-            const std::uint32_t v = heap_[1].top();
-            if (mass_[0] + graph_.mass[v] > std::max(capacity_[0], target) && mass_[0] > 0) break;
+            if (heap_[1].empty()) heap_add(unlocked_from(Vertex{rng.below(graph_.size())}));
+            const Vertex v = heap_[1].top();
+            if (mass_[0] + graph_.mass[v.value] > std::max(capacity_[0], target) && mass_[0] > 0) break;
             move(v);
         }
         end_pass(moved_.size());
@@ -69,41 +69,42 @@ class Split {
         cost_ = 0;
         border_.clear();
         std::int64_t twice = 0;
-        for (std::uint32_t v = 0; v < graph_.size(); ++v) {
-            mass_[side(v)] += graph_.mass[v];
+        for (const Vertex v : graph_.vertices()) {
+            mass_[side(v)] += graph_.mass[v.value];
             const auto peers = graph_.peers(v);
             const auto weights = graph_.weights(v);
             std::int64_t gain = 0;
             bool any_cut = false;
             for (std::size_t i = 0; i < peers.size(); ++i) {
-                const bool cut = side_[peers[i]] != side_[v];
+                const bool cut = side_[peers[i].value] != side_[v.value];
                 any_cut = any_cut || cut;
                 gain += cut ? weights[i] : -weights[i];
                 twice += cut ? weights[i] : 0;
             }
             if (!bias_.empty()) {
-                gain += side_[v] != 0 ? bias_[v] : -bias_[v];
-                cost_ += side_[v] != 0 ? bias_[v] : 0;
+                gain += side_[v.value] != 0 ? bias_[v.value] : -bias_[v.value];
+                cost_ += side_[v.value] != 0 ? bias_[v.value] : 0;
             }
-            gain_[v] = gain;
+            gain_[v.value] = gain;
             if (any_cut || gain > 0) border_.push_back(v);
         }
         cost_ += twice / 2;
     }
 
-    [[nodiscard]] std::size_t side(std::uint32_t v) const { return static_cast<std::size_t>(side_[v]); }
+    [[nodiscard]] std::size_t side(Vertex v) const { return static_cast<std::size_t>(side_[v.value]); }
 
-    [[nodiscard]] bool at_border(std::uint32_t v) const {
-        return gain_[v] > 0 ||
-               std::ranges::any_of(graph_.peers(v), [&](std::uint32_t u) { return side_[u] != side_[v]; });
+    [[nodiscard]] bool at_border(Vertex v) const {
+        return gain_[v.value] > 0 || std::ranges::any_of(graph_.peers(v), [&](Vertex u) {
+                   return side_[u.value] != side_[v.value];
+               });
     }
 
-    void heap_add(std::uint32_t v) { heap_[side(v)].set(v, gain_[v]); }
+    void heap_add(Vertex v) { heap_[side(v)].set(v, gain_[v.value]); }
 
     void begin_pass(bool with_border) {
         moved_.clear();
         if (!with_border) return;
-        for (const std::uint32_t v : border_) {
+        for (const Vertex v : border_) {
             if (at_border(v)) heap_add(v);
         }
     }
@@ -111,11 +112,10 @@ class Split {
     /// After the first `kept` moves.
     void widen_border(std::size_t kept) {
         if (graph_.size() < worth_a_list) {
-            border_.resize(graph_.size());
-            std::iota(border_.begin(), border_.end(), 0U);
+            border_ = id_list<Vertex>(graph_.size());
             return;
         }
-        for (const std::uint32_t v : std::span(moved_).first(kept)) {
+        for (const Vertex v : std::span(moved_).first(kept)) {
             border_.push_back(v);
             border_.insert(border_.end(), graph_.peers(v).begin(), graph_.peers(v).end());
         }
@@ -128,69 +128,70 @@ class Split {
         heap_[0].clear();
         heap_[1].clear();
         for (std::size_t i = moved_.size(); i-- > kept;) flip(moved_[i], false);
-        for (const std::uint32_t v : moved_) locked_[v] = 0;
-        for (const std::uint32_t v : passed_over_) locked_[v] = 0;
+        for (const Vertex v : moved_) locked_[v.value] = 0;
+        for (const Vertex v : passed_over_) locked_[v.value] = 0;
         passed_over_.clear();
         if (kept > 0) widen_border(kept);
     }
 
-    void move(std::uint32_t v) {
+    void move(Vertex v) {
         heap_[side(v)].erase(v);
-        locked_[v] = 1;
+        locked_[v.value] = 1;
         moved_.push_back(v);
         flip(v, true);
     }
 
-    void flip(std::uint32_t v, bool queue_peers) {
+    void flip(Vertex v, bool queue_peers) {
         ++work_;
-        cost_ -= gain_[v];
-        mass_[side(v)] -= graph_.mass[v];
-        side_[v] = static_cast<char>(1 - side_[v]);
-        mass_[side(v)] += graph_.mass[v];
-        gain_[v] = -gain_[v];
+        cost_ -= gain_[v.value];
+        mass_[side(v)] -= graph_.mass[v.value];
+        side_[v.value] = static_cast<char>(1 - side_[v.value]);
+        mass_[side(v)] += graph_.mass[v.value];
+        gain_[v.value] = -gain_[v.value];
         const auto peers = graph_.peers(v);
         const auto weights = graph_.weights(v);
         for (std::size_t i = 0; i < peers.size(); ++i) {
-            const std::uint32_t u = peers[i];
-            gain_[u] += side_[u] == side_[v] ? -2 * weights[i] : 2 * weights[i];
-            if (queue_peers && locked_[u] == 0) heap_add(u);
+            const Vertex u = peers[i];
+            gain_[u.value] += side_[u.value] == side_[v.value] ? -2 * weights[i] : 2 * weights[i];
+            if (queue_peers && locked_[u.value] == 0) heap_add(u);
         }
     }
 
     /// The first vertex from `from` on, round the end, that may still move and is on side `wanted`.
-    [[nodiscard]] std::uint32_t unlocked_from(std::uint32_t from, std::size_t wanted = 1) const {
-        for (std::uint32_t i = 0; i < graph_.size(); ++i) {
-            const std::uint32_t v = from + i < graph_.size() ? from + i : from + i - graph_.size();
-            if (locked_[v] == 0 && side(v) == wanted) return v;
+    [[nodiscard]] Vertex unlocked_from(Vertex from, std::size_t wanted = 1) const {
+        for (std::uint32_t i = from.value; i < from.value + graph_.size(); ++i) {
+            const Vertex v{i < graph_.size() ? i : i - graph_.size()};
+            if (locked_[v.value] == 0 && side(v) == wanted) return v;
         }
-        return graph_.size();
+        return Vertex::none;
     }
 
-    /// The vertex to move next; size() when there is none.
-    std::uint32_t choose() {
+    /// The vertex to move next, if there is one.
+    Vertex choose() {
         const bool overfull[2] = {mass_[0] > capacity_[0], mass_[1] > capacity_[1]};
         for (const std::size_t s : {0U, 1U}) {
             if (!overfull[s]) continue;
             if (heap_[s].empty()) {
-                const std::uint32_t v = unlocked_from(0, s);
-                if (v == graph_.size()) return v;
+                const Vertex v = unlocked_from(Vertex{0}, s);
+                if (v == Vertex::none) return v;
                 heap_add(v);
             }
             return heap_[s].top();
         }
-        std::uint32_t best = graph_.size();
+        Vertex best = Vertex::none;
         for (const std::size_t s : {0U, 1U}) {
             GainHeap& heap = heap_[s];
-            while (!heap.empty() && mass_[1 - s] + graph_.mass[heap.top()] > capacity_[1 - s] + slack_) {
-                const std::uint32_t v = heap.top();
+            while (!heap.empty() &&
+                   mass_[1 - s] + graph_.mass[heap.top().value] > capacity_[1 - s] + slack_) {
+                const Vertex v = heap.top();
                 heap.erase(v);
-                locked_[v] = 1;
+                locked_[v.value] = 1;
                 passed_over_.push_back(v);
             }
             if (heap.empty()) continue;
             // Among equal gains the fuller side gives.
-            if (best == graph_.size() || heap.top_gain() > gain_[best] ||
-                (heap.top_gain() == gain_[best] &&
+            if (best == Vertex::none || heap.top_gain() > gain_[best.value] ||
+                (heap.top_gain() == gain_[best.value] &&
                  mass_[s] - capacity_[s] > mass_[1 - s] - capacity_[1 - s])) {
                 best = heap.top();
             }
@@ -206,8 +207,8 @@ class Split {
         std::size_t best_at = 0;
         const std::size_t patience = 60 + graph_.size() / 40;
         while (moved_.size() - best_at < patience) {
-            const std::uint32_t v = choose();
-            if (v == graph_.size()) break;
+            const Vertex v = choose();
+            if (v == Vertex::none) break;
             move(v);
             if (std::tuple(excess(), cost_) < best) {
                 best = {excess(), cost_};
@@ -224,10 +225,10 @@ class Split {
     std::vector<char> side_;
     std::vector<std::int64_t> gain_;
     std::vector<char> locked_;
-    std::vector<std::uint32_t> border_;  // ascending; all vertices at the border, and some more
+    std::vector<Vertex> border_;  // ascending; all vertices at the border, and some more
     std::array<GainHeap, 2> heap_;
-    std::vector<std::uint32_t> moved_;
-    std::vector<std::uint32_t> passed_over_;
+    std::vector<Vertex> moved_;
+    std::vector<Vertex> passed_over_;
     Capacity mass_{};
     std::int64_t cost_ = 0;
     std::int64_t slack_ = 0;  // how far a side may overflow on the way to a better split
@@ -245,7 +246,7 @@ struct Means {
 struct Level {
     WeightedGraph graph;
     std::vector<std::int64_t> bias;
-    std::vector<std::uint32_t> coarse_of;  // of the vertices one level finer
+    std::vector<Vertex> coarse_of;  // of the vertices one level finer
 };
 
 constexpr std::uint32_t small_enough = 60;  // vertices of the coarsest graph
@@ -258,19 +259,20 @@ std::vector<Level> build_levels(const WeightedGraph& graph, std::span<const std:
     std::vector<Level> levels;
     const WeightedGraph* fine = &graph;
     while (fine->size() > small_enough && !means.late()) {
-        std::vector<std::uint32_t> label;
-        if (side) label.assign(side->begin(), side->end());
+        std::vector<Part> label;
+        if (side) label = parts_of_sides(*side);
         Coarsening step =
             coarsen(*fine, max_mass, Rng(rng.next(), rng.next()), label, means.options.window, means.threads);
         if (step.graph.size() >= fine->size() - fine->size() / 20) break;
         std::vector<std::int64_t> coarse_bias;
         if (!bias.empty()) {
             coarse_bias.assign(step.graph.size(), 0);
-            for (std::uint32_t v = 0; v < fine->size(); ++v) coarse_bias[step.coarse_of[v]] += bias[v];
+            for (std::uint32_t v = 0; v < fine->size(); ++v) coarse_bias[step.coarse_of[v].value] += bias[v];
         }
         if (side) {
             std::vector<char> coarse_side(step.graph.size());
-            for (std::uint32_t v = 0; v < fine->size(); ++v) coarse_side[step.coarse_of[v]] = (*side)[v];
+            for (std::uint32_t v = 0; v < fine->size(); ++v)
+                coarse_side[step.coarse_of[v].value] = (*side)[v];
             *side = std::move(coarse_side);
         }
         levels.push_back({std::move(step.graph), std::move(coarse_bias), std::move(step.coarse_of)});
@@ -285,17 +287,17 @@ std::vector<char> split_anew(const WeightedGraph& graph, std::span<const std::in
                              const Capacity& capacity, const BisectionOptions& options, Rng& rng,
                              std::uint64_t& work) {
     const std::int64_t mass = std::accumulate(graph.mass.begin(), graph.mass.end(), std::int64_t{0});
-    const std::int64_t room = capacity[0] + capacity[1];
-    // With room to spare: the sides in proportion, or one of them as full as it gets.
+    const std::int64_t both = capacity[0] + capacity[1];
+    // With capacity to spare: the sides in proportion, or one of them as full as it gets.
     const double share =
-        static_cast<double>(capacity[0]) / static_cast<double>(std::max<std::int64_t>(1, room));
+        static_cast<double>(capacity[0]) / static_cast<double>(std::max<std::int64_t>(1, both));
     const std::array targets{static_cast<std::int64_t>(static_cast<double>(mass) * share + 0.5),
                              std::min(mass, capacity[0]), std::max<std::int64_t>(0, mass - capacity[1])};
     std::vector<char> best;
     std::tuple<std::int64_t, std::int64_t> best_value;
     for (std::uint32_t start = 0; start < std::max(1U, options.starts); ++start) {
         Split split(graph, bias, capacity);
-        split.grow(room > mass ? targets[start % targets.size()] : targets[0], rng);
+        split.grow(both > mass ? targets[start % targets.size()] : targets[0], rng);
         split.refine(std::max(options.passes, 4U));
         work += split.work();
         const auto value = std::tuple(split.excess(), split.cost());
@@ -354,7 +356,7 @@ Bisection bisect(const WeightedGraph& graph, std::span<const std::int64_t> bias,
             }
             if (i == 0) break;
             std::vector<char> finer(levels[i - 1].coarse_of.size());
-            for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = side[levels[i - 1].coarse_of[v]];
+            for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = side[levels[i - 1].coarse_of[v].value];
             side = std::move(finer);
         }
         result.side = std::move(side);
@@ -380,6 +382,13 @@ Bisection refine_bisection(const WeightedGraph& graph, std::span<const std::int6
     split.assign(side);
     split.refine(passes);
     return {split.sides(), split.cost(), split.excess(), split.work()};
+}
+
+std::vector<Part> parts_of_sides(std::span<const char> side) {
+    std::vector<Part> parts;
+    parts.reserve(side.size());
+    for (const char s : side) parts.emplace_back(static_cast<std::uint32_t>(s));
+    return parts;
 }
 
 }  // namespace topoloom

@@ -44,4 +44,7 @@ struct Bisection {
                                          std::array<std::int64_t, 2> capacity, const std::vector<char>& side,
                                          std::uint32_t passes);
 
+/// The sides as parts 0 and 1.
+[[nodiscard]] std::vector<Part> parts_of_sides(std::span<const char> side);
+
 }  // namespace topoloom

@@ -16,21 +16,21 @@ namespace {
 /// Gives every vertex the number of its cluster.
 class Joiner {
    public:
-    Joiner(const WeightedGraph& graph, std::int64_t max_mass, std::span<const std::uint32_t> label,
+    Joiner(const WeightedGraph& graph, std::int64_t max_mass, std::span<const Part> label,
            std::uint32_t window)
         : graph_(graph),
           max_mass_(max_mass),
           label_(label),
           window_(window == 0 ? std::max(1U, graph.size()) : window),
-          cluster_(graph.size(), no_index),
-          waiting_(graph.size(), no_index) {}
+          cluster_(graph.size(), Vertex::none),
+          waiting_(graph.size(), Vertex::none) {}
 
-    std::vector<std::uint32_t> run(Rng rng) {
-        for (const std::uint32_t v : visiting_order(rng)) {
-            if (cluster_[v] == no_index) join(v);
+    std::vector<Vertex> run(Rng rng) {
+        for (const Vertex v : visiting_order(rng)) {
+            if (cluster_[v.value] == Vertex::none) join(v);
         }
-        for (std::uint32_t v = 0; v < graph_.size(); ++v) {
-            if (cluster_[v] == no_index) open(v);
+        for (const Vertex v : graph_.vertices()) {
+            if (cluster_[v.value] == Vertex::none) open(v);
         }
         return std::move(cluster_);
     }
@@ -38,130 +38,130 @@ class Joiner {
 
    private:
     /// Of every window, vertices of few neighbors first: they have the least choice. Random among equals.
-    std::vector<std::uint32_t> visiting_order(Rng rng) const {
-        std::vector<std::uint32_t> order(graph_.size());
-        std::iota(order.begin(), order.end(), 0U);
-        std::vector<std::uint32_t> sorted(order.size());
+    std::vector<Vertex> visiting_order(Rng rng) const {
+        std::vector<Vertex> order = id_list<Vertex>(graph_.size());
+        std::vector<Vertex> sorted(order.size());
         const Chunks windows(order.size(), window_);
         for (std::size_t i = 0; i < windows.size(); ++i) {
             const auto [begin, end] = windows[i];
-            const std::span<std::uint32_t> some(order.data() + begin, end - begin);
+            const std::span<Vertex> some(order.data() + begin, end - begin);
             rng.shuffle(some);
             sort_by_class(some, std::span(sorted.data() + begin, some.size()));
         }
         return sorted;
     }
 
-    void sort_by_class(std::span<const std::uint32_t> order, std::span<std::uint32_t> sorted) const {
+    void sort_by_class(std::span<const Vertex> order, std::span<Vertex> sorted) const {
         constexpr std::uint32_t classes = 32;
-        const auto class_of = [&](std::uint32_t v) { return std::min(classes - 1, graph_.degree(v)); };
+        const auto class_of = [&](Vertex v) { return std::min(classes - 1, graph_.degree(v)); };
         std::array<std::uint32_t, classes + 1> begin{};
-        for (const std::uint32_t v : order) ++begin[class_of(v) + 1];
+        for (const Vertex v : order) ++begin[class_of(v) + 1];
         for (std::uint32_t c = 0; c < classes; ++c) begin[c + 1] += begin[c];
-        for (const std::uint32_t v : order) sorted[begin[class_of(v)]++] = v;
+        for (const Vertex v : order) sorted[begin[class_of(v)]++] = v;
     }
 
-    void join(std::uint32_t v) {
+    void join(Vertex v) {
         const auto peers = graph_.peers(v);
         const auto weights = graph_.weights(v);
-        std::uint32_t best_free = no_index;
+        Vertex best_free = Vertex::none;
         double best_free_rating = 0;
-        std::uint32_t best_taken = no_index;
+        Vertex best_taken = Vertex::none;
         double best_taken_rating = 0;
-        std::uint32_t favorite = no_index;
+        Vertex favorite = Vertex::none;
         std::int64_t favorite_weight = -1;
-        const auto mine = static_cast<double>(graph_.mass[v]);
+        const auto mine = static_cast<double>(graph_.mass[v.value]);
         for (std::size_t i = 0; i < peers.size(); ++i) {
-            const std::uint32_t u = peers[i];
-            if (!label_.empty() && label_[u] != label_[v]) continue;
+            const Vertex u = peers[i];
+            if (!label_.empty() && label_[u.value] != label_[v.value]) continue;
             if (weights[i] > favorite_weight) {
                 favorite_weight = weights[i];
                 favorite = u;
             }
-            const bool taken = cluster_[u] != no_index;
-            const std::int64_t other = taken ? mass_[cluster_[u]] : graph_.mass[u];
-            if (graph_.mass[v] + other > max_mass_) continue;
+            const bool taken = cluster_[u.value] != Vertex::none;
+            const std::int64_t other = taken ? mass_[cluster_[u.value].value] : graph_.mass[u.value];
+            if (graph_.mass[v.value] + other > max_mass_) continue;
             const auto w = static_cast<double>(weights[i]);
             const double rating = w * w / (std::max(1.0, mine) * std::max(1.0, static_cast<double>(other)));
-            if (!taken && (best_free == no_index || rating > best_free_rating)) {
+            if (!taken && (best_free == Vertex::none || rating > best_free_rating)) {
                 best_free = u;
                 best_free_rating = rating;
-            } else if (taken && (best_taken == no_index || rating > best_taken_rating)) {
+            } else if (taken && (best_taken == Vertex::none || rating > best_taken_rating)) {
                 best_taken = u;
                 best_taken_rating = rating;
             }
         }
-        if (best_free != no_index) {
+        if (best_free != Vertex::none) {
             add(best_free, open(v));
-        } else if (best_taken != no_index && mass_[cluster_[best_taken]] + graph_.mass[v] <= small_mass(v)) {
-            add(v, cluster_[best_taken]);
+        } else if (best_taken != Vertex::none &&
+                   mass_[cluster_[best_taken.value].value] + graph_.mass[v.value] <= small_mass(v)) {
+            add(v, cluster_[best_taken.value]);
         } else {
             meet(v, favorite);
         }
     }
 
     /// A vertex may become third in a cluster, but not make it much larger than pairs are.
-    [[nodiscard]] std::int64_t small_mass(std::uint32_t v) const {
-        return std::min(max_mass_, 4 * std::max<std::int64_t>(1, graph_.mass[v]));
+    [[nodiscard]] std::int64_t small_mass(Vertex v) const {
+        return std::min(max_mass_, 4 * std::max<std::int64_t>(1, graph_.mass[v.value]));
     }
 
     /// Two vertices without a partner that prefer the same neighbor, or none at all, join each other.
-    void meet(std::uint32_t v, std::uint32_t favorite) {
-        std::uint32_t& other = favorite == no_index ? waiting_isolated_ : waiting_[favorite];
-        if (favorite == no_index && !label_.empty()) return;
-        if (other == no_index || cluster_[other] != no_index ||
-            graph_.mass[other] + graph_.mass[v] > max_mass_) {
+    void meet(Vertex v, Vertex favorite) {
+        Vertex& other = favorite == Vertex::none ? waiting_isolated_ : waiting_[favorite.value];
+        if (favorite == Vertex::none && !label_.empty()) return;
+        if (other == Vertex::none || cluster_[other.value] != Vertex::none ||
+            graph_.mass[other.value] + graph_.mass[v.value] > max_mass_) {
             other = v;
         } else {
             add(other, open(v));
-            other = no_index;
+            other = Vertex::none;
         }
     }
 
-    std::uint32_t open(std::uint32_t v) {
-        const auto c = static_cast<std::uint32_t>(mass_.size());
+    Vertex open(Vertex v) {
+        const Vertex c{mass_.size()};
         mass_.push_back(0);
         add(v, c);
         return c;
     }
-    void add(std::uint32_t v, std::uint32_t cluster) {
-        cluster_[v] = cluster;
-        mass_[cluster] += graph_.mass[v];
+    void add(Vertex v, Vertex cluster) {
+        cluster_[v.value] = cluster;
+        mass_[cluster.value] += graph_.mass[v.value];
     }
 
     const WeightedGraph& graph_;
     std::int64_t max_mass_;
-    std::span<const std::uint32_t> label_;
+    std::span<const Part> label_;
     std::uint32_t window_;
-    std::vector<std::uint32_t> cluster_;
-    std::vector<std::uint32_t> waiting_;  // by neighbor: who would have liked to join it
-    std::uint32_t waiting_isolated_ = no_index;
+    std::vector<Vertex> cluster_;  // as vertices of the coarser graph
+    std::vector<Vertex> waiting_;  // by neighbor: who would have liked to join it
+    Vertex waiting_isolated_ = Vertex::none;
     std::vector<std::int64_t> mass_;  // by cluster
 };
 
 /// The vertices of every cluster, one cluster after the other, and where each begins.
 struct Members {
     std::vector<std::uint32_t> begin;
-    std::vector<std::uint32_t> vertex;
+    std::vector<Vertex> vertex;
 
-    Members(const std::vector<std::uint32_t>& coarse_of, std::uint32_t clusters)
+    Members(const std::vector<Vertex>& coarse_of, std::uint32_t clusters)
         : begin(clusters + 1, 0), vertex(coarse_of.size()) {
-        for (const std::uint32_t c : coarse_of) ++begin[c + 1];
+        for (const Vertex c : coarse_of) ++begin[c.value + 1];
         std::partial_sum(begin.begin(), begin.end(), begin.begin());
         std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-        for (std::uint32_t v = 0; v < coarse_of.size(); ++v) vertex[next[coarse_of[v]]++] = v;
+        for (std::uint32_t v = 0; v < coarse_of.size(); ++v) vertex[next[coarse_of[v].value]++] = Vertex{v};
     }
 };
 
 /// Some rows of a graph.
 struct Rows {
     BigVector<std::uint32_t> end;
-    BigVector<std::uint32_t> peer;
+    BigVector<Vertex> peer;
     BigVector<std::int64_t> weight;
 };
 
 /// Sums the edges of some clusters, cluster by cluster.
-Rows rows_of(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse_of, const Members& members,
+Rows rows_of(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, const Members& members,
              const Chunk& chunk) {
     Rows rows;
     rows.end.reserve(chunk.end - chunk.begin);
@@ -170,20 +170,20 @@ Rows rows_of(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse
         edges += fine.degree(members.vertex[i]);
     rows.peer.reserve(edges * 2 / 3);
     rows.weight.reserve(edges * 2 / 3);
-    std::vector<std::uint32_t> place(members.begin.size() - 1, no_index);  // of a peer in the row being made
+    std::vector<std::uint32_t> entry(members.begin.size() - 1, no_index);  // of a peer in the row being made
     for (auto c = static_cast<std::uint32_t>(chunk.begin); c < chunk.end; ++c) {
         const auto row = static_cast<std::uint32_t>(rows.peer.size());
         for (std::uint32_t i = members.begin[c]; i < members.begin[c + 1]; ++i) {
-            const std::uint32_t v = members.vertex[i];
+            const std::uint32_t v = members.vertex[i].value;
             for (std::uint32_t e = fine.first[v]; e < fine.first[v + 1]; ++e) {
-                const std::uint32_t to = coarse_of[fine.peer[e]];
-                if (to == c) continue;
-                if (place[to] == no_index || place[to] < row) {
-                    place[to] = static_cast<std::uint32_t>(rows.peer.size());
+                const Vertex to = coarse_of[fine.peer[e].value];
+                if (to == Vertex{c}) continue;
+                if (entry[to.value] == no_index || entry[to.value] < row) {
+                    entry[to.value] = static_cast<std::uint32_t>(rows.peer.size());
                     rows.peer.push_back(to);
                     rows.weight.push_back(fine.weight[e]);
                 } else {
-                    rows.weight[place[to]] += fine.weight[e];
+                    rows.weight[entry[to.value]] += fine.weight[e];
                 }
             }
         }
@@ -192,7 +192,7 @@ Rows rows_of(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse
     return rows;
 }
 
-WeightedGraph contract(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse_of,
+WeightedGraph contract(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of,
                        const std::vector<std::int64_t>& masses, int threads) {
     const Members members(coarse_of, static_cast<std::uint32_t>(masses.size()));
     // Chunks are few, since each looks up places of all clusters.
@@ -225,10 +225,10 @@ WeightedGraph contract(const WeightedGraph& fine, const std::vector<std::uint32_
 
 }  // namespace
 
-Coarsening coarsen(const WeightedGraph& graph, std::int64_t max_mass, Rng rng,
-                   std::span<const std::uint32_t> label, std::uint32_t window, int threads) {
+Coarsening coarsen(const WeightedGraph& graph, std::int64_t max_mass, Rng rng, std::span<const Part> label,
+                   std::uint32_t window, int threads) {
     Joiner joiner(graph, max_mass, label, window);
-    std::vector<std::uint32_t> coarse_of = joiner.run(rng);
+    std::vector<Vertex> coarse_of = joiner.run(rng);
     WeightedGraph coarse = contract(graph, coarse_of, joiner.masses(), threads);
     return {std::move(coarse), std::move(coarse_of)};
 }

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
+
+#include "topoloom/base/id.hpp"
 
 namespace topoloom {
 
@@ -12,18 +13,18 @@ namespace topoloom {
 /// search in one place (Hagen, Huang, Kahng, IEEE TCAD 16 (1997)). All changes O(log size).
 class GainHeap {
    public:
-    explicit GainHeap(std::size_t vertices) : position_(vertices, absent) {}
+    explicit GainHeap(std::size_t vertices) : position_(vertices, no_index) {}
 
     [[nodiscard]] bool empty() const { return heap_.empty(); }
-    [[nodiscard]] bool contains(std::uint32_t v) const { return position_[v] != absent; }
-    [[nodiscard]] std::uint32_t top() const { return heap_.front().vertex; }
+    [[nodiscard]] bool contains(Vertex v) const { return position_[v.value] != no_index; }
+    [[nodiscard]] Vertex top() const { return heap_.front().vertex; }
     [[nodiscard]] std::int64_t top_gain() const { return heap_.front().gain; }
 
     /// Adds the vertex, or changes its gain.
-    void set(std::uint32_t v, std::int64_t gain) {
+    void set(Vertex v, std::int64_t gain) {
         const Entry entry{gain, ++stamp_, v};
         if (contains(v)) {
-            const std::uint32_t at = position_[v];
+            const std::uint32_t at = position_[v.value];
             const bool up = heap_[at] < entry;
             up ? sift_up(at, entry) : sift_down(at, entry);
         } else {
@@ -31,9 +32,9 @@ class GainHeap {
             sift_up(static_cast<std::uint32_t>(heap_.size() - 1), entry);
         }
     }
-    void erase(std::uint32_t v) {
-        const std::uint32_t at = position_[v];
-        position_[v] = absent;
+    void erase(Vertex v) {
+        const std::uint32_t at = position_[v.value];
+        position_[v.value] = no_index;
         const Entry last = heap_.back();
         heap_.pop_back();
         if (at == heap_.size()) return;
@@ -44,18 +45,17 @@ class GainHeap {
         }
     }
     void clear() {
-        for (const Entry& entry : heap_) position_[entry.vertex] = absent;
+        for (const Entry& entry : heap_) position_[entry.vertex.value] = no_index;
         heap_.clear();
     }
 
    private:
-    static constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::uint32_t arity = 4;
 
     struct Entry {
         std::int64_t gain;
         std::uint32_t stamp;
-        std::uint32_t vertex;
+        Vertex vertex;
         friend bool operator<(const Entry& a, const Entry& b) {
             return a.gain != b.gain ? a.gain < b.gain : a.stamp < b.stamp;
         }
@@ -63,7 +63,7 @@ class GainHeap {
 
     void put(std::uint32_t at, const Entry& entry) {
         heap_[at] = entry;
-        position_[entry.vertex] = at;
+        position_[entry.vertex.value] = at;
     }
     void sift_up(std::uint32_t at, const Entry& entry) {
         while (at > 0) {
@@ -91,7 +91,7 @@ class GainHeap {
     }
 
     std::vector<Entry> heap_;
-    std::vector<std::uint32_t> position_;
+    std::vector<std::uint32_t> position_;  // in the heap, by vertex
     std::uint32_t stamp_ = 0;
 };
 

@@ -2,12 +2,11 @@
 #include "topoloom/partition/max_flow.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace topoloom {
 
 namespace {
-constexpr std::uint32_t unreached = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t unreached = no_index;
 }
 
 void FlowNetwork::reset(std::uint32_t vertices) {
@@ -19,15 +18,15 @@ void FlowNetwork::build() {
     const std::size_t n = terminal_.size();
     first_.assign(n + 1, 0);
     for (const EdgeIn& e : edges_) {
-        ++first_[e.u + 1];
-        ++first_[e.v + 1];
+        ++first_[e.u.value + 1];
+        ++first_[e.v.value + 1];
     }
     for (std::size_t v = 0; v < n; ++v) first_[v + 1] += first_[v];
     current_.assign(first_.begin(), first_.end() - 1);
     arcs_.resize(2 * edges_.size());
     for (const EdgeIn& e : edges_) {
-        const std::uint32_t there = current_[e.u]++;
-        const std::uint32_t back = current_[e.v]++;
+        const std::uint32_t there = current_[e.u.value]++;
+        const std::uint32_t back = current_[e.v.value]++;
         arcs_[there] = {e.v, back, e.weight};
         arcs_[back] = {e.u, there, e.weight};
     }
@@ -40,7 +39,7 @@ std::int64_t FlowNetwork::solve() {
     while (find_levels()) {
         current_.assign(first_.begin(), first_.end() - 1);
         // The first in the queue are those next to the source.
-        for (std::size_t i = 0; i < queue_.size() && level_[queue_[i]] == 0; ++i)
+        for (std::size_t i = 0; i < queue_.size() && level_[queue_[i].value] == 0; ++i)
             value += augment_from(queue_[i]);
     }
     return value;
@@ -54,18 +53,18 @@ bool FlowNetwork::find_levels() {
     for (std::uint32_t v = 0; v < n; ++v) {
         if (terminal_[v] <= 0) continue;
         level_[v] = 0;
-        queue_.push_back(v);
+        queue_.push_back(Vertex{v});
     }
     std::uint32_t last = unreached;  // level of the first that reach the sink
     for (std::size_t i = 0; i < queue_.size(); ++i) {
-        const std::uint32_t v = queue_[i];
+        const std::uint32_t v = queue_[i].value;
         if (level_[v] >= last) break;
         for (std::uint32_t a = first_[v]; a < first_[v + 1]; ++a) {
             const Arc& arc = arcs_[a];
-            if (arc.residual == 0 || level_[arc.head] != unreached) continue;
-            level_[arc.head] = level_[v] + 1;
+            if (arc.residual == 0 || level_[arc.head.value] != unreached) continue;
+            level_[arc.head.value] = level_[v] + 1;
             queue_.push_back(arc.head);
-            if (terminal_[arc.head] < 0) last = level_[v] + 1;
+            if (terminal_[arc.head.value] < 0) last = level_[v] + 1;
         }
         work_ += first_[v + 1] - first_[v];
     }
@@ -73,16 +72,16 @@ bool FlowNetwork::find_levels() {
 }
 
 /// Sends what it can from one vertex to the sink along arcs that lead one level on.
-std::int64_t FlowNetwork::augment_from(std::uint32_t source) {
+std::int64_t FlowNetwork::augment_from(Vertex source) {
     std::int64_t sent = 0;
     path_.clear();
-    std::uint32_t v = source;
-    while (terminal_[source] > 0) {
-        if (terminal_[v] < 0) {
-            std::int64_t amount = std::min(terminal_[source], -terminal_[v]);
+    Vertex v = source;
+    while (terminal_[source.value] > 0) {
+        if (terminal_[v.value] < 0) {
+            std::int64_t amount = std::min(terminal_[source.value], -terminal_[v.value]);
             for (const std::uint32_t a : path_) amount = std::min(amount, arcs_[a].residual);
-            terminal_[source] -= amount;
-            terminal_[v] += amount;
+            terminal_[source.value] -= amount;
+            terminal_[v.value] += amount;
             sent += amount;
             std::size_t keep = path_.size();
             for (std::size_t i = path_.size(); i-- > 0;) {
@@ -98,9 +97,10 @@ std::int64_t FlowNetwork::augment_from(std::uint32_t source) {
             }
             continue;
         }
-        std::uint32_t& a = current_[v];
-        while (a < first_[v + 1] && (arcs_[a].residual == 0 || level_[arcs_[a].head] != level_[v] + 1)) ++a;
-        if (a < first_[v + 1]) {
+        std::uint32_t& a = current_[v.value];
+        const std::uint32_t end = first_[v.value + 1];
+        while (a < end && (arcs_[a].residual == 0 || level_[arcs_[a].head.value] != level_[v.value] + 1)) ++a;
+        if (a < end) {
             path_.push_back(a);
             v = arcs_[a].head;
         } else if (path_.empty()) {
@@ -109,7 +109,7 @@ std::int64_t FlowNetwork::augment_from(std::uint32_t source) {
             // A dead end: the one before tries its next arc.
             v = arcs_[arcs_[path_.back()].reverse].head;
             path_.pop_back();
-            ++current_[v];
+            ++current_[v.value];
         }
     }
     return sent;
@@ -124,14 +124,14 @@ std::vector<signed char> FlowNetwork::sides() {
     for (std::uint32_t v = 0; v < terminal_.size(); ++v) {
         if (terminal_[v] >= 0) continue;
         side[v] = -1;
-        queue_.push_back(v);
+        queue_.push_back(Vertex{v});
     }
     for (std::size_t i = 0; i < queue_.size(); ++i) {
-        const std::uint32_t v = queue_[i];
+        const std::uint32_t v = queue_[i].value;
         for (std::uint32_t a = first_[v]; a < first_[v + 1]; ++a) {
             const Arc& arc = arcs_[a];
-            if (side[arc.head] != 0 || arcs_[arc.reverse].residual == 0) continue;
-            side[arc.head] = -1;
+            if (side[arc.head.value] != 0 || arcs_[arc.reverse].residual == 0) continue;
+            side[arc.head.value] = -1;
             queue_.push_back(arc.head);
         }
     }

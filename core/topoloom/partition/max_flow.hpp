@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "topoloom/base/id.hpp"
+
 namespace topoloom {
 
 /// Vertices are 0 .. size-1; the terminals, source and sink, are none of them. Used again and again without new memory.
@@ -14,9 +16,9 @@ class FlowNetwork {
     /// Forgets everything.
     void reset(std::uint32_t vertices);
     /// What cutting v from the source costs more than cutting it from the sink; may be negative.
-    void add_terminal(std::uint32_t v, std::int64_t weight) { terminal_[v] += weight; }
+    void add_terminal(Vertex v, std::int64_t weight) { terminal_[v.value] += weight; }
     /// Edges in both directions, weight > 0.
-    void add_edge(std::uint32_t u, std::uint32_t v, std::int64_t weight) { edges_.push_back({u, v, weight}); }
+    void add_edge(Vertex u, Vertex v, std::int64_t weight) { edges_.push_back({u, v, weight}); }
 
     /// Finds a maximum flow: shortest augmenting paths in phases (Dinic, Soviet Math. Dokl. 11 (1970)). Returns the
     /// least value of: the weight of the edges between two sides, plus add_terminal's weight of all on the sink's side.
@@ -27,8 +29,8 @@ class FlowNetwork {
 
     /// After solve(): calls visit(u) for every u that has to be on the source's side when v is.
     template <class Visit>
-    void follow(std::uint32_t v, const Visit& visit) const {
-        for (std::uint32_t a = first_[v]; a < first_[v + 1]; ++a) {
+    void follow(Vertex v, const Visit& visit) const {
+        for (std::uint32_t a = first_[v.value]; a < first_[v.value + 1]; ++a) {
             if (arcs_[a].residual > 0) visit(arcs_[a].head);
         }
     }
@@ -36,18 +38,18 @@ class FlowNetwork {
 
    private:
     struct EdgeIn {
-        std::uint32_t u, v;
+        Vertex u, v;
         std::int64_t weight;
     };
     struct Arc {
-        std::uint32_t head;
+        Vertex head;
         std::uint32_t reverse;
         std::int64_t residual;
     };
 
     void build();
     bool find_levels();
-    std::int64_t augment_from(std::uint32_t source);
+    std::int64_t augment_from(Vertex source);
 
     std::vector<EdgeIn> edges_;
     std::vector<std::int64_t> terminal_;  // what can still come from the source (> 0) or go to the sink (< 0)
@@ -55,7 +57,7 @@ class FlowNetwork {
     std::vector<Arc> arcs_;
     std::vector<std::uint32_t> level_;
     std::vector<std::uint32_t> current_;  // arc that a vertex tries next
-    std::vector<std::uint32_t> queue_;
+    std::vector<Vertex> queue_;
     std::vector<std::uint32_t> path_;  // arcs
     std::uint64_t work_ = 0;
 };

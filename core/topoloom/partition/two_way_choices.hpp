@@ -19,9 +19,9 @@ class TwoWayChoices {
    public:
     TwoWayChoices(const WeightedGraph& graph, std::span<const std::int64_t> bias)
         : graph_(graph), choice_(graph.size(), 0), gain_(graph.size()), heap_(graph.size()) {
-        for (std::uint32_t v = 0; v < graph.size(); ++v) {
-            gain_[v] = -bias[v];
-            for (const std::int64_t weight : graph.weights(v)) gain_[v] -= weight;
+        for (const Vertex v : graph.vertices()) {
+            gain_[v.value] = -bias[v.value];
+            for (const std::int64_t weight : graph.weights(v)) gain_[v.value] -= weight;
         }
     }
 
@@ -37,15 +37,15 @@ class TwoWayChoices {
     bool pass() {
         const std::size_t patience = 100 + graph_.size() / 8;
         for (std::uint32_t v = graph_.size(); v-- > 0;) {
-            if (graph_.mass[v] > 0) heap_.set(v, gain_[v]);
+            if (graph_.mass[v] > 0) heap_.set(Vertex{v}, gain_[v]);
         }
         flipped_.clear();
         std::int64_t gained = 0;
         std::int64_t best = 0;
         std::size_t best_at = 0;
         while (!heap_.empty() && flipped_.size() - best_at < patience) {
-            const std::uint32_t v = heap_.top();
-            gained += gain_[v];
+            const Vertex v = heap_.top();
+            gained += gain_[v.value];
             heap_.erase(v);
             flip(v, true);
             flipped_.push_back(v);
@@ -59,16 +59,16 @@ class TwoWayChoices {
         return best > 0;
     }
 
-    void flip(std::uint32_t v, bool searching) {
+    void flip(Vertex v, bool searching) {
         ++work_;
-        choice_[v] = static_cast<char>(1 - choice_[v]);
-        gain_[v] = -gain_[v];
+        choice_[v.value] = static_cast<char>(1 - choice_[v.value]);
+        gain_[v.value] = -gain_[v.value];
         const auto peers = graph_.peers(v);
         const auto weights = graph_.weights(v);
         for (std::size_t i = 0; i < peers.size(); ++i) {
-            const std::uint32_t u = peers[i];
-            gain_[u] += choice_[u] == choice_[v] ? -2 * weights[i] : 2 * weights[i];
-            if (searching && heap_.contains(u)) heap_.set(u, gain_[u]);
+            const Vertex u = peers[i];
+            gain_[u.value] += choice_[u.value] == choice_[v.value] ? -2 * weights[i] : 2 * weights[i];
+            if (searching && heap_.contains(u)) heap_.set(u, gain_[u.value]);
         }
     }
 
@@ -76,7 +76,7 @@ class TwoWayChoices {
     std::vector<char> choice_;
     std::vector<std::int64_t> gain_;  // of choosing otherwise
     GainHeap heap_;
-    std::vector<std::uint32_t> flipped_;
+    std::vector<Vertex> flipped_;
     std::uint64_t work_ = 0;
 };
 

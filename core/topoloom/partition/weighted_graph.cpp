@@ -15,17 +15,17 @@ void fill_rows(WeightedGraph& graph, std::size_t vertices, const Visit& visit, i
     const Chunks chunks(vertices, 8192);
     const auto each = [&](const auto& body) {
         parallel_for(chunks.size(), threads, [&](std::size_t c, int) {
-            for (std::size_t v = chunks[c].begin; v < chunks[c].end; ++v) body(static_cast<std::uint32_t>(v));
+            for (std::size_t v = chunks[c].begin; v < chunks[c].end; ++v) body(Vertex{v});
         });
     };
     graph.first.assign(vertices + 1, 0);
-    each([&](std::uint32_t v) { visit(v, [&](std::uint32_t, std::int64_t) { ++graph.first[v + 1]; }); });
+    each([&](Vertex v) { visit(v, [&](Vertex, std::int64_t) { ++graph.first[v.value + 1]; }); });
     std::partial_sum(graph.first.begin(), graph.first.end(), graph.first.begin());
     graph.peer.resize(graph.first.back());
     graph.weight.resize(graph.first.back());
-    each([&](std::uint32_t v) {
-        std::uint32_t at = graph.first[v];
-        visit(v, [&](std::uint32_t peer, std::int64_t weight) {
+    each([&](Vertex v) {
+        std::uint32_t at = graph.first[v.value];
+        visit(v, [&](Vertex peer, std::int64_t weight) {
             graph.peer[at] = peer;
             graph.weight[at++] = weight;
         });
@@ -38,28 +38,28 @@ WeightedGraph weighted(const CommGraph& symmetric, std::span<const std::int64_t>
                        int threads) {
     WeightedGraph graph;
     graph.mass.assign(mass.begin(), mass.end());
-    const auto visit = [&](std::uint32_t v, const auto& add) {
-        const auto peers = symmetric.peers(Rank{v});
-        const auto bytes = symmetric.bytes(Rank{v});
+    const auto visit = [&](Vertex v, const auto& add) {
+        const auto peers = symmetric.peers(Rank{v.value});
+        const auto bytes = symmetric.bytes(Rank{v.value});
         for (std::size_t e = 0; e < peers.size(); ++e) {
             const std::int64_t weight = bytes[e].value >> shift;
-            if (weight != 0) add(peers[e].value, weight);
+            if (weight != 0) add(Vertex{peers[e].value}, weight);
         }
     };
     fill_rows(graph, mass.size(), visit, threads);
     return graph;
 }
 
-WeightedGraph renumbered(const WeightedGraph& graph, std::span<const std::uint32_t> order, int threads) {
-    BigVector<std::uint32_t> number(order.size());
-    for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
+WeightedGraph renumbered(const WeightedGraph& graph, std::span<const Vertex> order, int threads) {
+    BigVector<Vertex> number(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) number[order[i].value] = Vertex{i};
     WeightedGraph result;
     result.mass.resize(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) result.mass[i] = graph.mass[order[i]];
-    const auto visit = [&](std::uint32_t v, const auto& add) {
-        const auto peers = graph.peers(order[v]);
-        const auto weights = graph.weights(order[v]);
-        for (std::size_t e = 0; e < peers.size(); ++e) add(number[peers[e]], weights[e]);
+    for (std::size_t i = 0; i < order.size(); ++i) result.mass[i] = graph.mass[order[i].value];
+    const auto visit = [&](Vertex v, const auto& add) {
+        const auto peers = graph.peers(order[v.value]);
+        const auto weights = graph.weights(order[v.value]);
+        for (std::size_t e = 0; e < peers.size(); ++e) add(number[peers[e].value], weights[e]);
     };
     fill_rows(result, order.size(), visit, threads);
     return result;

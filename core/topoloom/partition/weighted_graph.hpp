@@ -7,25 +7,27 @@
 #include <vector>
 
 #include "topoloom/base/big_vector.hpp"
+#include "topoloom/base/id.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {
 
-/// Compressed sparse rows; every edge stands in the rows of both its ends. Vertices are plain numbers, since at the
-/// coarser levels they stand for many ranks.
+/// Compressed sparse rows; every edge stands in the rows of both its ends. At the finest level vertices have the numbers of
+/// ranks; at coarser ones each stands for many.
 struct WeightedGraph {
     BigVector<std::uint32_t> first = BigVector<std::uint32_t>(1, 0);
-    BigVector<std::uint32_t> peer;
+    BigVector<Vertex> peer;
     BigVector<std::int64_t> weight;  // of edges
     BigVector<std::int64_t> mass;    // of vertices
 
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(mass.size()); }
-    [[nodiscard]] std::uint32_t degree(std::uint32_t v) const { return first[v + 1] - first[v]; }
-    [[nodiscard]] std::span<const std::uint32_t> peers(std::uint32_t v) const {
-        return {peer.data() + first[v], degree(v)};
+    [[nodiscard]] ids<Vertex> vertices() const { return ids<Vertex>(mass.size()); }
+    [[nodiscard]] std::uint32_t degree(Vertex v) const { return first[v.value + 1] - first[v.value]; }
+    [[nodiscard]] std::span<const Vertex> peers(Vertex v) const {
+        return {peer.data() + first[v.value], degree(v)};
     }
-    [[nodiscard]] std::span<const std::int64_t> weights(std::uint32_t v) const {
-        return {weight.data() + first[v], degree(v)};
+    [[nodiscard]] std::span<const std::int64_t> weights(Vertex v) const {
+        return {weight.data() + first[v.value], degree(v)};
     }
 };
 
@@ -36,7 +38,7 @@ struct WeightedGraph {
 
 /// The graph whose vertex i is order[i] of this one; edges stay in the order of their rows. O(edges), on all
 /// cores.
-[[nodiscard]] WeightedGraph renumbered(const WeightedGraph& graph, std::span<const std::uint32_t> order,
+[[nodiscard]] WeightedGraph renumbered(const WeightedGraph& graph, std::span<const Vertex> order,
                                        int threads);
 
 }  // namespace topoloom

@@ -76,10 +76,10 @@ Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const S
     const double tolerance = whole ? 1 : 1 + 1e-9;
     for (const double c : sharing.capacity) capacity_.push_back(capacity(c * scale * tolerance));
     const double largest = *std::ranges::max_element(sharing.capacity);
-    const std::int64_t room = std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0});
-    if (room < mass)
+    const std::int64_t held = std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0});
+    if (held < mass)
         fail("the ranks have a load of ", total, " in all, but the capacities add up to ",
-             static_cast<double>(room) / scale, whole ? ", rounded down as all loads are whole" : "");
+             static_cast<double>(held) / scale, whole ? ", rounded down as all loads are whole" : "");
     if (heaviest > largest) fail("a rank has load ", heaviest, ", but the largest capacity is ", largest);
 }
 

@@ -31,10 +31,8 @@ class Capacity {
 
     /// No slot takes more than one rank, whatever its load.
     [[nodiscard]] bool one_rank_per_slot() const { return one_rank_per_slot_; }
-    [[nodiscard]] std::span<const std::int64_t> masses() const { return mass_; }  // by rank
-    [[nodiscard]] std::span<const std::int64_t> capacities() const {
-        return capacity_;
-    }  // by place in the allocation
+    [[nodiscard]] std::span<const std::int64_t> masses() const { return mass_; }          // by rank
+    [[nodiscard]] std::span<const std::int64_t> capacities() const { return capacity_; }  // by position
 
    private:
     bool one_rank_per_slot_;

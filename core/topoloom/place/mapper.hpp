@@ -27,17 +27,21 @@ enum class Serves { alone, shared, both };
 /// where that is hop-bytes), or the objective itself.
 enum class Minimizes { hop_bytes, links, objective };
 
-/// One line of the registry. Exactly one of the two makers is set.
-struct MapperEntry {
+/// What a mapper says about itself.
+struct MapperInfo {
     std::string_view name;
     std::string_view summary;
-    std::string_view source;  // paper and section; empty for folklore
-    std::string_view needs;   // what it uses of problem and machine
-    Serves serves;
+    std::string_view source = {};  // paper and section; empty for folklore
+    std::string_view needs;        // what it uses of problem and machine
+    Serves serves = Serves::alone;
+    Minimizes minimizes = Minimizes::hop_bytes;
+};
+
+/// One line of the registry, made by mapper_entry(). Exactly one of the two makers is set.
+struct MapperEntry : MapperInfo {
     Construct (*make_construct)(std::string_view name, const OptionValues&) = nullptr;
     Improve (*make_improve)(std::string_view name, const OptionValues&) = nullptr;
-    std::vector<OptionInfo> (*options)() = list_options<NoOptions>;
-    Minimizes minimizes = Minimizes::hop_bytes;
+    std::vector<OptionInfo> (*options)() = nullptr;
 
     [[nodiscard]] bool constructs() const { return make_construct != nullptr; }
 };

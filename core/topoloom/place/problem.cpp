@@ -97,8 +97,8 @@ Problem Problem::with_objective(const Objective& objective, std::vector<const Co
     // For any objective, since it refuses a background that does not fit.
     const std::array<double, 4> measures = objective_measures(machine(), goal, block);
     if (objective.relative) {
-        for (std::size_t aim = 0; aim < measures.size(); ++aim) {
-            if (measures[aim] > 0) goal.unit[aim] = measures[aim];
+        for (std::size_t i = 0; i < measures.size(); ++i) {
+            if (measures[i] > 0) goal.unit[i] = measures[i];
         }
     }
     Problem other = *this;

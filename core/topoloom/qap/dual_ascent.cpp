@@ -14,14 +14,14 @@ constexpr DualAscent::Cost forbidden = 4 * DualAscent::max_cost;
 
 }  // namespace
 
-DualAscent::DualAscent(std::uint32_t ranks, std::uint32_t places, std::size_t pairs)
-    : ranks_(ranks), places_(places), singles_(std::size_t{ranks} * places, 0), partners_(ranks) {
-    blocks_.reserve(pairs * places * places);
+DualAscent::DualAscent(std::uint32_t ranks, std::uint32_t slots, std::size_t pairs)
+    : ranks_(ranks), slots_(slots), singles_(std::size_t{ranks} * slots, 0), partners_(ranks) {
+    blocks_.reserve(pairs * slots * slots);
 }
 
 DualAscent::Cost* DualAscent::add_block(std::uint32_t i, std::uint32_t k) {
     const std::size_t at = blocks_.size();
-    blocks_.resize(at + std::size_t{places_} * places_);
+    blocks_.resize(at + std::size_t{slots_} * slots_);
     const auto number = [&](std::uint32_t rank) {
         return static_cast<std::uint32_t>(partners_[rank].size());
     };
@@ -32,7 +32,7 @@ DualAscent::Cost* DualAscent::add_block(std::uint32_t i, std::uint32_t k) {
 }
 
 void DualAscent::sweep(int threads) {
-    // A visit to a rank is three loops that threads share: too short, on few places, to be worth starting them.
+    // A visit to a rank is three loops that threads share: too short, on few slots, to be worth starting them.
     constexpr std::size_t worth_threads = std::size_t{1} << 19;
     const std::size_t costs_of_visit = 2 * blocks_.size() / std::max<std::uint32_t>(1, ranks_);
     const int workers = costs_of_visit < worth_threads ? 1 : thread_count(threads);
@@ -46,17 +46,17 @@ void DualAscent::sweep(int threads) {
 void DualAscent::visit(std::uint32_t i, bool forward, int workers) {
     const std::size_t count = partners_[i].size();
     if (count == 0) return;
-    cube_.resize(count * places_ * places_);
+    cube_.resize(count * slots_ * slots_);
     parallel_for(count, workers,
                  [&](std::size_t p, int) { take(i, p, (partners_[i][p].rank > i) == forward); });
-    parallel_for(places_, workers, [&](std::size_t j, int worker) {
+    parallel_for(slots_, workers, [&](std::size_t j, int worker) {
         settle(i, static_cast<std::uint32_t>(j), forward, workers_[static_cast<std::size_t>(worker)]);
     });
     parallel_for(count, workers, [&](std::size_t p, int) { give_back(i, p); });
 }
 
 DualAscent::Cost DualAscent::share(std::uint32_t i, std::uint32_t j, std::size_t partner) const {
-    const Cost single = singles_[i * places_ + j];
+    const Cost single = singles_[i * slots_ + j];
     if (single >= max_cost) return max_cost;
     const auto count = static_cast<Cost>(partners_[i].size());
     return single / count + (static_cast<Cost>(partner) < single % count ? 1 : 0);
@@ -64,7 +64,7 @@ DualAscent::Cost DualAscent::share(std::uint32_t i, std::uint32_t j, std::size_t
 
 void DualAscent::take(std::uint32_t i, std::size_t p, bool with_singles) {
     const Partner& partner = partners_[i][p];
-    const std::size_t n = places_;
+    const std::size_t n = slots_;
     const Cost* const block = blocks_.data() + partner.block;
     Cost* const cube = cube_.data() + p * n * n;
     if (partner.first) {
@@ -76,8 +76,8 @@ void DualAscent::take(std::uint32_t i, std::size_t p, bool with_singles) {
     }
     if (!with_singles) return;
     std::vector<Cost> shares(n);
-    for (std::uint32_t l = 0; l < places_; ++l) shares[l] = share(partner.rank, l, partner.number);
-    for (std::uint32_t j = 0; j < places_; ++j) {
+    for (std::uint32_t l = 0; l < slots_; ++l) shares[l] = share(partner.rank, l, partner.number);
+    for (std::uint32_t j = 0; j < slots_; ++j) {
         const Cost own = share(i, j, p);
         for (std::size_t l = 0; l < n; ++l) cube[j * n + l] += own + shares[l];
     }
@@ -85,7 +85,7 @@ void DualAscent::take(std::uint32_t i, std::size_t p, bool with_singles) {
 
 void DualAscent::give_back(std::uint32_t i, std::size_t p) {
     const Partner& partner = partners_[i][p];
-    const std::size_t n = places_;
+    const std::size_t n = slots_;
     Cost* const block = blocks_.data() + partner.block;
     const Cost* const cube = cube_.data() + p * n * n;
     if (partner.first) {
@@ -97,12 +97,12 @@ void DualAscent::give_back(std::uint32_t i, std::size_t p) {
     }
 }
 
-/// With rank i at place j its partners are at other places, each at its own: an assignment, whose value is certain.
+/// With rank i on slot j its partners are on other slots, each at its own: an assignment, whose value is certain.
 void DualAscent::settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker) {
-    Cost& single = singles_[i * places_ + j];
+    Cost& single = singles_[i * slots_ + j];
     if (single >= max_cost) return;
     const std::vector<Partner>& partners = partners_[i];
-    const std::size_t n = places_;
+    const std::size_t n = slots_;
     worker.costs.resize(partners.size() * n);
     worker.rows.clear();
     for (std::size_t p = 0; p < partners.size(); ++p) {
@@ -126,32 +126,32 @@ void DualAscent::settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& 
 void DualAscent::assign_singles() {
     workers_.resize(std::max<std::size_t>(workers_.size(), 1));
     LinearAssignment<Cost>& assignment = workers_.front().assignment;
-    bound_ += assignment.solve(singles_, places_);
+    bound_ += assignment.solve(singles_, slots_);
     for (std::uint32_t i = 0; i < ranks_; ++i) {
-        for (std::uint32_t j = 0; j < places_; ++j) {
-            Cost& single = singles_[i * places_ + j];
+        for (std::uint32_t j = 0; j < slots_; ++j) {
+            Cost& single = singles_[i * slots_ + j];
             if (single < max_cost) single -= assignment.row_prices()[i] + assignment.column_prices()[j];
         }
     }
 }
 
 void DualAscent::singles_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const {
-    const std::size_t places = places_ - 1;
-    costs.resize((ranks_ - 1) * places);
+    const std::size_t slots = slots_ - 1;
+    costs.resize((ranks_ - 1) * slots);
     const auto without = [](auto index, auto gone) { return index > gone ? index - 1 : index; };
     for (std::uint32_t k = 0; k < ranks_; ++k) {
         if (k == i) continue;
-        const Cost* const row = singles_.data() + std::size_t{k} * places_;
-        Cost* const out = costs.data() + without(k, i) * places;
+        const Cost* const row = singles_.data() + std::size_t{k} * slots_;
+        Cost* const out = costs.data() + without(k, i) * slots;
         std::copy(row, row + j, out);
-        std::copy(row + j + 1, row + places_, out + j);
+        std::copy(row + j + 1, row + slots_, out + j);
     }
     for (const Partner& partner : partners_[i]) {
         const Cost* const pair =
-            blocks_.data() + partner.block + std::size_t{j} * (partner.first ? places_ : 1);
-        const std::size_t step = partner.first ? 1 : places_;
-        Cost* const out = costs.data() + without(partner.rank, i) * places;
-        for (std::uint32_t l = 0; l < places_; ++l) {
+            blocks_.data() + partner.block + std::size_t{j} * (partner.first ? slots_ : 1);
+        const std::size_t step = partner.first ? 1 : slots_;
+        Cost* const out = costs.data() + without(partner.rank, i) * slots;
+        for (std::uint32_t l = 0; l < slots_; ++l) {
             if (l == j) continue;
             Cost& cost = out[without(l, j)];
             cost = std::min(cost + pair[l * step], max_cost);
@@ -163,20 +163,20 @@ std::int64_t DualAscent::bound_with(std::uint32_t i, std::uint32_t j) {
     if (ranks_ == 1) return bound_ + single(i, j);
     singles_with(i, j, scratch_);
     workers_.resize(std::max<std::size_t>(workers_.size(), 1));
-    return bound_ + single(i, j) + workers_.front().assignment.solve(scratch_, places_ - 1);
+    return bound_ + single(i, j) + workers_.front().assignment.solve(scratch_, slots_ - 1);
 }
 
 DualAscent DualAscent::with(std::uint32_t i, std::uint32_t j) const {
     std::size_t ordered_pairs = 0;
     for (const auto& partners : partners_) ordered_pairs += partners.size();
-    DualAscent left(ranks_ - 1, places_ - 1, ordered_pairs / 2 - partners_[i].size());
+    DualAscent left(ranks_ - 1, slots_ - 1, ordered_pairs / 2 - partners_[i].size());
     left.bound_ = bound_ + single(i, j);
     singles_with(i, j, left.singles_);
     const auto copy = [&](const Cost* from, Cost* to) {
-        for (std::uint32_t l = 0; l < places_; ++l, from += places_) {
+        for (std::uint32_t l = 0; l < slots_; ++l, from += slots_) {
             if (l == j) continue;
             to = std::copy(from, from + j, to);
-            to = std::copy(from + j + 1, from + places_, to);
+            to = std::copy(from + j + 1, from + slots_, to);
         }
     };
     for (std::uint32_t k = 0; k < ranks_; ++k) {

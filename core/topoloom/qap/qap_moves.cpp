@@ -71,15 +71,15 @@ QapMoves<T>::QapMoves(const QapTables<T>& tables)
 template <class T>
 void QapMoves<T>::start(std::span<const std::uint32_t> p) {
     p_.assign(p.begin(), p.end());
-    place_class_.clear();
-    for (const std::uint32_t x : p) place_class_.push_back(tables_.location_class[x]);
+    location_class_.clear();
+    for (const std::uint32_t x : p) location_class_.push_back(tables_.location_class[x]);
     std::fill(sign_.begin(), sign_.end(), never);
     std::fill(until_by_item_.begin(), until_by_item_.end(), T{0});
     std::fill(until_by_location_.begin(), until_by_location_.end(), T{0});
     for (std::size_t i = 0; i < order_; ++i) {
         for (std::size_t j = 0; j < i; ++j) {
             const bool twins =
-                tables_.item_class[i] == tables_.item_class[j] || place_class_[i] == place_class_[j];
+                tables_.item_class[i] == tables_.item_class[j] || location_class_[i] == location_class_[j];
             sign(i)[j] = twins ? never : T{0};
         }
     }
@@ -239,13 +239,13 @@ T QapMoves<T>::alone_change(std::size_t i, std::size_t j) const {
 template <class T>
 void QapMoves<T>::refresh_signs(std::uint32_t r) {
     const std::uint32_t item = tables_.item_class[r];
-    const std::uint32_t place = place_class_[r];
+    const std::uint32_t here = location_class_[r];
     const T* by_item = until_by_item_.data() + item * order_;
-    const T* by_location = until_by_location_.data() + place * order_;
+    const T* by_location = until_by_location_.data() + here * order_;
     const std::uint32_t* items = tables_.item_class.data();
     const auto until = [&](std::size_t u) {
-        const std::uint32_t there = place_class_[u];
-        return items[u] == item || there == place ? never : std::min(by_item[there], by_location[items[u]]);
+        const std::uint32_t there = location_class_[u];
+        return items[u] == item || there == here ? never : std::min(by_item[there], by_location[items[u]]);
     };
     T* of_r = sign(r);
     for (std::size_t u = 0; u < r; ++u) of_r[u] = until(u);
@@ -268,7 +268,7 @@ void QapMoves<T>::exchange(std::uint32_t i, std::uint32_t j, T now) {
         rows_asymmetric(i, j);
     }
     std::swap(p_[i], p_[j]);
-    std::swap(place_class_[i], place_class_[j]);
+    std::swap(location_class_[i], location_class_[j]);
     refresh_signs(i);
     refresh_signs(j);
     look(now);

@@ -8,32 +8,32 @@
 
 namespace topoloom {
 
-QuadraticAssignment::QuadraticAssignment(std::uint32_t rank_count, std::uint32_t place_count,
+QuadraticAssignment::QuadraticAssignment(std::uint32_t rank_count, std::uint32_t slot_count,
                                          std::vector<std::int64_t> bytes_sent,
                                          std::vector<std::int64_t> distances_between,
                                          std::vector<std::int64_t> costs_alone)
     : ranks(rank_count),
-      places(place_count),
+      slots(slot_count),
       bytes(std::move(bytes_sent)),
       distances(std::move(distances_between)),
       alone(std::move(costs_alone)) {
-    if (ranks == 0 || ranks > places) fail("an exact search needs 1 to ", places, " ranks, not ", ranks);
-    if (bytes.size() != std::size_t{ranks} * ranks || distances.size() != std::size_t{places} * places)
-        fail("matrices of ", ranks, " ranks and ", places, " places have other sizes than ", bytes.size(),
+    if (ranks == 0 || ranks > slots) fail("an exact search needs 1 to ", slots, " ranks, not ", ranks);
+    if (bytes.size() != std::size_t{ranks} * ranks || distances.size() != std::size_t{slots} * slots)
+        fail("matrices of ", ranks, " ranks and ", slots, " slots have other sizes than ", bytes.size(),
              " and ", distances.size());
-    if (!alone.empty() && alone.size() != std::size_t{ranks} * places)
-        fail("costs of ", ranks, " ranks alone at ", places, " places are not ", alone.size());
+    if (!alone.empty() && alone.size() != std::size_t{ranks} * slots)
+        fail("costs of ", ranks, " ranks alone at ", slots, " slots are not ", alone.size());
     const auto negative = [](std::int64_t v) { return v < 0; };
     if (std::ranges::any_of(bytes, negative) || std::ranges::any_of(distances, negative) ||
         std::ranges::any_of(alone, negative))
         fail("an exact search needs bytes and distances that are not negative");
 }
 
-std::int64_t QuadraticAssignment::value(std::span<const std::uint32_t> place_of_rank) const {
+std::int64_t QuadraticAssignment::value(std::span<const std::uint32_t> slot_of_rank) const {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < ranks; ++i) {
-        if (!alone.empty()) sum += alone[i * places + place_of_rank[i]];
-        for (std::size_t k = 0; k < i; ++k) sum += pair_cost(i, k, place_of_rank[i], place_of_rank[k]);
+        if (!alone.empty()) sum += alone[i * slots + slot_of_rank[i]];
+        for (std::size_t k = 0; k < i; ++k) sum += pair_cost(i, k, slot_of_rank[i], slot_of_rank[k]);
     }
     return sum;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quadratic assignment: ranks to places, by what pairs of them cost.
+// Quadratic assignment: ranks to slots, by what pairs of them cost.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,26 @@
 
 namespace topoloom {
 
-/// Minimize sum over i, k of bytes(i, k) * distance(place of i, place of k) + sum over i of alone(i, place of i), every
-/// rank at a place of its own. Matrices are row-major, have no negative entries and need not be symmetric; diagonals
+/// Minimize sum over i, k of bytes(i, k) * distance(slot of i, slot of k) + sum over i of alone(i, slot of i), every
+/// rank on a slot of its own. Matrices are row-major, have no negative entries and need not be symmetric; diagonals
 /// do not count.
 struct QuadraticAssignment {
     std::uint32_t ranks = 0;
-    std::uint32_t places = 0;
+    std::uint32_t slots = 0;
     std::vector<std::int64_t> bytes;
     std::vector<std::int64_t> distances;
-    std::vector<std::int64_t> alone;  // ranks by places; empty: nothing
+    std::vector<std::int64_t> alone;  // ranks by slots; empty: nothing
 
-    QuadraticAssignment(std::uint32_t rank_count, std::uint32_t place_count,
+    QuadraticAssignment(std::uint32_t rank_count, std::uint32_t slot_count,
                         std::vector<std::int64_t> bytes_sent, std::vector<std::int64_t> distances_between,
                         std::vector<std::int64_t> costs_alone = {});
 
-    /// Of ranks i and k where one is at place j, the other at l.
+    /// Of ranks i and k where one is on slot j, the other at l.
     [[nodiscard]] std::int64_t pair_cost(std::size_t i, std::size_t k, std::size_t j, std::size_t l) const {
-        return bytes[i * ranks + k] * distances[j * places + l] +
-               bytes[k * ranks + i] * distances[l * places + j];
+        return bytes[i * ranks + k] * distances[j * slots + l] +
+               bytes[k * ranks + i] * distances[l * slots + j];
     }
-    [[nodiscard]] std::int64_t value(std::span<const std::uint32_t> place_of_rank) const;
+    [[nodiscard]] std::int64_t value(std::span<const std::uint32_t> slot_of_rank) const;
 };
 
 }  // namespace topoloom

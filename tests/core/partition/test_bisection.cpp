@@ -16,11 +16,11 @@ namespace {
 std::int64_t cost_of(const WeightedGraph& graph, const std::vector<std::int64_t>& bias,
                      const std::vector<char>& side) {
     std::int64_t cost = 0;
-    for (std::uint32_t v = 0; v < graph.size(); ++v) {
-        if (!bias.empty() && side[v] == 1) cost += bias[v];
+    for (const Vertex v : graph.vertices()) {
+        if (!bias.empty() && side[v.value] == 1) cost += bias[v.value];
         for (std::uint32_t i = 0; i < graph.degree(v); ++i) {
-            const std::uint32_t u = graph.peers(v)[i];
-            if (u < v && side[u] != side[v]) cost += graph.weights(v)[i];
+            const Vertex u = graph.peers(v)[i];
+            if (u < v && side[u.value] != side[v.value]) cost += graph.weights(v)[i];
         }
     }
     return cost;

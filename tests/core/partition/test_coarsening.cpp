@@ -13,24 +13,23 @@ using namespace topoloom;
 namespace {
 
 /// The coarse graph from the definition.
-WeightedGraph twin(const WeightedGraph& fine, const std::vector<std::uint32_t>& coarse_of,
-                   std::uint32_t clusters) {
+WeightedGraph twin(const WeightedGraph& fine, const std::vector<Vertex>& coarse_of, std::uint32_t clusters) {
     std::vector<std::int64_t> mass(clusters, 0);
     EdgeWeights edges;
-    for (std::uint32_t v = 0; v < fine.size(); ++v) {
-        mass[coarse_of[v]] += fine.mass[v];
+    for (const Vertex v : fine.vertices()) {
+        const std::uint32_t a = coarse_of[v.value].value;
+        mass[a] += fine.mass[v.value];
         for (std::uint32_t i = 0; i < fine.degree(v); ++i) {
-            const std::uint32_t a = coarse_of[v];
-            const std::uint32_t b = coarse_of[fine.peers(v)[i]];
+            const std::uint32_t b = coarse_of[fine.peers(v)[i].value].value;
             if (a < b) edges[{a, b}] += fine.weights(v)[i];
         }
     }
     return weighted_graph(mass, edges);
 }
 
-std::map<std::uint32_t, std::int64_t> row(const WeightedGraph& graph, std::uint32_t v) {
+std::map<std::uint32_t, std::int64_t> row(const WeightedGraph& graph, Vertex v) {
     std::map<std::uint32_t, std::int64_t> row;
-    for (std::uint32_t i = 0; i < graph.degree(v); ++i) row[graph.peers(v)[i]] += graph.weights(v)[i];
+    for (std::uint32_t i = 0; i < graph.degree(v); ++i) row[graph.peers(v)[i].value] += graph.weights(v)[i];
     return row;
 }
 
@@ -44,9 +43,9 @@ TEST_CASE("the coarse graph has the masses and edges of its clusters") {
         const Coarsening step = coarsen(fine, max_mass, rng);
         const WeightedGraph wanted = twin(fine, step.coarse_of, step.graph.size());
         REQUIRE(step.graph.size() == wanted.size());
-        for (std::uint32_t c = 0; c < wanted.size(); ++c) {
-            CHECK(step.graph.mass[c] == wanted.mass[c]);
-            CHECK(step.graph.mass[c] <= max_mass);
+        for (const Vertex c : wanted.vertices()) {
+            CHECK(step.graph.mass[c.value] == wanted.mass[c.value]);
+            CHECK(step.graph.mass[c.value] <= max_mass);
             CHECK(row(step.graph, c) == row(wanted, c));
         }
     }
@@ -56,13 +55,13 @@ TEST_CASE("vertices of different labels are never joined") {
     Rng rng(2, 0);
     for (std::uint32_t round = 0; round < 30; ++round) {
         const WeightedGraph fine = random_graph(200, 4, 9, 1, rng);
-        std::vector<std::uint32_t> label;
-        for (std::uint32_t v = 0; v < fine.size(); ++v) label.push_back(rng.below(5));
+        std::vector<Part> label;
+        for (std::uint32_t v = 0; v < fine.size(); ++v) label.emplace_back(rng.below(5));
         const Coarsening step = coarsen(fine, 50, rng, label);
-        std::vector<std::uint32_t> label_of(step.graph.size(), 99);
+        std::vector<Part> label_of(step.graph.size(), Part::none);
         for (std::uint32_t v = 0; v < fine.size(); ++v) {
-            std::uint32_t& mine = label_of[step.coarse_of[v]];
-            if (mine == 99) mine = label[v];
+            Part& mine = label_of[step.coarse_of[v].value];
+            if (mine == Part::none) mine = label[v];
             CHECK(mine == label[v]);
         }
     }
@@ -85,9 +84,10 @@ TEST_CASE("a graph coarsened in windows is the same for any number of threads, a
     CHECK(one.graph.weight == three.graph.weight);
     REQUIRE(one.graph.size() > 1U << 14);  // made in several pieces
     std::int64_t between = 0;
-    for (std::uint32_t v = 0; v < graph.size(); ++v) {
+    for (const Vertex v : graph.vertices()) {
         for (std::size_t e = 0; e < graph.degree(v); ++e)
-            between += one.coarse_of[v] != one.coarse_of[graph.peers(v)[e]] ? graph.weights(v)[e] : 0;
+            between +=
+                one.coarse_of[v.value] != one.coarse_of[graph.peers(v)[e].value] ? graph.weights(v)[e] : 0;
     }
     CHECK(std::accumulate(one.graph.weight.begin(), one.graph.weight.end(), std::int64_t{0}) == between);
 }

@@ -20,10 +20,10 @@ struct Choices {
     [[nodiscard]] std::int64_t cost(const std::vector<char>& choice) const {
         std::int64_t twice = 0;
         std::int64_t sum = 0;
-        for (std::uint32_t v = 0; v < graph.size(); ++v) {
-            if (choice[v] != 0) sum += bias[v];
+        for (const Vertex v : graph.vertices()) {
+            if (choice[v.value] != 0) sum += bias[v.value];
             for (std::size_t i = 0; i < graph.peers(v).size(); ++i)
-                twice += choice[graph.peers(v)[i]] != choice[v] ? graph.weights(v)[i] : 0;
+                twice += choice[graph.peers(v)[i].value] != choice[v.value] ? graph.weights(v)[i] : 0;
         }
         return sum + twice / 2;
     }
@@ -41,7 +41,7 @@ Choices random_choices(std::uint32_t size, std::uint64_t seed) {
     for (std::uint32_t a = 0; a < size; ++a) {
         for (std::uint32_t b = 0; b < size; ++b) {
             if (weight[a][b] == 0) continue;
-            c.graph.peer.push_back(b);
+            c.graph.peer.emplace_back(b);
             c.graph.weight.push_back(weight[a][b]);
         }
         c.graph.first.push_back(static_cast<std::uint32_t>(c.graph.peer.size()));
@@ -84,7 +84,7 @@ TEST_CASE("what belongs together turns together") {
     for (std::uint32_t v = 0; v < size; ++v) {
         for (const std::uint32_t u : {v - 1, v + 1}) {
             if (u >= size) continue;
-            c.graph.peer.push_back(u);
+            c.graph.peer.emplace_back(u);
             c.graph.weight.push_back(5);
         }
         c.graph.first.push_back(static_cast<std::uint32_t>(c.graph.peer.size()));

@@ -24,7 +24,7 @@ inline WeightedGraph weighted_graph(const std::vector<std::int64_t>& mass, const
     WeightedGraph graph;
     for (const auto& row : rows) {
         for (const auto& [peer, weight] : row) {
-            graph.peer.push_back(peer);
+            graph.peer.emplace_back(peer);
             graph.weight.push_back(weight);
         }
         graph.first.push_back(static_cast<std::uint32_t>(graph.peer.size()));

@@ -16,7 +16,7 @@
 #include "topoloom/place/local/anneal.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/mapper.hpp"
-#include "topoloom/place/portfolio/mappers.hpp"
+#include "topoloom/place/simple/simple.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
@@ -79,20 +79,20 @@ TEST_CASE("near slots are those that sorting all of them finds") {
             CAPTURE(count);
             const NearSlots near(allocation, count, 2);
             bool equal = true;
-            for (std::uint32_t i = 0; i < allocation.slot_count(); ++i) {
-                const auto apart = [&](std::uint32_t j) {
-                    return machine.distance(allocation.slots()[i], allocation.slots()[j]);
+            for (const Position i : ids<Position>(allocation.slot_count())) {
+                const auto apart = [&](Position j) {
+                    return machine.distance(allocation.slots()[i.value], allocation.slots()[j.value]);
                 };
                 std::vector<std::uint32_t> expected;
-                for (std::uint32_t j = 0; j < allocation.slot_count(); ++j) {
+                for (const Position j : ids<Position>(allocation.slot_count())) {
                     if (j != i) expected.push_back(apart(j));
                 }
                 std::ranges::sort(expected);
                 expected.resize(std::min<std::size_t>(count, expected.size()));
                 std::vector<std::uint32_t> found;
-                for (const std::uint32_t j : near.near(i)) found.push_back(apart(j));
+                for (const Position j : near.near(i)) found.push_back(apart(j));
                 equal &= found == expected;
-                std::vector<std::uint32_t> once(near.near(i).begin(), near.near(i).end());
+                std::vector<Position> once(near.near(i).begin(), near.near(i).end());
                 std::ranges::sort(once);
                 equal &= std::ranges::adjacent_find(once) == once.end();
             }
@@ -110,7 +110,7 @@ TEST_CASE("the gains of an arrangement are differences of its whole value, and t
         const std::size_t ranks = allocation.slot_count() - 3;
         const CommGraph graph = random_pattern(ranks, 6 * ranks, rng);
         const CommGraph symmetric = graph.symmetric();
-        const std::vector<std::uint32_t> start =
+        const std::vector<Position> start =
             positions_of(allocation, random_placement(allocation, ranks, rng).slots());
         with_fast_space(allocation, [&]<class Space>(const Space& space, const auto& points) {
             Arrangement<Space> state(space, points, symmetric, start);
@@ -120,8 +120,8 @@ TEST_CASE("the gains of an arrangement are differences of its whole value, and t
             REQUIRE(state.total() == measured());
             for (int i = 0; i < 200; ++i) {
                 const Rank u{rng.below(static_cast<std::uint32_t>(ranks))};
-                const std::uint32_t to = rng.below(static_cast<std::uint32_t>(allocation.slot_count()));
-                const std::uint32_t from = state.position(u);
+                const Position to{rng.below(static_cast<std::uint32_t>(allocation.slot_count()))};
+                const Position from = state.position(u);
                 const Rank v = state.occupant(to);
                 if (v == u) continue;
                 const bool free = v == Rank::none;
@@ -252,17 +252,17 @@ TEST_CASE("regions hold each slot of a rank with partners once") {
     const CommGraph graph = random_geometric(150, Bytes{8}, 1, 5).symmetric();
     std::vector<Rank> order;
     for (const Rank u : ids<Rank>(graph.rank_count())) order.push_back(u);
-    std::vector<std::uint32_t> position(order.size());
+    const std::vector<Position> position = id_list<Position>(order.size());
     std::vector<Rank> occupant(allocation.slot_count(), Rank::none);
-    for (std::uint32_t u = 0; u < position.size(); ++u) occupant[position[u] = u] = Rank{u};
+    std::ranges::copy(order, occupant.begin());
     const NearSlots near(allocation, 6, 1);
     const SlotRegions regions(graph, 150, near, position, occupant, 20, Rng(1));
     std::vector<int> seen(allocation.slot_count(), 0);
     for (std::size_t r = 0; r < regions.size(); ++r) {
-        for (const std::uint32_t p : regions.positions(r)) {
-            ++seen[p];
+        for (const Position p : regions.positions(r)) {
+            ++seen[p.value];
             CHECK(regions.region_of(p) == r);
-            CHECK(regions.positions(r)[regions.local(p)] == p);
+            CHECK(regions.positions(r)[regions.local(p).value] == p);
         }
     }
     CHECK(std::ranges::all_of(std::span(seen).first(150), [](int times) { return times == 1; }));

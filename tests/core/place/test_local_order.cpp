@@ -22,17 +22,18 @@ TEST_CASE("a local order holds every rank once, and the graph in that order is t
     for (const Rank u : order) seen[u.value] = true;
     CHECK(std::ranges::count(seen, true) == 3000);
 
-    std::vector<std::uint32_t> old;
-    for (const Rank u : order) old.push_back(u.value);
+    std::vector<Vertex> old;
+    for (const Rank u : order) old.emplace_back(u.value);
     const WeightedGraph whole = weighted(graph, std::vector<std::int64_t>(3000, 1), 0, 2);
     const WeightedGraph local = renumbered(whole, old, 2);
     REQUIRE(local.peer.size() == graph.edge_count());
     bool same = true;
-    for (std::uint32_t u = 0; u < local.size(); ++u) {
-        REQUIRE(local.degree(u) == graph.degree(order[u]));
+    for (const Vertex u : local.vertices()) {
+        const Rank rank = order[u.value];
+        REQUIRE(local.degree(u) == graph.degree(rank));
         for (std::size_t e = 0; e < local.degree(u); ++e) {
-            same = same && order[local.peers(u)[e]] == graph.peers(order[u])[e] &&
-                   Bytes{local.weights(u)[e]} == graph.bytes(order[u])[e];
+            same = same && order[local.peers(u)[e].value] == graph.peers(rank)[e] &&
+                   Bytes{local.weights(u)[e]} == graph.bytes(rank)[e];
         }
     }
     CHECK(same);

@@ -14,7 +14,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Places along a line.
+/// Points along a line.
 struct LineSpace {
     using Point = std::int64_t;
     [[nodiscard]] static std::int64_t distance(Point a, Point b) { return std::abs(a - b); }
@@ -24,19 +24,20 @@ struct LineSpace {
 const LineSpace space;
 
 std::int64_t hop_weight(const WeightedGraph& graph, const std::vector<std::int64_t>& points,
-                        const std::vector<std::uint32_t>& place) {
+                        const std::vector<Part>& part) {
     std::int64_t twice = 0;
-    for (std::uint32_t v = 0; v < graph.size(); ++v) {
+    for (const Vertex v : graph.vertices()) {
         for (std::uint32_t i = 0; i < graph.degree(v); ++i)
-            twice += graph.weights(v)[i] * std::abs(points[place[v]] - points[place[graph.peers(v)[i]]]);
+            twice += graph.weights(v)[i] *
+                     std::abs(points[part[v.value].value] - points[part[graph.peers(v)[i].value].value]);
     }
     return twice / 2;
 }
 
-std::vector<std::int64_t> loads(const WeightedGraph& graph, const std::vector<std::uint32_t>& place,
-                                std::size_t places) {
-    std::vector<std::int64_t> load(places, 0);
-    for (std::uint32_t v = 0; v < graph.size(); ++v) load[place[v]] += graph.mass[v];
+std::vector<std::int64_t> loads(const WeightedGraph& graph, const std::vector<Part>& part,
+                                std::size_t parts) {
+    std::vector<std::int64_t> load(parts, 0);
+    for (std::uint32_t v = 0; v < graph.size(); ++v) load[part[v].value] += graph.mass[v];
     return load;
 }
 
@@ -58,8 +59,9 @@ TEST_CASE("a maximum flow is worth the least of all cuts, and its sides make suc
         for (std::uint32_t v = 0; v < n; ++v)
             terminal.push_back(static_cast<std::int64_t>(rng.below(15)) - 7);
         network.reset(n);
-        for (const auto& [ends, weight] : edges) network.add_edge(ends.first, ends.second, weight);
-        for (std::uint32_t v = 0; v < n; ++v) network.add_terminal(v, terminal[v]);
+        for (const auto& [ends, weight] : edges)
+            network.add_edge(Vertex{ends.first}, Vertex{ends.second}, weight);
+        for (std::uint32_t v = 0; v < n; ++v) network.add_terminal(Vertex{v}, terminal[v]);
         const auto value = [&](std::uint32_t sink_side) {
             std::int64_t sum = 0;
             for (std::uint32_t v = 0; v < n; ++v) sum += (sink_side >> v & 1) != 0 ? terminal[v] : 0;
@@ -90,41 +92,41 @@ TEST_CASE("moving borders lowers hop-bytes by what it says and keeps capacities"
         CAPTURE(round);
         const WeightedGraph graph = random_graph(5 + rng.below(120), 4, 5, 1 + rng.below(3), rng);
         const std::vector<std::int64_t> points{0, 1, 3, 10};
-        std::vector<std::uint32_t> place;
-        for (std::uint32_t v = 0; v < graph.size(); ++v) place.push_back(rng.below(4));
-        std::vector<std::int64_t> capacity = loads(graph, place, 4);
+        std::vector<Part> part;
+        for (std::uint32_t v = 0; v < graph.size(); ++v) part.emplace_back(rng.below(4));
+        std::vector<std::int64_t> capacity = loads(graph, part, 4);
         for (std::int64_t& c : capacity) c += rng.below(20);
-        const std::int64_t before = hop_weight(graph, points, place);
-        PairFlow<LineSpace> flow(space, graph, points, capacity, place);
+        const std::int64_t before = hop_weight(graph, points, part);
+        PairFlow<LineSpace> flow(space, graph, points, capacity, part);
         const std::int64_t gained = flow.round(rng) + flow.round(rng);
         CHECK(gained >= 0);
-        CHECK(hop_weight(graph, points, place) == before - gained);
-        const std::vector<std::int64_t> load = loads(graph, place, 4);
+        CHECK(hop_weight(graph, points, part) == before - gained);
+        const std::vector<std::int64_t> load = loads(graph, part, 4);
         for (std::size_t p = 0; p < 4; ++p) CHECK(load[p] <= capacity[p]);
     }
 }
 
-TEST_CASE("with room for everything two places are dealt at the optimum in one cut") {
+TEST_CASE("with room for everything two parts are dealt at the optimum in one cut") {
     Rng rng(3, 0);
     for (int round = 0; round < 50; ++round) {
         CAPTURE(round);
-        // Vertices 0 .. 5 are on two places and hang together; 6 .. 8 pull from a third that is full.
+        // Vertices 0 .. 5 are in two parts and hang together; 6 .. 8 pull from a third that is full.
         EdgeWeights edges;
         for (std::uint32_t v = 0; v + 1 < 6; ++v) edges[{v, v + 1}] = 1 + rng.below(4);
         for (int i = 0; i < 8; ++i) edges[{rng.below(6), 6 + rng.below(3)}] = rng.below(5);
         const WeightedGraph graph = weighted_graph({1, 1, 1, 1, 1, 1, 100, 100, 100}, edges);
         const std::vector<std::int64_t> points{2, 0, 3};
         const std::vector<std::int64_t> capacity{9, 9, 300};
-        std::vector<std::uint32_t> place;
-        for (std::uint32_t v = 0; v < graph.size(); ++v) place.push_back(v < 6 ? v % 2 : 2);
+        std::vector<Part> part;
+        for (std::uint32_t v = 0; v < graph.size(); ++v) part.emplace_back(v < 6 ? v % 2 : 2);
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (std::uint32_t bits = 0; bits < 64; ++bits) {
-            std::vector<std::uint32_t> other = place;
-            for (std::uint32_t v = 0; v < 6; ++v) other[v] = bits >> v & 1;
+            std::vector<Part> other = part;
+            for (std::uint32_t v = 0; v < 6; ++v) other[v] = Part{bits >> v & 1};
             least = std::min(least, hop_weight(graph, points, other));
         }
-        PairFlow<LineSpace> flow(space, graph, points, capacity, place);
+        PairFlow<LineSpace> flow(space, graph, points, capacity, part);
         flow.round(rng);
-        CHECK(hop_weight(graph, points, place) == least);
+        CHECK(hop_weight(graph, points, part) == least);
     }
 }

@@ -3,7 +3,6 @@
 #include <doctest.h>
 
 #include <cstdlib>
-#include <numeric>
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
@@ -14,23 +13,23 @@ using namespace topoloom;
 
 TEST_CASE("the choices to turn cost what the edges cost, for any set of pairs that turn") {
     constexpr std::uint32_t parts = 9;  // pairs 0-1, 3-4, 5-6, 7-8; part 2 stands alone
-    const std::vector<std::uint32_t> lefts{0, 3, 5, 7};
+    const std::vector<Part> lefts{Part{0}, Part{3}, Part{5}, Part{7}};
     Rng rng(8);
     for (int round = 0; round < 20; ++round) {
         const CommGraph graph =
             random_geometric(60, Bytes{3}, static_cast<std::uint64_t>(round), 6).symmetric();
-        std::vector<std::uint32_t> part_of(60);
-        std::vector<std::vector<std::uint32_t>> ranks(parts);
+        std::vector<Part> part_of(60);
+        std::vector<std::vector<Vertex>> ranks(parts);
         for (std::uint32_t u = 0; u < 60; ++u) {
-            part_of[u] = rng.below(parts);
-            ranks[part_of[u]].push_back(u);
+            part_of[u] = Part{rng.below(parts)};
+            ranks[part_of[u].value].emplace_back(u);
         }
         std::vector<std::int64_t> at(parts);
         for (std::int64_t& x : at) x = rng.below(50);
-        const auto apart = [&](std::uint32_t p, std::uint32_t q) { return std::abs(at[p] - at[q]); };
-        const auto ranks_of = [&](std::uint32_t p) -> const std::vector<std::uint32_t>& { return ranks[p]; };
-        const auto farther_from = [&](std::uint32_t left) {
-            return [&, left](std::uint32_t q) { return apart(left + 1, q) - apart(left, q); };
+        const auto apart = [&](Part p, Part q) { return std::abs(at[p.value] - at[q.value]); };
+        const auto ranks_of = [&](Part p) -> const std::vector<Vertex>& { return ranks[p.value]; };
+        const auto farther_from = [&](Part left) {
+            return [&, left](Part q) { return apart(Part{left.value + 1}, q) - apart(left, q); };
         };
 
         WeightedGraph choices;
@@ -39,26 +38,26 @@ TEST_CASE("the choices to turn cost what the edges cost, for any set of pairs th
                     farther_from)
             .weigh(choices, bias, 2);
         for (std::uint32_t turned = 0; turned < 16; ++turned) {
-            std::vector<std::uint32_t> lies(parts);  // where a part's ranks are then
-            std::iota(lies.begin(), lies.end(), 0U);
+            std::vector<Part> lies = id_list<Part>(parts);  // where a part's ranks are then
             std::int64_t twice = 0;
             for (std::uint32_t k = 0; k < lefts.size(); ++k) {
                 if ((turned >> k & 1U) == 0) continue;
-                std::swap(lies[lefts[k]], lies[lefts[k] + 1]);
+                std::swap(lies[lefts[k].value], lies[lefts[k].value + 1]);
                 twice += 2 * bias[k];
             }
-            for (std::uint32_t k = 0; k < lefts.size(); ++k) {
+            for (const Vertex k : ids<Vertex>(lefts.size())) {
                 for (std::size_t e = 0; e < choices.peers(k).size(); ++e) {
-                    const bool differ = (turned >> k & 1U) != (turned >> choices.peers(k)[e] & 1U);
+                    const bool differ =
+                        (turned >> k.value & 1U) != (turned >> choices.peers(k)[e].value & 1U);
                     twice += differ ? choices.weights(k)[e] : 0;
                 }
             }
             std::int64_t change = 0;  // over ordered pairs: each edge twice
             for (std::uint32_t u = 0; u < 60; ++u) {
                 for (const Edge edge : graph.sends(Rank{u})) {
-                    const std::uint32_t p = part_of[u];
-                    const std::uint32_t q = part_of[edge.peer.value];
-                    change += edge.bytes.value * (apart(lies[p], lies[q]) - apart(p, q));
+                    const Part p = part_of[u];
+                    const Part q = part_of[edge.peer.value];
+                    change += edge.bytes.value * (apart(lies[p.value], lies[q.value]) - apart(p, q));
                 }
             }
             CHECK(twice == 2 * change);

@@ -5,7 +5,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/bound/dense_bounds.hpp"
 #include "topoloom/qap/exact/branch_and_bound.hpp"
-#include "topoloom/qap/exact/place_symmetry.hpp"
+#include "topoloom/qap/exact/slot_symmetry.hpp"
 
 using namespace topoloom;
 
@@ -51,7 +51,7 @@ TEST_CASE("the exact search finds what trying all placements finds, on any machi
         CHECK(found.value == min_hop_bytes_of_all(graph, allocation));
         CHECK(found.lower_bound == found.value);
         std::vector<Slot> slots;
-        for (const std::uint32_t place : found.place_of_rank) slots.push_back(allocation.slots()[place]);
+        for (const std::uint32_t slot : found.slot_of_rank) slots.push_back(allocation.slots()[slot]);
         const Placement placement(allocation, slots);
         CHECK(hop_bytes(graph, allocation.machine(), placement.slots()) == found.value);
     });
@@ -82,8 +82,8 @@ TEST_CASE("threads change nothing, whatever the budget, from the worst start") {
             Meter meter(budget);
             found.push_back(branch_and_bound(problem, in_order(12), meter, threads));
             done.push_back(meter.done());
-            CHECK(found.back().place_of_rank == found.front().place_of_rank);
-            CHECK(found.back().value == problem.value(found.back().place_of_rank));
+            CHECK(found.back().slot_of_rank == found.front().slot_of_rank);
+            CHECK(found.back().value == problem.value(found.back().slot_of_rank));
             CHECK(found.back().lower_bound == found.front().lower_bound);
             CHECK(found.back().nodes == found.front().nodes);
             CHECK(done.back() == done.front());
@@ -95,7 +95,7 @@ TEST_CASE("nug12 is 578, and proven") {
     const ExactResult found = solve(nugent_12(), 2);
     CHECK(found.value == 578);
     CHECK(found.lower_bound == 578);
-    CHECK(nugent_12().value(found.place_of_rank) == 578);
+    CHECK(nugent_12().value(found.slot_of_rank) == 578);
 }
 
 TEST_CASE("an interrupted search says what it has proven so far") {
@@ -105,7 +105,7 @@ TEST_CASE("an interrupted search says what it has proven so far") {
         const Budget budget{.work = work};
         Meter meter(budget);
         const ExactResult found = branch_and_bound(problem, in_order(12), meter, 1);
-        CHECK(found.value == problem.value(found.place_of_rank));
+        CHECK(found.value == problem.value(found.slot_of_rank));
         CHECK(found.lower_bound <= 578);
         CHECK(found.lower_bound >= before);
         CHECK(found.value >= 578);
@@ -128,14 +128,14 @@ TEST_CASE("shared slots hold as many ranks as they have room for") {
     CHECK(found.value == least);
 }
 
-TEST_CASE("places that distances cannot tell apart are one orbit") {
+TEST_CASE("slots that distances cannot tell apart are one orbit") {
     const auto orbits = [](const std::string& text, const std::vector<std::uint32_t>& fixed) {
         const Machine machine = make_machine(text);
         std::vector<std::int64_t> distances;
         for (const Slot a : ids<Slot>(machine.slot_count())) {
             for (const Slot b : ids<Slot>(machine.slot_count())) distances.push_back(machine.distance(a, b));
         }
-        return PlaceSymmetry(machine.slot_count(), distances).orbits(fixed);
+        return SlotSymmetry(machine.slot_count(), distances).orbits(fixed);
     };
     using Orbits = std::vector<std::uint32_t>;
     CHECK(orbits("torus:6", {}) == Orbits(6, 0));

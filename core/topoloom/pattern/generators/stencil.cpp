@@ -37,9 +37,9 @@ std::size_t count_ranks(std::span<const GridAxis> grid) {
 }
 
 /// A rank's place in the grid: coordinate per axis, and how many ranks one step along the axis is.
-class Position {
+class Cell {
    public:
-    Position(std::span<const GridAxis> grid, Rank rank) : grid_(grid) {
+    Cell(std::span<const GridAxis> grid, Rank rank) : grid_(grid) {
         std::uint32_t rest = rank.value;
         std::uint32_t stride = 1;
         for (std::size_t axis = grid.size(); axis-- > 0;) {
@@ -104,17 +104,17 @@ CommGraph stencil(std::span<const GridAxis> grid, StencilShape shape, Bytes byte
     const std::size_t rank_count = count_ranks(grid);
     check_pattern("stencil", rank_count, bytes);
     return CommGraph::from_rows(rank_count, [&](Rank u, const auto& add) {
-        const Position position(grid, u);
+        const Cell cell(grid, u);
         const auto send = [&](std::uint32_t to) {
             if (to != u.value) add(Edge{Rank{to}, bytes});
         };
         if (shape == StencilShape::box) {
-            position.box(0, u.value, send);
+            cell.box(0, u.value, send);
             return;
         }
         for (std::size_t axis = 0; axis < grid.size(); ++axis) {
-            position.step(axis, false, u.value, send);
-            position.step(axis, true, u.value, send);
+            cell.step(axis, false, u.value, send);
+            cell.step(axis, true, u.value, send);
         }
     });
 }

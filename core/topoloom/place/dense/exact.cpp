@@ -14,6 +14,7 @@
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/exact_congestion.hpp"
 #include "topoloom/machine/topology.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/qap/exact/branch_and_bound.hpp"
@@ -63,7 +64,14 @@ std::optional<Placement> best_on_bus(const Problem& problem) {
     for (const Slot slot : allocation.slots()) stations.push_back(problem.machine().node(slot));
     const BusAffinity best =
         rank_bus_affinities(*bus, stations, problem.graph()).ranking.front().element_of_thread;
-    return placement_at(allocation, std::vector<std::uint32_t>(best.begin(), best.end()));
+    return placement_of(problem, std::vector<std::uint32_t>(best.begin(), best.end()));
+}
+
+/// As plain numbers, for bounds.
+std::vector<std::uint32_t> positions_of_ranks(const Problem& problem, const Placement& placement) {
+    std::vector<std::uint32_t> positions = assignment_of(problem, placement);
+    positions.resize(problem.rank_count());
+    return positions;
 }
 
 QuadraticAssignment exact_assignment(const Problem& problem) {
@@ -91,10 +99,10 @@ Placement place_for_hop_bytes(const Problem& problem, Meter& meter) {
                    "costs of all pairs of ranks at all pairs of slots");
     const Placement start = good_placement(problem, meter);
     const QuadraticAssignment assignment = exact_assignment(problem);
-    const ExactResult found = branch_and_bound(assignment, positions_of(problem.allocation(), start.slots()),
-                                               meter, problem.threads());
+    const ExactResult found =
+        branch_and_bound(assignment, positions_of_ranks(problem, start), meter, problem.threads());
     meter.prove(rounded_down(found.lower_bound));
-    return placement_at(problem.allocation(), found.place_of_rank);
+    return placement_of(problem, found.slot_of_rank);
 }
 
 Placement place_for_congestion(const Problem& problem, Meter& meter) {
@@ -110,10 +118,9 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
     const Placement start = good_placement(problem, meter);
     const BoundProblem bounds(problem.graph(), allocation, {}, problem.threads());
     const double known = congestion_bound(bounds, meter).value;
-    const ExactCongestion found =
-        min_congestion(bounds, positions_of(allocation, start.slots()), known, meter);
+    const ExactCongestion found = min_congestion(bounds, positions_of_ranks(problem, start), known, meter);
     meter.prove(found.lower_bound);
-    return placement_at(allocation, found.slot_of_rank);
+    return placement_of(problem, found.slot_of_rank);
 }
 
 }  // namespace
@@ -124,6 +131,16 @@ Placement place_exact(const Problem& problem, Meter& meter) {
     if (!goal.objective.is(Aim::congestion) || goal.phases.size() > 1 || !goal.background.empty())
         fail("exact proves hop-bytes, or congestion in one phase without other traffic; use another mapper");
     return place_for_congestion(problem, meter);
+}
+
+MapperEntry exact_mapper() {
+    return mapper_entry<place_exact>(
+        {.name = "exact",
+         .summary = "branch and bound: the best placement there is, proven, for about 20 slots",
+         .source = "Hahn, Grant 1998",
+         .needs = "graph, distances, memory for slots^4, time",
+         .serves = Serves::alone,
+         .minimizes = Minimizes::objective});
 }
 
 }  // namespace topoloom

@@ -8,6 +8,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/qap/qap_tabu.hpp"
 
@@ -260,6 +261,15 @@ Placement place_grasp(const Problem& problem, Meter& meter, const GraspOptions& 
     require_dense_memory("grasp", problem.allocation().slot_count(), grasp_searches);
     return placement_of(problem,
                         grasp(dense_qap(problem), {}, problem.seed(), problem.threads(), meter, options));
+}
+
+MapperEntry grasp_mapper() {
+    return mapper_entry<place_grasp>(
+        {.name = "grasp",
+         .summary = "randomized greedy starts, each improved by the best exchanges; the best of them",
+         .source = "Li, Pardalos, Resende 1994",
+         .needs = "graph, distances, memory for slots^2",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

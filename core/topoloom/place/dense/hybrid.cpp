@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/dense/hybrid.hpp"
-
+// Dense search for problems too large for it: on parts, then inside each of them.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -8,6 +7,7 @@
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/partition/bisection.hpp"
 #include "topoloom/place/dense/grasp.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/place/state/near_slots.hpp"
@@ -16,13 +16,20 @@ namespace topoloom {
 
 namespace {
 
-using Parts = std::vector<std::vector<std::uint32_t>>;
+struct HybridOptions {
+    std::uint32_t part = 125;
+    void visit(auto& field) {
+        field("part", part, Range{2, 1000}, "slots in a part; the last part may be smaller");
+    }
+};
+
+using Parts = std::vector<std::vector<Vertex>>;  // ranks, or slots
 
 WeightedGraph from_rows(std::vector<std::map<std::uint32_t, std::int64_t>> rows) {
     WeightedGraph graph;
     for (const auto& row : rows) {
         for (const auto& [peer, weight] : row) {
-            graph.peer.push_back(peer);
+            graph.peer.emplace_back(peer);
             graph.weight.push_back(weight);
         }
         graph.first.push_back(static_cast<std::uint32_t>(graph.peer.size()));
@@ -50,31 +57,32 @@ WeightedGraph closeness_graph(const Space& space, const Problem& problem) {
     const NearSlots near(allocation, nearest, problem.threads());
     const auto points = slot_points(space, allocation);
     std::vector<std::map<std::uint32_t, std::int64_t>> rows(points.size());
-    for (std::uint32_t x = 0; x < points.size(); ++x) {
-        for (const std::uint32_t y : near.near(x))
-            rows[x][y] = rows[y][x] = scale / (1 + std::int64_t{space.distance(points[x], points[y])});
+    for (const Position x : ids<Position>(points.size())) {
+        for (const Position y : near.near(x)) {
+            const std::int64_t apart = space.distance(points[x.value], points[y.value]);
+            rows[x.value][y.value] = rows[y.value][x.value] = scale / (1 + apart);
+        }
     }
     return from_rows(std::move(rows));
 }
 
 /// The graph of some vertices, renumbered in their order.
-WeightedGraph induced(const WeightedGraph& graph, const std::vector<std::uint32_t>& vertices,
-                      std::vector<std::uint32_t>& number) {
-    constexpr std::uint32_t outside = ~std::uint32_t{0};
-    for (std::uint32_t i = 0; i < vertices.size(); ++i) number[vertices[i]] = i;
+WeightedGraph induced(const WeightedGraph& graph, const std::vector<Vertex>& vertices,
+                      std::vector<Vertex>& number) {
+    for (std::size_t i = 0; i < vertices.size(); ++i) number[vertices[i].value] = Vertex{i};
     WeightedGraph part;
-    for (const std::uint32_t v : vertices) {
+    for (const Vertex v : vertices) {
         const auto peers = graph.peers(v);
         const auto weights = graph.weights(v);
         for (std::size_t k = 0; k < peers.size(); ++k) {
-            if (number[peers[k]] == outside) continue;
-            part.peer.push_back(number[peers[k]]);
+            if (number[peers[k].value] == Vertex::none) continue;
+            part.peer.push_back(number[peers[k].value]);
             part.weight.push_back(weights[k]);
         }
         part.first.push_back(static_cast<std::uint32_t>(part.peer.size()));
         part.mass.push_back(1);
     }
-    for (const std::uint32_t v : vertices) number[v] = outside;
+    for (const Vertex v : vertices) number[v.value] = Vertex::none;
     return part;
 }
 
@@ -82,22 +90,20 @@ WeightedGraph induced(const WeightedGraph& graph, const std::vector<std::uint32_
 class Partition {
    public:
     Partition(const WeightedGraph& graph, std::size_t size, std::uint64_t seed, Meter& meter)
-        : graph_(graph), size_(size), seed_(seed), meter_(meter), number_(graph.size(), ~std::uint32_t{0}) {
-        std::vector<std::uint32_t> all(graph.size());
-        std::iota(all.begin(), all.end(), 0U);
-        split(std::move(all));
+        : graph_(graph), size_(size), seed_(seed), meter_(meter), number_(graph.size(), Vertex::none) {
+        split(id_list<Vertex>(graph.size()));
     }
     [[nodiscard]] Parts take() { return std::move(parts_); }
 
    private:
-    void split(std::vector<std::uint32_t> vertices) {
+    void split(std::vector<Vertex> vertices) {
         const std::size_t count = (vertices.size() + size_ - 1) / size_;
         if (count <= 1) {
             parts_.push_back(std::move(vertices));
             return;
         }
         const std::size_t first = (count + 1) / 2 * size_;
-        std::array<std::vector<std::uint32_t>, 2> sides;
+        std::array<std::vector<Vertex>, 2> sides;
         if (meter_.exhausted()) {
             sides[0].assign(vertices.begin(), vertices.begin() + static_cast<std::ptrdiff_t>(first));
             sides[1].assign(vertices.begin() + static_cast<std::ptrdiff_t>(first), vertices.end());
@@ -119,14 +125,14 @@ class Partition {
     std::uint64_t seed_;
     Meter& meter_;
     std::uint64_t splits_ = 0;
-    std::vector<std::uint32_t> number_;
+    std::vector<Vertex> number_;
     Parts parts_;
 };
 
-std::vector<std::uint32_t> part_of(const Parts& parts, std::size_t vertices) {
-    std::vector<std::uint32_t> of(vertices);
-    for (std::uint32_t k = 0; k < parts.size(); ++k) {
-        for (const std::uint32_t v : parts[k]) of[v] = k;
+std::vector<Part> part_of(const Parts& parts, std::size_t vertices) {
+    std::vector<Part> of(vertices);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+        for (const Vertex v : parts[k]) of[v.value] = Part{k};
     }
     return of;
 }
@@ -137,13 +143,15 @@ Qap coarse_problem(const Space& space, const Problem& problem, const WeightedGra
                    const Parts& slots) {
     const std::size_t count = ranks.size();
     std::vector<std::int64_t> bytes(count * count);
-    const std::vector<std::uint32_t> of = part_of(ranks, graph.size());
+    const std::vector<Part> of = part_of(ranks, graph.size());
     double all_bytes = 0;
-    for (std::uint32_t u = 0; u < graph.size(); ++u) {
+    for (const Vertex u : graph.vertices()) {
         const auto peers = graph.peers(u);
         for (std::size_t k = 0; k < peers.size(); ++k) {
-            if (of[u] == of[peers[k]]) continue;
-            bytes[of[u] * count + of[peers[k]]] += graph.weights(u)[k];
+            const Part mine = of[u.value];
+            const Part other = of[peers[k].value];
+            if (mine == other) continue;
+            bytes[mine.value * count + other.value] += graph.weights(u)[k];
             all_bytes += static_cast<double>(graph.weights(u)[k]);
         }
     }
@@ -157,8 +165,8 @@ Qap coarse_problem(const Space& space, const Problem& problem, const WeightedGra
         for (std::size_t b = 0; b < count; ++b) {
             if (a == b) continue;
             std::int64_t sum = 0;
-            for (const std::uint32_t x : slots[a]) {
-                for (const std::uint32_t y : slots[b]) sum += space.distance(points[x], points[y]);
+            for (const Vertex x : slots[a]) {
+                for (const Vertex y : slots[b]) sum += space.distance(points[x.value], points[y.value]);
             }
             const auto pairs = static_cast<std::int64_t>(slots[a].size() * slots[b].size());
             distance[a * count + b] = 256 * (sum / pairs) + 256 * (sum % pairs) / pairs;
@@ -176,14 +184,15 @@ Qap coarse_problem(const Space& space, const Problem& problem, const WeightedGra
 /// The ranks of a part (and its share of free slots) on the slots of another.
 template <class Space>
 Qap inner_problem(const Space& space, const Problem& problem, const WeightedGraph& graph,
-                  const std::vector<std::uint32_t>& ranks, const std::vector<std::uint32_t>& slots,
-                  std::vector<std::uint32_t>& number) {
+                  const std::vector<Vertex>& ranks, const std::vector<Vertex>& slots,
+                  std::vector<Vertex>& number) {
     const std::size_t order = ranks.size();
     const WeightedGraph inside = induced(graph, ranks, number);
     std::vector<std::int64_t> bytes(order * order);
-    for (std::uint32_t u = 0; u < order; ++u) {
+    for (const Vertex u : inside.vertices()) {
         const auto peers = inside.peers(u);
-        for (std::size_t k = 0; k < peers.size(); ++k) bytes[u * order + peers[k]] = inside.weights(u)[k];
+        for (std::size_t k = 0; k < peers.size(); ++k)
+            bytes[u.value * order + peers[k].value] = inside.weights(u)[k];
     }
     std::vector<std::int64_t> distance(order * order);
     const std::span<const Slot> all = problem.allocation().slots();
@@ -191,7 +200,7 @@ Qap inner_problem(const Space& space, const Problem& problem, const WeightedGrap
         for (std::size_t b = 0; b < order; ++b) {
             if (a != b)
                 distance[a * order + b] =
-                    space.distance(space.point(all[slots[a]]), space.point(all[slots[b]]));
+                    space.distance(space.point(all[slots[a].value]), space.point(all[slots[b].value]));
         }
     }
     return {order, std::move(bytes), std::move(distance)};
@@ -212,26 +221,40 @@ Placement place_in_parts(const Space& space, const Problem& problem, Meter& mete
         to = grasp(coarse_problem(space, problem, graph, ranks, slots), std::span(&in_order, 1),
                    problem.seed(), problem.threads(), meter, options);
     }
-    std::vector<std::uint32_t> number(slot_count, ~std::uint32_t{0});
-    std::vector<std::uint32_t> position(slot_count);
+    std::vector<Vertex> number(slot_count, Vertex::none);
+    std::vector<Position> position(slot_count);
     for (std::size_t k = 0; k < ranks.size(); ++k) {
-        const std::vector<std::uint32_t>& there = slots[to[k]];
+        const std::vector<Vertex>& there = slots[to[k]];
         Permutation p(there.size());
         std::iota(p.begin(), p.end(), 0U);
         if (!meter.exhausted()) {
             p = grasp(inner_problem(space, problem, graph, ranks[k], there, number), {}, problem.seed() + k,
                       problem.threads(), meter, options);
         }
-        for (std::size_t i = 0; i < p.size(); ++i) position[ranks[k][i]] = there[p[i]];
+        for (std::size_t i = 0; i < p.size(); ++i) position[ranks[k][i].value] = Position{there[p[i]].value};
     }
-    return placement_of(problem, position);
+    position.resize(problem.rank_count());
+    return placement_at(problem.allocation(), position);
+}
+
+/// Splits ranks and slots into parts of equal sizes, the slots by closeness (1 / distance to the nearest ones), the
+/// ranks by bytes; maps parts of ranks to parts of slots by grasp() on the bytes and the average distances between
+/// parts; then the ranks of each part to its slots by grasp() (Sudheer 2012, sec. 6.2.3). A part is only exchanged
+/// for one of its size. About O(slots * part^2 + edges * log parts) on all cores.
+Placement place_hybrid(const Problem& problem, Meter& meter, const HybridOptions& options) {
+    return with_space(problem.machine(),
+                      [&](const auto& space) { return place_in_parts(space, problem, meter, options.part); });
 }
 
 }  // namespace
 
-Placement place_hybrid(const Problem& problem, Meter& meter, const HybridOptions& options) {
-    return with_space(problem.machine(),
-                      [&](const auto& space) { return place_in_parts(space, problem, meter, options.part); });
+MapperEntry hybrid_mapper() {
+    return mapper_entry<place_hybrid>(
+        {.name = "hybrid",
+         .summary = "grasp between parts of ranks and slots, then inside each of them",
+         .source = "Sudheer 2012, sec. 6.2.3",
+         .needs = "graph, distances",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

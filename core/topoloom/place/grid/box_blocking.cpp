@@ -9,18 +9,18 @@ namespace topoloom {
 namespace {
 
 constexpr std::uint32_t no_cut = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t position_bits = 24;
-constexpr std::uint32_t max_extent = 1U << position_bits;
+constexpr std::uint32_t cut_bits = 24;
+constexpr std::uint32_t max_extent = 1U << cut_bits;
 
-/// Pairs of partners (one way) on an axis that a cut at `position` parts.
-double pairs_cut(const PatternAxis& axis, std::uint32_t extent, std::uint32_t position) {
+/// Pairs of partners (one way) on an axis that a cut at `cut_at` parts.
+double pairs_cut(const PatternAxis& axis, std::uint32_t extent, std::uint32_t cut_at) {
     switch (axis.kind) {
         case AxisKind::path:
             return 1;
         case AxisKind::ring:
             return extent == axis.extent ? 2 : 1;
         case AxisKind::clique:
-            return static_cast<double>(position) * (extent - position);
+            return static_cast<double>(cut_at) * (extent - cut_at);
         case AxisKind::apart:
             break;
     }
@@ -107,17 +107,17 @@ double BoxBlocking::solve(std::size_t level, Box& box) {
         const auto step =
             static_cast<std::uint32_t>(std::min<std::uint64_t>(part / std::gcd(part, area), extent));
         const double pair = 2 * bytes_per_pair(box, i) * distance;
-        for (std::uint32_t position = step; position <= extent / 2; position += step) {
-            double sum = pair * pairs_cut(pattern_.axes[i], extent, position);
+        for (std::uint32_t cut_at = step; cut_at <= extent / 2; cut_at += step) {
+            double sum = pair * pairs_cut(pattern_.axes[i], extent, cut_at);
             if (sum >= best) continue;
-            box[i] = position;
+            box[i] = cut_at;
             sum += solve(level, box);
-            box[i] = extent - position;
+            box[i] = extent - cut_at;
             if (sum < best) sum += solve(level, box);
             box[i] = extent;
             if (sum < best) {
                 best = sum;
-                best_cut = static_cast<std::uint32_t>(i) << position_bits | position;
+                best_cut = static_cast<std::uint32_t>(i) << cut_bits | cut_at;
             }
         }
     }
@@ -125,7 +125,7 @@ double BoxBlocking::solve(std::size_t level, Box& box) {
     return known_[level][at].cost;
 }
 
-std::optional<double> BoxBlocking::cost(const std::vector<std::uint32_t>& box) {
+std::optional<double> BoxBlocking::cost(const Extents& box) {
     if (levels_.empty()) return 0;
     if (volume(box) != size_.back()) return std::nullopt;
     Box work = box;
@@ -151,17 +151,17 @@ void BoxBlocking::list(std::size_t level, Box& box, std::uint32_t origin,
         return;
     }
     const std::uint32_t cut = known_[level][index(box)].cut;
-    const std::size_t axis = cut >> position_bits;
-    const std::uint32_t position = cut & (max_extent - 1);
+    const std::size_t axis = cut >> cut_bits;
+    const std::uint32_t cut_at = cut & (max_extent - 1);
     const std::uint32_t extent = box[axis];
-    box[axis] = position;
+    box[axis] = cut_at;
     list(level, box, origin, cells);
-    box[axis] = extent - position;
-    list(level, box, origin + position * stride_[axis], cells);
+    box[axis] = extent - cut_at;
+    list(level, box, origin + cut_at * stride_[axis], cells);
     box[axis] = extent;
 }
 
-void BoxBlocking::list_cells(const std::vector<std::uint32_t>& box, std::uint32_t origin,
+void BoxBlocking::list_cells(const Extents& box, std::uint32_t origin,
                              std::vector<std::uint32_t>& cells) const {
     Box work = box;
     if (levels_.empty()) {

@@ -27,17 +27,16 @@ class BoxBlocking {
 
     /// Hop-bytes inside a box of these extents, which must have the size of a group of the highest level; none
     /// if it cannot be cut into boxes. Exact for uniform patterns.
-    [[nodiscard]] std::optional<double> cost(const std::vector<std::uint32_t>& box);
+    [[nodiscard]] std::optional<double> cost(const Extents& box);
 
     /// The cells of such a box, group by group; `origin` is its first cell. Only after cost().
-    void list_cells(const std::vector<std::uint32_t>& box, std::uint32_t origin,
-                    std::vector<std::uint32_t>& cells) const;
+    void list_cells(const Extents& box, std::uint32_t origin, std::vector<std::uint32_t>& cells) const;
 
    private:
     /// What is known of a box that lies in one group of level + 1.
     struct Known {
         float cost = -1;        // unknown; infinite: impossible
-        std::uint32_t cut = 0;  // axis * 2^24 + position; 2^32 - 1: none, it is one group
+        std::uint32_t cut = 0;  // axis * 2^24 + where; 2^32 - 1: none, it is one group
     };
     using Box = std::vector<std::uint32_t>;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/fold_plan.hpp"
 #include "topoloom/place/grid/paired_halving.hpp"
 #include "topoloom/place/shared/fitting.hpp"
@@ -96,13 +97,21 @@ std::optional<Placement> fold(const Problem& problem, const RankGrid& grid, cons
 Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& options) {
     const RankGrid grid = rank_grid(problem, options.grid, "fold");
     check_boxes(problem, grid, options.boxes);
-    if (auto folded = fold(problem, grid, options.boxes, options.reflect != 0, meter))
-        return *std::move(folded);
+    if (auto folded = fold(problem, grid, options.boxes, options.reflect, meter)) return *std::move(folded);
     fail_to_fit();
 }
 
 std::optional<Placement> fold_grid(const Problem& problem, const RankGrid& grid, Meter& meter) {
     return fold(problem, grid, {}, true, meter);
+}
+
+MapperEntry fold_mapper() {
+    return mapper_entry<place_fold>(
+        {.name = "fold",
+         .summary = "the ranks' grid in boxes folded onto routers, nodes and cores for the fewest hop-bytes",
+         .source = "Bhatele, Kale 2008; Ma, Tao 1987",
+         .needs = "grid of ranks, coordinates",
+         .serves = Serves::both});
 }
 
 }  // namespace topoloom

@@ -9,7 +9,7 @@ namespace topoloom {
 
 struct FoldOptions : GridOptions {
     Extents boxes;
-    std::uint32_t reflect = 1;
+    bool reflect = true;
     void visit(auto& field) {
         GridOptions::visit(field);
         field("boxes", boxes,

@@ -44,8 +44,8 @@ class FoldSearch {
     };
     struct Best {
         Extents routers;
-        Extents inside;                     // boxes along every axis of a router's own
-        std::vector<std::uint32_t> places;  // of these, row-major: their place among a router's slots
+        Extents inside;                    // boxes along every axis of a router's own
+        std::vector<std::uint32_t> index;  // of these, row-major: their index among a router's slots
         Folding folding;
         Reflection reflection = Reflection::rows;
         double hop_bytes = infinite;
@@ -120,8 +120,8 @@ class FoldSearch {
             best_ = found;
             best_.inside = inside;
             best_.hop_bytes = all;
-            best_.places.resize(cells.size());
-            for (std::uint32_t place = 0; place < cells.size(); ++place) best_.places[cells[place]] = place;
+            best_.index.resize(cells.size());
+            for (std::uint32_t i = 0; i < cells.size(); ++i) best_.index[cells[i]] = i;
         }
     }
 
@@ -151,7 +151,7 @@ class FoldSearch {
     /// Of all messages between routers.
     double hop_bytes(const Extents& routers, const Folding& folding, Reflection reflection) {
         double sum = 0;
-        std::vector<std::uint32_t> at(task_.slots.extent.size());
+        Extents at(task_.slots.extent.size());
         std::vector<std::uint32_t> next(at.size());
         for (std::size_t i = 0; i < axes_; ++i) {
             if (routers[i] == 1) continue;
@@ -193,7 +193,7 @@ class FoldSearch {
 
     [[nodiscard]] std::vector<Slot> slots_of_boxes() const {
         std::vector<std::uint64_t> router_of_block;
-        std::vector<std::uint32_t> at(task_.slots.extent.size());
+        Extents at(task_.slots.extent.size());
         for_each_cell(best_.routers, [&](const Extents& block) {
             best_.folding.place(block, best_.reflection, at);
             std::uint64_t router = 0;
@@ -209,7 +209,7 @@ class FoldSearch {
                 inside = inside * best_.inside[i] + box[i] % best_.inside[i];
             }
             slots.push_back(task_.slots.slots[router_of_block[block] * task_.slots.slots_per_router +
-                                              best_.places[inside]]);
+                                              best_.index[inside]]);
         });
         return slots;
     }

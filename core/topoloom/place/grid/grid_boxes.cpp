@@ -34,7 +34,7 @@ class Factorizations {
 
    private:
     [[nodiscard]] static std::vector<std::uint32_t> divisors(std::uint64_t n) {
-        std::vector<std::uint32_t> low;
+        Extents low;
         std::vector<std::uint32_t> high;
         for (std::uint64_t d = 1; d * d <= n; ++d) {
             if (n % d != 0) continue;

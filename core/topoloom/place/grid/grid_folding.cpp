@@ -12,8 +12,8 @@ using Digit = Folding::Digit;
 
 class FoldingSearch {
    public:
-    FoldingSearch(const std::vector<FoldedAxis>& axes, const std::vector<std::uint32_t>& extent,
-                  const std::vector<bool>& wraps, std::size_t keep, std::size_t most)
+    FoldingSearch(const std::vector<FoldedAxis>& axes, const Extents& extent, const std::vector<bool>& wraps,
+                  std::size_t keep, std::size_t most)
         : axes_(axes),
           extent_(extent),
           wraps_(wraps),
@@ -161,7 +161,7 @@ class FoldingSearch {
     }
 
     const std::vector<FoldedAxis>& axes_;
-    const std::vector<std::uint32_t>& extent_;
+    const Extents& extent_;
     const std::vector<bool>& wraps_;
     std::size_t keep_;
     std::size_t left_;   // foldings that may still be looked at
@@ -186,26 +186,25 @@ bool Folding::is_plain() const {
 }
 
 void Folding::place(const std::vector<std::uint32_t>& block, Reflection reflection,
-                    std::vector<std::uint32_t>& position) const {
+                    Extents& coordinates) const {
     const bool reflect = reflection != Reflection::none;
-    std::fill(position.begin(), position.end(), 0U);
+    std::fill(coordinates.begin(), coordinates.end(), 0U);
     for (const Digit& digit : digits) {
-        position[digit.machine_axis] += digit.stride * digit.value(block[digit.pattern_axis], reflect);
+        coordinates[digit.machine_axis] += digit.stride * digit.value(block[digit.pattern_axis], reflect);
     }
     if (reflection != Reflection::nested) return;
     // Position p of a machine axis in mixed radix, from the outermost digit: an odd digit turns all inside it round.
     for (const Digit& outer : digits) {
         if (outer.stride == 1) continue;
-        std::uint32_t& p = position[outer.machine_axis];
+        std::uint32_t& p = coordinates[outer.machine_axis];
         const std::uint32_t inner = p % outer.stride;
         const bool odd = outer.value(block[outer.pattern_axis], true) % 2 == 1;
         if (odd) p = p - inner + (outer.stride - 1 - inner);
     }
 }
 
-std::vector<Folding> list_foldings(const std::vector<FoldedAxis>& axes,
-                                   const std::vector<std::uint32_t>& extent, const std::vector<bool>& wraps,
-                                   std::size_t keep, std::size_t most) {
+std::vector<Folding> list_foldings(const std::vector<FoldedAxis>& axes, const Extents& extent,
+                                   const std::vector<bool>& wraps, std::size_t keep, std::size_t most) {
     return FoldingSearch(axes, extent, wraps, keep, most).run();
 }
 

@@ -50,14 +50,12 @@ class Folding {
     [[nodiscard]] bool is_plain() const;
 
     /// Position on every machine axis of the block at these coordinates.
-    void place(const std::vector<std::uint32_t>& block, Reflection reflection,
-               std::vector<std::uint32_t>& position) const;
+    void place(const std::vector<std::uint32_t>& block, Reflection reflection, Extents& coordinates) const;
 };
 
 /// Ways of folding that fit, the most promising first: at most `keep` of them, out of `most` that are looked at. Empty
 /// if extents do not divide suitably. Deterministic.
-[[nodiscard]] std::vector<Folding> list_foldings(const std::vector<FoldedAxis>& axes,
-                                                 const std::vector<std::uint32_t>& extent,
+[[nodiscard]] std::vector<Folding> list_foldings(const std::vector<FoldedAxis>& axes, const Extents& extent,
                                                  const std::vector<bool>& wraps, std::size_t keep,
                                                  std::size_t most);
 

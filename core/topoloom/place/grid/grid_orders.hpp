@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "topoloom/base/extents.hpp"
+
 namespace topoloom {
 
 /// Points with coordinates on a few axes, `axes` numbers each.
 struct GridPoints {
-    std::vector<std::uint32_t> extent;
+    Extents extent;
     std::vector<std::uint32_t> at;  // point by point
 
     [[nodiscard]] std::size_t axes() const { return extent.size(); }

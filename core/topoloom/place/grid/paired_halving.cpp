@@ -146,10 +146,10 @@ class GridHalving {
 
     /// Coordinates of the slots; those of a ring counted from behind its largest gap.
     void locate_slots() {
-        const std::vector<std::uint32_t> extent = machine_.grid();
+        const Extents extent = machine_.grid();
         const std::vector<bool> wraps = machine_.wraps();
         for (std::size_t s = 0; s < taken_.size(); ++s) {
-            const std::vector<std::uint32_t> at = machine_.coordinates(machine_.node(taken_[s]));
+            const Extents at = machine_.coordinates(machine_.node(taken_[s]));
             std::copy(at.begin(), at.end(), slots_[s]);
         }
         for (std::size_t d = 0; d < extent.size(); ++d) {

@@ -71,7 +71,7 @@ bool trim(std::vector<GroupLevel>& levels, std::uint64_t ranks) {
 
 /// The coordinates in use on one axis of a ring or line, those after the largest gap first.
 struct UsedAxis {
-    std::vector<std::uint32_t> place;  // of a coordinate; unused ones are never asked for
+    std::vector<std::uint32_t> index;  // of a coordinate; unused ones are never asked for
     std::uint32_t count = 0;
 };
 
@@ -92,14 +92,14 @@ UsedAxis used_on(const std::vector<bool>& used, bool wraps) {
     UsedAxis axis{std::vector<std::uint32_t>(extent, 0), 0};
     for (std::uint32_t i = 0; i < extent; ++i) {
         const std::uint32_t x = (begin + i) % extent;
-        if (used[x]) axis.place[x] = axis.count++;
+        if (used[x]) axis.index[x] = axis.count++;
     }
     return axis;
 }
 
 template <std::size_t Width>
 bool order_routers(const BasicTorus<Width>& torus, const Machine& machine, SlotGrid& grid) {
-    const std::vector<std::uint32_t>& size = torus.grid();
+    const Extents& size = torus.grid();
     const std::uint64_t per_router = grid.slots_per_router;
     std::vector<std::vector<bool>> used;
     for (const std::uint32_t extent : size) used.emplace_back(extent, false);
@@ -124,7 +124,7 @@ bool order_routers(const BasicTorus<Width>& torus, const Machine& machine, SlotG
     for (std::size_t r = 0; r < routers; ++r) {
         std::size_t at = 0;
         for (std::size_t d = 0; d < size.size(); ++d)
-            at = at * grid.extent[d] + axes[d].place[coordinates[r][d]];
+            at = at * grid.extent[d] + axes[d].index[coordinates[r][d]];
         std::copy_n(grid.slots.begin() + static_cast<std::ptrdiff_t>(r * per_router), per_router,
                     sorted.begin() + static_cast<std::ptrdiff_t>(at * per_router));
     }

@@ -12,7 +12,7 @@
 namespace topoloom {
 
 struct SlotGrid {
-    std::vector<std::uint32_t> extent;  // in routers; a tree is one router
+    Extents extent;  // in routers; a tree is one router
     std::vector<bool> wraps;
     std::vector<GroupLevel> inside;  // of a router, bottom-up
     std::uint64_t slots_per_router = 1;

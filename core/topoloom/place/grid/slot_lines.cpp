@@ -35,7 +35,7 @@ Extents nesting(const T& network) {
     }
 }
 
-/// Slots of an allocation by coordinates, row-major, the last of which is the place inside the node.
+/// Slots of an allocation by coordinates, row-major, the last of which is the index inside the node.
 class SlotPoints {
    public:
     explicit SlotPoints(const Allocation& allocation)
@@ -45,15 +45,15 @@ class SlotPoints {
         const Machine& machine = allocation.machine();
         const Extents network =
             on_grid_ ? machine.grid() : with_topology(machine, [](const auto& t) { return nesting(t); });
-        std::uint32_t place = 0;
+        std::uint32_t index = 0;
         for (const Slot slot : slots_) {
             const Node node = machine.node(slot);
             Extents at = on_grid_ ? machine.coordinates(node) : row_major_coordinates(node.value, network);
             const bool same = !at_.empty() && std::equal(at.begin(), at.end(), at_.back().begin());
-            at.push_back(place = same ? place + 1 : 0);
+            at.push_back(index = same ? index + 1 : 0);
             at_.push_back(std::move(at));
         }
-        // No place in a domain is nearer to others than any other: what is allocated may move to its front.
+        // No slot in a domain is nearer to others than any other: what is allocated may move to its front.
         for (std::size_t d = on_grid_ ? 0 : network.size(); d-- > 0;) compact(d);
         extent_.assign(network.size() + 1, 0);
         for (const Extents& at : at_) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/grid_folding.hpp"
 #include "topoloom/place/grid/node_blocking.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
@@ -187,14 +188,14 @@ class Nearest {
             for (const Reflection reflection : {Reflection::rows, Reflection::nested}) {
                 if (meter_.exhausted() || (reflection == Reflection::nested && !folding.nests())) continue;
                 Extents at(axes.size());
-                std::vector<std::uint32_t> position(routers->extent.size(), 0);
+                Extents coordinates(routers->extent.size(), 0);
                 try_pieces(cells, [&](std::size_t tile) {
                     for (std::size_t i = axes.size(); i-- > 0; tile /= axes[i].extent)
                         at[i] = static_cast<std::uint32_t>(tile % axes[i].extent);
-                    folding.place(at, reflection, position);
+                    folding.place(at, reflection, coordinates);
                     std::size_t router = 0;
-                    for (std::size_t d = 0; d < position.size(); ++d)
-                        router = router * routers->extent[d] + position[d];
+                    for (std::size_t d = 0; d < coordinates.size(); ++d)
+                        router = router * routers->extent[d] + coordinates[d];
                     return std::span<const Slot>(routers->slots).subspan(router * cores, cores);
                 });
             }
@@ -235,6 +236,15 @@ Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter) 
         nearest.try_slots({structured.slots().begin(), structured.slots().end()});
     }
     return nearest.placement();
+}
+
+MapperEntry tile_mapper() {
+    return mapper_entry<place_tile>(
+        {.name = "tile",
+         .summary = "a compact piece of the ranks' grid for every node: tiles, boxes, strips or halves of it",
+         .source = "Karlsson 2012, ch. 5; Hunold et al. 2020",
+         .needs = "grid of ranks, nodes",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

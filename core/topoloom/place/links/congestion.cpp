@@ -10,6 +10,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/links/local_opt.hpp"
 #include "topoloom/place/local/cooling.hpp"
 #include "topoloom/place/side_by_side.hpp"
@@ -29,11 +30,11 @@ class CongestionAnnealing {
           near_(near),
           rank_on_(slots_.size(), Rank::none),
           rng_(rng) {
-        std::vector<std::uint32_t> position(allocation.machine().slot_count());
-        for (std::uint32_t i = 0; i < slots_.size(); ++i) position[slots_[i].value] = i;
+        std::vector<Position> position(allocation.machine().slot_count());
+        for (std::size_t i = 0; i < slots_.size(); ++i) position[slots_[i].value] = Position{i};
         for (const Rank u : ids<Rank>(loads.rank_count())) {
             at_.push_back(position[loads.slot(u).value]);
-            rank_on_[at_.back()] = u;
+            rank_on_[at_.back().value] = u;
         }
         keep();
     }
@@ -65,21 +66,21 @@ class CongestionAnnealing {
         const double all = std::max(last, static_cast<double>(slots_.size()));
         return static_cast<std::uint32_t>(all * std::pow(last / all, progress));
     }
-    [[nodiscard]] std::uint32_t any_slot(std::uint32_t from, std::uint32_t reach) {
+    [[nodiscard]] Position any_slot(Position from, std::uint32_t reach) {
         if (reach <= near_.count()) return near_.of(from)[rng_.below(reach)];
-        return rng_.below(static_cast<std::uint32_t>(slots_.size()));
+        return Position{rng_.below(static_cast<std::uint32_t>(slots_.size()))};
     }
     /// A change of u's slot, made if Metropolis' rule accepts it.
     void propose(Rank u, std::uint32_t reach, double temperature) {
-        const std::uint32_t from = at_[u.value];
-        const std::uint32_t to = any_slot(from, reach);
+        const Position from = at_[u.value];
+        const Position to = any_slot(from, reach);
         if (to == from) return;
         const double loss = -temperature * std::log(1 - rng_.uniform());
         const std::int64_t most = loads_.soft() + static_cast<std::int64_t>(loss);
-        const Rank v = rank_on_[to];
-        if (v == Rank::none ? loads_.move_if_soft(u, slots_[to], most)
+        const Rank v = rank_on_[to.value];
+        if (v == Rank::none ? loads_.move_if_soft(u, slots_[to.value], most)
                             : loads_.exchange_if_soft(u, v, most)) {
-            std::swap(rank_on_[from], rank_on_[to]);
+            std::swap(rank_on_[from.value], rank_on_[to.value]);
             at_[u.value] = to;
             if (v != Rank::none) at_[v.value] = from;
         }
@@ -92,8 +93,8 @@ class CongestionAnnealing {
     Loads& loads_;
     std::span<const Slot> slots_;
     NearLists& near_;
-    std::vector<Rank> rank_on_;      // by position in the allocation
-    std::vector<std::uint32_t> at_;  // by rank: its position
+    std::vector<Rank> rank_on_;  // by position in the allocation
+    std::vector<Position> at_;   // by rank
     Rng rng_;
     CongestionKey best_key_;
     std::vector<Slot> best_;
@@ -144,6 +145,16 @@ Placement improve_congestion(const Problem& problem, Placement start, Meter& met
     start = improve_by_local_opt(problem, std::move(start), brief);
     meter.spend(brief.done());
     return start;
+}
+
+MapperEntry congestion_mapper() {
+    return mapper_entry<improve_congestion>(
+        {.name = "congestion",
+         .summary = "simulated annealing that flattens the loads of links, between two local-opts",
+         .source = "Sudheer 2012, ch. 7; Connolly 1990",
+         .needs = "graph, routes, time",
+         .serves = Serves::alone,
+         .minimizes = Minimizes::links});
 }
 
 }  // namespace topoloom

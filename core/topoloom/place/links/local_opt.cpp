@@ -2,6 +2,7 @@
 #include "topoloom/place/links/local_opt.hpp"
 
 #include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/links/congestion_descent.hpp"
 #include "topoloom/place/state/no_worse.hpp"
 
@@ -16,6 +17,16 @@ Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& m
             return Placement(problem.allocation(), loads.slots());
         });
     });
+}
+
+MapperEntry local_opt_mapper() {
+    return mapper_entry<improve_by_local_opt>(
+        {.name = "local-opt",
+         .summary = "exchanges that take traffic off the busiest links, until none helps",
+         .source = "Sudheer 2012, ch. 7",
+         .needs = "graph, routes",
+         .serves = Serves::alone,
+         .minimizes = Minimizes::links});
 }
 
 }  // namespace topoloom

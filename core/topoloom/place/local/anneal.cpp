@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "topoloom/machine/allocations/curves.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/local/anneal_walker.hpp"
 #include "topoloom/place/local/cooling.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
@@ -17,6 +17,7 @@
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
+#include "topoloom/place/state/positions_along.hpp"
 
 namespace topoloom {
 
@@ -25,16 +26,16 @@ namespace {
 /// Ranks renumbered in the order of their slots along the machine, so that those near each other are near in memory;
 /// those without partners come last.
 struct Numbering {
-    std::vector<Rank> order;                      // the rank with a new number
-    std::vector<std::uint32_t> position_of_rank;  // at the start, by new number
-    std::uint32_t active = 0;                     // ranks with partners
+    std::vector<Rank> order;                 // the rank with a new number
+    std::vector<Position> position_of_rank;  // at the start, by new number
+    std::uint32_t active = 0;                // ranks with partners
 };
 
 Numbering number_along_machine(const Problem& problem, const Placement& start) {
-    const std::vector<std::uint32_t> along = curve_order(Curve::hilbert, problem.allocation());
-    std::vector<std::uint32_t> place(along.size());
-    for (std::uint32_t i = 0; i < along.size(); ++i) place[along[i]] = i;
-    const std::vector<std::uint32_t> positions = positions_of(problem.allocation(), start.slots());
+    const std::vector<Position> along = positions_along(Curve::hilbert, problem.allocation());
+    std::vector<std::uint32_t> index(along.size());
+    for (std::uint32_t i = 0; i < along.size(); ++i) index[along[i].value] = i;
+    const std::vector<Position> positions = positions_of(problem.allocation(), start.slots());
     const auto alone = [&](Rank u) {
         return std::ranges::none_of(problem.symmetric().bytes(u), [](Bytes b) { return b.value > 0; });
     };
@@ -42,7 +43,7 @@ Numbering number_along_machine(const Problem& problem, const Placement& start) {
     Numbering numbering;
     for (const Rank u : ids<Rank>(positions.size())) {
         numbering.order.push_back(u);
-        keys.emplace_back(alone(u), place[positions[u.value]]);
+        keys.emplace_back(alone(u), index[positions[u.value].value]);
         if (!keys.back().first) ++numbering.active;
     }
     std::ranges::sort(numbering.order, {}, [&](Rank u) { return keys[u.value]; });
@@ -62,7 +63,7 @@ class Annealing {
             chains_.emplace_back(start, graph, near, active, Rng(problem.seed(), i));
     }
 
-    std::vector<std::uint32_t> run(Meter& meter) {
+    std::vector<Position> run(Meter& meter) {
         if (options_.heat > 0) cool(calibrate(meter), meter);
         freeze(meter);
         return std::ranges::min_element(chains_, {}, &Walker::best_value)->best();
@@ -163,8 +164,8 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
                 const Arrangement<Space, Graph> from(space, slots, graph, numbering.position_of_rank);
                 return Annealing(from, graph, near, numbering.active, problem, options).run(meter);
             };
-            const std::vector<std::uint32_t> found = anneal();
-            std::vector<std::uint32_t> result(found.size());
+            const std::vector<Position> found = anneal();
+            std::vector<Position> result(found.size());
             for (std::size_t i = 0; i < found.size(); ++i) result[numbering.order[i].value] = found[i];
             Placement placement = placement_at(allocation, result);
             if (!meter.exhausted()) {
@@ -187,6 +188,16 @@ Placement improve_by_annealing(const Problem& problem, Placement start, Meter& m
     constexpr std::uint32_t region_size = 2048;  // ranks: what fits the caches
     return anneal_by_regions(problem, std::move(start), meter, options,
                              problem.rank_count() > max_ranks_side_by_side ? region_size : 0);
+}
+
+MapperEntry anneal_mapper() {
+    return mapper_entry<improve_by_annealing>(
+        {.name = "anneal",
+         .summary =
+             "simulated annealing: moves ranks beside their partners, less and less often for the worse",
+         .source = "Connolly 1990",
+         .needs = "graph, distances, time",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

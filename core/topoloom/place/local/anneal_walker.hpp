@@ -54,8 +54,8 @@ class AnnealWalker {
 
     [[nodiscard]] std::int64_t value() const { return value_; }
     [[nodiscard]] std::int64_t best_value() const { return best_value_; }
-    [[nodiscard]] const std::vector<std::uint32_t>& best() const { return best_; }
-    [[nodiscard]] const std::vector<std::uint32_t>& positions() const { return state_.positions(); }
+    [[nodiscard]] const std::vector<Position>& best() const { return best_; }
+    [[nodiscard]] const std::vector<Position>& positions() const { return state_.positions(); }
 
     /// `count` proposals, for all ranks in turn. The best placement is looked for at the end: a search that cools
     /// slowly is seldom better in between.
@@ -94,7 +94,7 @@ class AnnealWalker {
     struct Proposal {
         Rank u;
         Rank v;
-        std::uint32_t to;
+        Position to;
     };
 
     [[nodiscard]] Proposal propose(Rank u) {
@@ -107,7 +107,7 @@ class AnnealWalker {
         const auto& second = edges[two >> 32];
         const Rank partner = second.bytes > first.bytes ? second.peer : first.peer;
         const auto near = near_.near(state_.position(partner));
-        const std::uint32_t to = near[std::uint64_t{rng_.next()} * near.size() >> 32];
+        const Position to = near[std::uint64_t{rng_.next()} * near.size() >> 32];
         return {u, state_.occupant(to), to};
     }
     [[nodiscard]] std::int64_t gain_of(const Proposal& proposal) {
@@ -128,7 +128,7 @@ class AnnealWalker {
     Rng rng_;
     std::int64_t value_;
     std::int64_t best_value_ = 0;
-    std::vector<std::uint32_t> best_;
+    std::vector<Position> best_;
 };
 
 }  // namespace topoloom

@@ -18,8 +18,8 @@ class EjectionPath {
     struct Step {
         Rank rank;
         Rank ejected;
-        std::uint32_t from;
-        std::uint32_t to;
+        Position from;
+        Position to;
     };
 
     void clear() { steps_.clear(); }
@@ -33,7 +33,7 @@ class EjectionPath {
     [[nodiscard]] std::size_t length() const { return steps_.size(); }
     [[nodiscard]] Rank last_ejected() const { return steps_.back().ejected; }
     /// Whether a step of it led there.
-    [[nodiscard]] bool leads_to(std::uint32_t position) const {
+    [[nodiscard]] bool leads_to(Position position) const {
         return std::ranges::find(steps_, position, &Step::to) != steps_.end();
     }
     [[nodiscard]] auto begin() const { return steps_.begin(); }

@@ -26,58 +26,58 @@ namespace topoloom {
 class SlotRegions {
    public:
     [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
-    [[nodiscard]] std::span<const std::uint32_t> positions(std::size_t region) const {
+    [[nodiscard]] std::span<const Position> positions(std::size_t region) const {
         return {position_.data() + first_[region], first_[region + 1] - first_[region]};
     }
-    [[nodiscard]] std::uint32_t region_of(std::uint32_t position) const { return region_of_[position]; }
-    /// The number of a slot among those of its region.
-    [[nodiscard]] std::uint32_t local(std::uint32_t position) const { return local_[position]; }
+    [[nodiscard]] std::uint32_t region_of(Position position) const { return region_of_[position.value]; }
+    /// Of a slot, among those of its region.
+    [[nodiscard]] Position local(Position position) const { return local_[position.value]; }
 
     /// About `region_size` ranks each, around random ranks. Ranks from `active` on have no partners; they, and the free
     /// slots, go with what is near. O(edges).
     template <class Graph>
     SlotRegions(const Graph& graph, std::uint32_t active, const NearSlots& near,
-                std::span<const std::uint32_t> position_of_rank, std::span<const Rank> occupant,
+                std::span<const Position> position_of_rank, std::span<const Rank> occupant,
                 std::uint32_t region_size, Rng rng)
         : region_of_(occupant.size(), no_index), local_(occupant.size()) {
         grow(graph, active, position_of_rank, region_size, rng);
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> others;
-        for (std::uint32_t p = 0; p < occupant.size(); ++p) {
-            if (region_of_[p] != no_index) continue;
+        std::vector<std::pair<Position, std::uint32_t>> others;  // with regions
+        for (const Position p : ids<Position>(occupant.size())) {
+            if (region_of(p) != no_index) continue;
             const auto beside = near.near(p);
             const auto found =
-                std::ranges::find_if(beside, [&](std::uint32_t q) { return region_of_[q] != no_index; });
-            if (found != beside.end()) others.emplace_back(p, region_of_[*found]);
+                std::ranges::find_if(beside, [&](Position q) { return region_of(q) != no_index; });
+            if (found != beside.end()) others.emplace_back(p, region_of(*found));
         }
-        for (const auto& [position, region] : others) region_of_[position] = region;
+        for (const auto& [position, region] : others) region_of_[position.value] = region;
         list();
     }
 
    private:
     template <class Graph>
-    void grow(const Graph& graph, std::uint32_t active, std::span<const std::uint32_t> position_of_rank,
+    void grow(const Graph& graph, std::uint32_t active, std::span<const Position> position_of_rank,
               std::uint32_t region_size, Rng& rng) {
         std::vector<std::uint32_t> size;
-        std::vector<std::uint32_t> queue;
+        std::vector<Rank> queue;
         queue.reserve(active);
-        const auto take = [&](std::uint32_t u, std::uint32_t region) {
-            region_of_[position_of_rank[u]] = region;
+        const auto take = [&](Rank u, std::uint32_t region) {
+            region_of_[position_of_rank[u.value].value] = region;
             ++size[region];
             queue.push_back(u);
         };
-        const auto taken = [&](std::uint32_t u) { return region_of_[position_of_rank[u]] != no_index; };
+        const auto taken = [&](Rank u) { return region_of(position_of_rank[u.value]) != no_index; };
         std::size_t next = 0;
         const auto spread = [&](std::uint32_t most) {
             for (; next < queue.size(); ++next) {
-                const std::uint32_t region = region_of_[position_of_rank[queue[next]]];
-                for (const auto& edge : graph.sends(Rank{queue[next]})) {
+                const std::uint32_t region = region_of(position_of_rank[queue[next].value]);
+                for (const auto& edge : graph.sends(queue[next])) {
                     if (size[region] >= most) break;
-                    if (!taken(edge.peer.value)) take(edge.peer.value, region);
+                    if (!taken(edge.peer)) take(edge.peer, region);
                 }
             }
         };
         for (std::uint32_t i = 0; i < active / region_size; ++i) {
-            const std::uint32_t u = rng.below(active);
+            const Rank u{rng.below(active)};
             if (taken(u)) continue;
             size.push_back(0);
             take(u, static_cast<std::uint32_t>(size.size() - 1));
@@ -85,7 +85,7 @@ class SlotRegions {
         spread(2 * region_size);
         // Ranks that full regions cut off; their numbers follow the machine.
         bool open = false;
-        for (std::uint32_t u = 0; u < active; ++u) {
+        for (const Rank u : ids<Rank>(active)) {
             if (taken(u)) continue;
             if (!open || size.back() >= region_size) size.push_back(0);
             open = true;
@@ -105,15 +105,15 @@ class SlotRegions {
         for (std::uint32_t p = 0; p < region_of_.size(); ++p) {
             const std::uint32_t region = region_of_[p];
             if (region == no_index) continue;
-            local_[p] = next[region] - first_[region];
-            position_[next[region]++] = p;
+            local_[p] = Position{next[region] - first_[region]};
+            position_[next[region]++] = Position{p};
         }
     }
 
     std::vector<std::uint32_t> region_of_;  // by position
-    std::vector<std::uint32_t> local_;      // by position
+    std::vector<Position> local_;           // by position
     std::vector<std::uint32_t> first_;      // by region, in position_
-    std::vector<std::uint32_t> position_;
+    std::vector<Position> position_;
 };
 
 /// The ranks and slots of one region, and the ranks elsewhere that they have to do with, which stand still.
@@ -123,34 +123,33 @@ class RegionState {
     /// Slots of the region come first, then those of ranks that stand still.
     RegionState(const SlotRegions& regions, std::size_t region, const Space& space,
                 std::span<const typename Space::Point> slots, const Graph& graph, const NearSlots& near,
-                std::uint32_t active, std::span<const std::uint32_t> position_of_rank,
+                std::uint32_t active, std::span<const Position> position_of_rank,
                 std::span<const Rank> occupant, std::vector<std::uint32_t>& local_rank)
         : space_(space), positions_(regions.positions(region)) {
         for (const bool partners : {true, false}) {
-            for (std::uint32_t i = 0; i < positions_.size(); ++i) {
-                const Rank u = occupant[positions_[i]];
-                if (u.value == no_index || (u.value < active) != partners) continue;
+            for (std::size_t i = 0; i < positions_.size(); ++i) {
+                const Rank u = occupant[positions_[i].value];
+                if (u == Rank::none || (u.value < active) != partners) continue;
                 local_rank[u.value] = static_cast<std::uint32_t>(ranks_.size());
                 ranks_.push_back(u);
-                start_.push_back(i);
+                start_.emplace_back(i);
             }
             if (partners) active_ = static_cast<std::uint32_t>(ranks_.size());
         }
-        const auto here = [&](std::uint32_t position) { return regions.region_of(position) == region; };
-        std::vector<std::uint32_t> outside;
+        const auto here = [&](Position position) { return regions.region_of(position) == region; };
+        std::vector<Position> outside;
         for (const Rank u : ranks_) {
             for (const auto& edge : graph.sends(u)) {
-                const std::uint32_t p = position_of_rank[edge.peer.value];
+                const Position p = position_of_rank[edge.peer.value];
                 if (!here(p)) outside.push_back(p);
             }
         }
         std::ranges::sort(outside);
         outside.erase(std::ranges::unique(outside).begin(), outside.end());
         const auto mine = static_cast<std::uint32_t>(ranks_.size());
-        const auto places = static_cast<std::uint32_t>(positions_.size());
         for (const Rank u : ranks_) {
             for (const auto& edge : graph.sends(u)) {
-                const std::uint32_t p = position_of_rank[edge.peer.value];
+                const Position p = position_of_rank[edge.peer.value];
                 const auto still = [&] { return std::ranges::lower_bound(outside, p) - outside.begin(); };
                 const std::uint32_t peer =
                     here(p) ? local_rank[edge.peer.value] : mine + static_cast<std::uint32_t>(still());
@@ -158,9 +157,9 @@ class RegionState {
             }
             graph_.first.push_back(static_cast<std::uint32_t>(graph_.edges.size()));
         }
-        for (const std::uint32_t p : positions_) add_slot(p, regions, region, slots, near);
-        for (std::uint32_t i = 0; i < outside.size(); ++i) {
-            start_.push_back(places + i);
+        for (const Position p : positions_) add_slot(p, regions, region, slots, near);
+        for (std::size_t i = 0; i < outside.size(); ++i) {
+            start_.emplace_back(positions_.size() + i);
             graph_.first.push_back(graph_.first.back());
             add_slot(outside[i], regions, region, slots, near);
         }
@@ -169,7 +168,7 @@ class RegionState {
     [[nodiscard]] std::uint32_t active() const { return active_; }
     [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
     /// The position in the allocation of a slot.
-    [[nodiscard]] std::uint32_t position(std::uint32_t local) const { return positions_[local]; }
+    [[nodiscard]] Position position(Position local) const { return positions_[local.value]; }
 
    private:
     using Edge = typename Graph::PackedEdge;
@@ -182,9 +181,9 @@ class RegionState {
     };
     struct LocalNear {
         std::vector<std::uint32_t> first{0};
-        std::vector<std::uint32_t> slots;
-        [[nodiscard]] std::span<const std::uint32_t> near(std::uint32_t local) const {
-            return {slots.data() + first[local], slots.data() + first[local + 1]};
+        std::vector<Position> slots;
+        [[nodiscard]] std::span<const Position> near(Position local) const {
+            return {slots.data() + first[local.value], slots.data() + first[local.value + 1]};
         }
     };
 
@@ -195,23 +194,23 @@ class RegionState {
     }
 
    private:
-    void add_slot(std::uint32_t position, const SlotRegions& regions, std::size_t region,
+    void add_slot(Position position, const SlotRegions& regions, std::size_t region,
                   std::span<const typename Space::Point> slots, const NearSlots& near) {
-        points_.push_back(slots[position]);
-        for (const std::uint32_t q : near.near(position)) {
+        points_.push_back(slots[position.value]);
+        for (const Position q : near.near(position)) {
             if (regions.region_of(q) == region) near_.slots.push_back(regions.local(q));
         }
         // Where nothing of the region is near, one slot is as good as another.
         if (near_.slots.size() == near_.first.back())
-            near_.slots.push_back(static_cast<std::uint32_t>(points_.size() % positions_.size()));
+            near_.slots.emplace_back(points_.size() % positions_.size());
         near_.first.push_back(static_cast<std::uint32_t>(near_.slots.size()));
     }
 
     const Space& space_;
-    std::span<const std::uint32_t> positions_;
+    std::span<const Position> positions_;
     std::vector<Rank> ranks_;  // those with partners first
     std::uint32_t active_ = 0;
-    std::vector<std::uint32_t> start_;
+    std::vector<Position> start_;
     std::vector<typename Space::Point> points_;
     LocalGraph graph_;
     LocalNear near_;
@@ -225,7 +224,7 @@ class RegionAnnealing {
     /// Refers to all but the last two. Ranks are those of `graph`; the first `active` have partners.
     RegionAnnealing(const Space& space, std::span<const typename Space::Point> slots, const Graph& graph,
                     const NearSlots& near, const Problem& problem, std::uint32_t active,
-                    std::vector<std::uint32_t> position_of_rank, std::uint32_t region_size)
+                    std::vector<Position> position_of_rank, std::uint32_t region_size)
         : space_(space),
           slots_(slots),
           graph_(graph),
@@ -237,7 +236,7 @@ class RegionAnnealing {
           occupant_(slots.size()),
           local_rank_(position_.size()) {}
 
-    std::vector<std::uint32_t> run(const AnnealOptions& options, Meter& meter) {
+    std::vector<Position> run(const AnnealOptions& options, Meter& meter) {
         const bool fit = options.sweeps == 0 && meter.limited();
         const std::uint32_t sweeps = options.sweeps == 0 ? sweeps_without_budget : options.sweeps;
         const std::uint32_t rounds = std::max(min_rounds, (sweeps + max_sweeps - 1) / max_sweeps);
@@ -271,7 +270,7 @@ class RegionAnnealing {
 
     void divide(std::uint64_t round) {
         std::ranges::fill(occupant_, Rank::none);
-        for (std::uint32_t u = 0; u < position_.size(); ++u) occupant_[position_[u]] = Rank{u};
+        for (const Rank u : ids<Rank>(position_.size())) occupant_[position_[u.value].value] = u;
         regions_.emplace(graph_, active_, near_, position_, occupant_, region_size_,
                          Rng(problem_.seed(), round << 32));
     }
@@ -299,7 +298,7 @@ class RegionAnnealing {
                Meter& meter) {
         for (std::size_t begin = 0; begin < regions_->size() && !meter.exhausted(); begin += side_by_side) {
             const std::size_t count = std::min(side_by_side, regions_->size() - begin);
-            std::vector<std::vector<std::pair<Rank, std::uint32_t>>> moves(count);
+            std::vector<std::vector<std::pair<Rank, Position>>> moves(count);
             std::vector<std::uint64_t> work(count, 0);
             parallel_for(count, problem_.threads(), [&](std::size_t i, int) {
                 const Region here = region(begin + i);
@@ -327,7 +326,7 @@ class RegionAnnealing {
     const Problem& problem_;
     std::uint32_t active_;
     std::uint32_t region_size_;
-    std::vector<std::uint32_t> position_;    // by rank
+    std::vector<Position> position_;         // by rank
     std::vector<Rank> occupant_;             // by position, when the ranks were last divided
     std::vector<std::uint32_t> local_rank_;  // by rank: its number in its region
     std::optional<SlotRegions> regions_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/free_slots.hpp"
@@ -29,7 +30,7 @@ class Resettling {
           home_(home_positions(problem)),
           moving_(problem, counts_both_ways(space) ? 2 : 1),
           queue_(graph_) {
-        for (const std::uint32_t position : state_.positions()) free_.take(position);
+        for (const Position position : state_.positions()) free_.take(position);
     }
 
     Placement run(Meter& meter) {
@@ -68,9 +69,9 @@ class Resettling {
     }
 
     /// Moves u to a position, or exchanges it with who is there, if that pays.
-    void try_position(Rank u, std::uint32_t position, Meter& meter) {
-        const std::uint32_t old = state_.position(u);
-        if (position == no_index || position == old) return;
+    void try_position(Rank u, Position position, Meter& meter) {
+        const Position old = state_.position(u);
+        if (position == Position::none || position == old) return;
         meter.spend(1);
         const Rank v = state_.occupant(position);
         const bool free = v == Rank::none;
@@ -95,43 +96,43 @@ class Resettling {
     Arrangement<Space> state_;
     Neighborhood neighborhood_;
     FreeSlots free_;
-    std::vector<std::uint32_t> home_;
+    std::vector<Position> home_;
     MovingCost moving_;
     WakeQueue queue_;
-    bool released_ = false;                // slots that may suit anybody became free
-    std::vector<std::uint32_t> partners_;  // positions
+    bool released_ = false;  // slots that may suit anybody became free
+    std::vector<Position> partners_;
     std::vector<std::uint64_t> weights_;
 };
 
-/// Ranks without a place, those that exchange most first.
-std::vector<Rank> homeless(const Problem& problem, std::span<const std::uint32_t> position) {
+/// Ranks without a slot, those that exchange most first.
+std::vector<Rank> homeless(const Problem& problem, std::span<const Position> position) {
     std::vector<Rank> ranks;
     std::vector<std::int64_t> exchanged(position.size(), 0);
     for (const Rank u : ids<Rank>(position.size())) {
-        if (position[u.value] == no_index) ranks.push_back(u);
+        if (position[u.value] == Position::none) ranks.push_back(u);
         for (const Bytes b : problem.symmetric().bytes(u)) exchanged[u.value] += b.value;
     }
     std::ranges::stable_sort(ranks, [&](Rank a, Rank b) { return exchanged[a.value] > exchanged[b.value]; });
     return ranks;
 }
 
-Placement share_previous(const Problem& problem, std::vector<std::uint32_t> position) {
+Placement share_previous(const Problem& problem, std::vector<Position> position) {
     std::vector<std::int64_t> capacity(problem.capacity().capacities().begin(),
                                        problem.capacity().capacities().end());
     const auto mass = problem.capacity().masses();
     for (std::size_t u = 0; u < position.size(); ++u) {
-        if (position[u] == no_index) continue;
-        if (capacity[position[u]] < mass[u])
-            position[u] = no_index;
+        if (position[u] == Position::none) continue;
+        if (capacity[position[u].value] < mass[u])
+            position[u] = Position::none;
         else
-            capacity[position[u]] -= mass[u];
+            capacity[position[u].value] -= mass[u];
     }
     for (const Rank u : homeless(problem, position)) {
         const auto roomiest = std::ranges::max_element(capacity);
         if (*roomiest < mass[u.value])
             fail("rank ", u.value, " fits on no slot any more; allow more imbalance or larger capacities");
         *roomiest -= mass[u.value];
-        position[u.value] = static_cast<std::uint32_t>(roomiest - capacity.begin());
+        position[u.value] = Position{static_cast<std::size_t>(roomiest - capacity.begin())};
     }
     return placement_at(problem.allocation(), position, SlotUse::shared);
 }
@@ -141,23 +142,23 @@ Placement share_previous(const Problem& problem, std::vector<std::uint32_t> posi
 Placement place_previous(const Problem& problem, Meter& meter) {
     if (problem.migration() == nullptr)
         fail("mapper 'previous' needs an earlier placement; give one with --from");
-    std::vector<std::uint32_t> position = home_positions(problem);
+    std::vector<Position> position = home_positions(problem);
     if (!problem.capacity().one_rank_per_slot()) return share_previous(problem, std::move(position));
     FreeSlots free(problem.allocation());
     std::vector<char> taken(problem.allocation().slot_count(), 0);
-    for (std::uint32_t& p : position) {
-        if (p == no_index) continue;
-        if (taken[p] != 0)
-            p = no_index;  // a slot that was shared keeps its first rank
+    for (Position& p : position) {
+        if (p == Position::none) continue;
+        if (taken[p.value] != 0)
+            p = Position::none;  // a slot that was shared keeps its first rank
         else
-            free.take(p), taken[p] = 1;
+            free.take(p), taken[p.value] = 1;
     }
     const CommGraph& graph = problem.symmetric();
     for (const Rank u : homeless(problem, position)) {
-        std::vector<std::uint32_t> partners;
+        std::vector<Position> partners;
         std::vector<std::uint64_t> weights;
         for (const Edge edge : graph.sends(u)) {
-            if (position[edge.peer.value] == no_index) continue;
+            if (position[edge.peer.value] == Position::none) continue;
             partners.push_back(position[edge.peer.value]);
             weights.push_back(static_cast<std::uint64_t>(edge.bytes.value));
         }
@@ -173,6 +174,22 @@ Placement improve_by_resettling(const Problem& problem, Placement start, Meter& 
     return with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
         return Resettling<Space>(space, slots, problem, start).run(meter);
     });
+}
+
+MapperEntry previous_mapper() {
+    return mapper_entry<place_previous>(
+        {.name = "previous",
+         .summary = "where the ranks were before; the others beside their partners",
+         .needs = "earlier placement",
+         .serves = Serves::both});
+}
+
+MapperEntry resettle_mapper() {
+    return mapper_entry<improve_by_resettling>(
+        {.name = "resettle",
+         .summary = "exchanges that pay for what they move from where it was",
+         .needs = "graph, distances, earlier placement",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/local/rotate.hpp"
-
+// Cyclic exchanges of a few ranks: the way out where no exchange of two helps.
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/local/ejection_path.hpp"
+#include "topoloom/place/local/rotate_options.hpp"
 #include "topoloom/place/local/rotate_routes.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/fast_space.hpp"
@@ -28,7 +29,7 @@ class RotateSearch {
           state_(space, slots, graph_, positions_of(problem.allocation(), start.slots())),
           queue_(graph_) {}
 
-    std::vector<std::uint32_t> run(Meter& meter) {
+    std::vector<Position> run(Meter& meter) {
         queue_.drain(meter, [&](Rank u) { visit(u, meter); });
         return state_.positions();
     }
@@ -38,7 +39,7 @@ class RotateSearch {
 
     void visit(Rank u, Meter& meter) {
         for (const Rank partner : graph_.peers(u)) {
-            for (const std::uint32_t to : near_.near(state_.position(partner))) {
+            for (const Position to : near_.near(state_.position(partner))) {
                 if (to == state_.position(u)) continue;
                 if (!meter.spend(1)) return;
                 // The rank itself must be better off, or the others have nothing to share.
@@ -50,12 +51,12 @@ class RotateSearch {
     }
 
     /// Starts a cycle by moving u. True if it was worth it; else all is as it was.
-    bool rotate(Rank u, std::uint32_t to, Meter& meter) {
+    bool rotate(Rank u, Position to, Meter& meter) {
         path_.clear();
         std::int64_t gain = step(u, to);
         while (gain <= 0 && path_.last_ejected() != Rank::none && path_.length() + 1 < length_) {
             const Rank v = path_.last_ejected();
-            const std::uint32_t best = best_slot(v, meter);
+            const Position best = best_slot(v, meter);
             if (best == state_.position(v)) break;
             gain += step(v, best);
         }
@@ -65,7 +66,7 @@ class RotateSearch {
     }
 
     /// Returns by how much the total fell.
-    std::int64_t step(Rank u, std::uint32_t to) {
+    std::int64_t step(Rank u, Position to) {
         const Rank v = state_.occupant(to);
         path_.push({u, v, state_.position(u), to});
         if (v == Rank::none) {
@@ -89,11 +90,11 @@ class RotateSearch {
 
     /// Where v should go from here, among the slots near its partners that are not in the cycle yet; its own if there
     /// is none.
-    std::uint32_t best_slot(Rank v, Meter& meter) {
-        std::uint32_t best = state_.position(v);
+    Position best_slot(Rank v, Meter& meter) {
+        Position best = state_.position(v);
         std::int64_t most = std::numeric_limits<std::int64_t>::min();
         for (const Rank partner : graph_.peers(v)) {
-            for (const std::uint32_t to : near_.near(state_.position(partner))) {
+            for (const Position to : near_.near(state_.position(partner))) {
                 if (to == state_.position(v) || path_.leads_to(to)) continue;
                 meter.spend(1);
                 const Rank x = state_.occupant(to);
@@ -123,8 +124,13 @@ class RotateSearch {
     EjectionPath path_;
 };
 
-}  // namespace
-
+/// Moves a rank to a slot near a partner, where it is better off; whoever was there goes to the best slot near its own
+/// partners, or to the slot that became free, and so on: a cycle of at most `length` ranks, or a chain that ends on a
+/// free slot, is kept as soon as it lowers hop-bytes, else taken back. Visits the ranks whose surroundings changed until
+/// none is left or the budget ends. This is ejection chains with the gain criterion of Lin and Kernighan (Glover, Ejection
+/// chains, reference structures and alternating path methods, Discrete Applied Mathematics 65 (1996)). A visit costs
+/// O(partners * near) evaluations of O(degree), and one such search more for each rank that is ejected. Work counts
+/// evaluations. Under another objective than hop-bytes: rotate_on_routes().
 Placement improve_by_rotations(const Problem& problem, Placement start, Meter& meter,
                                const RotateOptions& options) {
     const Allocation& allocation = problem.allocation();
@@ -135,6 +141,19 @@ Placement improve_by_rotations(const Problem& problem, Placement start, Meter& m
         RotateSearch<Space> search(space, slots, near, problem, start, options);
         return placement_at(allocation, search.run(meter));
     });
+}
+
+}  // namespace
+
+MapperEntry rotate_mapper() {
+    return mapper_entry<improve_by_rotations>(
+        {.name = "rotate",
+         .summary =
+             "moves chains of a few ranks, each to the slot of the next or to a free one, until none helps",
+         .source = "Glover 1996",
+         .needs = "graph, distances",
+         .serves = Serves::alone,
+         .minimizes = Minimizes::objective});
 }
 
 }  // namespace topoloom

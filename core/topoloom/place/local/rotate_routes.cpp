@@ -28,7 +28,7 @@ class RouteRotations {
           length_(length),
           position_(positions_of(problem.allocation(), loads.slots())),
           occupant_(slots_.size(), Rank::none) {
-        for (const Rank u : ids<Rank>(position_.size())) occupant_[position_[u.value]] = u;
+        for (const Rank u : ids<Rank>(position_.size())) occupant_[position_[u.value].value] = u;
     }
 
     void run(Meter& meter) {
@@ -47,7 +47,7 @@ class RouteRotations {
     bool visit(Rank u, Meter& meter) {
         bool improved = false;
         for (const Rank partner : graph_.peers(u)) {
-            for (const std::uint32_t to : near_.of(position_[partner.value])) {
+            for (const Position to : near_.of(position_[partner.value])) {
                 if (to == position_[u.value]) continue;
                 if (!meter.spend(1)) return improved;
                 if (!rotate(u, to, meter)) continue;
@@ -59,14 +59,14 @@ class RouteRotations {
     }
 
     /// Starts a cycle by moving u. True if it was worth it; else all is as it was.
-    bool rotate(Rank u, std::uint32_t to, Meter& meter) {
+    bool rotate(Rank u, Position to, Meter& meter) {
         const CongestionKey before = loads_.key();
         path_.clear();
         step(u, to);
         while (!(loads_.key() < before) && path_.last_ejected() != Rank::none &&
                path_.length() + 1 < length_) {
             const Rank v = path_.last_ejected();
-            const std::uint32_t best = best_position(v, meter);
+            const Position best = best_position(v, meter);
             if (best == position_[v.value]) break;
             step(v, best);
         }
@@ -78,23 +78,23 @@ class RouteRotations {
         return false;
     }
 
-    void step(Rank u, std::uint32_t to) {
-        path_.push({u, occupant_[to], position_[u.value], to});
+    void step(Rank u, Position to) {
+        path_.push({u, occupant_[to.value], position_[u.value], to});
         sit(u, to);
     }
     /// The way there and the way back: whoever is there goes where u was.
-    void sit(Rank u, std::uint32_t to) {
-        const Rank v = occupant_[to];
-        const std::uint32_t from = position_[u.value];
+    void sit(Rank u, Position to) {
+        const Rank v = occupant_[to.value];
+        const Position from = position_[u.value];
         change(u, v, to);
         position_[u.value] = to;
-        occupant_[to] = u;
-        occupant_[from] = v;
+        occupant_[to.value] = u;
+        occupant_[from.value] = v;
         if (v != Rank::none) position_[v.value] = from;
     }
-    void change(Rank u, Rank v, std::uint32_t to) {
+    void change(Rank u, Rank v, Position to) {
         if (v == Rank::none) {
-            loads_.move(u, slots_[to]);
+            loads_.move(u, slots_[to.value]);
         } else {
             loads_.exchange(u, v);
         }
@@ -102,14 +102,14 @@ class RouteRotations {
 
     /// Where v loads links least, among the positions near its partners that are not in the cycle yet; its own if
     /// there is none.
-    std::uint32_t best_position(Rank v, Meter& meter) {
-        std::uint32_t best = position_[v.value];
+    Position best_position(Rank v, Meter& meter) {
+        Position best = position_[v.value];
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (const Rank partner : graph_.peers(v)) {
-            for (const std::uint32_t to : near_.of(position_[partner.value])) {
+            for (const Position to : near_.of(position_[partner.value])) {
                 if (to == position_[v.value] || path_.leads_to(to)) continue;
                 meter.spend(1);
-                change(v, occupant_[to], to);
+                change(v, occupant_[to.value], to);
                 const std::int64_t soft = loads_.soft();
                 loads_.undo();
                 if (soft >= least) continue;
@@ -125,8 +125,8 @@ class RouteRotations {
     std::span<const Slot> slots_;
     NearLists& near_;
     std::uint32_t length_;
-    std::vector<std::uint32_t> position_;  // by rank
-    std::vector<Rank> occupant_;           // by position
+    std::vector<Position> position_;  // by rank
+    std::vector<Rank> occupant_;      // by position
     EjectionPath path_;
 };
 

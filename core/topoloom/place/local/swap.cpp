@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/fast_space.hpp"
@@ -24,10 +25,10 @@ class SwapSearch {
           neighborhood_(graph_, options.reach, options.candidates),
           free_(problem.allocation()),
           queue_(graph_) {
-        for (const std::uint32_t position : state_.positions()) free_.take(position);
+        for (const Position position : state_.positions()) free_.take(position);
     }
 
-    std::vector<std::uint32_t> run(Meter& meter) {
+    std::vector<Position> run(Meter& meter) {
         do {
             drain(meter);
         } while (fill_freed_slots(meter));
@@ -86,7 +87,7 @@ class SwapSearch {
     FreeSlots free_;
     WakeQueue queue_;
     bool slots_freed_ = false;
-    std::vector<std::uint32_t> partners_;  // positions
+    std::vector<Position> partners_;
     std::vector<std::uint64_t> weights_;
 };
 
@@ -98,6 +99,15 @@ Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter
         SwapSearch<Space> search(space, slots, problem, start, options);
         return placement_at(problem.allocation(), search.run(meter));
     });
+}
+
+MapperEntry swap_mapper() {
+    return mapper_entry<improve_by_swaps>(
+        {.name = "swap",
+         .summary = "exchanges pairs of ranks, and ranks with free slots, until none helps",
+         .source = "Brandfass, Alrutz, Gerhold 2013",
+         .needs = "graph, distances",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

@@ -5,6 +5,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/partition/gain_heap.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/place/state/fast_space.hpp"
@@ -35,7 +36,7 @@ class NearTabu {
           staying_(graph_.rank_count(), false),
           rng_(problem.seed(), 0x7AB) {}
 
-    std::vector<std::uint32_t> run(std::uint64_t iterations, Meter& meter) {
+    std::vector<Position> run(std::uint64_t iterations, Meter& meter) {
         for (const Rank u : ids<Rank>(graph_.rank_count())) {
             if (meter.exhausted()) break;
             evaluate(u, meter);
@@ -53,7 +54,7 @@ class NearTabu {
 
     struct Step {
         Rank rank;
-        std::uint32_t position;  // where it was before
+        Position position;  // where it was before
     };
 
     void iterate(Meter& meter) {
@@ -65,19 +66,19 @@ class NearTabu {
         }
         released.clear();
         while (!heap_.empty() && !meter.exhausted()) {
-            const Rank u{heap_.top()};
+            const Rank u{heap_.top().value};
             const std::int64_t gain = gain_of(u, target_[u.value], meter);
             // What happened farther away may have changed it.
             if (gain == heap_.top_gain() && allowed(u, target_[u.value], gain)) {
                 perform(u, target_[u.value], gain, meter);
                 return;
             }
-            heap_.erase(u.value);
+            heap_.erase(Vertex{u.value});
             evaluate(u, meter);
         }
     }
 
-    void perform(Rank u, std::uint32_t to, std::int64_t gain, Meter& meter) {
+    void perform(Rank u, Position to, std::int64_t gain, Meter& meter) {
         const Rank other = state_.occupant(to);
         undo_.push_back({u, state_.position(u)});
         put(u, to);
@@ -93,7 +94,7 @@ class NearTabu {
         for (const Rank v : graph_.peers(other)) evaluate(v, meter);
     }
 
-    void put(Rank u, std::uint32_t to) {
+    void put(Rank u, Position to) {
         const Rank other = state_.occupant(to);
         if (other == Rank::none) {
             state_.move(u, to);
@@ -103,23 +104,23 @@ class NearTabu {
     }
 
     void stay(Rank u) {
-        if (heap_.contains(u.value)) heap_.erase(u.value);
+        if (heap_.contains(Vertex{u.value})) heap_.erase(Vertex{u.value});
         if (staying_[u.value]) return;  // moved all the same: its stay goes on
         staying_[u.value] = true;
         released_[(now_ + 1 + rng_.below(max_stay - 1)) % max_stay].push_back(u);
     }
 
-    [[nodiscard]] bool allowed(Rank u, std::uint32_t to, std::int64_t gain) const {
+    [[nodiscard]] bool allowed(Rank u, Position to, std::int64_t gain) const {
         if (to == state_.position(u)) return false;
         const Rank other = state_.occupant(to);
         return other == Rank::none || !staying_[other.value] || gained_ + gain > best_gained_;
     }
 
-    [[nodiscard]] std::int64_t gain_of(Rank u, std::uint32_t to, Meter& meter) {
+    [[nodiscard]] std::int64_t gain_of(Rank u, Position to, Meter& meter) {
         meter.spend(1);
         if (to == state_.position(u)) return 0;
         const Rank other = state_.occupant(to);
-        const std::uint32_t from = state_.position(u);
+        const Position from = state_.position(u);
         const std::int64_t moved = moving_.at(u, from) - moving_.at(u, to);
         if (other == Rank::none) return moved + state_.move_gain(u, to);
         return moved + moving_.at(other, to) - moving_.at(other, from) + state_.exchange_gain(u, other);
@@ -127,10 +128,10 @@ class NearTabu {
 
     /// Finds the best exchange of a rank that need not stay.
     void evaluate(Rank u, Meter& meter) {
-        if (staying_[u.value] || (graph_.degree(u) == 0 && home_[u.value] == no_index)) return;
+        if (staying_[u.value] || (graph_.degree(u) == 0 && home_[u.value] == Position::none)) return;
         bool found = false;
         std::int64_t best = 0;
-        const auto offer = [&](std::uint32_t to) {
+        const auto offer = [&](Position to) {
             if (meter.exhausted() || to == state_.position(u)) return;
             const std::int64_t gain = gain_of(u, to, meter);
             if ((found && gain <= best) || !allowed(u, to, gain)) return;
@@ -138,27 +139,27 @@ class NearTabu {
             best = gain;
             target_[u.value] = to;
         };
-        if (home_[u.value] != no_index) offer(home_[u.value]);
+        if (home_[u.value] != Position::none) offer(home_[u.value]);
         for (const Rank v : near_ranks_.around(u)) offer(state_.position(v));
         const auto peers = graph_.peers(u);
         for (std::size_t i = 0; i < std::min<std::size_t>(peers.size(), max_partners); ++i) {
-            for (const std::uint32_t to : near_slots_.near(state_.position(peers[i]))) offer(to);
+            for (const Position to : near_slots_.near(state_.position(peers[i]))) offer(to);
         }
         if (found) {
-            heap_.set(u.value, best);
-        } else if (heap_.contains(u.value)) {
-            heap_.erase(u.value);
+            heap_.set(Vertex{u.value}, best);
+        } else if (heap_.contains(Vertex{u.value})) {
+            heap_.erase(Vertex{u.value});
         }
     }
 
     const CommGraph& graph_;
     Arrangement<Space> state_;
     MovingCost moving_;
-    std::vector<std::uint32_t> home_;  // where a rank was
+    std::vector<Position> home_;  // where a rank was
     Neighborhood near_ranks_;
     NearSlots near_slots_;
     GainHeap heap_;                            // of the ranks that may move, by their best gain
-    std::vector<std::uint32_t> target_;        // where each of them would go
+    std::vector<Position> target_;             // where each of them would go
     std::vector<std::vector<Rank>> released_;  // by iteration, modulo
     std::vector<char> staying_;
     std::vector<Step> undo_;  // since the best placement
@@ -191,6 +192,16 @@ Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
             options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
         return placement_at(problem.allocation(), search.run(iterations, meter));
     });
+}
+
+MapperEntry tabu_mapper() {
+    return mapper_entry<improve_by_tabu>(
+        {.name = "tabu",
+         .summary =
+             "always the best exchange that undoes no late one, even if it makes things worse for a while",
+         .source = "Taillard 1991; Benlic, Hao 2015",
+         .needs = "graph, distances",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

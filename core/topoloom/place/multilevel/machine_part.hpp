@@ -16,7 +16,7 @@
 
 namespace topoloom {
 
-/// The places begin .. end of a list that is shared by all parts.
+/// The slots begin .. end of a list that is shared by all parts.
 struct MachinePart {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
@@ -24,7 +24,17 @@ struct MachinePart {
     [[nodiscard]] std::uint32_t size() const { return end - begin; }
 };
 
-/// An allocation as a list of places, in an order that halving rearranges.
+/// A part of the machine and the ranks that go there: begin .. end of a list that is shared by all parts.
+struct Section {
+    MachinePart machine;
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::int64_t mass = 0;
+    bool finished = false;
+    [[nodiscard]] std::uint32_t size() const { return end - begin; }
+};
+
+/// An allocation as a list of its slots, in an order that halving rearranges.
 template <class Space>
 class MachineParts {
    public:
@@ -34,34 +44,32 @@ class MachineParts {
                  FullRings full)
         : space_(space),
           capacity_(capacity),
-          place_(allocation.slot_count()),
+          slots_(id_list<Position>(allocation.slot_count())),
           point_(slot_points(space, allocation)),
-          apart_(space, allocation.machine().inside(), point_, full) {
-        std::iota(place_.begin(), place_.end(), 0U);
-    }
+          apart_(space, allocation.machine().inside(), point_, full) {}
 
     [[nodiscard]] MachinePart whole() const {
-        return {0, static_cast<std::uint32_t>(place_.size()),
+        return {0, static_cast<std::uint32_t>(slots_.size()),
                 std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0})};
     }
-    [[nodiscard]] std::span<const std::uint32_t> places(const MachinePart& part) const {
-        return {place_.data() + part.begin, part.size()};
+    [[nodiscard]] std::span<const Position> slots(const MachinePart& part) const {
+        return {slots_.data() + part.begin, part.size()};
     }
-    /// No two places of the part are apart, nor nearer to other nodes: it needs no further halving.
+    /// No two slots of the part are apart, nor nearer to other nodes: it needs no further halving.
     [[nodiscard]] bool is_point(const MachinePart& part) const {
-        const Point& first = point_[place_[part.begin]];
-        return std::ranges::all_of(places(part), [&](std::uint32_t p) {
-            return space_.distance(first, point_[p]) == 0 &&
-                   space_.port_cost(first) == space_.port_cost(point_[p]);
+        const Point& first = point_[slots_[part.begin].value];
+        return std::ranges::all_of(slots(part), [&](Position p) {
+            return space_.distance(first, point_[p.value]) == 0 &&
+                   space_.port_cost(first) == space_.port_cost(point_[p.value]);
         });
     }
 
-    /// Cuts a part of several places where it falls apart most naturally, near the middle.
+    /// Cuts a part of several slots where it falls apart most naturally, near the middle.
     std::array<MachinePart, 2> halve(const MachinePart& part) {
         const std::uint32_t cut = choose_cut(sort(part), part);
         std::array<MachinePart, 2> halves{{{part.begin, part.begin + cut}, {part.begin + cut, part.end}}};
         for (MachinePart& half : halves) {
-            for (const std::uint32_t p : places(half)) half.capacity += capacity_[p];
+            for (const Position p : slots(half)) half.capacity += capacity_[p.value];
         }
         return halves;
     }
@@ -76,7 +84,7 @@ class MachineParts {
     }
 
     using Sample = typename PartDistance<Space>::Sample;
-    [[nodiscard]] Sample sample(const MachinePart& part) const { return apart_.sample(point_, places(part)); }
+    [[nodiscard]] Sample sample(const MachinePart& part) const { return apart_.sample(point_, slots(part)); }
     [[nodiscard]] std::int64_t distance(const Sample& a, const Sample& b) const { return apart_(a, b); }
     using Difference = typename PartDistance<Space>::Difference;
     static constexpr bool has_quick_difference = PartDistance<Space>::has_quick_difference;
@@ -88,25 +96,25 @@ class MachineParts {
    private:
     static constexpr std::size_t max_groups = 64;
 
-    /// Sorts the places of a part by their keys; returns the keys in that order.
+    /// Sorts the slots of a part by their keys; returns the keys in that order.
     std::vector<SplitKey> sort(const MachinePart& part) {
         std::vector<Point> points;
-        for (const std::uint32_t p : places(part)) points.push_back(point_[p]);
+        for (const Position p : slots(part)) points.push_back(point_[p.value]);
         const std::vector<SplitKey> keys = space_.split_keys(points);
         std::vector<std::uint32_t> order(part.size());
         std::iota(order.begin(), order.end(), 0U);
-        // Places of one node have the same key and neighboring numbers.
-        const std::span<std::uint32_t> mine(place_.data() + part.begin, part.size());
+        // Slots of one node have the same key and neighboring numbers.
+        const std::span<Position> mine(slots_.data() + part.begin, part.size());
         std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
             return keys[a] != keys[b] ? keys[a] < keys[b] : mine[a] < mine[b];
         });
-        std::vector<std::uint32_t> sorted_places;
+        std::vector<Position> sorted_slots;
         std::vector<SplitKey> sorted_keys;
         for (const std::uint32_t i : order) {
-            sorted_places.push_back(mine[i]);
+            sorted_slots.push_back(mine[i]);
             sorted_keys.push_back(keys[i]);
         }
-        std::ranges::copy(sorted_places, mine.begin());
+        std::ranges::copy(sorted_slots, mine.begin());
         return sorted_keys;
     }
 
@@ -118,12 +126,14 @@ class MachineParts {
             if (i == 0 || keys[i].major != keys[i - 1].major)
                 groups.push_back({part.begin + i, part.begin + i});
             ++groups.back().end;
-            groups.back().capacity += capacity_[place_[part.begin + i]];
+            groups.back().capacity += capacity_[slots_[part.begin + i].value];
         }
         return groups;
     }
     [[nodiscard]] bool equidistant(std::span<const MachinePart> groups) const {
-        const auto middle = [&](const MachinePart& g) { return point_[place_[g.begin + g.size() / 2]]; };
+        const auto middle = [&](const MachinePart& g) {
+            return point_[slots_[g.begin + g.size() / 2].value];
+        };
         const auto apart = space_.distance(middle(groups[0]), middle(groups[1]));
         for (std::size_t a = 0; a < groups.size(); ++a) {
             if (space_.port_cost(middle(groups[a])) != space_.port_cost(middle(groups[0]))) return false;
@@ -134,7 +144,7 @@ class MachineParts {
         return true;
     }
 
-    /// After how many places of the order to cut.
+    /// After how many slots of the order to cut.
     [[nodiscard]] std::uint32_t choose_cut(std::span<const SplitKey> keys, const MachinePart& part) const {
         struct Cut {
             std::uint32_t at = 0;
@@ -148,7 +158,7 @@ class MachineParts {
         Cut anywhere;
         std::int64_t left = 0;
         for (std::uint32_t i = 1; i < part.size(); ++i) {
-            left += capacity_[place_[part.begin + i - 1]];
+            left += capacity_[slots_[part.begin + i - 1].value];
             const std::int64_t unevenness = std::abs(part.capacity - 2 * left);
             anywhere.offer(i, unevenness);
             if (keys[i - 1] != keys[i]) between_keys.offer(i, unevenness);
@@ -163,7 +173,7 @@ class MachineParts {
 
     const Space& space_;
     std::span<const std::int64_t> capacity_;
-    std::vector<std::uint32_t> place_;
+    std::vector<Position> slots_;
     std::vector<Point> point_;
     PartDistance<Space> apart_;
 };

@@ -7,6 +7,7 @@
 
 #include "topoloom/partition/bisection.hpp"
 #include "topoloom/partition/two_way_choices.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
 #include "topoloom/place/multilevel/part_batches.hpp"
 #include "topoloom/place/multilevel/part_preference.hpp"
@@ -21,16 +22,6 @@
 namespace topoloom {
 
 namespace {
-
-/// A part of the machine and the ranks that go there: begin .. end of a list that is shared by all parts.
-struct Part {
-    MachinePart machine;
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
-    std::int64_t mass = 0;
-    bool finished = false;
-    [[nodiscard]] std::uint32_t size() const { return end - begin; }
-};
 
 /// Parts of many ranks that have no edges in common are divided side by side.
 bool are_many(const Problem& problem) {
@@ -53,14 +44,12 @@ class Multisection {
                      .family = options.family,
                      .cycles = options.family > 1 ? options.family : 0,
                      .cuts = options.cuts},
-          machine_(space, problem.allocation(), problem.capacity().capacities(),
-                   options.rings == 0 ? FullRings::lines : FullRings::rings),
-          ranks_(problem.rank_count()),
+          machine_(space, problem.allocation(), problem.capacity().capacities(), options.rings),
+          ranks_(id_list<Vertex>(problem.rank_count())),
+          rank_of_(id_list<Rank>(problem.rank_count())),
           local_(problem.rank_count()),
-          part_of_(problem.rank_count(), 0),
-          next_part_of_(problem.rank_count(), 0) {
-        std::iota(ranks_.begin(), ranks_.end(), 0U);
-        rank_of_ = ranks_;
+          part_of_(problem.rank_count()),
+          next_part_of_(problem.rank_count()) {
         const std::span<const std::int64_t> masses = problem.capacity().masses();
         const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
         parts_.push_back({machine_.whole(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
@@ -73,19 +62,19 @@ class Multisection {
         graph_ = weighted(problem.symmetric(), masses, shift, problem.threads());
         if (!many_) return;
         const std::vector<Rank> order = local_order(problem.symmetric());
-        for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = order[i].value;
+        for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = Vertex{order[i].value};
         if (!order.empty()) renumber();
     }
 
-    /// The place in the allocation of every rank.
-    std::vector<std::uint32_t> run(Meter& meter) {
+    /// The position of every rank.
+    std::vector<Position> run(Meter& meter) {
         for (std::uint64_t level = 0; !all_finished(); ++level) {
             if (many_ && level > 0 && level % levels_a_numbering == 0 && !meter.exhausted()) renumber();
             step(level, meter);
         }
-        std::vector<std::uint32_t> place_of(ranks_.size());
-        for (const Part& part : parts_) settle(part, place_of);
-        return place_of;
+        std::vector<Position> position_of(ranks_.size());
+        for (const Section& part : parts_) settle(part, position_of);
+        return position_of;
     }
 
    private:
@@ -95,19 +84,19 @@ class Multisection {
     using Batches = std::vector<std::vector<std::uint32_t>>;
 
     [[nodiscard]] bool all_finished() const {
-        return std::ranges::all_of(parts_, [](const Part& part) { return part.finished; });
+        return std::ranges::all_of(parts_, [](const Section& part) { return part.finished; });
     }
 
     /// Numbers the ranks part by part, so that those of a part are near each other in memory.
     void renumber() {
         graph_ = renumbered(graph_, ranks_, problem_.threads());
-        std::vector<std::uint32_t> rank_of;
+        std::vector<Rank> rank_of;
         rank_of.reserve(ranks_.size());
-        for (const std::uint32_t u : ranks_) rank_of.push_back(rank_of_[u]);
+        for (const Vertex u : ranks_) rank_of.push_back(rank_of_[u.value]);
         rank_of_ = std::move(rank_of);
-        std::iota(ranks_.begin(), ranks_.end(), 0U);
-        for (std::uint32_t p = 0; p < parts_.size(); ++p) {
-            for (const std::uint32_t u : ranks(parts_[p])) part_of_[u] = p;
+        ranks_ = id_list<Vertex>(ranks_.size());
+        for (std::size_t p = 0; p < parts_.size(); ++p) {
+            for (const Vertex u : ranks(parts_[p])) part_of_[u.value] = Part{p};
         }
     }
 
@@ -115,7 +104,7 @@ class Multisection {
     void step(std::uint64_t level, Meter& meter) {
         std::vector<std::vector<MachinePart>> pieces(parts_.size());
         parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
-            Part& part = parts_[p];
+            Section& part = parts_[p];
             part.finished = part.finished || part.size() == 0 || part.machine.size() == 1 ||
                             machine_.is_point(part.machine);
             if (!part.finished) pieces[p] = pieces_of(part.machine);
@@ -128,7 +117,7 @@ class Multisection {
         }
         const bool late = many_ && meter.exhausted();  // all that is left is to fill pieces in order
         if (!late) sample_parts();
-        std::vector<Part> next(children);
+        std::vector<Section> next(children);
         // One by one, each part sees how those before it were divided, and all are cut along the same planes.
         const bool one_by_one =
             problem_.capacity().one_rank_per_slot() && !late && (!many_ || parts_.size() >= min_batched);
@@ -137,14 +126,14 @@ class Multisection {
         for (const std::vector<std::uint32_t>& batch : batches_of_parts(late)) {
             const std::size_t count = batch.size();
             std::vector<std::uint64_t> work(count, 0);
-            std::vector<std::vector<Part>> divided(count);
+            std::vector<std::vector<Section>> divided(count);
             const bool hurry = !meter.go_on();
             const Budget rest = meter.rest();
             const int threads = one_by_one && !many_ ? 1 : problem_.threads();
             const auto show = [&](std::size_t i) {
                 for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
                     const std::uint32_t child = parts_before + first_child[batch[i]] + k;
-                    for (const std::uint32_t u : ranks(divided[i][k])) part_of_[u] = child;
+                    for (const Vertex u : ranks(divided[i][k])) part_of_[u.value] = Part{child};
                     samples_[child] = machine_.sample(divided[i][k].machine);
                 }
             };
@@ -152,7 +141,7 @@ class Multisection {
                 const std::uint32_t p = batch[i];
                 if (parts_[p].finished) {
                     next[first_child[p]] = parts_[p];
-                    for (const std::uint32_t u : ranks(parts_[p])) next_part_of_[u] = first_child[p];
+                    for (const Vertex u : ranks(parts_[p])) next_part_of_[u.value] = Part{first_child[p]};
                     return;
                 }
                 const Divider divider{pieces[p],
@@ -165,7 +154,8 @@ class Multisection {
                 work[i] = own.done();
                 for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
                     next[first_child[p] + k] = divided[i][k];
-                    for (const std::uint32_t u : ranks(divided[i][k])) next_part_of_[u] = first_child[p] + k;
+                    for (const Vertex u : ranks(divided[i][k]))
+                        next_part_of_[u.value] = Part{first_child[p] + k};
                 }
                 if (one_by_one && !many_) show(i);
             });
@@ -192,17 +182,17 @@ class Multisection {
     /// do with each other side by side.
     void settle_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
         sample_parts();
-        std::vector<std::uint32_t> lefts;
+        std::vector<Part> lefts;
         for (std::size_t p = 0; p < first_child.size(); ++p) {
             const std::size_t end = p + 1 < first_child.size() ? first_child[p + 1] : parts_.size();
-            if (end - first_child[p] == 2) lefts.push_back(first_child[p]);
+            if (end - first_child[p] == 2) lefts.emplace_back(first_child[p]);
         }
         if (lefts.size() < 2) return;
         turn(lefts, meter);
         if (meter.exhausted()) return;
         if (!many_) {
             std::uint64_t work = 0;
-            for (const std::uint32_t left : lefts) {
+            for (const Part left : lefts) {
                 work += refine(left, 1);
                 show(left);
             }
@@ -235,7 +225,7 @@ class Multisection {
             std::vector<std::uint32_t> item(count);
             std::iota(item.begin(), item.end(), 0U);
             return independent_batches(
-                graph_, [&](std::size_t p) { return ranks(parts_[p]); }, part_of_, item, count,
+                graph_, [&](Part p) { return ranks(parts_[p.value]); }, part_of_, item, count,
                 problem_.threads(), Beside::any_edge);
         }
         // Splits of shared slots may take long: a few at a time, so that time and interruptions are heeded in between.
@@ -248,30 +238,30 @@ class Multisection {
         return batches;
     }
 
-    Batches batches_of_halves(std::span<const std::uint32_t> lefts) {
+    Batches batches_of_halves(std::span<const Part> lefts) {
         const auto count = static_cast<std::uint32_t>(lefts.size());
         std::vector<std::uint32_t> item(parts_.size(), no_item);
-        for (std::uint32_t i = 0; i < count; ++i) item[lefts[i]] = item[lefts[i] + 1] = i;
+        for (std::uint32_t i = 0; i < count; ++i) item[lefts[i].value] = item[lefts[i].value + 1] = i;
         return independent_batches(
-            graph_, [&](std::size_t p) { return ranks(parts_[p]); }, part_of_, item, count,
-            problem_.threads(), Beside::many_edges);
+            graph_, [&](Part p) { return ranks(parts_[p.value]); }, part_of_, item, count, problem_.threads(),
+            Beside::many_edges);
     }
 
     /// Moves ranks between two halves, now that it is known where all others are. Returns the work done.
-    std::uint64_t refine(std::uint32_t left, int threads) {
-        Part& a = parts_[left];
-        Part& b = parts_[left + 1];
-        const std::span<std::uint32_t> mine(ranks_.data() + a.begin, b.end - a.begin);
+    std::uint64_t refine(Part left, int threads) {
+        Section& a = parts_[left.value];
+        Section& b = parts_[left.value + 1];
+        const std::span<Vertex> mine(ranks_.data() + a.begin, b.end - a.begin);
         const std::array<MachinePart, 2> pieces{a.machine, b.machine};
         std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract(mine, {left, left + 1}, pieces, bias, threads);
+        const WeightedGraph sub = extract(mine, {left.value, left.value + 1}, pieces, bias, threads);
         if (bias.empty()) return 0;
         std::vector<char> side(mine.size(), 0);
         std::fill(side.begin() + a.size(), side.end(), char{1});
         const Bisection refined =
             refine_bisection(sub, bias, {a.machine.capacity, b.machine.capacity}, side, bisection_.passes);
-        const std::vector<std::uint32_t> before(mine.begin(), mine.end());
-        std::array<std::vector<std::uint32_t>, 2> halves;
+        const std::vector<Vertex> before(mine.begin(), mine.end());
+        std::array<std::vector<Vertex>, 2> halves;
         for (std::size_t i = 0; i < before.size(); ++i)
             halves[static_cast<std::size_t>(refined.side[i])].push_back(before[i]);
         std::ranges::copy(halves[1], std::ranges::copy(halves[0], mine.begin()).out);
@@ -280,34 +270,36 @@ class Multisection {
     }
 
     /// Makes known to the others what refine() moved.
-    void show(std::uint32_t left) {
-        for (const std::uint32_t p : {left, left + 1}) {
-            parts_[p].mass = 0;
-            for (const std::uint32_t u : ranks(parts_[p])) {
-                part_of_[u] = p;
-                parts_[p].mass += graph_.mass[u];
+    void show(Part left) {
+        for (const Part p : {left, Part{left.value + 1}}) {
+            Section& half = parts_[p.value];
+            half.mass = 0;
+            for (const Vertex u : ranks(half)) {
+                part_of_[u.value] = p;
+                half.mass += graph_.mass[u.value];
             }
         }
     }
 
     /// Exchanges the places of those pairs of halves that should lie the other way round, all things considered.
-    void turn(std::span<const std::uint32_t> lefts, Meter& meter) {
-        const auto ranks_of = [&](std::uint32_t p) { return ranks(parts_[p]); };
-        const auto farther_from = [&](std::uint32_t left) {
+    void turn(std::span<const Part> lefts, Meter& meter) {
+        const auto ranks_of = [&](Part p) { return ranks(parts_[p.value]); };
+        const auto farther_from = [&](Part left) {
+            const Part right{left.value + 1};
             if constexpr (Parts::has_quick_difference) {
-                return [this, difference = machine_.difference(samples_[left], samples_[left + 1])](
-                           std::uint32_t q) mutable { return difference(samples_[q]); };
+                return [this, difference = machine_.difference(samples_[left.value], samples_[right.value])](
+                           Part q) mutable { return difference(samples_[q.value]); };
             } else {
-                return [this, left](std::uint32_t q) { return apart(left + 1, q) - apart(left, q); };
+                return [this, left, right](Part q) { return apart(right, q) - apart(left, q); };
             }
         };
         WeightedGraph choices;
         std::vector<std::int64_t> bias;
         TurnChoices(graph_, part_of_, parts_.size(), lefts, ranks_of, farther_from)
             .weigh(choices, bias, problem_.threads());
-        for (const std::uint32_t left : lefts) {
-            const Part& a = parts_[left];
-            const Part& b = parts_[left + 1];
+        for (const Part left : lefts) {
+            const Section& a = parts_[left.value];
+            const Section& b = parts_[left.value + 1];
             choices.mass.push_back(a.mass <= b.machine.capacity && b.mass <= a.machine.capacity ? 1 : 0);
         }
         TwoWayChoices search(choices, bias);
@@ -315,14 +307,15 @@ class Multisection {
         meter.spend(search.work());
         for (std::uint32_t k = 0; k < lefts.size(); ++k) {
             if (turned[k] == 0) continue;
-            std::swap(parts_[lefts[k]].machine, parts_[lefts[k] + 1].machine);
-            std::swap(samples_[lefts[k]], samples_[lefts[k] + 1]);
+            const std::uint32_t left = lefts[k].value;
+            std::swap(parts_[left].machine, parts_[left + 1].machine);
+            std::swap(samples_[left], samples_[left + 1]);
         }
     }
 
     /// The same value for both ways.
-    [[nodiscard]] std::int64_t apart(std::uint32_t p, std::uint32_t q) const {
-        return machine_.distance(samples_[std::min(p, q)], samples_[std::max(p, q)]);
+    [[nodiscard]] std::int64_t apart(Part p, Part q) const {
+        return machine_.distance(samples_[std::min(p, q).value], samples_[std::max(p, q).value]);
     }
 
     /// Ranks that have a slot each are balanced to the last one, which bisections do better than groups at once.
@@ -332,7 +325,7 @@ class Multisection {
         return {halves.begin(), halves.end()};
     }
 
-    [[nodiscard]] std::span<std::uint32_t> ranks(const Part& part) {
+    [[nodiscard]] std::span<Vertex> ranks(const Section& part) {
         return {ranks_.data() + part.begin, part.size()};
     }
 
@@ -345,19 +338,19 @@ class Multisection {
     };
 
     /// Deals the ranks of a part to its pieces; reorders them.
-    std::vector<Part> divide(std::uint32_t p, const Divider& divider, bool hurry, Meter& meter) {
-        const Part part = parts_[p];
-        const std::span<std::uint32_t> mine = ranks(part);
-        const std::vector<std::uint32_t> piece_of =
+    std::vector<Section> divide(std::uint32_t p, const Divider& divider, bool hurry, Meter& meter) {
+        const Section part = parts_[p];
+        const std::span<Vertex> mine = ranks(part);
+        const std::vector<Part> piece_of =
             hurry ? fill_in_order(mine, graph_.mass, divider.capacity) : split(p, divider, meter);
-        std::vector<Part> divided;
-        std::vector<std::uint32_t> sorted;
-        for (std::uint32_t i = 0; i < divider.pieces.size(); ++i) {
-            Part piece{divider.pieces[i], part.begin + static_cast<std::uint32_t>(sorted.size())};
+        std::vector<Section> divided;
+        std::vector<Vertex> sorted;
+        for (std::size_t i = 0; i < divider.pieces.size(); ++i) {
+            Section piece{divider.pieces[i], part.begin + static_cast<std::uint32_t>(sorted.size())};
             for (std::size_t k = 0; k < mine.size(); ++k) {
-                if (piece_of[k] != i) continue;
+                if (piece_of[k] != Part{i}) continue;
                 sorted.push_back(mine[k]);
-                piece.mass += graph_.mass[mine[k]];
+                piece.mass += graph_.mass[mine[k].value];
             }
             piece.end = part.begin + static_cast<std::uint32_t>(sorted.size());
             divided.push_back(piece);
@@ -366,7 +359,7 @@ class Multisection {
         return divided;
     }
 
-    [[nodiscard]] std::vector<std::uint32_t> split(std::uint32_t p, const Divider& divider, Meter& meter) {
+    [[nodiscard]] std::vector<Part> split(std::uint32_t p, const Divider& divider, Meter& meter) {
         std::vector<std::int64_t> bias;
         const WeightedGraph sub = extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
         const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
@@ -374,7 +367,7 @@ class Multisection {
             const Bisection halves = bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_,
                                             Rng(seed), &meter, divider.threads);
             meter.spend(halves.work);
-            return {halves.side.begin(), halves.side.end()};
+            return parts_of_sides(halves.side);
         }
         return split_in_groups(sub, divider.capacity, bisection_, evolution_at(divider.level), seed,
                                divider.threads, meter);
@@ -395,7 +388,7 @@ class Multisection {
     /// The graph between ranks that are in the parts from the first to the second of two, edges priced by the
     /// distance between the pieces for them, and, of two pieces, what partners in other parts make the second
     /// cost more than the first; no bias where that is nothing, or where there are more pieces.
-    WeightedGraph extract(std::span<const std::uint32_t> mine, std::array<std::uint32_t, 2> within,
+    WeightedGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
                           std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias, int threads) {
         const std::array<typename Parts::Sample, 2> ends{machine_.sample(pieces[0]),
                                                          machine_.sample(pieces[1])};
@@ -404,7 +397,7 @@ class Multisection {
             machine_.distance(ends[0], ends[1]) -
             (machine_.distance(ends[0], ends[0]) + machine_.distance(ends[1], ends[1])) / 2;
         const std::int64_t price = std::max<std::int64_t>(1, apart);
-        const auto inside = [&](std::uint32_t q) { return within[0] <= q && q <= within[1]; };
+        const auto inside = [&](Part q) { return within[0] <= q.value && q.value <= within[1]; };
         const Chunks chunks(mine.size(), 1U << 14);
         const auto each_chunk = [&](const auto& body) {
             parallel_for(chunks.size(), threads, [&](std::size_t c, int) { body(chunks[c]); });
@@ -416,13 +409,13 @@ class Multisection {
         each_chunk([&](const Chunk& chunk) {
             Farther<Parts> farther(machine_, samples_, ends, 8 * (chunk.end - chunk.begin));
             for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
-                const std::uint32_t u = mine[i];
-                local_[u] = static_cast<std::uint32_t>(i);
-                sub.mass[i] = graph_.mass[u];
+                const Vertex u = mine[i];
+                local_[u.value] = Vertex{i};
+                sub.mass[i] = graph_.mass[u.value];
                 const auto peers = graph_.peers(u);
                 std::uint32_t kept = 0;
                 for (std::size_t e = 0; e < peers.size(); ++e) {
-                    const std::uint32_t q = part_of_[peers[e]];
+                    const Part q = part_of_[peers[e].value];
                     if (inside(q)) {
                         ++kept;
                     } else if (!bias.empty()) {
@@ -441,8 +434,8 @@ class Multisection {
                 const auto weights = graph_.weights(mine[i]);
                 std::uint32_t at = sub.first[i];
                 for (std::size_t e = 0; at < sub.first[i + 1]; ++e) {
-                    if (!inside(part_of_[peers[e]])) continue;
-                    sub.peer[at] = local_[peers[e]];
+                    if (!inside(part_of_[peers[e].value])) continue;
+                    sub.peer[at] = local_[peers[e].value];
                     sub.weight[at++] = weights[e] * price;
                 }
             }
@@ -451,16 +444,16 @@ class Multisection {
         return sub;
     }
 
-    /// Puts the ranks of a finished part on its places, where all are equally good.
-    void settle(const Part& part, std::vector<std::uint32_t>& place_of) {
-        const std::span<const std::uint32_t> places = machine_.places(part.machine);
-        std::vector<std::int64_t> room;
-        for (const std::uint32_t place : places) room.push_back(problem_.capacity().capacities()[place]);
+    /// Puts the ranks of a finished part on its slots, where all are equally good.
+    void settle(const Section& part, std::vector<Position>& position_of) {
+        const std::span<const Position> slots = machine_.slots(part.machine);
+        std::vector<std::int64_t> spare;
+        for (const Position slot : slots) spare.push_back(problem_.capacity().capacities()[slot.value]);
         std::size_t at = 0;
-        for (const std::uint32_t u : ranks(part)) {
-            while (at + 1 < places.size() && room[at] < graph_.mass[u]) ++at;
-            room[at] -= graph_.mass[u];
-            place_of[rank_of_[u]] = places[at];
+        for (const Vertex u : ranks(part)) {
+            while (at + 1 < slots.size() && spare[at] < graph_.mass[u.value]) ++at;
+            spare[at] -= graph_.mass[u.value];
+            position_of[rank_of_[u.value].value] = slots[at];
         }
     }
 
@@ -470,12 +463,12 @@ class Multisection {
     EvolutionOptions evolution_;
     WeightedGraph graph_;  // between ranks as they are numbered now
     Parts machine_;
-    std::vector<std::uint32_t> ranks_;
-    std::vector<std::uint32_t> rank_of_;  // by number
-    std::vector<std::uint32_t> local_;    // number of a rank within its part
-    std::vector<std::uint32_t> part_of_;
-    std::vector<std::uint32_t> next_part_of_;
-    std::vector<Part> parts_;
+    std::vector<Vertex> ranks_;  // part by part
+    std::vector<Rank> rank_of_;
+    std::vector<Vertex> local_;  // of the graph of its part
+    std::vector<Part> part_of_;
+    std::vector<Part> next_part_of_;
+    std::vector<Section> parts_;
     std::vector<typename Parts::Sample> samples_;  // by part
 };
 
@@ -491,6 +484,14 @@ Placement draft_multisection(const Problem& problem, Meter& meter, const Multise
 Placement place_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
     Placement placement = draft_multisection(problem, meter, options);
     return problem.capacity().one_rank_per_slot() ? placement : fitted(problem, std::move(placement));
+}
+
+MapperEntry multisection_mapper() {
+    return mapper_entry<place_multisection>({.name = "multisection",
+                                             .summary = "splits the ranks along the machine, level by level",
+                                             .source = "Pellegrini, Roman 1996; Karypis, Kumar 1998",
+                                             .needs = "graph, distances",
+                                             .serves = Serves::both});
 }
 
 }  // namespace topoloom

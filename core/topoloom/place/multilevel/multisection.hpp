@@ -3,13 +3,14 @@
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
+#include "topoloom/place/multilevel/full_rings.hpp"
 
 namespace topoloom {
 
 struct MultisectionOptions {
     std::uint32_t starts = 4;
     std::uint32_t cycles = 0;
-    std::uint32_t rings = 0;
+    FullRings rings = FullRings::lines;
     std::uint32_t family = 4;
     std::uint32_t islands = 1;
     std::uint32_t cuts = 3;

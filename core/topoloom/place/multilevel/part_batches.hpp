@@ -45,7 +45,7 @@ enum class Beside {
 /// so that order and threads do not matter. O(edges), on all cores.
 template <class Ranks>
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> independent_batches(
-    const WeightedGraph& graph, const Ranks& ranks, std::span<const std::uint32_t> part_of,
+    const WeightedGraph& graph, const Ranks& ranks, std::span<const Part> part_of,
     std::span<const std::uint32_t> item, std::uint32_t count, int threads, Beside beside_if) {
     constexpr std::uint32_t min_share = 8;
     struct Neighbor {
@@ -56,9 +56,9 @@ template <class Ranks>
         std::vector<std::uint32_t> edges;  // with every item
         std::vector<std::uint32_t> met;    // items that have some
     };
-    std::vector<std::vector<std::uint32_t>> parts(count);
+    std::vector<std::vector<Part>> parts(count);
     for (std::uint32_t p = 0; p < item.size(); ++p) {
-        if (item[p] != no_item) parts[item[p]].push_back(p);
+        if (item[p] != no_item) parts[item[p]].emplace_back(p);
     }
     std::vector<std::vector<Neighbor>> found(count);
     std::vector<Scratch> scratch(static_cast<std::size_t>(thread_count(threads)));
@@ -67,10 +67,10 @@ template <class Ranks>
         auto& [edges, met] = scratch[static_cast<std::size_t>(worker)];
         edges.resize(count, 0);
         for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
-            for (const std::uint32_t p : parts[i]) {
-                for (const std::uint32_t u : ranks(p)) {
-                    for (const std::uint32_t v : graph.peers(u)) {
-                        const std::uint32_t other = item[part_of[v]];
+            for (const Part p : parts[i]) {
+                for (const Vertex u : ranks(p)) {
+                    for (const Vertex v : graph.peers(u)) {
+                        const std::uint32_t other = item[part_of[v.value].value];
                         if (other == i || other == no_item) continue;
                         if (edges[other]++ == 0) met.push_back(other);
                     }

@@ -15,11 +15,9 @@
 #include <vector>
 
 #include "topoloom/machine/machine.hpp"
+#include "topoloom/place/multilevel/full_rings.hpp"
 
 namespace topoloom {
-
-/// What the rings of a torus that an allocation fills evenly count as, while it is being divided.
-enum class FullRings { lines, rings };
 
 /// Distances between parts, by a few points that stand for each.
 ///
@@ -43,19 +41,19 @@ class PartDistance {
     PartDistance(const PartDistance&) = delete;
     PartDistance& operator=(const PartDistance&) = delete;
 
-    /// Points, each for as many places of a part. On a torus with flat nodes they need not be places: each has one
+    /// Points, each for as many slots of a part. On a torus with flat nodes they need not be slots: each has one
     /// coordinate on every axis of those that divide the part evenly, so that the distances between uniform boxes come
     /// out right.
     struct Sample;
 
-    [[nodiscard]] Sample sample(std::span<const Point> points, std::span<const std::uint32_t> places) const {
+    [[nodiscard]] Sample sample(std::span<const Point> points, std::span<const Position> slots) const {
         Sample sample;
-        const auto size = static_cast<std::uint32_t>(places.size());
+        const auto size = static_cast<std::uint32_t>(slots.size());
         sample.count = std::min(Sample::most, std::bit_ceil(size));
         for (std::uint32_t i = 0; i < sample.count; ++i)
-            sample.points[i] = points[places[middle_of(i, sample.count, size)]];
+            sample.points[i] = points[slots[middle_of(i, sample.count, size)].value];
         if constexpr (has_coordinates) {
-            if (size > 2) spread(points, places, sample);
+            if (size > 2) spread(points, slots, sample);
         }
         return sample;
     }
@@ -105,15 +103,15 @@ class PartDistance {
         return static_cast<std::uint32_t>(std::uint64_t{2 * i + 1} * size / (2 * count));
     }
 
-    void spread(std::span<const Point> points, std::span<const std::uint32_t> places, Sample& sample) const {
+    void spread(std::span<const Point> points, std::span<const Position> slots, Sample& sample) const {
         std::vector<std::uint32_t> in_plane;
         for (std::uint32_t d = 0; d < lines_.axis_count(); ++d) {
             in_plane.assign(lines_.grid()[d], 0);
-            for (const std::uint32_t p : places) ++in_plane[static_cast<std::size_t>(points[p].at[d])];
+            for (const Position p : slots) ++in_plane[static_cast<std::size_t>(points[p.value].at[d])];
             std::size_t x = 0;
             std::uint32_t seen = in_plane[0];
             for (std::uint32_t i = 0; i < sample.count; ++i) {
-                const auto size = static_cast<std::uint32_t>(places.size());
+                const auto size = static_cast<std::uint32_t>(slots.size());
                 while (seen <= middle_of(i, sample.count, size)) seen += in_plane[++x];
                 sample.points[i].at[d] = static_cast<typename Network::Coordinate>(x);
             }

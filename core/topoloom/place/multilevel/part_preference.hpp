@@ -7,9 +7,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
+
+#include "topoloom/base/id.hpp"
 
 namespace topoloom {
 
@@ -27,15 +28,15 @@ class Farther {
           difference_(machine.difference(pieces[0], pieces[1])),
           known_(std::bit_ceil(std::clamp<std::size_t>(questions, 16, samples.size() + 16))) {}
 
-    std::int64_t operator()(std::uint32_t q) {
-        Known& known = known_[q & (known_.size() - 1)];
-        if (known.part != q) known = {q, difference_(samples_[q])};
+    std::int64_t operator()(Part q) {
+        Known& known = known_[q.value & (known_.size() - 1)];
+        if (known.part != q) known = {q, difference_(samples_[q.value])};
         return known.value;
     }
 
    private:
     struct Known {
-        std::uint32_t part = std::numeric_limits<std::uint32_t>::max();
+        Part part = Part::none;
         std::int64_t value = 0;
     };
     const std::vector<Sample>& samples_;

@@ -13,20 +13,20 @@
 namespace topoloom {
 
 /// The cheapest way to deal ranks to pieces, for when time is up: by piece, in order.
-[[nodiscard]] inline std::vector<std::uint32_t> fill_in_order(std::span<const std::uint32_t> ranks,
-                                                              std::span<const std::int64_t> mass,
-                                                              std::vector<std::int64_t> room) {
-    std::vector<std::uint32_t> piece_of;
+[[nodiscard]] inline std::vector<Part> fill_in_order(std::span<const Vertex> ranks,
+                                                     std::span<const std::int64_t> mass,
+                                                     std::vector<std::int64_t> spare) {
+    std::vector<Part> piece_of;
     std::uint32_t at = 0;
-    for (const std::uint32_t u : ranks) {
-        while (at + 1 < room.size() && room[at] < mass[u]) ++at;
-        room[at] -= mass[u];
-        piece_of.push_back(at);
+    for (const Vertex u : ranks) {
+        while (at + 1 < spare.size() && spare[at] < mass[u.value]) ++at;
+        spare[at] -= mass[u.value];
+        piece_of.emplace_back(at);
     }
     return piece_of;
 }
 
-/// What each piece may take, of a part of this capacity and the mass that goes there. Spare room beyond one rank a slot
+/// What each piece may take, of a part of this capacity and the mass that goes there. Spare capacity beyond one rank a slot
 /// is left to the cut. Most of an allowed imbalance goes to the first steps, whose cuts cost most; without any, later
 /// ones would find no good cut, and no cut at all for ranks of different loads.
 [[nodiscard]] inline std::vector<std::int64_t> piece_capacities(std::span<const MachinePart> pieces,

@@ -2,6 +2,7 @@
 #include "topoloom/place/multilevel/refine.hpp"
 
 #include "topoloom/partition/weighted_graph.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/shared/evolution.hpp"
 #include "topoloom/place/shared/fitting.hpp"
@@ -20,19 +21,28 @@ Placement refine_shared(const Problem& problem, Placement start, Meter& meter, c
                                          .patience = options.patience};
         const auto make = [&](const WeightedGraph&, std::size_t number, std::uint64_t seed,
                               std::uint64_t& work) {
-            if (number == 0) return positions_of(allocation, start.slots());
+            if (number == 0) return parts_of(allocation, start.slots());
             const Budget unlimited;
             Meter own(unlimited);
             const Placement other = draft_multisection(problem.with_seed(seed), own, {});
             work += own.done();
-            return positions_of(allocation, other.slots());
+            return parts_of(allocation, other.slots());
         };
         const auto best = Evolution<Space>(space, graph, points, problem.capacity().capacities(), evolution,
                                            problem.seed(), problem.threads())
                               .run(make, meter);
-        if (best.places.empty()) fail_to_fit();
-        return placement_at(allocation, best.places, SlotUse::shared);
+        if (best.parts.empty()) fail_to_fit();
+        return placement_in(allocation, best.parts);
     });
+}
+
+MapperEntry refine_mapper() {
+    return mapper_entry<refine_shared>(
+        {.name = "refine",
+         .summary = "moves ranks between shared slots on many scales; for more ranks than slots",
+         .source = "Walshaw 2004; Sanders, Schulz 2012",
+         .needs = "graph, distances, shared slots",
+         .serves = Serves::shared});
 }
 
 }  // namespace topoloom

@@ -20,15 +20,16 @@ template <class Ranks, class FartherFrom>
 class TurnChoices {
    public:
     /// Refers to everything.
-    TurnChoices(const WeightedGraph& graph, std::span<const std::uint32_t> part_of, std::size_t part_count,
-                std::span<const std::uint32_t> lefts, const Ranks& ranks, const FartherFrom& farther_from)
+    TurnChoices(const WeightedGraph& graph, std::span<const Part> part_of, std::size_t part_count,
+                std::span<const Part> lefts, const Ranks& ranks, const FartherFrom& farther_from)
         : graph_(graph),
           part_of_(part_of),
           lefts_(lefts),
-          pair_of_(part_count, no_index),
+          pair_of_(part_count, Vertex::none),
           ranks_(ranks),
           farther_from_(farther_from) {
-        for (std::uint32_t k = 0; k < lefts.size(); ++k) pair_of_[lefts[k]] = pair_of_[lefts[k] + 1] = k;
+        for (std::size_t k = 0; k < lefts.size(); ++k)
+            pair_of_[lefts[k].value] = pair_of_[lefts[k].value + 1] = Vertex{k};
     }
 
     /// For TwoWayChoices: vertex k is the pair lefts[k], an edge what it costs, twice, if one of two turns without the
@@ -40,8 +41,7 @@ class TurnChoices {
         parallel_for(chunks.size(), threads, [&](std::size_t i, int worker) {
             Scratch& own = scratch[static_cast<std::size_t>(worker)];
             own.bytes.resize(pair_of_.size(), {0, 0});
-            for (std::size_t k = chunks[i].begin; k < chunks[i].end; ++k)
-                weigh(static_cast<std::uint32_t>(k), own, rows[i]);
+            for (std::size_t k = chunks[i].begin; k < chunks[i].end; ++k) weigh(Vertex{k}, own, rows[i]);
         });
         for (const Rows& row : rows) {
             const auto before = static_cast<std::uint32_t>(choices.peer.size());
@@ -55,52 +55,52 @@ class TurnChoices {
    private:
     struct Rows {
         std::vector<std::uint32_t> end;
-        std::vector<std::uint32_t> peer;
+        std::vector<Vertex> peer;
         std::vector<std::int64_t> weight;
         std::vector<std::int64_t> bias;
     };
     struct Scratch {
         std::vector<std::array<std::int64_t, 2>> bytes;  // of both halves of a pair with every part
-        std::vector<std::uint32_t> met;                  // parts that have some
+        std::vector<Part> met;                           // parts that have some
     };
 
-    void weigh(std::uint32_t k, Scratch& scratch, Rows& rows) const {
+    void weigh(Vertex k, Scratch& scratch, Rows& rows) const {
         auto& [bytes, met] = scratch;
-        const std::uint32_t left = lefts_[k];
+        const Part left = lefts_[k.value];
         for (const std::uint32_t half : {0U, 1U}) {
-            for (const std::uint32_t u : ranks_(left + half)) {
+            for (const Vertex u : ranks_(Part{left.value + half})) {
                 const auto peers = graph_.peers(u);
                 const auto weights = graph_.weights(u);
                 for (std::size_t e = 0; e < peers.size(); ++e) {
-                    const std::uint32_t q = part_of_[peers[e]];
+                    const Part q = part_of_[peers[e].value];
                     const std::int64_t weight = weights[e];
-                    if (pair_of_[q] == k) continue;
-                    if (bytes[q][0] == 0 && bytes[q][1] == 0) met.push_back(q);
-                    bytes[q][half] += weight;
+                    if (pair_of_[q.value] == k) continue;
+                    if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0) met.push_back(q);
+                    bytes[q.value][half] += weight;
                 }
             }
         }
         auto farther = farther_from_(left);
         std::int64_t alone = 0;  // what turning this pair costs if no other turns, twice
-        for (const std::uint32_t q : met) {
-            if (bytes[q][0] == 0 && bytes[q][1] == 0) continue;  // came with its other half
-            const std::uint32_t other = pair_of_[q];
-            if (other == no_index) {
-                alone += 2 * (bytes[q][0] - bytes[q][1]) * farther(q);
-                bytes[q] = {0, 0};
+        for (const Part q : met) {
+            if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0) continue;  // came with its other half
+            const Vertex other = pair_of_[q.value];
+            if (other == Vertex::none) {
+                alone += 2 * (bytes[q.value][0] - bytes[q.value][1]) * farther(q);
+                bytes[q.value] = {0, 0};
                 continue;
             }
             // Costs by who turns: straight with straight, and so on, above those if all were on the left.
-            const std::array<std::uint32_t, 2> theirs{lefts_[other], lefts_[other] + 1};
+            const std::array<Part, 2> theirs{lefts_[other.value], Part{lefts_[other.value].value + 1}};
             std::array<std::array<std::int64_t, 2>, 2> cost{};
             for (const std::uint32_t j : {0U, 1U}) {
                 const std::int64_t far = farther(theirs[j]);
                 for (const std::uint32_t mine : {0U, 1U}) {
                     for (const std::uint32_t its : {0U, 1U})
-                        cost[mine][its] += far * bytes[theirs[j ^ its]][1 ^ mine];
+                        cost[mine][its] += far * bytes[theirs[j ^ its].value][1 ^ mine];
                 }
             }
-            bytes[theirs[0]] = bytes[theirs[1]] = {0, 0};
+            bytes[theirs[0].value] = bytes[theirs[1].value] = {0, 0};
             const std::int64_t differing = cost[0][1] + cost[1][0] - cost[0][0] - cost[1][1];
             alone += cost[1][0] + cost[1][1] - cost[0][0] - cost[0][1];
             if (differing == 0) continue;
@@ -113,9 +113,9 @@ class TurnChoices {
     }
 
     const WeightedGraph& graph_;
-    std::span<const std::uint32_t> part_of_;
-    std::span<const std::uint32_t> lefts_;
-    std::vector<std::uint32_t> pair_of_;  // by part
+    std::span<const Part> part_of_;
+    std::span<const Part> lefts_;
+    std::vector<Vertex> pair_of_;  // by part
     const Ranks& ranks_;
     const FartherFrom& farther_from_;
 };

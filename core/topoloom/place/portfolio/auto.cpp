@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/portfolio/auto.hpp"
-
+// The portfolio: tries what suits the problem and keeps the best.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -10,6 +9,7 @@
 
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/objective.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/box.hpp"
 #include "topoloom/place/grid/fold.hpp"
 #include "topoloom/place/grid/tile.hpp"
@@ -20,6 +20,7 @@
 #include "topoloom/place/local/tabu.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/multilevel/refine.hpp"
+#include "topoloom/place/portfolio/effort.hpp"
 #include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/simple/simple.hpp"
 #include "topoloom/place/structure/bricks.hpp"
@@ -28,6 +29,11 @@
 namespace topoloom {
 
 namespace {
+
+struct AutoOptions {
+    Effort effort = Effort::standard;
+    void visit(auto& field) { field("effort", effort, effort_names, "how long to search"); }
+};
 
 /// The best placement met so far.
 class Best {
@@ -69,10 +75,10 @@ void try_all(const Problem& problem, const std::vector<std::string>& chains, Bes
     for (std::optional<Placement>& placement : found) best.offer(std::move(*placement));
 }
 
-std::vector<std::string> candidates(const Problem& problem, std::uint32_t effort) {
+std::vector<std::string> candidates(const Problem& problem, const EffortLimits& limits) {
     const std::size_t ranks = problem.rank_count();
     // Annealing, which comes next, mends at less cost what swap or a second start does.
-    if (effort == 0) return {ranks > few ? "multisection(starts=1)" : "multisection,swap"};
+    if (!limits.tries_many) return {ranks > few ? "multisection(starts=1)" : "multisection,swap"};
     if (ranks > max_ranks_side_by_side) return {"multisection"};
     const std::string good = "multisection(starts=8;cycles=2),swap";
     const std::string on_rings = "multisection(starts=8;cycles=2;rings=rings),swap";
@@ -86,39 +92,37 @@ std::vector<std::string> candidates(const Problem& problem, std::uint32_t effort
     const std::size_t edges = std::max<std::size_t>(1, problem.symmetric().edge_count());
     const std::size_t more = edges <= 4 * ranks ? std::min<std::size_t>(30, 40'000 / edges) : 0;
     chains.insert(chains.end(), more, "multisection(starts=1),swap");
-    if (effort == 2) {
-        chains.insert(chains.end(), 2, "multisection(starts=16;cycles=4),swap");
-        chains.insert(chains.end(), 2, "multisection(starts=16;cycles=4;rings=rings),swap");
-    }
+    chains.insert(chains.end(), limits.long_multisections, "multisection(starts=16;cycles=4),swap");
+    chains.insert(chains.end(), limits.long_multisections,
+                  "multisection(starts=16;cycles=4;rings=rings),swap");
     return chains;
 }
 
 /// How long to anneal: proposals for each chain, about 10 million of which are made in a second.
-AnnealOptions annealing(const Problem& problem, const Meter& meter, std::uint32_t effort) {
+AnnealOptions annealing(const Problem& problem, const Meter& meter, const EffortLimits& limits) {
     const auto ranks = static_cast<double>(problem.rank_count());
     const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
     if (ranks > max_ranks_side_by_side && !meter.limited()) {
-        const std::array<double, 3> by_regions{6e8, 15e8, 240e8};
-        const double sweeps = std::clamp(by_regions[effort] / (9 + degree) / ranks, 16.0, 10000.0);
+        const double sweeps = std::clamp(limits.region_annealing / (9 + degree) / ranks, 16.0, 10000.0);
         // Too short a search does not mend what heat spoils.
         return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 30U : 300U};
     }
-    const double fast = problem.rank_count() > few ? std::min(50 * ranks, 1.5e6) : 300 * ranks;
+    const double brief = problem.rank_count() > few ? std::min(50 * ranks, 1.5e6) : 300 * ranks;
     const double standard = 1e8 / (9 + degree) * std::clamp(ranks / 1e3, 1.0, 2.5);
-    const std::array proposals{fast, standard, 12 * standard};
-    const auto sweeps = static_cast<std::uint32_t>(proposals[effort] / ranks);
+    const double proposals = limits.annealing == 0 ? brief : limits.annealing * standard;
+    const auto sweeps = static_cast<std::uint32_t>(proposals / ranks);
     // A budget that the user gave is used up, whatever the effort.
     if (meter.limited()) return {.sweeps = 0, .heat = 300, .chains = 2};
-    return {.sweeps = sweeps, .heat = sweeps < 1000 ? 60U : 300U, .chains = effort == 0 ? 1U : 2U};
+    return {.sweeps = sweeps, .heat = sweeps < 1000 ? 60U : 300U, .chains = limits.annealing_chains};
 }
 
 /// Anneals the best placement. Some, hypercubes for instance, are better than what heat leaves: these are only polished.
 /// Where no other mapper came near the structure, it is first tried whether annealing brings anything at all.
 void anneal(const Problem& problem, Best& best, std::int64_t structured_value, Meter& meter,
-            std::uint32_t effort) {
-    const AnnealOptions options = annealing(problem, meter, effort);
+            const EffortLimits& limits) {
+    const AnnealOptions options = annealing(problem, meter, limits);
     if (meter.exhausted() || (options.sweeps == 0 && !meter.limited())) return;
-    if (options.sweeps > 0 && effort > 0 && problem.rank_count() <= max_ranks_side_by_side) {
+    if (options.sweeps > 0 && limits.tests_annealing && problem.rank_count() <= max_ranks_side_by_side) {
         const Placement start = best.placement();
         best.offer(improve_by_annealing(problem, start, meter, {.sweeps = 100, .heat = 10, .chains = 1}));
         if (best.value() == structured_value) {
@@ -130,17 +134,14 @@ void anneal(const Problem& problem, Best& best, std::int64_t structured_value, M
     best.offer(improve_by_annealing(problem, best.placement(), meter, options));
 }
 
-/// On few slots a look at all exchanges at a time finds what is left to gain, most where most ranks talk to most. We
-/// found the limits on dense and sparse random graphs on tori and trees: a few milliseconds, a fifth of a second, two.
-void search_all_exchanges(const Problem& problem, Best& best, Meter& meter, std::uint32_t effort) {
-    constexpr std::array<std::size_t, 3> max_slots{128, 256, 256};
-    constexpr std::array<std::size_t, 3> exchanges{2'000'000, 200'000'000, 2'400'000'000};  // looked at
+/// On few slots a look at all exchanges at a time finds what is left to gain, most where most ranks talk to most.
+void search_all_exchanges(const Problem& problem, Best& best, Meter& meter, const EffortLimits& limits) {
     const std::size_t slots = problem.allocation().slot_count();
-    if (slots > max_slots[effort] || slots < 2 || meter.exhausted()) return;
-    const std::size_t iterations = exchanges[effort] / (slots * (slots - 1) / 2);
-    const auto most = std::array<std::size_t, 3>{1000, 100'000, 1'200'000}[effort];
-    best.offer(improve_by_tabu(problem, best.placement(), meter,
-                               {.iterations = static_cast<std::uint32_t>(std::min(iterations, most))}));
+    if (slots > limits.max_tabu_slots || slots < 2 || meter.exhausted()) return;
+    const std::size_t iterations = limits.tabu_exchanges / (slots * (slots - 1) / 2);
+    best.offer(improve_by_tabu(
+        problem, best.placement(), meter,
+        {.iterations = static_cast<std::uint32_t>(std::min(iterations, limits.max_tabu_iterations))}));
 }
 
 /// With an earlier placement: from there, and from the best new one, as far as moving pays.
@@ -151,7 +152,7 @@ void weigh_moves(const Problem& problem, Best& best, Meter& meter) {
     best.offer(improve_by_resettling(problem, place_previous(problem, meter), meter));
 }
 
-Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort) {
+Placement place_alone(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     Best best(problem);
     best.offer(place_block(problem, meter));
     const CommGraph& partners = problem.symmetric();  // made once, for all candidates
@@ -161,7 +162,7 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
         structured_value = best.value();
         // On many ranks all that follows would take a minute, in vain.
         const bool enough = structured->plain && problem.rank_count() > max_ranks_side_by_side &&
-                            effort < 2 && !meter.limited();
+                            limits.trusts_plain_structure && !meter.limited();
         if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
     }
     if (partners.edge_count() == 0) return best.placement();
@@ -173,36 +174,36 @@ Placement place_alone(const Problem& problem, Meter& meter, std::uint32_t effort
         structured_value = best.value();
     }
     best.offer(place_recognized_bricks(problem, meter));
-    try_all(problem, candidates(problem, effort), best, meter);
+    try_all(problem, candidates(problem, limits), best, meter);
     const bool limited = meter.limited();  // annealing would use up the budget
-    if (limited) search_all_exchanges(problem, best, meter, effort);
-    anneal(problem, best, structured_value, meter, effort);
-    if (!limited) search_all_exchanges(problem, best, meter, effort);
+    if (limited) search_all_exchanges(problem, best, meter, limits);
+    anneal(problem, best, structured_value, meter, limits);
+    if (!limited) search_all_exchanges(problem, best, meter, limits);
     weigh_moves(problem, best, meter);
     return best.placement();
 }
 
-Placement place_sharing(const Problem& problem, Meter& meter, std::uint32_t effort) {
+Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     Best best(problem);
+    MultisectionOptions sections = limits.sections;
     // On larger machines the first splits are a smaller part of the work, and may take longer.
-    const std::uint32_t islands = problem.allocation().slot_count() < 64 ? 6 : 14;
-    const std::array<MultisectionOptions, 3> sections{{{.starts = 1, .family = 2, .cuts = 0},
-                                                       {.starts = 2, .family = 8},
-                                                       {.starts = 2, .family = 8, .islands = islands}}};
-    best.offer(place_multisection(problem, meter, sections[effort]));
+    if (problem.allocation().slot_count() >= 64) sections.islands = limits.islands_of_many;
+    best.offer(place_multisection(problem, meter, sections));
     if (auto bricks = place_recognized_bricks(problem, meter)) {
-        best.offer(refine_shared(problem, *std::move(bricks), meter, {.cycles = effort}));
+        best.offer(refine_shared(problem, *std::move(bricks), meter, {.cycles = limits.brick_cycles}));
     }
     if (problem.migration() != nullptr)
         best.offer(refine_shared(problem, place_previous(problem, meter), meter, {.cycles = 0}));
     if (const auto grid = find_rank_grid(problem)) {
         best.offer(box_grid(problem, *grid, meter));
         if (auto folded = fold_grid(problem, *grid, meter)) {
-            if (effort > 0) folded = refine_shared(problem, *std::move(folded), meter, {.cycles = 0});
+            if (limits.refines_folds)
+                folded = refine_shared(problem, *std::move(folded), meter, {.cycles = 0});
             best.offer(std::move(folded));
         }
     }
-    if (effort == 2) best.offer(refine_shared(problem, best.placement(), meter, {.cycles = 2}));
+    if (limits.last_cycles > 0)
+        best.offer(refine_shared(problem, best.placement(), meter, {.cycles = limits.last_cycles}));
     // Ranks of different loads may not fit in their order.
     if (std::ranges::adjacent_find(problem.capacity().masses(), std::not_equal_to<>{}) ==
         problem.capacity().masses().end()) {
@@ -227,10 +228,9 @@ double route_length(const Allocation& allocation) {
 }
 
 /// Evaluations that local-opt gets after annealing: each takes time by the messages of a rank. Half a second by default.
-std::uint64_t descent_work(const CommGraph& graph, std::uint32_t effort) {
-    constexpr std::array<double, 3> messages{0.25e6, 1e6, 60e6};
+std::uint64_t descent_work(const CommGraph& graph, const EffortLimits& limits) {
     const double degree = static_cast<double>(graph.edge_count()) / static_cast<double>(graph.rank_count());
-    return static_cast<std::uint64_t>(messages[effort] / (1 + degree));
+    return static_cast<std::uint64_t>(limits.descent_messages / (1 + degree));
 }
 
 /// Whether the one takes hardly longer than the other, and has fewer hop-bytes: they are what other jobs feel.
@@ -245,17 +245,17 @@ bool keeps_near(const Problem& problem, const Placement& near, const Placement& 
 /// Under an objective on links: what is near shares few links, so the best by hop-bytes comes first; then the links are
 /// looked at. On few ranks the greedy mappers are offered too, as chance may spread their messages better, and the links
 /// are flattened from several starts.
-Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t effort) {
+Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     constexpr double share_for_hop_bytes = 0.3;
     constexpr std::size_t starts_on_links =
         8;  // of few ranks: chance decides, and all take no longer than one
-    constexpr std::array<std::uint32_t, 3> near_effort{0, 1, 1};  // never worse than under hop-bytes
     const double length = route_length(problem.allocation());
     const auto standard =
         static_cast<std::uint32_t>(std::max(1.0, annealing_sweeps(problem.graph()) / length));
-    const std::array sweeps{std::max(1U, standard / 10), standard, 10 * standard};
+    const auto sweeps =
+        static_cast<std::uint32_t>(std::max<std::uint64_t>(1, standard * limits.link_tenths / 10));
     // A budget that the user gave is used up, whatever the effort.
-    CongestionOptions annealing{.sweeps = meter.limited() ? 1'000'000'000 : sweeps[effort]};
+    CongestionOptions annealing{.sweeps = meter.limited() ? 1'000'000'000 : sweeps};
     Best best(problem);
     const Placement block = place_block(problem, meter);
     best.offer(block);
@@ -263,11 +263,11 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
     if (near.symmetric().edge_count() == 0) return best.placement();
     const Budget part = meter.part(share_for_hop_bytes);
     Meter part_meter(part);
-    if (problem.rank_count() <= few && effort > 0) {
+    if (problem.rank_count() <= few && limits.tries_greedy) {
         try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd,swap", "emahd", "multisection,swap"},
                 best, part_meter);
     }
-    const Placement nearest = place_alone(near, part_meter, near_effort[effort]);
+    const Placement nearest = place_alone(near, part_meter, limits_of(limits.near));
     best.offer(nearest);
     meter.spend(part_meter.done());
     // Block order may keep most messages off the links, as with balanced columns of a triangular grid: better than what
@@ -301,7 +301,7 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
         // From plateau to plateau it would go on for seconds, and gain little.
         Budget budget = own.part(1);
         const auto most =
-            static_cast<std::uint64_t>(static_cast<double>(descent_work(problem.graph(), effort)) / length);
+            static_cast<std::uint64_t>(static_cast<double>(descent_work(problem.graph(), limits)) / length);
         if (!meter.limited()) budget.work = std::min(budget.work, most);
         Meter brief(budget);
         placement = improve_by_local_opt(problem, std::move(placement), brief);
@@ -313,7 +313,8 @@ Placement place_on_links(const Problem& problem, Meter& meter, std::uint32_t eff
 
 /// What has fewer hop-bytes, or flatter links, may yet take longer, as where it loads one node's network card. Then rather
 /// what takes no longer than block order: the best by the objective of what a search for time finds, and block order.
-Placement no_slower_than_block(const Problem& problem, Placement found, Meter& meter, std::uint32_t effort) {
+Placement no_slower_than_block(const Problem& problem, Placement found, Meter& meter,
+                               const EffortLimits& limits) {
     if (!problem.machine().has_bandwidths() || problem.migration() != nullptr) return found;
     constexpr double rounding = 1 + 1e-9;
     constexpr double sure_gain = 0.03;
@@ -338,17 +339,29 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
         if (problem.time(quicker.slots()) <= most) best.offer(std::move(quicker));
     };
     for (const Placement& start : {found, block}) offer(anneal_links(for_time, start, meter, {}));
-    if (problem.rank_count() <= max_ranks_side_by_side) offer(place_on_links(for_time, meter, effort));
+    if (problem.rank_count() <= max_ranks_side_by_side) offer(place_on_links(for_time, meter, limits));
     return best.placement();
+}
+
+/// Chooses constructors and improvers by the number of ranks, the structure and density of the graph and the effort,
+/// and returns the best placement met by the problem's objective: never worse than block order nor than any mapper it tried. The standard effort
+/// takes under a second for 1,000 ranks and under 10 for 100,000.
+Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& options) {
+    const EffortLimits& limits = limits_of(options.effort);
+    if (!problem.capacity().one_rank_per_slot()) return place_sharing(problem, meter, limits);
+    Placement found = problem.is_for_hop_bytes() ? place_alone(problem, meter, limits)
+                                                 : place_on_links(problem, meter, limits);
+    return no_slower_than_block(problem, std::move(found), meter, limits);
 }
 
 }  // namespace
 
-Placement place_auto(const Problem& problem, Meter& meter, const AutoOptions& options) {
-    if (!problem.capacity().one_rank_per_slot()) return place_sharing(problem, meter, options.effort);
-    Placement found = problem.is_for_hop_bytes() ? place_alone(problem, meter, options.effort)
-                                                 : place_on_links(problem, meter, options.effort);
-    return no_slower_than_block(problem, std::move(found), meter, options.effort);
+MapperEntry auto_mapper() {
+    return mapper_entry<place_auto>({.name = "auto",
+                                     .summary = "tries what suits the problem and keeps the best",
+                                     .needs = "graph, distances",
+                                     .serves = Serves::both,
+                                     .minimizes = Minimizes::objective});
 }
 
 }  // namespace topoloom

@@ -24,7 +24,7 @@ struct EvolutionOptions {
         1;                     // families that evolve apart from the coarsest graph on, until their best meet
     std::uint32_t family = 1;  // members of each
     std::uint32_t cycles = 0;  // children made after the members
-    std::uint32_t cuts = 3;    // rounds of minimum cuts between neighboring places after each local search
+    std::uint32_t cuts = 3;    // rounds of minimum cuts between neighboring parts after each local search
     std::uint32_t patience = 20;  // moves without gain before a local search gives up
 };
 
@@ -33,15 +33,15 @@ struct EvolutionOptions {
 template <class Space>
 class Evolution {
    public:
-    using Places = std::vector<std::uint32_t>;  // by vertex
+    using Parts = std::vector<Part>;  // by vertex
     struct Member {
-        Places places;
+        Parts parts;
         std::int64_t cost = unfit;
         bool searched = false;  // no single search on the finest graph gains
     };
     static constexpr std::int64_t unfit = std::numeric_limits<std::int64_t>::max();
 
-    /// Refers to all but the options. Points and capacities are those of the places.
+    /// Refers to all but the options. Points and capacities are those of the parts.
     Evolution(const Space& space, const WeightedGraph& graph, std::span<const typename Space::Point> points,
               std::span<const std::int64_t> capacity, const EvolutionOptions& options, std::uint64_t seed,
               int threads)
@@ -53,11 +53,11 @@ class Evolution {
           seed_(seed),
           threads_(threads) {
         const std::int64_t mass = std::accumulate(graph_.mass.begin(), graph_.mass.end(), std::int64_t{0});
-        // About ten vertices a place on the coarsest graph leave room to move them.
+        // About ten vertices a part on the coarsest graph leave room to move them.
         max_mass_ = std::max<std::int64_t>(1, mass / static_cast<std::int64_t>(10 * points_.size()));
     }
 
-    /// make(graph, number, seed, work) gives the places that member `number` starts from. Returns the best member; its
+    /// make(graph, number, seed, work) gives the parts that member `number` starts from. Returns the best member; its
     /// cost is `unfit` if none could be made to fit.
     template <class Make>
     Member run(const Make& make, Meter& meter) {
@@ -128,8 +128,8 @@ class Evolution {
                                            make(graph, m, rng.next(), work[i]));
                 if (!search.fits()) search.repair();
                 if (!search.fits()) return;
-                family[m] = {search.places(), search.cost()};
-                family[m] = cycle(graph, family[m], rng, family[m].places, work[i]);
+                family[m] = {search.parts(), search.cost()};
+                family[m] = cycle(graph, family[m], rng, family[m].parts, work[i]);
             });
             for (const std::uint64_t w : work) meter.spend(w);
         }
@@ -137,13 +137,13 @@ class Evolution {
     }
 
     /// Carries a family over to a finer graph.
-    void descend(const WeightedGraph& graph, std::span<const std::uint32_t> coarse_of,
-                 std::vector<Member>& family, std::uint64_t seed, Meter& meter) {
+    void descend(const WeightedGraph& graph, std::span<const Vertex> coarse_of, std::vector<Member>& family,
+                 std::uint64_t seed, Meter& meter) {
         std::vector<std::uint64_t> work(family.size());
         parallel_for(family.size(), threads_, [&](std::size_t m, int) {
             if (family[m].cost == unfit) return;
             Rng rng(seed, m);
-            family[m] = refine(graph, unfold(family[m].places, coarse_of), nullptr, rng, work[m]);
+            family[m] = refine(graph, unfold(family[m].parts, coarse_of), nullptr, rng, work[m]);
         });
         for (const std::uint64_t w : work) meter.spend(w);
     }
@@ -156,7 +156,7 @@ class Evolution {
 
     /// Local search and minimum cuts on one graph. Where no single search gained from `searched`, only what differs
     /// from that is looked at.
-    Member refine(const WeightedGraph& graph, Places start, const Places* searched, Rng& rng,
+    Member refine(const WeightedGraph& graph, Parts start, const Parts* searched, Rng& rng,
                   std::uint64_t& work) const {
         SharedSearch<Space> search(space_, graph, points_, capacity_, std::move(start));
         if (searched) search.wake_only_changes(*searched);
@@ -164,9 +164,9 @@ class Evolution {
             if (search.round(rng, options_.patience) == 0) break;
         }
         work += search.work();
-        if (options_.cuts == 0) return {search.places(), search.cost(), true};
-        Places places = search.places();
-        PairFlow<Space> flow(space_, graph, points_, capacity_, places);
+        if (options_.cuts == 0) return {search.parts(), search.cost(), true};
+        Parts parts = search.parts();
+        PairFlow<Space> flow(space_, graph, points_, capacity_, parts);
         std::int64_t gained = 0;
         for (std::uint32_t round = 0; round < options_.cuts; ++round) {
             const std::int64_t gain = flow.round(rng);
@@ -174,47 +174,47 @@ class Evolution {
             if (gain == 0) break;
         }
         work += flow.work();
-        if (gained == 0) return {search.places(), search.cost(), true};
-        SharedSearch<Space> last(space_, graph, points_, capacity_, std::move(places));
-        last.wake_only_changes(search.places());
+        if (gained == 0) return {search.parts(), search.cost(), true};
+        SharedSearch<Space> last(space_, graph, points_, capacity_, std::move(parts));
+        last.wake_only_changes(search.parts());
         last.round(rng, options_.patience);
         work += last.work();
-        return {last.places(), last.cost(), true};
+        return {last.parts(), last.cost(), true};
     }
 
-    /// The places of the vertices of a finer graph.
-    [[nodiscard]] static Places unfold(const Places& coarse, std::span<const std::uint32_t> coarse_of) {
-        Places finer;
+    /// The parts of the vertices of a finer graph.
+    [[nodiscard]] static Parts unfold(const Parts& coarse, std::span<const Vertex> coarse_of) {
+        Parts finer;
         finer.reserve(coarse_of.size());
-        for (const std::uint32_t c : coarse_of) finer.push_back(coarse[c]);
+        for (const Vertex c : coarse_of) finer.push_back(coarse[c.value]);
         return finer;
     }
 
     /// Coarsens within the labels, then refines from the coarsest graph to the finest.
-    Member cycle(const WeightedGraph& finest, const Member& start, Rng rng, std::vector<std::uint32_t> label,
+    Member cycle(const WeightedGraph& finest, const Member& start, Rng rng, std::vector<Part> label,
                  std::uint64_t& work) const {
         std::deque<Coarsening> steps;
-        Places places = start.places;
+        Parts parts = start.parts;
         const WeightedGraph* coarsest = &finest;
         while (coarsest->size() > 8 * points_.size()) {
             Coarsening step = coarsen(*coarsest, max_mass_, Rng(rng.next(), rng.next()), label);
             if (step.graph.size() >= coarsest->size() - coarsest->size() / 20) break;
-            Places coarse(step.graph.size());
-            std::vector<std::uint32_t> coarse_label(step.graph.size());
+            Parts coarse(step.graph.size());
+            std::vector<Part> coarse_label(step.graph.size());
             for (std::uint32_t v = 0; v < coarsest->size(); ++v) {
-                coarse[step.coarse_of[v]] = places[v];
-                coarse_label[step.coarse_of[v]] = label[v];
+                coarse[step.coarse_of[v].value] = parts[v];
+                coarse_label[step.coarse_of[v].value] = label[v];
             }
             label = std::move(coarse_label);
-            places = std::move(coarse);
+            parts = std::move(coarse);
             steps.push_back(std::move(step));
             coarsest = &steps.back().graph;
         }
         for (std::size_t i = steps.size(); i > 0; --i) {
-            const Member member = refine(steps[i - 1].graph, std::move(places), nullptr, rng, work);
-            places = unfold(member.places, steps[i - 1].coarse_of);
+            const Member member = refine(steps[i - 1].graph, std::move(parts), nullptr, rng, work);
+            parts = unfold(member.parts, steps[i - 1].coarse_of);
         }
-        return refine(finest, std::move(places), start.searched ? &start.places : nullptr, rng, work);
+        return refine(finest, std::move(parts), start.searched ? &start.parts : nullptr, rng, work);
     }
 
     /// Children of random parents; each takes the place of the parent that is worse if it is better than that.
@@ -237,7 +237,7 @@ class Evolution {
             if (family[child.father].cost == unfit) return;
             child.member =
                 cycle(graph, family[child.mother], rng,
-                      common_labels(family[child.mother].places, family[child.father].places), child.work);
+                      common_labels(family[child.mother].parts, family[child.father].parts), child.work);
         });
         for (Child& child : children) {
             meter.spend(child.work);
@@ -250,14 +250,13 @@ class Evolution {
     }
 
     /// Vertices have the same label where both placements put them together.
-    [[nodiscard]] static std::vector<std::uint32_t> common_labels(const Places& a, const Places& b) {
-        std::unordered_map<std::uint64_t, std::uint32_t> label_of;
-        std::vector<std::uint32_t> labels;
+    [[nodiscard]] static std::vector<Part> common_labels(const Parts& a, const Parts& b) {
+        std::unordered_map<std::uint64_t, Part> label_of;
+        std::vector<Part> labels;
         labels.reserve(a.size());
         for (std::size_t v = 0; v < a.size(); ++v) {
-            const std::uint64_t both = std::uint64_t{a[v]} << 32 | b[v];
-            labels.push_back(
-                label_of.emplace(both, static_cast<std::uint32_t>(label_of.size())).first->second);
+            const std::uint64_t both = std::uint64_t{a[v].value} << 32 | b[v].value;
+            labels.push_back(label_of.emplace(both, label_of.size()).first->second);
         }
         return labels;
     }

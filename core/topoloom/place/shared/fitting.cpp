@@ -14,9 +14,9 @@ namespace topoloom {
 
 bool fits(const Problem& problem, const Placement& placement) {
     const Capacity& capacity = problem.capacity();
-    const std::vector<std::uint32_t> places = positions_of(problem.allocation(), placement.slots());
+    const std::vector<Part> parts = parts_of(problem.allocation(), placement.slots());
     std::vector<std::int64_t> left(capacity.capacities().begin(), capacity.capacities().end());
-    for (std::size_t u = 0; u < places.size(); ++u) left[places[u]] -= capacity.masses()[u];
+    for (std::size_t u = 0; u < parts.size(); ++u) left[parts[u].value] -= capacity.masses()[u];
     return std::ranges::all_of(left, [](std::int64_t l) { return l >= 0; });
 }
 
@@ -24,14 +24,14 @@ std::optional<Placement> try_to_fit(const Problem& problem, Placement placement)
     if (fits(problem, placement)) return placement;
     const Capacity& capacity = problem.capacity();
     const Allocation& allocation = problem.allocation();
-    const std::vector<std::uint32_t> places = positions_of(allocation, placement.slots());
     return with_space(problem.machine(), [&]<class Space>(const Space& space) -> std::optional<Placement> {
         const WeightedGraph graph = weighted(problem.symmetric(), capacity.masses());
         const std::vector<typename Space::Point> points = slot_points(space, allocation);
-        SharedSearch<Space> search(space, graph, points, capacity.capacities(), places);
+        SharedSearch<Space> search(space, graph, points, capacity.capacities(),
+                                   parts_of(allocation, placement.slots()));
         search.repair();
         if (!search.fits()) return std::nullopt;
-        return placement_at(allocation, search.places(), SlotUse::shared);
+        return placement_in(allocation, search.parts());
     });
 }
 
@@ -41,5 +41,22 @@ Placement fitted(const Problem& problem, Placement placement) {
 }
 
 void fail_to_fit() { fail("the ranks' loads do not fit into the slots' capacities; allow more imbalance"); }
+
+std::vector<Part> parts_of(const Allocation& allocation, std::span<const Slot> slot_of_rank) {
+    std::vector<Part> part_of_slot(allocation.machine().slot_count());
+    for (std::size_t i = 0; i < allocation.slot_count(); ++i)
+        part_of_slot[allocation.slots()[i].value] = Part{i};
+    std::vector<Part> parts;
+    parts.reserve(slot_of_rank.size());
+    for (const Slot slot : slot_of_rank) parts.push_back(part_of_slot[slot.value]);
+    return parts;
+}
+
+Placement placement_in(const Allocation& allocation, std::span<const Part> part_of_rank) {
+    std::vector<Slot> slots;
+    slots.reserve(part_of_rank.size());
+    for (const Part part : part_of_rank) slots.push_back(allocation.slots()[part.value]);
+    return {allocation, std::move(slots), SlotUse::shared};
+}
 
 }  // namespace topoloom

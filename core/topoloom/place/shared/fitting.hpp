@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "topoloom/place/problem.hpp"
 
@@ -19,5 +21,11 @@ namespace topoloom {
 [[nodiscard]] Placement fitted(const Problem& problem, Placement placement);
 
 [[noreturn]] void fail_to_fit();
+
+/// The part of every rank where every slot is a part, by its position in the allocation.
+[[nodiscard]] std::vector<Part> parts_of(const Allocation& allocation, std::span<const Slot> slot_of_rank);
+
+/// The inverse of parts_of().
+[[nodiscard]] Placement placement_in(const Allocation& allocation, std::span<const Part> part_of_rank);
 
 }  // namespace topoloom

@@ -7,15 +7,15 @@ namespace topoloom {
 
 namespace {
 
-/// All different places are 1 apart: hop-bytes are then the weight of what is cut.
+/// All different parts are 1 apart: hop-bytes are then the weight of what is cut.
 struct UniformSpace {
-    using Point = std::uint32_t;
+    using Point = Part;
     static constexpr bool uniform = true;
     [[nodiscard]] static std::uint32_t distance(Point a, Point b) { return a == b ? 0 : 1; }
     [[nodiscard]] static constexpr std::uint32_t port_cost(Point) { return 0; }
 };
 
-/// Bisects until every range of groups is a single one.
+/// Bisects until every range of parts is a single one.
 class RecursiveBisection {
    public:
     RecursiveBisection(const WeightedGraph& graph, std::span<const std::int64_t> capacity,
@@ -25,32 +25,30 @@ class RecursiveBisection {
           options_(options),
           rng_(seed, 0),
           local_(graph.size()),
-          group_(graph.size()) {}
+          part_(graph.size()) {}
 
-    std::vector<std::uint32_t> run(std::uint64_t& work) {
-        std::vector<std::uint32_t> all(graph_.size());
-        std::iota(all.begin(), all.end(), 0U);
-        split(all, 0, static_cast<std::uint32_t>(capacity_.size()));
+    std::vector<Part> run(std::uint64_t& work) {
+        split(id_list<Vertex>(graph_.size()), 0, static_cast<std::uint32_t>(capacity_.size()));
         work += work_;
-        return std::move(group_);
+        return std::move(part_);
     }
 
    private:
-    [[nodiscard]] std::int64_t room(std::uint32_t begin, std::uint32_t end) const {
+    [[nodiscard]] std::int64_t capacity(std::uint32_t begin, std::uint32_t end) const {
         return std::accumulate(capacity_.begin() + begin, capacity_.begin() + end, std::int64_t{0});
     }
 
-    void split(const std::vector<std::uint32_t>& vertices, std::uint32_t begin, std::uint32_t end) {
+    void split(const std::vector<Vertex>& vertices, std::uint32_t begin, std::uint32_t end) {
         if (end - begin == 1) {
-            for (const std::uint32_t v : vertices) group_[v] = begin;
+            for (const Vertex v : vertices) part_[v.value] = Part{begin};
             return;
         }
         const std::uint32_t middle = begin + (end - begin) / 2;
         const WeightedGraph sub = subgraph(graph_, vertices, local_);
-        const Bisection halves = bisect(sub, {}, {room(begin, middle), room(middle, end)}, options_,
+        const Bisection halves = bisect(sub, {}, {capacity(begin, middle), capacity(middle, end)}, options_,
                                         Rng(rng_.next(), rng_.next()));
         work_ += halves.work;
-        std::array<std::vector<std::uint32_t>, 2> side;
+        std::array<std::vector<Vertex>, 2> side;
         for (std::size_t i = 0; i < vertices.size(); ++i)
             side[static_cast<std::size_t>(halves.side[i])].push_back(vertices[i]);
         split(side[0], begin, middle);
@@ -61,37 +59,36 @@ class RecursiveBisection {
     std::span<const std::int64_t> capacity_;
     BisectionOptions options_;
     Rng rng_;
-    std::vector<std::uint32_t> local_;
-    std::vector<std::uint32_t> group_;
+    std::vector<Vertex> local_;
+    std::vector<Part> part_;
     std::uint64_t work_ = 0;
 };
 
 }  // namespace
 
-WeightedGraph subgraph(const WeightedGraph& graph, std::span<const std::uint32_t> vertices,
-                       std::vector<std::uint32_t>& local) {
-    constexpr std::uint32_t outside = std::numeric_limits<std::uint32_t>::max();
-    std::ranges::fill(local, outside);
-    for (std::uint32_t i = 0; i < vertices.size(); ++i) local[vertices[i]] = i;
+WeightedGraph subgraph(const WeightedGraph& graph, std::span<const Vertex> vertices,
+                       std::vector<Vertex>& local) {
+    std::ranges::fill(local, Vertex::none);
+    for (std::size_t i = 0; i < vertices.size(); ++i) local[vertices[i].value] = Vertex{i};
     WeightedGraph sub;
-    for (const std::uint32_t v : vertices) {
-        for (std::uint32_t e = graph.first[v]; e < graph.first[v + 1]; ++e) {
-            if (local[graph.peer[e]] == outside) continue;
-            sub.peer.push_back(local[graph.peer[e]]);
-            sub.weight.push_back(graph.weight[e]);
+    for (const Vertex v : vertices) {
+        const auto peers = graph.peers(v);
+        const auto weights = graph.weights(v);
+        for (std::size_t e = 0; e < peers.size(); ++e) {
+            if (local[peers[e].value] == Vertex::none) continue;
+            sub.peer.push_back(local[peers[e].value]);
+            sub.weight.push_back(weights[e]);
         }
         sub.first.push_back(static_cast<std::uint32_t>(sub.peer.size()));
-        sub.mass.push_back(graph.mass[v]);
+        sub.mass.push_back(graph.mass[v.value]);
     }
     return sub;
 }
 
-std::vector<std::uint32_t> split_in_groups(const WeightedGraph& graph, std::span<const std::int64_t> capacity,
-                                           const BisectionOptions& bisection,
-                                           const EvolutionOptions& evolution, std::uint64_t seed, int threads,
-                                           Meter& meter) {
-    std::vector<std::uint32_t> points(capacity.size());
-    std::iota(points.begin(), points.end(), 0U);
+std::vector<Part> split_in_groups(const WeightedGraph& graph, std::span<const std::int64_t> capacity,
+                                  const BisectionOptions& bisection, const EvolutionOptions& evolution,
+                                  std::uint64_t seed, int threads, Meter& meter) {
+    const std::vector<Part> points = id_list<Part>(capacity.size());
     const UniformSpace space;
     const auto make = [&](const WeightedGraph& coarse, std::size_t, std::uint64_t start,
                           std::uint64_t& work) {
@@ -99,12 +96,12 @@ std::vector<std::uint32_t> split_in_groups(const WeightedGraph& graph, std::span
     };
     auto best = Evolution<UniformSpace>(space, graph, points, capacity, evolution, seed, threads)
                     .run_multilevel(make, meter);
-    if (!best.places.empty()) return std::move(best.places);
+    if (!best.parts.empty()) return std::move(best.parts);
     // What does not fit even so is left to those who split on: a later split may even it out.
     std::uint64_t work = 0;
-    std::vector<std::uint32_t> group = make(graph, 0, seed, work);
+    std::vector<Part> part_of = make(graph, 0, seed, work);
     meter.spend(work);
-    return group;
+    return part_of;
 }
 
 }  // namespace topoloom

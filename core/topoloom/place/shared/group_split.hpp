@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splitting a weighted graph in several groups that are all equally far from each other.
+// Splitting a weighted graph in several parts that are all equally far from each other.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace topoloom {
 
-/// The group of every vertex: multilevel recursive bisections, then evolution of the whole split, on the weight of the
-/// edges between groups. Groups stay within their capacities, which must hold all mass, wherever the masses allow it.
-[[nodiscard]] std::vector<std::uint32_t> split_in_groups(const WeightedGraph& graph,
-                                                         std::span<const std::int64_t> capacity,
-                                                         const BisectionOptions& bisection,
-                                                         const EvolutionOptions& evolution,
-                                                         std::uint64_t seed, int threads, Meter& meter);
+/// The part of every vertex: multilevel recursive bisections, then evolution of the whole split, on the weight of the
+/// edges between parts. Parts stay within their capacities, which must hold all mass, wherever the masses allow it.
+[[nodiscard]] std::vector<Part> split_in_groups(const WeightedGraph& graph,
+                                                std::span<const std::int64_t> capacity,
+                                                const BisectionOptions& bisection,
+                                                const EvolutionOptions& evolution, std::uint64_t seed,
+                                                int threads, Meter& meter);
 
 /// The part of a graph whose vertices are listed; `local` is scratch for all vertices of the graph.
-[[nodiscard]] WeightedGraph subgraph(const WeightedGraph& graph, std::span<const std::uint32_t> vertices,
-                                     std::vector<std::uint32_t>& local);
+[[nodiscard]] WeightedGraph subgraph(const WeightedGraph& graph, std::span<const Vertex> vertices,
+                                     std::vector<Vertex>& local);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves the border between two places that ranks share to where it costs least: minimum cuts.
+// Moves the border between two parts that ranks share to where it costs least: minimum cuts.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace topoloom {
 
-/// Takes the vertices near the border of two places and deals them anew to the two, at the least hop-bytes of all ways
+/// Takes the vertices near the border of two parts and deals them anew to the two, at the least hop-bytes of all ways
 /// to do so; what lies outside pulls by its distance (Sanders, Schulz, ESA 2011, section 4: corridor, adaptive size,
 /// most balanced of the minimum cuts; here on hop-bytes).
 template <class Space>
@@ -25,18 +25,18 @@ class PairFlow {
    public:
     using Point = typename Space::Point;
 
-    /// Refers to everything; changes `place_of`, which must fit the capacities.
+    /// Refers to everything; changes `part_of`, which must fit the capacities.
     PairFlow(const Space& space, const WeightedGraph& graph, std::span<const Point> points,
-             std::span<const std::int64_t> capacity, std::vector<std::uint32_t>& place_of)
+             std::span<const std::int64_t> capacity, std::vector<Part>& part_of)
         : space_(space),
           graph_(graph),
           points_(points),
           capacity_(capacity),
-          place_(place_of),
+          part_(part_of),
           load_(points.size(), 0),
-          local_(graph.size(), outside),
+          local_(graph.size(), Vertex::none),
           active_(points.size(), 1) {
-        for (std::uint32_t v = 0; v < graph.size(); ++v) load_[place_[v]] += graph.mass[v];
+        for (const Vertex v : graph.vertices()) load_[part_[v.value].value] += graph.mass[v.value];
         const std::int64_t spare = std::accumulate(capacity.begin(), capacity.end(), std::int64_t{0}) -
                                    std::accumulate(load_.begin(), load_.end(), std::int64_t{0});
         mean_spare_ = std::max<std::int64_t>(1, spare / static_cast<std::int64_t>(points.size()));
@@ -44,7 +44,7 @@ class PairFlow {
 
     [[nodiscard]] std::uint64_t work() const { return network_.work() + work_; }
 
-    /// All pairs of places with a common border, of which at least one changed since it was last tried. Returns by how
+    /// All pairs of parts with a common border, of which at least one changed since it was last tried. Returns by how
     /// much hop-bytes fell.
     std::int64_t round(Rng& rng) {
         std::vector<Border> borders = find_borders();
@@ -62,8 +62,8 @@ class PairFlow {
             if (pairs[i] == pairs[i + 1]) continue;
             if (examined_ > last) break;  // only dense graphs get there
             border_ = std::span(borders).subspan(pairs[i], pairs[i + 1] - pairs[i]);
-            gained += improve(static_cast<std::uint32_t>(border_.front().pair >> 32),
-                              static_cast<std::uint32_t>(border_.front().pair));
+            gained += improve(Part{border_.front().pair >> 32},
+                              Part{static_cast<std::uint32_t>(border_.front().pair)});
         }
         std::swap(active_, next_active_);
         return gained;
@@ -71,25 +71,24 @@ class PairFlow {
 
    private:
     struct Border {
-        std::uint64_t pair;  // the lower place << 32 | the higher
-        std::uint32_t vertex;
+        std::uint64_t pair;  // the lower part << 32 | the higher
+        Vertex vertex;
         friend auto operator<=>(const Border& a, const Border& b) = default;
     };
-    static constexpr std::uint32_t outside = static_cast<std::uint32_t>(-1);
-    static constexpr std::int64_t widest = 8;  // corridor, in shares of the room that moves need
+    static constexpr std::int64_t widest = 8;  // corridor, in shares of the capacity that moves need
     static constexpr int max_tries = 8;
 
-    [[nodiscard]] std::int64_t distance(std::uint32_t a, std::uint32_t b) const {
-        return space_.distance(points_[a], points_[b]);
+    [[nodiscard]] std::int64_t distance(Part a, Part b) const {
+        return space_.distance(points_[a.value], points_[b.value]);
     }
 
     [[nodiscard]] std::vector<Border> find_borders() const {
         std::vector<Border> borders;
-        std::vector<std::uint32_t> met_by(points_.size(), outside);  // the vertex that last met a place
-        for (std::uint32_t v = 0; v < graph_.size(); ++v) {
-            const std::uint64_t mine = place_[v];
-            for (const std::uint32_t u : graph_.peers(v)) {
-                const std::uint64_t other = place_[u];
+        std::vector<Vertex> met_by(points_.size(), Vertex::none);  // the vertex that last met a part
+        for (const Vertex v : graph_.vertices()) {
+            const std::uint64_t mine = part_[v.value].value;
+            for (const Vertex u : graph_.peers(v)) {
+                const std::uint64_t other = part_[u.value].value;
                 if (other == mine || met_by[other] == v) continue;
                 met_by[other] = v;
                 if (active_[mine] == 0 && active_[other] == 0) continue;
@@ -102,8 +101,9 @@ class PairFlow {
 
     enum class Outcome { better, even, unfit };
 
-    std::int64_t improve(std::uint32_t a, std::uint32_t b) {
-        if (distance(a, b) == 0 && space_.port_cost(points_[a]) == space_.port_cost(points_[b])) return 0;
+    std::int64_t improve(Part a, Part b) {
+        if (distance(a, b) == 0 && space_.port_cost(points_[a.value]) == space_.port_cost(points_[b.value]))
+            return 0;
         std::int64_t gained = 0;
         std::int64_t width = widest / 2;
         for (int tries = 0; tries < max_tries && width > 0; ++tries) {
@@ -113,116 +113,119 @@ class PairFlow {
             if (outcome == Outcome::even) break;
             width = outcome == Outcome::better ? std::min(widest, 2 * width) : width / 2;
         }
-        if (gained > 0) next_active_[a] = next_active_[b] = 1;
+        if (gained > 0) next_active_[a.value] = next_active_[b.value] = 1;
         return gained;
     }
 
-    Outcome cut(std::uint32_t a, std::uint32_t b, std::int64_t width, std::int64_t& gain) {
+    Outcome cut(Part a, Part b, std::int64_t width, std::int64_t& gain) {
         corridor_.clear();
-        grow(a, std::max<std::int64_t>(0, capacity_[b] - load_[b]) + (width - 1) * mean_spare_);
-        grow(b, std::max<std::int64_t>(0, capacity_[a] - load_[a]) + (width - 1) * mean_spare_);
+        grow(a, std::max<std::int64_t>(0, capacity_[b.value] - load_[b.value]) + (width - 1) * mean_spare_);
+        grow(b, std::max<std::int64_t>(0, capacity_[a.value] - load_[a.value]) + (width - 1) * mean_spare_);
         const std::int64_t before = build(a, b);
         const std::int64_t after = network_.solve();
         Outcome outcome = Outcome::even;
         if (after < before) {
             choose(a, b);
-            std::array<std::int64_t, 2> load{load_[a], load_[b]};
+            std::array<std::int64_t, 2> load{load_[a.value], load_[b.value]};
             for (std::size_t i = 0; i < corridor_.size(); ++i) {
-                const std::uint32_t v = corridor_[i];
-                if (place_[v] == (side_[i] > 0 ? a : b)) continue;
-                load[side_[i] > 0 ? 0 : 1] += graph_.mass[v];
-                load[side_[i] > 0 ? 1 : 0] -= graph_.mass[v];
+                const Vertex v = corridor_[i];
+                if (part_[v.value] == (side_[i] > 0 ? a : b)) continue;
+                load[side_[i] > 0 ? 0 : 1] += graph_.mass[v.value];
+                load[side_[i] > 0 ? 1 : 0] -= graph_.mass[v.value];
             }
-            if (load[0] <= capacity_[a] && load[1] <= capacity_[b]) {
+            if (load[0] <= capacity_[a.value] && load[1] <= capacity_[b.value]) {
                 for (std::size_t i = 0; i < corridor_.size(); ++i)
-                    place_[corridor_[i]] = side_[i] > 0 ? a : b;
-                load_[a] = load[0];
-                load_[b] = load[1];
+                    part_[corridor_[i].value] = side_[i] > 0 ? a : b;
+                load_[a.value] = load[0];
+                load_[b.value] = load[1];
                 gain = before - after;
                 outcome = Outcome::better;
             } else {
                 outcome = Outcome::unfit;
             }
         }
-        for (const std::uint32_t v : corridor_) local_[v] = outside;
+        for (const Vertex v : corridor_) local_[v.value] = Vertex::none;
         return outcome;
     }
 
-    /// Adds the vertices of one place to the corridor, those near the border first, up to a mass.
-    void grow(std::uint32_t from, std::int64_t mass) {
+    /// Adds the vertices of one part to the corridor, those near the border first, up to a mass.
+    void grow(Part from, std::int64_t mass) {
         const std::size_t begin = corridor_.size();
-        const auto take = [&](std::uint32_t v) {
-            if (place_[v] != from || local_[v] != outside || graph_.mass[v] > mass) return;
-            mass -= graph_.mass[v];
-            local_[v] = static_cast<std::uint32_t>(corridor_.size());
+        const auto take = [&](Vertex v) {
+            if (part_[v.value] != from || local_[v.value] != Vertex::none || graph_.mass[v.value] > mass)
+                return;
+            mass -= graph_.mass[v.value];
+            local_[v.value] = Vertex{corridor_.size()};
             corridor_.push_back(v);
         };
         for (const Border& border : border_) take(border.vertex);
         for (std::size_t i = begin; i < corridor_.size() && mass > 0; ++i) {
-            for (const std::uint32_t u : graph_.peers(corridor_[i])) take(u);
+            for (const Vertex u : graph_.peers(corridor_[i])) take(u);
             examined_ += graph_.degree(corridor_[i]);
         }
     }
 
     /// Makes the network of the corridor; returns what the placement costs now, in the terms of FlowNetwork::solve.
-    std::int64_t build(std::uint32_t a, std::uint32_t b) {
+    std::int64_t build(Part a, Part b) {
         network_.reset(static_cast<std::uint32_t>(corridor_.size()));
         const std::int64_t apart = distance(a, b);
         std::int64_t cost = 0;
         for (std::uint32_t i = 0; i < corridor_.size(); ++i) {
-            const std::uint32_t v = corridor_[i];
+            const Vertex v = corridor_[i];
             const auto peers = graph_.peers(v);
             const auto weights = graph_.weights(v);
             std::int64_t terminal = 0;
             for (std::size_t e = 0; e < peers.size(); ++e) {
-                const std::uint32_t u = peers[e];
-                if (local_[u] == outside) {
-                    terminal += weights[e] * (distance(b, place_[u]) - distance(a, place_[u]));
-                } else if (local_[u] > i && weights[e] > 0) {
-                    network_.add_edge(i, local_[u], weights[e] * apart);
-                    if (place_[u] != place_[v]) cost += weights[e] * apart;
+                const Vertex u = peers[e];
+                if (local_[u.value] == Vertex::none) {
+                    terminal += weights[e] * (distance(b, part_[u.value]) - distance(a, part_[u.value]));
+                } else if (local_[u.value].value > i && weights[e] > 0) {
+                    network_.add_edge(Vertex{i}, local_[u.value], weights[e] * apart);
+                    if (part_[u.value] != part_[v.value]) cost += weights[e] * apart;
                 }
             }
             work_ += peers.size();
             examined_ += peers.size();
-            network_.add_terminal(i, terminal);
-            if (place_[v] == b) cost += terminal;
+            network_.add_terminal(Vertex{i}, terminal);
+            if (part_[v.value] == b) cost += terminal;
         }
         return cost;
     }
 
-    /// Of the minimum cuts one that balances the two places well, in side_.
-    void choose(std::uint32_t a, std::uint32_t b) {
+    /// Of the minimum cuts one that balances the two parts well, in side_.
+    void choose(Part a, Part b) {
         side_ = network_.sides();
-        std::int64_t room = capacity_[a] - load_[a];  // with all that may choose on b
-        std::int64_t other = capacity_[b] - load_[b];
+        std::int64_t spare = capacity_[a.value] - load_[a.value];  // with all that may choose on b
+        std::int64_t other = capacity_[b.value] - load_[b.value];
         for (std::size_t i = 0; i < corridor_.size(); ++i) {
-            const std::uint32_t v = corridor_[i];
-            if (side_[i] > 0 && place_[v] == b) room -= graph_.mass[v], other += graph_.mass[v];
-            if (side_[i] <= 0 && place_[v] == a) room += graph_.mass[v], other -= graph_.mass[v];
+            const Vertex v = corridor_[i];
+            if (side_[i] > 0 && part_[v.value] == b)
+                spare -= graph_.mass[v.value], other += graph_.mass[v.value];
+            if (side_[i] <= 0 && part_[v.value] == a)
+                spare += graph_.mass[v.value], other -= graph_.mass[v.value];
         }
-        std::vector<std::uint32_t> closure;
-        std::uint64_t effort = 0;
-        for (std::uint32_t i = 0; i < corridor_.size() && room > other && effort < 4 * corridor_.size();
+        std::vector<Vertex> closure;
+        std::uint64_t tried = 0;
+        for (std::uint32_t i = 0; i < corridor_.size() && spare > other && tried < 4 * corridor_.size();
              ++i) {
             if (side_[i] != 0) continue;
-            closure.assign(1, i);
+            closure.assign(1, Vertex{i});
             side_[i] = 1;
             std::int64_t mass = 0;
             for (std::size_t k = 0; k < closure.size(); ++k) {
-                mass += graph_.mass[corridor_[closure[k]]];
-                network_.follow(closure[k], [&](std::uint32_t u) {
-                    if (side_[u] != 0) return;
-                    side_[u] = 1;
+                mass += graph_.mass[corridor_[closure[k].value].value];
+                network_.follow(closure[k], [&](Vertex u) {
+                    if (side_[u.value] != 0) return;
+                    side_[u.value] = 1;
                     closure.push_back(u);
                 });
             }
-            effort += closure.size();
-            if (std::min(room - mass, other + mass) >= std::min(room, other)) {
-                room -= mass;
+            tried += closure.size();
+            if (std::min(spare - mass, other + mass) >= std::min(spare, other)) {
+                spare -= mass;
                 other += mass;
             } else {
-                for (const std::uint32_t u : closure) side_[u] = 0;
+                for (const Vertex u : closure) side_[u.value] = 0;
             }
         }
     }
@@ -231,13 +234,13 @@ class PairFlow {
     const WeightedGraph& graph_;
     std::span<const Point> points_;
     std::span<const std::int64_t> capacity_;
-    std::vector<std::uint32_t>& place_;
+    std::vector<Part>& part_;
     std::vector<std::int64_t> load_;
     std::int64_t mean_spare_ = 1;
-    std::vector<std::uint32_t> local_;     // number in the corridor
-    std::vector<std::uint32_t> corridor_;  // vertices
-    std::span<const Border> border_;       // of the pair at hand
-    std::vector<signed char> side_;        // of the corridor: 1 to the lower place
+    std::vector<Vertex> local_;       // of the network of the corridor
+    std::vector<Vertex> corridor_;    // vertices
+    std::span<const Border> border_;  // of the pair at hand
+    std::vector<signed char> side_;   // of the corridor: 1 to the lower part
     std::vector<char> active_;
     std::vector<char> next_active_;
     FlowNetwork network_;

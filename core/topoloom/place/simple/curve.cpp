@@ -1,37 +1,85 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/simple/curve.hpp"
-
+// Placements along space-filling curves: ranks by number, or along the same curve through their own grid.
 #include <array>
-#include <numeric>
 #include <string_view>
 
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/simple/simple.hpp"
+#include "topoloom/place/state/positions_along.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
 namespace topoloom {
 
 namespace {
 
+enum class RankOrder { by_number, by_curve };
+
+struct CurveOptions {
+    RankOrder ranks = RankOrder::by_number;
+    Extents grid;
+    void visit(auto& field) {
+        field("ranks", ranks, Choices{"by-number", "by-curve"},
+              "their order: as numbered, or along the curve through the grid that they form");
+        field("grid", grid,
+              "order ranks along the curve through this grid; none: recognized where asked for");
+    }
+};
+
 constexpr std::array<std::string_view, 4> names{"hilbert", "morton", "peano", "snake"};
 
-std::vector<std::uint32_t> order_of_ranks(Curve curve, const Problem& problem, const CurveOptions& options) {
-    std::vector<std::uint32_t> ranks(problem.rank_count());
-    if (options.ranks == 0 && options.grid.empty()) {
-        std::iota(ranks.begin(), ranks.end(), 0U);
-        return ranks;
-    }
+std::vector<Rank> order_of_ranks(Curve curve, const Problem& problem, const CurveOptions& options) {
+    if (options.ranks == RankOrder::by_number && options.grid.empty())
+        return id_list<Rank>(problem.rank_count());
     const RankGrid grid = rank_grid(problem, options.grid, names[static_cast<std::size_t>(curve)]);
-    const std::vector<std::uint32_t> cells = curve_order(curve, grid.extents);
-    for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = grid.rank_of_cell[cells[i]].value;
+    std::vector<Rank> ranks;
+    for (const std::uint32_t cell : curve_order(curve, grid.extents))
+        ranks.push_back(grid.rank_of_cell[cell]);
     return ranks;
+}
+
+/// The i-th rank on the i-th slot along the curve through the slots; shared slots are filled in this order.
+/// O(ranks log ranks).
+template <Curve curve>
+Placement place_along(const Problem& problem, Meter& meter, const CurveOptions& options) {
+    meter.spend(problem.rank_count());
+    return place_in_order(problem, order_of_ranks(curve, problem, options),
+                          positions_along(curve, problem.allocation()));
 }
 
 }  // namespace
 
-Placement place_along(Curve curve, const Problem& problem, Meter& meter, const CurveOptions& options) {
-    meter.spend(problem.rank_count());
-    return place_in_order(problem, order_of_ranks(curve, problem, options),
-                          curve_order(curve, problem.allocation()));
+MapperEntry hilbert_mapper() {
+    return mapper_entry<place_along<Curve::hilbert>>(
+        {.name = "hilbert",
+         .summary = "ranks in order along a Hilbert curve through the nodes",
+         .source = "Skilling 2004; Sudheer 2012, sec. 5.5",
+         .needs = "coordinates",
+         .serves = Serves::both});
+}
+
+MapperEntry morton_mapper() {
+    return mapper_entry<place_along<Curve::morton>>(
+        {.name = "morton",
+         .summary = "along a Morton curve: by the interleaved bits of the coordinates",
+         .source = "Morton 1966",
+         .needs = "coordinates",
+         .serves = Serves::both});
+}
+
+MapperEntry peano_mapper() {
+    return mapper_entry<place_along<Curve::peano>>(
+        {.name = "peano",
+         .summary = "along a Peano curve, which suits extents of powers of three",
+         .source = "Peano 1890",
+         .needs = "coordinates",
+         .serves = Serves::both});
+}
+
+MapperEntry snake_mapper() {
+    return mapper_entry<place_along<Curve::snake>>({.name = "snake",
+                                                    .summary = "row by row, every other row backwards",
+                                                    .needs = "coordinates",
+                                                    .serves = Serves::both});
 }
 
 }  // namespace topoloom

@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/simple/greedy.hpp"
-
+// Greedy constructors that grow a placement along the communication graph: GGE, MAHD and EMAHD.
 #include <algorithm>
 #include <numeric>
 #include <queue>
 #include <tuple>
 
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/free_slots.hpp"
 
 namespace topoloom {
 
 namespace {
 
+struct MahdOptions {
+    std::uint32_t weighted = 0;
+    void visit(auto& field) {
+        field("weighted", weighted, Range{0, 1},
+              "1: weigh the distance to each partner by the bytes exchanged with it");
+    }
+};
+
+struct EmahdOptions : MahdOptions {
+    std::uint32_t starts = 0;
+    void visit(auto& field) {
+        MahdOptions::visit(field);
+        field("starts", starts, Range{0, 1e9}, "first ranks to try, spread evenly; 0: every rank");
+    }
+};
+
 enum class Beside { all_partners, all_partners_by_bytes, latest_partner };
 
 /// Positions of the allocation, the most central first: least total distance to all allocated slots.
-std::vector<std::uint32_t> by_centrality(const Allocation& allocation) {
+std::vector<Position> by_centrality(const Allocation& allocation) {
     std::vector<std::uint64_t> total(allocation.slot_count());
     with_space(allocation.machine(), [&]<class Space>(const Space& space) {
         std::vector<typename Space::Network::Point> points;
@@ -27,9 +43,8 @@ std::vector<std::uint32_t> by_centrality(const Allocation& allocation) {
             total[i] = space.hop_weight() * totals[allocation.node_of_slot()[i]] + (points.size() - 1) * port;
         }
     });
-    std::vector<std::uint32_t> order(total.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, {}, [&](std::uint32_t position) { return total[position]; });
+    std::vector<Position> order = id_list<Position>(total.size());
+    std::ranges::stable_sort(order, {}, [&](Position position) { return total[position.value]; });
     return order;
 }
 
@@ -38,7 +53,7 @@ struct Ground {
     const Allocation& allocation;
     const CommGraph& graph;  // symmetric
     FreeSlots free;
-    std::vector<std::uint32_t> central;
+    std::vector<Position> central;
     std::vector<Rank> by_degree;  // most partners first
 
     explicit Ground(const Problem& problem)
@@ -59,7 +74,7 @@ class Growth {
         : ground_(ground),
           beside_(beside),
           free_(ground.free),
-          position_(ground.graph.rank_count(), unplaced),
+          position_(ground.graph.rank_count(), Position::none),
           queued_(ground.graph.rank_count(), false),
           latest_(beside == Beside::latest_partner ? ground.graph.rank_count() : 0) {}
 
@@ -84,8 +99,6 @@ class Growth {
     }
 
    private:
-    static constexpr std::uint32_t unplaced = std::numeric_limits<std::uint32_t>::max();
-
     struct Waiting {
         std::size_t degree;
         Rank rank;
@@ -94,7 +107,7 @@ class Growth {
         }
     };
 
-    [[nodiscard]] bool placed(Rank u) const { return position_[u.value] != unplaced; }
+    [[nodiscard]] bool placed(Rank u) const { return position_[u.value] != Position::none; }
 
     /// A new component: its first rank goes to the most central free slot.
     void start(Rank first) {
@@ -103,7 +116,7 @@ class Growth {
         put(first, ground_.central[next_central_]);
     }
 
-    void put(Rank u, std::uint32_t position) {
+    void put(Rank u, Position position) {
         free_.take(position);
         position_[u.value] = position;
         for (const Rank v : ground_.graph.peers(u)) {
@@ -135,14 +148,14 @@ class Growth {
 
     std::vector<Slot> finish() {
         std::vector<Slot> slots;
-        std::uint32_t next = 0;
-        for (std::uint32_t& position : position_) {
-            if (position == unplaced) {
-                while (!free_.is_free(next)) ++next;
+        Position next{0};
+        for (Position& position : position_) {
+            if (position == Position::none) {
+                while (!free_.is_free(next)) ++next.value;
                 position = next;
                 free_.take(next);
             }
-            slots.push_back(ground_.allocation.slots()[position]);
+            slots.push_back(ground_.allocation.slots()[position.value]);
         }
         return slots;
     }
@@ -150,12 +163,12 @@ class Growth {
     const Ground& ground_;
     Beside beside_;
     FreeSlots free_;
-    std::vector<std::uint32_t> position_;
+    std::vector<Position> position_;
     std::vector<char> queued_;
     std::vector<Rank> latest_;
     std::priority_queue<Waiting> queue_;
     std::size_t next_central_ = 0;
-    std::vector<std::uint32_t> near_;  // kept to save allocations
+    std::vector<Position> near_;  // kept to save allocations
     std::vector<std::uint64_t> weights_;
 };
 
@@ -175,16 +188,20 @@ Rank start_rank(const std::vector<Rank>& by_degree, std::size_t i, std::size_t c
     return by_degree[i * by_degree.size() / count];
 }
 
-}  // namespace
-
+/// GGE, the comparator of the same chapter: like MAHD, but beside the most recently placed partner only.
 Placement place_gge(const Problem& problem, Meter& meter) {
     return grow(problem, meter, Beside::latest_partner);
 }
 
+/// MAHD (Sudheer 2012, ch. 6, algorithm 1): starts with the rank of most partners on the node nearest to all others,
+/// then always takes the rank of most partners among the neighbors of placed ones, and puts it on the free slot with
+/// the least average distance to its placed partners. Ties go to the lowest index. Every component of the graph
+/// starts anew at the most central free slot. About O(edges + ranks * log slots) on a torus.
 Placement place_mahd(const Problem& problem, Meter& meter, const MahdOptions& options) {
     return grow(problem, meter, by(options.weighted));
 }
 
+/// MAHD from every first rank (or an even choice of them), on all cores; keeps the least hop-bytes.
 Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& options) {
     struct Run {
         std::vector<Slot> slots;
@@ -215,6 +232,33 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
         }
     }
     return {problem.allocation(), std::move(best.slots)};
+}
+
+}  // namespace
+
+MapperEntry gge_mapper() {
+    return mapper_entry<place_gge>(
+        {.name = "gge",
+         .summary = "greedy graph embedding: beside the most recently placed partner",
+         .source = "Sudheer 2012, sec. 6.2",
+         .needs = "graph, distances",
+         .serves = Serves::alone});
+}
+
+MapperEntry mahd_mapper() {
+    return mapper_entry<place_mahd>({.name = "mahd",
+                                     .summary = "minimum average hop distance to all placed partners",
+                                     .source = "Sudheer 2012, ch. 6, alg. 1",
+                                     .needs = "graph, distances",
+                                     .serves = Serves::alone});
+}
+
+MapperEntry emahd_mapper() {
+    return mapper_entry<place_emahd>({.name = "emahd",
+                                      .summary = "mahd from every possible first rank, the best of them",
+                                      .source = "Sudheer 2012, sec. 6.2",
+                                      .needs = "graph, distances, time",
+                                      .serves = Serves::alone});
 }
 
 }  // namespace topoloom

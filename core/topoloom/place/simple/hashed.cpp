@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/simple/hashed.hpp"
-
+// A grid of ranks dealt to the slots by a hash of their coordinates, as a message-driven runtime does.
 #include <bit>
 
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
@@ -19,8 +19,9 @@ std::uint32_t hash(const Extents& at) {
     return sum;
 }
 
-}  // namespace
-
+/// The default map of Charm++ for object arrays: the object at (x0, x1, ...) on slot ((h + 739) mod 1280107) mod slots,
+/// where h is the sum, mod 2^32, of x0 and, for i > 0, of xi rotated left by 10 + 11i and by 9 + 7i bits (mod 32); along
+/// a single axis object i on slot i mod slots. Slots that chance gives more than their capacity pass ranks on.
 Placement place_hashed(const Problem& problem, Meter& meter, const GridOptions& options) {
     const RankGrid grid = rank_grid(problem, options.grid, "hashed");
     meter.spend(problem.rank_count());
@@ -32,6 +33,17 @@ Placement place_hashed(const Problem& problem, Meter& meter, const GridOptions& 
         slots[(rank++)->value] = all[key % all.size()];
     });
     return fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
+}
+
+}  // namespace
+
+MapperEntry hashed_mapper() {
+    return mapper_entry<place_hashed>(
+        {.name = "hashed",
+         .summary = "ranks of a grid dealt to shared slots by a hash of their coordinates",
+         .source = "Bhatele, Kale 2008",
+         .needs = "grid of ranks, shared slots",
+         .serves = Serves::shared});
 }
 
 }  // namespace topoloom

@@ -6,6 +6,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 
 namespace topoloom {
@@ -19,56 +20,52 @@ Placement take_first(const Problem& problem, std::vector<Slot> slots) {
 }
 
 /// Ranks in order on slots in order, each slot filled to the same part of its capacity; what that leaves over goes to
-/// the first slot with room.
-Placement share_in_order(const Problem& problem, std::span<const std::uint32_t> ranks,
-                         std::span<const std::uint32_t> positions) {
+/// the first slot with spare.
+Placement share_in_order(const Problem& problem, std::span<const Rank> ranks,
+                         std::span<const Position> positions) {
     const auto mass = problem.capacity().masses();
-    std::vector<std::int64_t> room;  // in the order of the positions
-    for (const std::uint32_t position : positions) room.push_back(problem.capacity().capacities()[position]);
+    std::vector<std::int64_t> spare;  // in the order of the positions
+    for (const Position position : positions)
+        spare.push_back(problem.capacity().capacities()[position.value]);
     const auto all_mass = static_cast<double>(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}));
-    const auto all_room = static_cast<double>(std::accumulate(room.begin(), room.end(), std::int64_t{0}));
-    std::vector<std::uint32_t> place(mass.size());
-    std::vector<std::uint32_t> left_over;
-    std::uint32_t at = 0;
-    auto passed = static_cast<double>(room[0]);  // capacity of the slots up to this one
+    const auto all_capacity =
+        static_cast<double>(std::accumulate(spare.begin(), spare.end(), std::int64_t{0}));
+    std::vector<std::size_t> index(mass.size());  // in the order of the positions, by rank
+    std::vector<Rank> left_over;
+    std::size_t at = 0;
+    auto passed = static_cast<double>(spare[0]);  // capacity of the slots up to this one
     double placed = 0;
-    for (const std::uint32_t u : ranks) {
-        placed += static_cast<double>(mass[u]);
-        while (at + 1 < room.size() && placed * all_room > passed * all_mass * (1 + 1e-12))
-            passed += static_cast<double>(room[++at]);
-        if (room[at] >= mass[u]) {
-            room[at] -= mass[u];
-            place[u] = at;
+    for (const Rank u : ranks) {
+        placed += static_cast<double>(mass[u.value]);
+        while (at + 1 < spare.size() && placed * all_capacity > passed * all_mass * (1 + 1e-12))
+            passed += static_cast<double>(spare[++at]);
+        if (spare[at] >= mass[u.value]) {
+            spare[at] -= mass[u.value];
+            index[u.value] = at;
         } else {
             left_over.push_back(u);
         }
     }
-    std::ranges::stable_sort(left_over, [&](auto a, auto b) { return mass[a] > mass[b]; });
-    for (const std::uint32_t u : left_over) {
-        const auto fits = std::ranges::find_if(room, [&](std::int64_t r) { return r >= mass[u]; });
-        if (fits == room.end()) {
-            fail("rank ", u, " of load ", problem.graph().load(Rank{u}),
+    std::ranges::stable_sort(left_over, [&](auto a, auto b) { return mass[a.value] > mass[b.value]; });
+    for (const Rank u : left_over) {
+        const auto fits = std::ranges::find_if(spare, [&](std::int64_t r) { return r >= mass[u.value]; });
+        if (fits == spare.end()) {
+            fail("rank ", u.value, " of load ", problem.graph().load(u),
                  " fits on no slot any more; allow more imbalance or larger capacities");
         }
-        *fits -= mass[u];
-        place[u] = static_cast<std::uint32_t>(fits - room.begin());
+        *fits -= mass[u.value];
+        index[u.value] = static_cast<std::size_t>(fits - spare.begin());
     }
     std::vector<Slot> slots;
-    for (const std::uint32_t p : place) slots.push_back(problem.allocation().slots()[positions[p]]);
+    for (const std::size_t i : index) slots.push_back(problem.allocation().slots()[positions[i].value]);
     return {problem.allocation(), std::move(slots), SlotUse::shared};
 }
 
-std::vector<std::uint32_t> numbers(std::size_t count) {
-    std::vector<std::uint32_t> all(count);
-    std::iota(all.begin(), all.end(), 0U);
-    return all;
-}
-
-/// Ranks dealt to the slots in turn, as far as they have room.
-Placement share_in_turn(const Problem& problem, std::span<const std::uint32_t> ranks) {
+/// Ranks dealt to the slots in turn, as far as they have spare.
+Placement share_in_turn(const Problem& problem, std::span<const Rank> ranks) {
     const auto all = problem.allocation().slots();
     std::vector<Slot> slots(ranks.size());
-    for (std::size_t i = 0; i < ranks.size(); ++i) slots[ranks[i]] = all[i % all.size()];
+    for (std::size_t i = 0; i < ranks.size(); ++i) slots[ranks[i].value] = all[i % all.size()];
     return fitted(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
@@ -91,20 +88,21 @@ Placement deal_to_nodes(const Problem& problem, bool fold) {
 }  // namespace
 
 Placement place_block(const Problem& problem, Meter&) {
-    return place_in_order(problem, numbers(problem.rank_count()), numbers(problem.allocation().slot_count()));
+    return place_in_order(problem, id_list<Rank>(problem.rank_count()),
+                          id_list<Position>(problem.allocation().slot_count()));
 }
 
 Placement place_round_robin(const Problem& problem, Meter&) {
     if (problem.capacity().one_rank_per_slot()) return deal_to_nodes(problem, false);
-    return share_in_turn(problem, numbers(problem.rank_count()));
+    return share_in_turn(problem, id_list<Rank>(problem.rank_count()));
 }
 
 Placement place_folded(const Problem& problem, Meter&) { return deal_to_nodes(problem, true); }
 
 Placement place_random(const Problem& problem, Meter&) {
     if (!problem.capacity().one_rank_per_slot()) {
-        std::vector<std::uint32_t> ranks = numbers(problem.rank_count());
-        Rng(problem.seed()).shuffle(std::span<std::uint32_t>(ranks));
+        std::vector<Rank> ranks = id_list<Rank>(problem.rank_count());
+        Rng(problem.seed()).shuffle(std::span<Rank>(ranks));
         return share_in_turn(problem, ranks);
     }
     const auto all = problem.allocation().slots();
@@ -113,13 +111,44 @@ Placement place_random(const Problem& problem, Meter&) {
     return take_first(problem, std::move(slots));
 }
 
-Placement place_in_order(const Problem& problem, std::span<const std::uint32_t> ranks,
-                         std::span<const std::uint32_t> positions) {
+Placement place_in_order(const Problem& problem, std::span<const Rank> ranks,
+                         std::span<const Position> positions) {
     if (!problem.capacity().one_rank_per_slot()) return share_in_order(problem, ranks, positions);
     std::vector<Slot> slots(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i)
-        slots[ranks[i]] = problem.allocation().slots()[positions[i]];
+        slots[ranks[i].value] = problem.allocation().slots()[positions[i].value];
     return {problem.allocation(), std::move(slots)};
+}
+
+MapperEntry block_mapper() {
+    return mapper_entry<place_block>({.name = "block",
+                                      .summary = "rank i on slot i: what launchers do by default",
+                                      .needs = "nothing",
+                                      .serves = Serves::both});
+}
+
+MapperEntry round_robin_mapper() {
+    return mapper_entry<place_round_robin>(
+        {.name = "round-robin",
+         .summary =
+             "rank i on node i mod n: ranks dealt to the nodes like cards; shared slots: on slot i mod n",
+         .needs = "nodes",
+         .serves = Serves::both});
+}
+
+MapperEntry folded_mapper() {
+    return mapper_entry<place_folded>({.name = "folded",
+                                       .summary = "like round-robin, but every other round runs backwards",
+                                       .source = "Karlsson 2012, ch. 4",
+                                       .needs = "nodes",
+                                       .serves = Serves::alone});
+}
+
+MapperEntry random_mapper() {
+    return mapper_entry<place_random>({.name = "random",
+                                       .summary = "a random permutation of the slots",
+                                       .needs = "seed",
+                                       .serves = Serves::both});
 }
 
 }  // namespace topoloom

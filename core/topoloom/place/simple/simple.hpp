@@ -22,9 +22,9 @@ namespace topoloom {
 /// computer.
 [[nodiscard]] Placement place_random(const Problem& problem, Meter& meter);
 
-/// The i-th of these ranks on the slot at the i-th of these positions of the allocation; shared slots are filled in this
+/// The i-th of these ranks on the slot at the i-th of these positions; shared slots are filled in this
 /// order, each to the same part of its capacity. Both are permutations.
-[[nodiscard]] Placement place_in_order(const Problem& problem, std::span<const std::uint32_t> ranks,
-                                       std::span<const std::uint32_t> positions);
+[[nodiscard]] Placement place_in_order(const Problem& problem, std::span<const Rank> ranks,
+                                       std::span<const Position> positions);
 
 }  // namespace topoloom

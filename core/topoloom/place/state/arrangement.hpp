@@ -24,12 +24,12 @@ template <class Space>
 }
 
 /// For every rank of a placement the position of its slot in the allocation.
-[[nodiscard]] inline std::vector<std::uint32_t> positions_of(const Allocation& allocation,
-                                                             std::span<const Slot> slot_of_rank) {
-    std::vector<std::uint32_t> position_of_slot(allocation.machine().slot_count());
-    for (std::uint32_t i = 0; i < allocation.slot_count(); ++i)
-        position_of_slot[allocation.slots()[i].value] = i;
-    std::vector<std::uint32_t> positions;
+[[nodiscard]] inline std::vector<Position> positions_of(const Allocation& allocation,
+                                                        std::span<const Slot> slot_of_rank) {
+    std::vector<Position> position_of_slot(allocation.machine().slot_count());
+    for (std::size_t i = 0; i < allocation.slot_count(); ++i)
+        position_of_slot[allocation.slots()[i].value] = Position{i};
+    std::vector<Position> positions;
     positions.reserve(slot_of_rank.size());
     for (const Slot slot : slot_of_rank) positions.push_back(position_of_slot[slot.value]);
     return positions;
@@ -37,11 +37,11 @@ template <class Space>
 
 /// The inverse of positions_of().
 [[nodiscard]] inline Placement placement_at(const Allocation& allocation,
-                                            std::span<const std::uint32_t> position_of_rank,
+                                            std::span<const Position> position_of_rank,
                                             SlotUse use = SlotUse::one_rank) {
     std::vector<Slot> slots;
     slots.reserve(position_of_rank.size());
-    for (const std::uint32_t position : position_of_rank) slots.push_back(allocation.slots()[position]);
+    for (const Position position : position_of_rank) slots.push_back(allocation.slots()[position.value]);
     return {allocation, std::move(slots), use};
 }
 
@@ -54,19 +54,19 @@ class Arrangement {
     using Point = typename Space::Point;
     /// Refers to its arguments but the last. `slots` are the points of all slots: slot_points().
     Arrangement(const Space& space, std::span<const Point> slots, const Graph& symmetric,
-                std::vector<std::uint32_t> position_of_rank)
+                std::vector<Position> position_of_rank)
         : space_(space), graph_(symmetric), slots_(slots), position_(std::move(position_of_rank)) {
         occupant_.assign(slots.size(), Rank::none);
         for (const Rank u : ids<Rank>(position_.size())) {
-            occupant_[position_[u.value]] = u;
-            points_.push_back(slots[position_[u.value]]);
+            occupant_[position_[u.value].value] = u;
+            points_.push_back(slots[position_[u.value].value]);
         }
         for (const Rank u : ids<Rank>(position_.size())) cost_.push_back(cost_at(u, points_[u.value]));
     }
 
-    [[nodiscard]] const std::vector<std::uint32_t>& positions() const { return position_; }
-    [[nodiscard]] std::uint32_t position(Rank u) const { return position_[u.value]; }
-    [[nodiscard]] Rank occupant(std::uint32_t position) const { return occupant_[position]; }
+    [[nodiscard]] const std::vector<Position>& positions() const { return position_; }
+    [[nodiscard]] Position position(Rank u) const { return position_[u.value]; }
+    [[nodiscard]] Rank occupant(Position position) const { return occupant_[position.value]; }
     [[nodiscard]] std::int64_t cost(Rank u) const { return cost_[u.value]; }
     /// Each pair of ranks once.
     [[nodiscard]] std::int64_t total() const {
@@ -85,24 +85,24 @@ class Arrangement {
     }
 
     /// By how much moving u to the free slot at `position` lowers the total. O(degree of u).
-    [[nodiscard]] std::int64_t move_gain(Rank u, std::uint32_t position) const {
-        return cost_[u.value] - cost_at(u, slots_[position]);
+    [[nodiscard]] std::int64_t move_gain(Rank u, Position position) const {
+        return cost_[u.value] - cost_at(u, slots_[position.value]);
     }
 
     void exchange(Rank u, Rank v) {
         const Point from = points_[u.value];
         const Point to = points_[v.value];
         std::swap(position_[u.value], position_[v.value]);
-        occupant_[position_[u.value]] = u;
-        occupant_[position_[v.value]] = v;
+        occupant_[position_[u.value].value] = u;
+        occupant_[position_[v.value].value] = v;
         relocate(u, from, to);
         relocate(v, to, from);
     }
-    void move(Rank u, std::uint32_t position) {
-        occupant_[position_[u.value]] = Rank::none;
-        occupant_[position] = u;
+    void move(Rank u, Position position) {
+        occupant_[position_[u.value].value] = Rank::none;
+        occupant_[position.value] = u;
         position_[u.value] = position;
-        relocate(u, points_[u.value], slots_[position]);
+        relocate(u, points_[u.value], slots_[position.value]);
     }
 
    private:
@@ -131,7 +131,7 @@ class Arrangement {
     const Space& space_;
     const Graph& graph_;
     std::span<const Point> slots_;
-    std::vector<std::uint32_t> position_;
+    std::vector<Position> position_;
     std::vector<Rank> occupant_;  // by position
     std::vector<Point> points_;   // by rank
     std::vector<std::int64_t> cost_;

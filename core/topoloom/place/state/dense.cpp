@@ -46,9 +46,12 @@ Qap dense_qap(const Problem& problem) {
 }
 
 Permutation assignment_of(const Problem& problem, const Placement& placement) {
-    Permutation p = positions_of(problem.allocation(), placement.slots());
+    Permutation p;
     std::vector<char> used(problem.allocation().slot_count(), false);
-    for (const std::uint32_t x : p) used[x] = true;
+    for (const Position x : positions_of(problem.allocation(), placement.slots())) {
+        p.push_back(x.value);
+        used[x.value] = true;
+    }
     for (std::uint32_t x = 0; x < used.size(); ++x) {
         if (!used[x]) p.push_back(x);
     }
@@ -56,7 +59,9 @@ Permutation assignment_of(const Problem& problem, const Placement& placement) {
 }
 
 Placement placement_of(const Problem& problem, std::span<const std::uint32_t> assignment) {
-    return placement_at(problem.allocation(), assignment.first(problem.rank_count()));
+    std::vector<Position> positions;
+    for (const std::uint32_t x : assignment.first(problem.rank_count())) positions.emplace_back(x);
+    return placement_at(problem.allocation(), positions);
 }
 
 }  // namespace topoloom

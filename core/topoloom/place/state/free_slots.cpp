@@ -14,8 +14,8 @@ class FreeSlots::Search {
    public:
     virtual ~Search() = default;
     [[nodiscard]] virtual std::unique_ptr<Search> copy() const = 0;
-    [[nodiscard]] virtual std::uint32_t value(std::uint32_t position) const = 0;
-    virtual void set(std::uint32_t position, std::uint32_t value) = 0;
+    [[nodiscard]] virtual Position value(Position position) const = 0;
+    virtual void set(Position position, Position value) = 0;
     [[nodiscard]] virtual Found nearest(const Partners& partners) const = 0;
 };
 
@@ -23,18 +23,18 @@ template <class Space>
 class FreeSlots::TreeSearch : public Search {
    public:
     TreeSearch(const Space& space, const Allocation& allocation)
-        : space_(space), tree_(space, allocation, [](std::uint32_t position) { return position; }) {}
+        : space_(space), tree_(space, allocation, [](Position position) { return position; }) {}
 
     [[nodiscard]] std::unique_ptr<Search> copy() const override {
         return std::make_unique<TreeSearch>(*this);
     }
-    [[nodiscard]] std::uint32_t value(std::uint32_t position) const override { return tree_.value(position); }
-    void set(std::uint32_t position, std::uint32_t value) override { tree_.set(position, value); }
+    [[nodiscard]] Position value(Position position) const override { return tree_.value(position); }
+    void set(Position position, Position value) override { tree_.set(position, value); }
 
     [[nodiscard]] Found nearest(const Partners& partners) const override {
         std::vector<typename Space::Point> points;
         points.reserve(partners.positions.size() + 1);
-        for (const std::uint32_t position : partners.positions) points.push_back(tree_.point(position));
+        for (const Position position : partners.positions) points.push_back(tree_.point(position));
         std::span<const std::uint64_t> weights = partners.weights;
         std::vector<std::uint64_t> with_origin;
         if (partners.origin) {
@@ -52,16 +52,16 @@ class FreeSlots::TreeSearch : public Search {
    private:
     /// Of a part, the first free slot.
     struct First {
-        std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return std::min(a, b); }
+        Position operator()(Position a, Position b) const { return std::min(a, b); }
     };
     struct Best {
         Found found;
 
-        [[nodiscard]] static bool admits(std::uint32_t first) { return first != no_index; }
-        [[nodiscard]] bool hopes(std::uint32_t first, std::uint64_t bound) const {
+        [[nodiscard]] static bool admits(Position first) { return first != Position::none; }
+        [[nodiscard]] bool hopes(Position first, std::uint64_t bound) const {
             return admits(first) && (bound < found.cost || (bound == found.cost && first < found.position));
         }
-        void offer(std::uint32_t position, std::uint32_t, std::uint64_t cost) {
+        void offer(Position position, Position, std::uint64_t cost) {
             if (!hopes(position, cost)) return;
             found.position = position;
             found.cost = cost;
@@ -69,7 +69,7 @@ class FreeSlots::TreeSearch : public Search {
     };
 
     Space space_;
-    SlotTree<Space, std::uint32_t, First> tree_;
+    SlotTree<Space, Position, First> tree_;
 };
 
 FreeSlots::FreeSlots(const Allocation& allocation) : free_(allocation.slot_count()) {
@@ -82,14 +82,14 @@ FreeSlots::FreeSlots(const FreeSlots& other) : search_(other.search_->copy()), f
 
 FreeSlots::~FreeSlots() = default;
 
-bool FreeSlots::is_free(std::uint32_t position) const { return search_->value(position) != no_index; }
+bool FreeSlots::is_free(Position position) const { return search_->value(position) != Position::none; }
 
-void FreeSlots::take(std::uint32_t position) {
-    search_->set(position, no_index);
+void FreeSlots::take(Position position) {
+    search_->set(position, Position::none);
     --free_;
 }
 
-void FreeSlots::release(std::uint32_t position) {
+void FreeSlots::release(Position position) {
     search_->set(position, position);
     ++free_;
 }

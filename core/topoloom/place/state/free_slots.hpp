@@ -18,13 +18,13 @@ namespace topoloom {
 class FreeSlots {
    public:
     struct Found {
-        std::uint32_t position = no_index;
+        Position position = Position::none;
         std::uint64_t cost = std::numeric_limits<std::uint64_t>::max();
         std::uint64_t evaluated = 0;  // slots and parts looked at
     };
     /// What draws a rank: slots by position, each with a weight, and maybe one that need not be allocated.
     struct Partners {
-        std::span<const std::uint32_t> positions;
+        std::span<const Position> positions;
         std::span<const std::uint64_t> weights;
         std::optional<Slot> origin{};
         std::uint64_t origin_weight = 0;
@@ -37,9 +37,9 @@ class FreeSlots {
     ~FreeSlots();
 
     [[nodiscard]] std::size_t count() const { return free_; }
-    [[nodiscard]] bool is_free(std::uint32_t position) const;
-    void take(std::uint32_t position);
-    void release(std::uint32_t position);
+    [[nodiscard]] bool is_free(Position position) const;
+    void take(Position position);
+    void release(Position position);
 
     /// The free slot with the least sum of weighted distances; among equals the one that comes first in the allocation.
     [[nodiscard]] Found nearest(const Partners& partners) const;

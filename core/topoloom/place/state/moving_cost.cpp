@@ -7,12 +7,12 @@
 
 namespace topoloom {
 
-std::vector<std::uint32_t> home_positions(const Problem& problem) {
-    std::vector<std::uint32_t> home(problem.rank_count(), no_index);
+std::vector<Position> home_positions(const Problem& problem) {
+    std::vector<Position> home(problem.rank_count(), Position::none);
     if (problem.migration() == nullptr) return home;
-    std::vector<std::uint32_t> position(problem.machine().slot_count(), no_index);
+    std::vector<Position> position(problem.machine().slot_count(), Position::none);
     const auto slots = problem.allocation().slots();
-    for (std::uint32_t i = 0; i < slots.size(); ++i) position[slots[i].value] = i;
+    for (std::size_t i = 0; i < slots.size(); ++i) position[slots[i].value] = Position{i};
     for (std::size_t u = 0; u < home.size(); ++u) {
         if (const auto from = problem.migration()->from[u]) home[u] = position[from->value];
     }
@@ -29,9 +29,9 @@ MovingCost::MovingCost(const Problem& problem, std::int64_t scale)
         for (const std::optional<Slot>& from : problem.migration()->from)
             origins.push_back(from ? std::optional<Point>(space.point(*from)) : std::nullopt);
         distance_ = [space, origins = std::move(origins), slots = slot_points(space, problem.allocation())](
-                        Rank u, std::uint32_t position) {
+                        Rank u, Position position) {
             const std::optional<Point>& origin = origins[u.value];
-            return origin ? space.distance(*origin, slots[position]) : 0U;
+            return origin ? space.distance(*origin, slots[position.value]) : 0U;
         };
     });
 }

@@ -11,8 +11,8 @@
 
 namespace topoloom {
 
-/// For every rank the position of its old slot in the allocation; no_index where there is none, as without migration.
-[[nodiscard]] std::vector<std::uint32_t> home_positions(const Problem& problem);
+/// For every rank the position of its old slot in the allocation; none where there is none, as without migration.
+[[nodiscard]] std::vector<Position> home_positions(const Problem& problem);
 
 /// Without migration nothing costs anything. O(1) to ask.
 class MovingCost {
@@ -25,14 +25,14 @@ class MovingCost {
         return problem_.migration() == nullptr ? std::nullopt : problem_.migration()->from[u.value];
     }
     /// Of rank u, if it goes to a position of the allocation.
-    [[nodiscard]] std::int64_t at(Rank u, std::uint32_t position) const {
+    [[nodiscard]] std::int64_t at(Rank u, Position position) const {
         return bytes_ == 0 ? 0 : bytes_ * std::int64_t{distance_(u, position)};
     }
 
    private:
     const Problem& problem_;
     std::int64_t bytes_;
-    std::function<std::uint32_t(Rank, std::uint32_t)> distance_;  // from the origin; 0 where there is none
+    std::function<std::uint32_t(Rank, Position)> distance_;  // from the origin; 0 where there is none
 };
 
 }  // namespace topoloom

@@ -14,13 +14,13 @@ void with_near_lists(const Problem& problem, std::uint32_t count,
     with_space(allocation.machine(), [&]<class Space>(const Space& space) {
         const NearSlotSearch<Space> search(space, allocation, count);
         std::vector<NearLists::List> lists(slots);
-        const auto make = [&](std::size_t position) {
+        const auto make = [&](Position position) {
             NearLists::List list(search.count());
-            search.list(static_cast<std::uint32_t>(position), list.data());
+            search.list(position, list.data());
             return list;
         };
         if (slots <= many * problem.rank_count())
-            parallel_for(slots, problem.threads(), [&](std::size_t i, int) { lists[i] = make(i); });
+            parallel_for(slots, problem.threads(), [&](std::size_t i, int) { lists[i] = make(Position{i}); });
         NearLists made(search.count(), std::move(lists), make);
         use(made);
     });

@@ -16,22 +16,22 @@ namespace topoloom {
 /// threads: lists may be made as they are asked for.
 class NearLists {
    public:
-    using List = std::vector<std::uint32_t>;
+    using List = std::vector<Position>;
 
-    NearLists(std::uint32_t count, std::vector<List> lists, std::function<List(std::uint32_t)> make)
+    NearLists(std::uint32_t count, std::vector<List> lists, std::function<List(Position)> make)
         : count_(count), lists_(std::move(lists)), make_(std::move(make)) {}
 
     [[nodiscard]] std::uint32_t count() const { return count_; }
-    [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t position) {
-        List& list = lists_[position];
+    [[nodiscard]] std::span<const Position> of(Position position) {
+        List& list = lists_[position.value];
         if (list.empty()) list = make_(position);
         return list;
     }
 
    private:
     std::uint32_t count_;
-    std::vector<List> lists_;  // empty: not made yet
-    std::function<List(std::uint32_t)> make_;
+    std::vector<List> lists_;  // by position; empty: not made yet
+    std::function<List(Position)> make_;
 };
 
 /// Calls use(lists) with up to `count` slots a list, as there are fewer in small allocations. All lists are made before,

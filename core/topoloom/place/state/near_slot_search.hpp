@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/machine/allocations/curves.hpp"
+#include "topoloom/place/state/positions_along.hpp"
 #include "topoloom/place/state/space_pull.hpp"
 
 namespace topoloom {
@@ -22,12 +22,12 @@ template <class Space>
 class NearSlotSearch {
    public:
     NearSlotSearch(const Space& space, const Allocation& allocation, std::uint32_t count)
-        : space_(space), order_(curve_order(Curve::hilbert, allocation)), place_in_order_(order_.size()) {
+        : space_(space), order_(positions_along(Curve::hilbert, allocation)), index_in_order_(order_.size()) {
         std::vector<typename Space::Network::Point> network;
         const auto slots = static_cast<std::uint32_t>(order_.size());
         for (std::uint32_t i = 0; i < slots; ++i) {
-            place_in_order_[order_[i]] = i;
-            points_.push_back(space.point(allocation.slots()[order_[i]]));
+            index_in_order_[order_[i].value] = i;
+            points_.push_back(space.point(allocation.slots()[order_[i].value]));
             network.push_back(Space::on_network(points_.back()));
         }
         build(network, 0, slots);
@@ -36,9 +36,9 @@ class NearSlotSearch {
 
     [[nodiscard]] std::uint32_t count() const { return count_; }
     /// Writes the count() slots nearest to a position, nearest first, without itself.
-    void list(std::uint32_t position, std::uint32_t* out) const {
+    void list(Position position, Position* out) const {
         std::vector<Near> found;
-        const std::uint32_t from = place_in_order_[position];
+        const std::uint32_t from = index_in_order_[position.value];
         const std::array<std::uint64_t, 1> once{1};
         const auto pull = make_pull(space_, std::span(points_.data() + from, 1), std::span(once));
         search(0, 0, from, pull, found);
@@ -108,8 +108,8 @@ class NearSlotSearch {
     }
 
     const Space& space_;
-    std::vector<std::uint32_t> order_;           // position of the i-th slot along the order
-    std::vector<std::uint32_t> place_in_order_;  // the inverse
+    std::vector<Position> order_;                // of the i-th slot along the order
+    std::vector<std::uint32_t> index_in_order_;  // the inverse
     std::vector<typename Space::Point> points_;  // along the order
     std::vector<Part> parts_;                    // depth first: a part, its first half, its second half
     std::uint32_t count_ = 0;

@@ -14,7 +14,7 @@ NearSlots::NearSlots(const Allocation& allocation, std::uint32_t count, int thre
         const Chunks chunks(allocation.slot_count(), 256);
         parallel_for(chunks.size(), threads, [&](std::size_t c, int) {
             for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i)
-                search.list(static_cast<std::uint32_t>(i), near_.data() + i * count_);
+                search.list(Position{i}, near_.data() + i * count_);
         });
     });
 }

@@ -19,13 +19,13 @@ class NearSlots {
     NearSlots(const Allocation& allocation, std::uint32_t count, int threads);
 
     [[nodiscard]] std::uint32_t count() const { return count_; }
-    [[nodiscard]] std::span<const std::uint32_t> near(std::uint32_t position) const {
-        return {near_.data() + std::size_t{position} * count_, count_};
+    [[nodiscard]] std::span<const Position> near(Position position) const {
+        return {near_.data() + std::size_t{position.value} * count_, count_};
     }
 
    private:
     std::uint32_t count_ = 0;
-    std::vector<std::uint32_t> near_;
+    std::vector<Position> near_;
 };
 
 }  // namespace topoloom

@@ -30,7 +30,7 @@ class OffsetSpace {
     /// O(table), see fits().
     OffsetSpace(const Torus& torus, std::uint32_t slots_per_node)
         : torus_(&torus), slots_per_node_(slots_per_node), stride_(torus.axis_count()) {
-        const std::vector<std::uint32_t>& grid = torus.grid();
+        const Extents& grid = torus.grid();
         std::uint32_t entries = 1;
         for (std::uint32_t axis = torus.axis_count(); axis-- > 0;) {
             stride_[axis] = static_cast<std::int32_t>(entries);
@@ -58,7 +58,7 @@ class OffsetSpace {
     OffsetSpace& operator=(const OffsetSpace&) = delete;
 
     [[nodiscard]] Point point(Slot slot) const {
-        const std::vector<std::uint32_t> at = torus_->coordinates(Node{slot.value / slots_per_node_});
+        const Extents at = torus_->coordinates(Node{slot.value / slots_per_node_});
         Point p = 0;
         for (std::size_t axis = 0; axis < at.size(); ++axis)
             p += static_cast<std::int32_t>(at[axis]) * stride_[axis];

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/machine/allocations/curves.hpp"
+#include "topoloom/place/state/positions_along.hpp"
 
 namespace topoloom {
 
@@ -22,24 +22,24 @@ class SlotTree {
     /// value(position) is that of a slot.
     template <class ValueOf>
     SlotTree(const Space& space, const Allocation& allocation, const ValueOf& value_of)
-        : order_(curve_order(Curve::hilbert, allocation)), place_in_order_(order_.size()) {
+        : order_(positions_along(Curve::hilbert, allocation)), index_in_order_(order_.size()) {
         std::vector<typename Space::Network::Point> network;
         for (std::uint32_t i = 0; i < order_.size(); ++i) {
-            points_.push_back(space.point(allocation.slots()[order_[i]]));
+            points_.push_back(space.point(allocation.slots()[order_[i].value]));
             network.push_back(Space::on_network(points_.back()));
             value_.push_back(value_of(order_[i]));
-            place_in_order_[order_[i]] = i;
+            index_in_order_[order_[i].value] = i;
         }
         parts_.reserve(4 * order_.size() / leaf_size + 2);
         build(space, network, 0, static_cast<std::uint32_t>(order_.size()));
     }
 
-    [[nodiscard]] const typename Space::Point& point(std::uint32_t position) const {
-        return points_[place_in_order_[position]];
+    [[nodiscard]] const typename Space::Point& point(Position position) const {
+        return points_[index_in_order_[position.value]];
     }
-    [[nodiscard]] Value value(std::uint32_t position) const { return value_[place_in_order_[position]]; }
-    void set(std::uint32_t position, Value value) {
-        const std::uint32_t at = place_in_order_[position];
+    [[nodiscard]] Value value(Position position) const { return value_[index_in_order_[position.value]]; }
+    void set(Position position, Value value) {
+        const std::uint32_t at = index_in_order_[position.value];
         value_[at] = value;
         update(0, at);
     }
@@ -124,8 +124,8 @@ class SlotTree {
         look(far, far_bound, pull, best, evaluated);
     }
 
-    std::vector<std::uint32_t> order_;           // position of the i-th slot along the order
-    std::vector<std::uint32_t> place_in_order_;  // the inverse
+    std::vector<Position> order_;                // of the i-th slot along the order
+    std::vector<std::uint32_t> index_in_order_;  // the inverse
     std::vector<typename Space::Point> points_;  // along the order
     std::vector<Value> value_;                   // along the order
     std::vector<Part> parts_;                    // depth first: a part, its first half, its second half

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots of an allocation and the room that is left on each: which of those with enough room is best for a rank.
+// The slots of an allocation and the capacity that is left on each: which of those with enough of it is best for a rank.
 #pragma once
 
 #include <algorithm>
@@ -18,27 +18,25 @@ template <class Space>
 class SpareSlots {
    public:
     struct Found {
-        std::uint32_t position;
+        Position position;
         std::uint64_t cost;
         std::int64_t capacity;
     };
 
-    /// `room` has one entry for each slot of the allocation.
+    /// `capacity` has one entry for each slot of the allocation.
     SpareSlots(const Space& space, const Allocation& allocation, std::span<const std::int64_t> capacity)
-        : tree_(space, allocation, [&](std::uint32_t position) { return capacity[position]; }) {}
+        : tree_(space, allocation, [&](Position position) { return capacity[position.value]; }) {}
 
-    void take(std::uint32_t position, std::int64_t mass) {
-        tree_.set(position, tree_.value(position) - mass);
-    }
+    void take(Position position, std::int64_t mass) { tree_.set(position, tree_.value(position) - mass); }
 
     /// The slot of least pull.cost(point) that has room for the mass; among equals the one with the most room, then the
     /// one that the search meets first. None where there is no room. Adds the slots and parts looked at to `evaluated`.
     template <class Pull>
     [[nodiscard]] std::optional<Found> nearest(const Pull& pull, std::int64_t mass,
                                                std::uint64_t& evaluated) const {
-        Best best{mass, {no_index, std::numeric_limits<std::uint64_t>::max(), 0}};
+        Best best{mass, {Position::none, std::numeric_limits<std::uint64_t>::max(), 0}};
         evaluated += tree_.search(pull, best);
-        if (best.found.position == no_index) return std::nullopt;
+        if (best.found.position == Position::none) return std::nullopt;
         return best.found;
     }
 
@@ -56,7 +54,7 @@ class SpareSlots {
             return admits(capacity) &&
                    (bound < found.cost || (bound == found.cost && capacity > found.capacity));
         }
-        void offer(std::uint32_t position, std::int64_t capacity, std::uint64_t cost) {
+        void offer(Position position, std::int64_t capacity, std::uint64_t cost) {
             if (hopes(capacity, cost)) found = {position, cost, capacity};
         }
     };

@@ -20,9 +20,9 @@ template <class Space>
 class BrickShells {
    public:
     BrickShells(const Space&, const Allocation&, std::span<const std::int64_t>) {}
-    void update(std::uint32_t) {}
-    [[nodiscard]] std::optional<std::uint32_t> nearest(const auto&, const auto&, std::int64_t,
-                                                       std::uint64_t&) const {
+    void update(Position) {}
+    [[nodiscard]] std::optional<Position> nearest(const auto&, const auto&, std::int64_t,
+                                                  std::uint64_t&) const {
         return std::nullopt;
     }
 };
@@ -34,7 +34,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     using Torus = BasicTorus<Width>;
     using Point = typename Torus::Point;
 
-    /// `room` has one entry for each slot of the allocation, and must live longer.
+    /// `capacity` has one entry for each slot of the allocation, and must live longer.
     BrickShells(const FlatSpace<Torus>& space, const Allocation& allocation,
                 std::span<const std::int64_t> capacity)
         : axes_(space.network().axis_count()), capacity_(capacity) {
@@ -48,7 +48,8 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         for (std::size_t r = 0; r < routers; ++r) first_[r + 1] += first_[r];
         std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
         position_.resize(capacity_.size());
-        for (std::uint32_t i = 0; i < capacity_.size(); ++i) position_[next[router_[i]]++] = i;
+        for (const Position position : ids<Position>(capacity_.size()))
+            position_[next[router_[position.value]]++] = position;
         most_.resize(routers);
         for (std::uint32_t r = 0; r < routers; ++r) most_[r] = max_capacity(r);
         std::uint32_t stride = 1;
@@ -56,13 +57,16 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
             axis_[axis] = {static_cast<std::int32_t>(torus.grid()[axis]), torus.wraps(axis), stride};
     }
 
-    /// To be called when the room of a slot changes.
-    void update(std::uint32_t position) { most_[router_[position]] = max_capacity(router_[position]); }
+    /// To be called when the capacity of a slot changes.
+    void update(Position position) {
+        const std::uint32_t router = router_[position.value];
+        most_[router] = max_capacity(router);
+    }
 
     /// The slot of least distances to both points that has room for the mass; among equals the one with the most room.
     /// None where that is not near the brick. Adds the routers looked at to `evaluated`.
-    [[nodiscard]] std::optional<std::uint32_t> nearest(const Point& a, const Point& b, std::int64_t mass,
-                                                       std::uint64_t& evaluated) const {
+    [[nodiscard]] std::optional<Position> nearest(const Point& a, const Point& b, std::int64_t mass,
+                                                  std::uint64_t& evaluated) const {
         const Brick brick = span(a, b);
         Best best{no_index, mass - 1, 0};
         for (std::int32_t out = 0; out < brick.shells && best.router == no_index && best.looked < far; ++out)
@@ -70,7 +74,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         evaluated += best.looked;
         if (best.router == no_index) return std::nullopt;
         for (std::uint32_t i = first_[best.router];; ++i) {
-            if (capacity_[position_[i]] == best.capacity) return position_[i];
+            if (capacity_[position_[i].value] == best.capacity) return position_[i];
         }
     }
 
@@ -96,7 +100,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     [[nodiscard]] std::int64_t max_capacity(std::uint32_t router) const {
         std::int64_t most = -1;
         for (std::uint32_t i = first_[router]; i < first_[router + 1]; ++i)
-            most = std::max(most, capacity_[position_[i]]);
+            most = std::max(most, capacity_[position_[i].value]);
         return most;
     }
 
@@ -161,8 +165,8 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     std::span<const std::int64_t> capacity_;  // by position
     std::vector<std::uint32_t> router_;       // by position
     std::vector<std::uint32_t> first_;        // of a router's slots in position_
-    std::vector<std::uint32_t> position_;     // router by router
-    std::vector<std::int64_t> most_;          // room on a slot of a router; -1 where none is allocated
+    std::vector<Position> position_;          // router by router
+    std::vector<std::int64_t> most_;          // capacity of a slot of a router; -1 where none is allocated
 };
 
 }  // namespace topoloom

@@ -9,6 +9,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 #include "topoloom/place/state/space_pull.hpp"
 #include "topoloom/place/state/spare_slots.hpp"
@@ -69,7 +70,7 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
     return patches;
 }
 
-/// Where nothing but room counts.
+/// Where nothing but capacity counts.
 struct Anywhere {
     [[nodiscard]] std::uint64_t cost(const auto&) const { return 0; }
     [[nodiscard]] std::uint64_t bound(const auto&) const { return 0; }
@@ -87,7 +88,7 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
     BrickShells<Space> shells(space, allocation, capacity);
     std::optional<SpareSlots<Space>> everywhere;  // made when first needed
     const auto find = [&](std::span<const Point> near, std::int64_t wanted,
-                          std::uint64_t& evaluated) -> std::optional<std::uint32_t> {
+                          std::uint64_t& evaluated) -> std::optional<Position> {
         if (!meter.exhausted()) {
             if (const auto found = shells.nearest(near.front(), near.back(), wanted, evaluated)) return found;
         }
@@ -106,15 +107,15 @@ std::variant<Placement, Rank> fill(const Space& space, const Problem& problem, c
         const auto found = find(near, mass[u.value], evaluated);
         meter.spend(evaluated);
         if (!found) return false;
-        capacity[*found] -= mass[u.value];
+        capacity[found->value] -= mass[u.value];
         shells.update(*found);
         if (everywhere) everywhere->take(*found, mass[u.value]);
-        slot_of_rank[u.value] = allocation.slots()[*found];
+        slot_of_rank[u.value] = allocation.slots()[found->value];
         return true;
     };
-    const std::vector<std::uint32_t> position_of_cell = halve_together(problem, patches);
+    const std::vector<Position> position_of_cell = halve_together(problem, patches);
     for (std::size_t cell = 0; cell < patches.count(); ++cell) {
-        const std::array wanted{space.point(allocation.slots()[position_of_cell[cell]])};
+        const std::array wanted{space.point(allocation.slots()[position_of_cell[cell].value])};
         if (!settle(patches.patch_of_cell[cell], wanted)) return patches.patch_of_cell[cell];
     }
     std::vector<std::pair<std::int64_t, Rank>> computes;  // by mass, negated, so that the heaviest come first
@@ -161,6 +162,16 @@ std::optional<Placement> place_recognized_bricks(const Problem& problem, Meter& 
     auto placed = fill(problem, *patches, meter);
     if (std::holds_alternative<Rank>(placed)) return std::nullopt;
     return std::get<Placement>(std::move(placed));
+}
+
+MapperEntry bricks_mapper() {
+    return mapper_entry<place_bricks>(
+        {.name = "bricks",
+         .summary =
+             "patches of molecular dynamics by bisection of space, computes in the brick between theirs",
+         .source = "Bhatele, Kale 2008",
+         .needs = "patches and computes, distances",
+         .serves = Serves::both});
 }
 
 }  // namespace topoloom

@@ -39,25 +39,24 @@ class PatchHalving {
           dimensions_(problem.machine().grid().size()),
           position_of_cell_(patches.count()) {
         const Allocation& allocation = problem.allocation();
-        std::vector<std::vector<std::uint32_t>> of_node;
+        std::vector<Extents> of_node;
         for (const Node node : allocation.nodes()) of_node.push_back(problem.machine().coordinates(node));
         for (const std::uint32_t node : allocation.node_of_slot())
             at_.insert(at_.end(), of_node[node].begin(), of_node[node].end());
-        std::vector<std::uint32_t> slots(allocation.slot_count());
-        std::iota(slots.begin(), slots.end(), 0U);
+        std::vector<Position> slots = id_list<Position>(allocation.slot_count());
         partner_.resize(dimensions_);
         if (is_grid_) pair_axes(slots);
         halve(Extents(patches.cells.size(), 0), patches.cells, slots);
     }
-    [[nodiscard]] std::vector<std::uint32_t> take() { return std::move(position_of_cell_); }
+    [[nodiscard]] std::vector<Position> take() { return std::move(position_of_cell_); }
 
    private:
-    [[nodiscard]] std::uint32_t at(std::uint32_t slot, std::size_t axis) const {
-        return at_[slot * dimensions_ + axis];
+    [[nodiscard]] std::uint32_t at(Position slot, std::size_t axis) const {
+        return at_[slot.value * dimensions_ + axis];
     }
 
     /// The longest axis of the cells goes along the longest of the slots, and so on.
-    void pair_axes(std::span<const std::uint32_t> slots) {
+    void pair_axes(std::span<const Position> slots) {
         const auto by_length = [](const Extents& lengths) {
             std::vector<std::size_t> axes(lengths.size());
             std::iota(axes.begin(), axes.end(), std::size_t{0});
@@ -70,12 +69,12 @@ class PatchHalving {
     }
 
     /// How many planes the slots span along every axis.
-    [[nodiscard]] Extents lengths_of(std::span<const std::uint32_t> slots) const {
+    [[nodiscard]] Extents lengths_of(std::span<const Position> slots) const {
         Extents lengths;
         for (std::size_t axis = 0; axis < dimensions_; ++axis) {
             std::uint32_t least = at(slots.front(), axis);
             std::uint32_t most = least;
-            for (const std::uint32_t slot : slots) {
+            for (const Position slot : slots) {
                 least = std::min(least, at(slot, axis));
                 most = std::max(most, at(slot, axis));
             }
@@ -107,11 +106,11 @@ class PatchHalving {
         return static_cast<std::size_t>(std::ranges::max_element(extents) - extents.begin());
     }
 
-    void halve(const Extents& low, const Extents& extent, std::span<std::uint32_t> slots) {
+    void halve(const Extents& low, const Extents& extent, std::span<Position> slots) {
         const bool divisible = std::ranges::max(extent) > 1 && slots.size() > 1;
         const auto axes = divisible ? axes_to_cut(lengths_of(slots), extent) : std::nullopt;
         if (!axes) {
-            const std::uint32_t middle = middle_of(slots);
+            const Position middle = middle_of(slots);
             each_cell(low, extent, 0,
                       [&](std::uint32_t cell, std::uint32_t) { position_of_cell_[cell] = middle; });
             return;
@@ -136,7 +135,7 @@ class PatchHalving {
         halve(start, part, slots.subspan(split));
     }
 
-    /// Calls use(cell, its place along the axis in the box).
+    /// Calls use(cell, its index along the axis in the box).
     template <class Use>
     void each_cell(const Extents& low, const Extents& extent, std::size_t axis, const Use& use) const {
         Extents step(extent.size(), 0);
@@ -149,10 +148,10 @@ class PatchHalving {
         }
     }
 
-    /// Brings that share of the room to the front, as near as planes across the axis allow, and returns how many slots
+    /// Brings that share of the capacity to the front, as near as planes across the axis allow, and returns how many slots
     /// these are. Between planes: what is cut inside one is no box, and its patches lie askew to their neighbors.
-    std::size_t split_slots(std::span<std::uint32_t> slots, std::size_t axis, double share) const {
-        const auto along = [&](std::uint32_t slot) { return at(slot, axis); };
+    std::size_t split_slots(std::span<Position> slots, std::size_t axis, double share) const {
+        const auto along = [&](Position slot) { return at(slot, axis); };
         const auto [least, most] = std::ranges::minmax(slots | std::views::transform(along));
         struct Plane {
             std::size_t slots = 0;
@@ -163,7 +162,7 @@ class PatchHalving {
         for (std::size_t i = 0; i < slots.size(); ++i) {
             Plane& plane = planes[least == most ? i : along(slots[i]) - least];
             ++plane.slots;
-            plane.capacity += static_cast<double>(capacities_[slots[i]]);
+            plane.capacity += static_cast<double>(capacities_[slots[i].value]);
         }
         std::vector<Cut> cuts;
         std::size_t after = 0;
@@ -178,20 +177,19 @@ class PatchHalving {
             std::size_t below = 0;
             std::uint32_t plane = 0;
             while (below < split) below += planes[plane++].slots;
-            std::ranges::stable_partition(slots,
-                                          [&](std::uint32_t slot) { return along(slot) < least + plane; });
+            std::ranges::stable_partition(slots, [&](Position slot) { return along(slot) < least + plane; });
         }
         return split;
     }
 
     /// The slot nearest to the mean of the coordinates.
-    [[nodiscard]] std::uint32_t middle_of(std::span<const std::uint32_t> slots) const {
+    [[nodiscard]] Position middle_of(std::span<const Position> slots) const {
         std::vector<double> mean(dimensions_, 0);
-        for (const std::uint32_t slot : slots) {
+        for (const Position slot : slots) {
             for (std::size_t axis = 0; axis < dimensions_; ++axis)
                 mean[axis] += static_cast<double>(at(slot, axis)) / static_cast<double>(slots.size());
         }
-        return *std::ranges::min_element(slots, {}, [&](std::uint32_t slot) {
+        return *std::ranges::min_element(slots, {}, [&](Position slot) {
             double off = 0;
             for (std::size_t axis = 0; axis < dimensions_; ++axis)
                 off += std::abs(at(slot, axis) - mean[axis]);
@@ -206,12 +204,12 @@ class PatchHalving {
     std::size_t dimensions_;                           // of the machine
     std::vector<std::uint32_t> at_;                    // coordinates, slot by slot
     std::vector<std::optional<std::size_t>> partner_;  // of an axis of the slots
-    std::vector<std::uint32_t> position_of_cell_;
+    std::vector<Position> position_of_cell_;
 };
 
 }  // namespace
 
-std::vector<std::uint32_t> halve_together(const Problem& problem, const Patches& patches) {
+std::vector<Position> halve_together(const Problem& problem, const Patches& patches) {
     return PatchHalving(problem, patches).take();
 }
 

@@ -22,6 +22,6 @@ struct Patches {
 /// together, cells by load and slots by capacity, each between planes: on a torus or mesh the longest axis of the cells
 /// along the longest axis of the slots and so on, elsewhere always the longest. A cell goes to the middle of its part of
 /// the slots; several do where cutting on would only set them askew. O((cells + slots) log slots).
-[[nodiscard]] std::vector<std::uint32_t> halve_together(const Problem& problem, const Patches& patches);
+[[nodiscard]] std::vector<Position> halve_together(const Problem& problem, const Patches& patches);
 
 }  // namespace topoloom

@@ -30,14 +30,14 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
         for (const Slot slot : slots) points.push_back(space.point(slot));
         struct Near {
             std::uint32_t distance;
-            std::uint32_t position;
+            Position position;
             auto operator<=>(const Near&) const = default;
         };
         std::vector<Near> near(slots.size());
         const auto sort_around = [&](std::size_t center) {
-            for (std::uint32_t i = 0; i < slots.size(); ++i)
-                near[i] = {space.distance(points[center], points[i]), i};
-            std::swap(near[0], near[center]);  // the hub's own place comes first, whatever is as near
+            for (std::size_t i = 0; i < slots.size(); ++i)
+                near[i] = {space.distance(points[center], points[i]), Position{i}};
+            std::swap(near[0], near[center]);  // the hub's own slot comes first, whatever is as near
             std::sort(near.begin() + 1, near.end());
         };
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
@@ -59,7 +59,7 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
         HubPlacement result{std::vector<Slot>(graph.rank_count()), tries == slots.size() && both_ways_equal};
         result.slots[hub.value] = slots[best];
         for (std::size_t k = 0; k < workers.size(); ++k) {
-            result.slots[workers[k].peer.value] = slots[near[k + 1].position];
+            result.slots[workers[k].peer.value] = slots[near[k + 1].position.value];
         }
         return result;
     });

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/grid_folding.hpp"
 #include "topoloom/place/grid/grid_orders.hpp"
 #include "topoloom/place/grid/paired_halving.hpp"
@@ -149,12 +150,13 @@ class BlocksOnRouters {
         std::vector<std::uint32_t> inside;  // cells of the first block in the order of its slots
         blocking_.list_cells(way.block, 0, inside);
         std::vector<Slot> slots(pattern_.rank_of_cell.size());
-        std::vector<std::uint32_t> at(way.block.size(), 0);
-        std::vector<std::uint32_t> position(grid_.extent.size(), 0);
+        Extents at(way.block.size(), 0);
+        Extents coordinates(grid_.extent.size(), 0);
         for (std::size_t blocks = slots.size() / inside.size(); blocks > 0; --blocks) {
-            way.folding.place(at, reflection, position);
+            way.folding.place(at, reflection, coordinates);
             std::uint64_t router = 0;
-            for (std::size_t d = 0; d < position.size(); ++d) router = router * grid_.extent[d] + position[d];
+            for (std::size_t d = 0; d < coordinates.size(); ++d)
+                router = router * grid_.extent[d] + coordinates[d];
             std::uint32_t origin = 0;
             for (std::size_t i = 0; i < at.size(); ++i) origin += at[i] * way.block[i] * stride_[i];
             for (std::size_t k = 0; k < inside.size(); ++k) {
@@ -226,12 +228,12 @@ void try_lines(const Problem& problem, const GridPattern& pattern, std::size_t t
     std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
     std::sort(slots.begin(), slots.end());
     const GridPoints cells = cells_of(pattern);
-    const GridPoints places = points_of_slots(problem.machine(), slots);
+    const GridPoints slot_points = points_of_slots(problem.machine(), slots);
     std::vector<std::vector<std::uint32_t>> cell_lines;
     for (std::size_t c = 0; c < line_count(cells) && c < tries; ++c)
         cell_lines.push_back(line_through(cells, c));
-    for (std::size_t s = 0; s < line_count(places); ++s) {
-        const std::vector<std::uint32_t> slot_line = line_through(places, s);
+    for (std::size_t s = 0; s < line_count(slot_points); ++s) {
+        const std::vector<std::uint32_t> slot_line = line_through(slot_points, s);
         for (const auto& cell_line : cell_lines) {
             if (tries-- == 0 || best.done()) return;
             std::vector<Slot> placed(cell_line.size());
@@ -293,6 +295,16 @@ std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Me
 Placement place_structure(const Problem& problem, Meter& meter) {
     std::optional<StructuredPlacement> found = place_by_structure(problem, meter);
     return found ? std::move(found->placement) : place_block(problem, meter);
+}
+
+MapperEntry structure_mapper() {
+    return mapper_entry<place_structure>(
+        {.name = "structure",
+         .summary =
+             "recognizes grids, rings, hypercubes, groups and trees; fits boxes and foldings to the machine",
+         .source = "Bhatele, Kale 2008; Hammack, Imrich 2009",
+         .needs = "graph, distances",
+         .serves = Serves::alone});
 }
 
 }  // namespace topoloom

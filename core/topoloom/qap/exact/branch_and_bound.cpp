@@ -17,8 +17,8 @@ namespace topoloom {
 
 namespace {
 
-double costs_bytes(std::size_t ranks, std::size_t places) {
-    return 2 * std::pow(static_cast<double>(ranks) * static_cast<double>(places), 2);
+double costs_bytes(std::size_t ranks, std::size_t slots) {
+    return 2 * std::pow(static_cast<double>(ranks) * static_cast<double>(slots), 2);
 }
 
 /// Subtrees one after the other, each from the best placement of those before: that is what counts, and all that is
@@ -33,7 +33,7 @@ class ParallelSearch {
         divide();
         std::size_t next = 0;
         while (next < subtrees_.size()) next = advance(next);
-        return {best_.place_of_rank, best_.value, std::min(best_.value, open_), nodes_};
+        return {best_.slot_of_rank, best_.value, std::min(best_.value, open_), nodes_};
     }
 
    private:
@@ -50,9 +50,9 @@ class ParallelSearch {
         constexpr std::size_t enough = 64;
         constexpr double max_bytes = 1e9;
         subtrees_.push_back(ground_.root());
-        const double bytes = costs_bytes(subtrees_.front().ranks.size(), ground_.problem.places);
+        const double bytes = costs_bytes(subtrees_.front().ranks.size(), ground_.problem.slots);
         while (!subtrees_.empty() && subtrees_.size() < enough && subtrees_.front().ranks.size() > 1 &&
-               static_cast<double>(subtrees_.size() * ground_.problem.places) * bytes < max_bytes) {
+               static_cast<double>(subtrees_.size() * ground_.problem.slots) * bytes < max_bytes) {
             std::vector<PartialPlacement> deeper;
             PlacementSearch search(ground_, best_, meter_);
             for (PartialPlacement& partial : subtrees_) {
@@ -139,19 +139,18 @@ ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const
                              Meter& meter, int threads) {
     if (start.size() != problem.ranks)
         fail("the placement to start from has ", start.size(), " ranks, but the problem has ", problem.ranks);
-    std::vector<char> taken(problem.places, 0);
-    for (const std::uint32_t place : start) {
-        if (place >= problem.places || std::exchange(taken[place], 1))
-            fail("the placement to start from uses place ", place, " twice, or there are only ",
-                 problem.places);
+    std::vector<char> taken(problem.slots, 0);
+    for (const std::uint32_t slot : start) {
+        if (slot >= problem.slots || std::exchange(taken[slot], 1))
+            fail("the placement to start from uses slot ", slot, " twice, or there are only ", problem.slots);
     }
     const Incumbent best{problem.value(start), {start.begin(), start.end()}};
     const SearchGround ground(problem, best.value);
     return ParallelSearch(ground, best, meter, threads).run();
 }
 
-double branch_and_bound_bytes(std::size_t ranks, std::size_t places) {
-    return costs_bytes(ranks, places) * (1 + static_cast<double>(ranks) / 4);
+double branch_and_bound_bytes(std::size_t ranks, std::size_t slots) {
+    return costs_bytes(ranks, slots) * (1 + static_cast<double>(ranks) / 4);
 }
 
 }  // namespace topoloom

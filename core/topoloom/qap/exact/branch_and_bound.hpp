@@ -12,21 +12,21 @@
 namespace topoloom {
 
 struct ExactResult {
-    std::vector<std::uint32_t> place_of_rank;
+    std::vector<std::uint32_t> slot_of_rank;
     std::int64_t value = 0;
     std::int64_t lower_bound = 0;  // equal to the value unless the search was interrupted
     std::uint64_t nodes = 0;       // partial placements looked at
 };
 
 /// Depth-first branch and bound from a given placement on, with bounds by dual ascent that a partial placement inherits
-/// from the one it extends, branching over the rank or place that leaves the least to do; places that an automorphism of
+/// from the one it extends, branching over the rank or slot that leaves the least to do; slots that an automorphism of
 /// the distances maps on each other are tried once. Same result for any number of threads. Work is counted in pairs of
-/// ranks and places, per sweep. Throws Error unless `start` is a placement.
+/// ranks and slots, per sweep. Throws Error unless `start` is a placement.
 [[nodiscard]] ExactResult branch_and_bound(const QuadraticAssignment& problem,
                                            std::span<const std::uint32_t> start, Meter& meter,
                                            int threads = 0);
 
-/// About what that needs: costs of all pairs of ranks at all pairs of places, for every rank that a search has placed.
-[[nodiscard]] double branch_and_bound_bytes(std::size_t ranks, std::size_t places);
+/// About what that needs: costs of all pairs of ranks at all pairs of slots, for every rank that a search has placed.
+[[nodiscard]] double branch_and_bound_bytes(std::size_t ranks, std::size_t slots);
 
 }  // namespace topoloom

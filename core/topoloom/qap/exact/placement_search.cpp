@@ -15,11 +15,11 @@ namespace {
 std::int64_t common_factor(const QuadraticAssignment& p) {
     std::int64_t distances = 0;
     bool symmetric = true;
-    for (std::size_t j = 0; j < p.places; ++j) {
-        for (std::size_t l = 0; l < p.places; ++l) {
+    for (std::size_t j = 0; j < p.slots; ++j) {
+        for (std::size_t l = 0; l < p.slots; ++l) {
             if (j == l) continue;
-            distances = std::gcd(distances, p.distances[j * p.places + l]);
-            symmetric = symmetric && p.distances[j * p.places + l] == p.distances[l * p.places + j];
+            distances = std::gcd(distances, p.distances[j * p.slots + l]);
+            symmetric = symmetric && p.distances[j * p.slots + l] == p.distances[l * p.slots + j];
         }
     }
     std::int64_t bytes = 0;
@@ -39,7 +39,7 @@ std::int64_t common_factor(const QuadraticAssignment& p) {
 
 SearchGround::SearchGround(const QuadraticAssignment& assignment, std::int64_t value_at_start)
     : problem(assignment),
-      symmetry(assignment.places, problem.distances),
+      symmetry(assignment.slots, problem.distances),
       scale(value_at_start, problem.ranks),
       granularity_(common_factor(assignment)) {}
 
@@ -57,18 +57,18 @@ PartialPlacement SearchGround::root() const {
         if (talks(i)) talking.push_back(i);
     }
     const auto count = static_cast<std::uint32_t>(talking.size());
-    PartialPlacement all{DualAscent(count, problem.places, std::size_t{count} * (count - 1) / 2), talking,
-                         std::vector<std::uint32_t>(problem.places),
+    PartialPlacement all{DualAscent(count, problem.slots, std::size_t{count} * (count - 1) / 2), talking,
+                         std::vector<std::uint32_t>(problem.slots),
                          std::vector<std::uint32_t>(problem.ranks, no_index), problem.alone.empty()};
-    std::iota(all.places.begin(), all.places.end(), 0U);
+    std::iota(all.slots.begin(), all.slots.end(), 0U);
     for (std::uint32_t i = 0; i < count; ++i) {
         for (std::uint32_t k = i + 1; k < count; ++k) {
             all.costs.add_pair(i, k, [&](std::uint32_t j, std::uint32_t l) {
                 return scale.down(problem.pair_cost(talking[i], talking[k], j, l));
             });
         }
-        for (std::uint32_t j = 0; j < problem.places && !problem.alone.empty(); ++j)
-            all.costs.add_single(i, j, scale.down(problem.alone[talking[i] * problem.places + j]));
+        for (std::uint32_t j = 0; j < problem.slots && !problem.alone.empty(); ++j)
+            all.costs.add_single(i, j, scale.down(problem.alone[talking[i] * problem.slots + j]));
     }
     return all;
 }
@@ -98,7 +98,7 @@ std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
     }
     ++nodes_;
     // Sweeps like the last one that may still close the gap. What the first placements gain, all that follow inherit.
-    const std::uint32_t depth = problem_.places - costs.places();
+    const std::uint32_t depth = problem_.slots - costs.slots();
     const std::int64_t patience = std::max(5, depth < 5 ? 32 >> depth : 0);
     constexpr int max_sweeps = 100;
     for (int i = 0; i < max_sweeps; ++i) {
@@ -106,7 +106,7 @@ std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
         costs.sweep();
         if (costs.bound() > limit()) return {};
         rule_out(costs);
-        if (!meter_.spend(std::uint64_t{costs.ranks()} * costs.places())) break;
+        if (!meter_.spend(std::uint64_t{costs.ranks()} * costs.slots())) break;
         const std::int64_t gain = costs.bound() - before;
         if (i > 0 && costs.bound() + patience * gain < limit()) break;
     }
@@ -114,18 +114,18 @@ std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
 }
 
 PartialPlacement PlacementSearch::follow(const PartialPlacement& partial, const Branch& branch) {
-    PartialPlacement next{partial.costs.with(branch.rank, branch.place), partial.ranks, partial.places,
-                          partial.place_of_rank, partial.symmetric};
-    next.place_of_rank[partial.ranks[branch.rank]] = partial.places[branch.place];
+    PartialPlacement next{partial.costs.with(branch.rank, branch.slot), partial.ranks, partial.slots,
+                          partial.slot_of_rank, partial.symmetric};
+    next.slot_of_rank[partial.ranks[branch.rank]] = partial.slots[branch.slot];
     next.ranks.erase(next.ranks.begin() + branch.rank);
-    next.places.erase(next.places.begin() + branch.place);
+    next.slots.erase(next.slots.begin() + branch.slot);
     return next;
 }
 
 void PlacementSearch::rule_out(DualAscent& costs) const {
     const std::int64_t most = limit() - costs.bound();
     for (std::uint32_t i = 0; i < costs.ranks(); ++i) {
-        for (std::uint32_t j = 0; j < costs.places(); ++j) {
+        for (std::uint32_t j = 0; j < costs.slots(); ++j) {
             if (costs.single(i, j) > most) costs.rule_out(i, j);
         }
     }
@@ -134,16 +134,16 @@ void PlacementSearch::rule_out(DualAscent& costs) const {
 std::vector<Branch> PlacementSearch::branches(PartialPlacement& partial) const {
     DualAscent& costs = partial.costs;
     const std::uint32_t ranks = costs.ranks();
-    const std::uint32_t places = costs.places();
-    std::vector<char> only(places, 1);
+    const std::uint32_t slots = costs.slots();
+    std::vector<char> only(slots, 1);
     if (partial.symmetric) partial.symmetric = mark_representatives(partial, only);
     const std::int64_t most = limit();
-    std::vector<std::int64_t> bound(std::size_t{ranks} * places, most + 1);
+    std::vector<std::int64_t> bound(std::size_t{ranks} * slots, most + 1);
     for (std::uint32_t i = 0; i < ranks; ++i) {
-        for (std::uint32_t j = 0; j < places; ++j) {
+        for (std::uint32_t j = 0; j < slots; ++j) {
             if (!only[j] || costs.bound() + costs.single(i, j) > most) continue;
-            bound[i * places + j] = costs.bound_with(i, j);
-            if (bound[i * places + j] > most && !partial.symmetric) costs.rule_out(i, j);
+            bound[i * slots + j] = costs.bound_with(i, j);
+            if (bound[i * slots + j] > most && !partial.symmetric) costs.rule_out(i, j);
         }
     }
     // The smaller the more is settled by its branches.
@@ -154,74 +154,74 @@ std::vector<Branch> PlacementSearch::branches(PartialPlacement& partial) const {
         return sum;
     };
     std::uint32_t rank = 0;
-    std::uint32_t place = no_index;
+    std::uint32_t slot = no_index;
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (std::uint32_t i = 0; i < ranks; ++i) {
-        if (const std::int64_t left = open(i * places, 1, places); left < least) {
+        if (const std::int64_t left = open(i * slots, 1, slots); left < least) {
             least = left;
             rank = i;
         }
     }
-    if (ranks == places && !partial.symmetric) {
-        for (std::uint32_t j = 0; j < places; ++j) {
-            if (const std::int64_t left = open(j, places, ranks); left < least) {
+    if (ranks == slots && !partial.symmetric) {
+        for (std::uint32_t j = 0; j < slots; ++j) {
+            if (const std::int64_t left = open(j, slots, ranks); left < least) {
                 least = left;
-                place = j;
+                slot = j;
             }
         }
     }
     std::vector<Branch> found;
     const auto add = [&](std::uint32_t i, std::uint32_t j) {
-        if (bound[i * places + j] <= most) found.push_back({i, j, bound[i * places + j]});
+        if (bound[i * slots + j] <= most) found.push_back({i, j, bound[i * slots + j]});
     };
-    if (place == no_index) {
-        for (std::uint32_t j = 0; j < places; ++j) add(rank, j);
+    if (slot == no_index) {
+        for (std::uint32_t j = 0; j < slots; ++j) add(rank, j);
     } else {
-        for (std::uint32_t i = 0; i < ranks; ++i) add(i, place);
+        for (std::uint32_t i = 0; i < ranks; ++i) add(i, slot);
     }
     std::ranges::stable_sort(found, {}, &Branch::bound);
     return found;
 }
 
 bool PlacementSearch::mark_representatives(const PartialPlacement& partial, std::vector<char>& only) const {
-    std::vector<char> is_free(problem_.places, 0);
-    for (const std::uint32_t place : partial.places) is_free[place] = 1;
+    std::vector<char> is_free(problem_.slots, 0);
+    for (const std::uint32_t slot : partial.slots) is_free[slot] = 1;
     std::vector<std::uint32_t> fixed;
-    for (std::uint32_t place = 0; place < problem_.places; ++place) {
-        if (!is_free[place]) fixed.push_back(place);
+    for (std::uint32_t slot = 0; slot < problem_.slots; ++slot) {
+        if (!is_free[slot]) fixed.push_back(slot);
     }
     const std::vector<std::uint32_t> orbit = ground_.symmetry.orbits(fixed);
     bool some = false;
-    for (std::size_t j = 0; j < partial.places.size(); ++j) {
-        only[j] = orbit[partial.places[j]] == partial.places[j];
+    for (std::size_t j = 0; j < partial.slots.size(); ++j) {
+        only[j] = orbit[partial.slots[j]] == partial.slots[j];
         some = some || !only[j];
     }
     return some;
 }
 
 void PlacementSearch::finish(const PartialPlacement& partial) {
-    std::vector<std::uint32_t> placement = partial.place_of_rank;
-    std::vector<std::uint32_t> free_places = partial.places;
+    std::vector<std::uint32_t> placement = partial.slot_of_rank;
+    std::vector<std::uint32_t> free_slots = partial.slots;
     std::optional<std::pair<std::int64_t, std::vector<std::uint32_t>>> found;
     const auto fill = [&] {
         std::vector<std::uint32_t> full = placement;
-        std::vector<char> taken(problem_.places, 0);
-        for (const std::uint32_t place : full) {
-            if (place != no_index) taken[place] = 1;
+        std::vector<char> taken(problem_.slots, 0);
+        for (const std::uint32_t slot : full) {
+            if (slot != no_index) taken[slot] = 1;
         }
         std::uint32_t next = 0;
-        for (std::uint32_t& place : full) {
-            if (place != no_index) continue;
+        for (std::uint32_t& slot : full) {
+            if (slot != no_index) continue;
             while (taken[next]) ++next;
-            place = next++;
+            slot = next++;
         }
         const std::int64_t value = problem_.value(full);
         if (!found || value < found->first) found = {value, std::move(full)};
     };
     if (partial.ranks.empty()) fill();
-    for (const std::uint32_t place : free_places) {
+    for (const std::uint32_t slot : free_slots) {
         if (partial.ranks.empty()) break;
-        placement[partial.ranks.front()] = place;
+        placement[partial.ranks.front()] = slot;
         fill();
     }
     if (found->first < best_.value) best_ = {found->first, std::move(found->second)};

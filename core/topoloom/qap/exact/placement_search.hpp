@@ -9,7 +9,7 @@
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/qap/dual_ascent.hpp"
-#include "topoloom/qap/exact/place_symmetry.hpp"
+#include "topoloom/qap/exact/slot_symmetry.hpp"
 #include "topoloom/qap/quadratic_assignment.hpp"
 
 namespace topoloom {
@@ -17,20 +17,20 @@ namespace topoloom {
 /// A partial placement, and what is left to place.
 struct PartialPlacement {
     DualAscent costs;
-    std::vector<std::uint32_t> ranks;   // open ones, as `costs` numbers them
-    std::vector<std::uint32_t> places;  // free ones
-    std::vector<std::uint32_t> place_of_rank;
-    bool symmetric;  // free places may be alike
+    std::vector<std::uint32_t> ranks;  // open ones, as `costs` numbers them
+    std::vector<std::uint32_t> slots;  // free ones
+    std::vector<std::uint32_t> slot_of_rank;
+    bool symmetric;  // free slots may be alike
 };
 
 struct Branch {
-    std::uint32_t rank, place;  // as `costs` numbers them
+    std::uint32_t rank, slot;  // as `costs` numbers them
     std::int64_t bound;
 };
 
 struct Incumbent {
     std::int64_t value;
-    std::vector<std::uint32_t> place_of_rank;
+    std::vector<std::uint32_t> slot_of_rank;
 };
 
 /// What all searches have in common.
@@ -46,7 +46,7 @@ class SearchGround {
     [[nodiscard]] PartialPlacement root() const;
 
     const QuadraticAssignment& problem;
-    const PlaceSymmetry symmetry;
+    const SlotSymmetry symmetry;
     const CostScale scale;
 
    private:
@@ -74,9 +74,9 @@ class PlacementSearch {
     [[nodiscard]] std::int64_t limit() const { return ground_.limit(best_.value); }
 
     void rule_out(DualAscent& costs) const;
-    /// All places for the rank, or all ranks for the place, that leave the least.
+    /// All slots for the rank, or all ranks for the slot, that leave the least.
     std::vector<Branch> branches(PartialPlacement& partial) const;
-    /// Of free places that are alike, the first one; false if none are.
+    /// Of free slots that are alike, the first one; false if none are.
     bool mark_representatives(const PartialPlacement& partial, std::vector<char>& only) const;
     void leave_open(std::int64_t bound) { open_ = std::min(open_, ground_.scale.up(bound)); }
 

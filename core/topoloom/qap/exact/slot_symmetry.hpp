@@ -9,19 +9,19 @@
 namespace topoloom {
 
 /// Automorphisms of a distance matrix: of a torus its translations and reflections, of a tree exchanges of siblings.
-class PlaceSymmetry {
+class SlotSymmetry {
    public:
     /// Row-major, need not be symmetric. Refers to the matrix.
-    PlaceSymmetry(std::size_t places, std::span<const std::int64_t> distances)
-        : places_(static_cast<std::uint32_t>(places)), distances_(distances) {}
+    SlotSymmetry(std::size_t slots, std::span<const std::int64_t> distances)
+        : slots_(static_cast<std::uint32_t>(slots)), distances_(distances) {}
 
-    /// For every place the least one that some automorphism moves it to, of those that leave `fixed` where they are. Two
-    /// places count as different, too, where finding out takes too long.
+    /// For every slot the least one that some automorphism moves it to, of those that leave `fixed` where they are. Two
+    /// slots count as different, too, where finding out takes too long.
     [[nodiscard]] std::vector<std::uint32_t> orbits(std::span<const std::uint32_t> fixed) const;
 
    private:
     class Search;
-    std::uint32_t places_;
+    std::uint32_t slots_;
     std::span<const std::int64_t> distances_;
 };
 

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What rings count as while a torus is divided.
+#pragma once
+
+namespace topoloom {
+
+/// What the rings of a torus that an allocation fills evenly count as.
+enum class FullRings { lines, rings };
+
+}  // namespace topoloom
