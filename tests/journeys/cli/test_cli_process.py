@@ -120,6 +120,19 @@ def searches(pid: int) -> bool:
     return False
 
 
+def let_compute(process: subprocess.Popen[str], seconds: float) -> None:
+    """Wait until a process has computed for some seconds more, or has ended."""
+    end = computed(process.pid) + seconds
+    while process.poll() is None and computed(process.pid) < end:
+        time.sleep(0.02)
+
+
+def computed(pid: int) -> float:
+    """Tell the processor time of a process in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:
     """Send SIGINT to a search that is under way; it must write and say so."""
     process = subprocess.Popen(
@@ -131,7 +144,7 @@ def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:
     )
     while process.poll() is None and not searches(process.pid):
         time.sleep(0.1)
-    time.sleep(1)
+    let_compute(process, 1)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
@@ -253,7 +266,7 @@ def test_ctrl_c_is_heard_while_a_schedule_is_routed() -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(4)  # to load and to begin
+    let_compute(process, 3)  # to load and to begin
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=20)  # the 900 million messages take minutes
     assert process.returncode == 130, errors

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from hwloc_files import HEAD, VIRTUAL, Fake, fakes, pci, two_packages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,100 +22,6 @@ from topoloom.nodes.node_levels import (
     nodes_text,
 )
 from topoloom.nodes.node_parts import COSTS, Device
-
-HEAD = (
-    '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
-)
-
-#: lstopo 2.9 on a virtual machine; some attributes left out.
-VIRTUAL = (
-    HEAD
-    + """<topology version="2.0">
-  <object type="Machine" os_index="0" cpuset="0x00000003" allowed_cpuset="0x00000003">
-    <info name="Backend" value="Linux"/>
-    <info name="HostName" value="node7.cluster"/>
-    <object type="Package" os_index="0" cpuset="0x00000003" gp_index="3">
-      <info name="CPUModel" value="Intel(R) Xeon(R) Processor"/>
-      <object type="NUMANode" os_index="0" cpuset="0x00000003" nodeset="0x00000001">
-        <page_type size="4096" count="2480691"/>
-      </object>
-      <object type="L3Cache" os_index="0" cpuset="0x00000003" cache_size="110100480">
-        <object type="L2Cache" os_index="0" cpuset="0x00000001" cache_size="2097152">
-          <object type="L1Cache" os_index="0" cpuset="0x00000001" depth="1">
-            <object type="Core" os_index="0" cpuset="0x00000001" gp_index="2">
-              <object type="PU" os_index="0" cpuset="0x00000001" gp_index="4"/>
-            </object>
-          </object>
-        </object>
-        <object type="L2Cache" os_index="1" cpuset="0x00000002" cache_size="2097152">
-          <object type="L1Cache" os_index="1" cpuset="0x00000002" depth="1">
-            <object type="Core" os_index="1" cpuset="0x00000002" gp_index="9">
-              <object type="PU" os_index="1" cpuset="0x00000002" gp_index="10"/>
-            </object>
-          </object>
-        </object>
-      </object>
-    </object>
-    <object type="Bridge" gp_index="18" bridge_type="0-1" bridge_pci="0000:[00-00]">
-      <object type="PCIDev" gp_index="17" pci_busid="0000:00:02.0">
-        <object type="OSDev" gp_index="19" name="vda" osdev_type="0">
-          <info name="Size" value="268435456"/>
-        </object>
-        <object type="OSDev" gp_index="20" name="cuda0" osdev_type="5"/>
-      </object>
-    </object>
-  </object>
-  <support name="discovery.pu"/>
-</topology>
-"""
-)
-
-
-@dataclass
-class Fake:
-    """An hwloc topology of equal parts: kinds and how many, from the top."""
-
-    levels: list[tuple[str, int]]
-    #: the kinds at which NUMA nodes hang, as memory children
-    memory: str = ""
-    pus: int = 1
-    lines: list[str] = field(default_factory=list)
-    next_pu: int = 0
-
-    def xml(self) -> str:
-        """Write the file."""
-        self.lines, self.next_pu = ['<topology version="2.0">'], 0
-        self._object("Machine", self.levels)
-        return HEAD + "\n".join([*self.lines, "</topology>"])
-
-    def _object(self, kind: str, below: list[tuple[str, int]]) -> None:
-        first, place = self.next_pu, len(self.lines)
-        self.lines.append("")
-        if kind == "Core":
-            for _ in range(self.pus):
-                cpuset = words(1 << self.next_pu)
-                self.lines.append(
-                    f'<object type="PU" os_index="{self.next_pu}" cpuset="{cpuset}"/>'
-                )
-                self.next_pu += 1
-        elif below:
-            (inner, count), *rest = below
-            for _ in range(count):
-                self._object(inner, rest)
-        cpuset = words((1 << self.next_pu) - (1 << first))
-        self.lines[place] = f'<object type="{kind}" cpuset="{cpuset}">'
-        if kind == self.memory:
-            self.lines[place] += f'<object type="NUMANode" cpuset="{cpuset}"/>'
-        self.lines.append("</object>")
-
-
-def words(mask: int) -> str:
-    """Write a mask as hwloc does: 32-bit words, some of value 0 empty."""
-    parts = []
-    while mask or not parts:
-        parts.append(f"0x{mask & 0xFFFFFFFF:08x}" if mask & 0xFFFFFFFF else "")
-        mask >>= 32
-    return ",".join(reversed(parts)) or "0x0"
 
 
 def text_of(*levels: tuple[str, int], memory: str = "", pus: int = 1) -> str:
@@ -135,40 +41,6 @@ def test_cpus_and_devices_of_a_topology_are_read_and_its_disk_is_not() -> None:
     assert [(d.name, d.kind, d.slots, d.numa, d.pci) for d in node.devices] == [
         ("cuda0", "gpu", (0, 1), 0, "0000:00:02.0")
     ]
-
-
-def pci(*names: tuple[str, int], address: str = "17:00.0") -> str:
-    """Write a PCI device below two bridges, with the names the system has for it."""
-    parts = "".join(
-        f'<object type="OSDev" name="{name}" osdev_type="{kind}"/>'
-        for name, kind in names
-    )
-    bridge = '<object type="Bridge" bridge_type="1-1">'
-    device = f'<object type="PCIDev" pci_busid="0000:{address}">'
-    return f"{bridge}{bridge}{device}{parts}</object></object></object>"
-
-
-def two_packages(first: str, second: str, outside: str = "", version: str = "2") -> str:
-    """Write two packages of two cores with two threads each, and devices in them."""
-    lines = []
-    for package, devices in enumerate((first, second)):
-        mask = 0x33 << 2 * package
-        lines.append(f'<object type="Package" cpuset="{mask:#x}">')
-        lines.append(
-            f'<object type="NUMANode" os_index="{package + 4}" cpuset="{mask:#x}"/>'
-        )
-        for core in (2 * package, 2 * package + 1):
-            lines.append(f'<object type="Core" cpuset="{0x11 << core:#x}">')
-            for pu in (core, core + 4):
-                lines.append(f'<object type="PU" os_index="{pu}" ')
-                lines.append(f'cpuset="{1 << pu:#x}"/>')
-            lines.append("</object>")
-        lines.append(devices + "</object>")
-    body = "".join(lines)
-    return (
-        f'{HEAD}<topology version="{version}.0"><object type="Machine" cpuset="0xff">'
-        f"{body}{outside}</object></topology>"
-    )
 
 
 def test_devices_are_near_to_the_cores_of_what_they_hang_below() -> None:
@@ -239,7 +111,7 @@ def test_an_imported_node_survives_its_description(tmp_path: Path) -> None:
         assert again.distance(1, b) == machine.distance(1, b)
 
 
-@given(st.deferred(lambda: fakes()))
+@given(fakes())
 @settings(max_examples=60, deadline=None)
 def test_levels_are_named_for_what_their_cores_share(fake: Fake) -> None:
     inside, _ = read_inside(fake.xml())
@@ -430,23 +302,6 @@ def slow_distance(inside: Inside, a: int, b: int) -> int:
         and not (kind in ("Die", "Group") and mask in packages)
     ]
     return min(shared, default=16 if len(packages) > 1 else 8)
-
-
-LEVELS = st.tuples(
-    st.lists(st.sampled_from(["Group"]), max_size=1),
-    st.lists(st.sampled_from(["Package"]), max_size=1),
-    st.lists(st.sampled_from(["Die", "Group"]), max_size=2),
-    st.lists(st.sampled_from(["L3Cache"]), max_size=1),
-    st.lists(st.sampled_from(["L2Cache"]), max_size=1),
-).map(lambda lists: [kind for kinds in lists for kind in kinds] + ["Core"])
-
-
-@st.composite
-def fakes(draw: st.DrawFn) -> Fake:
-    kinds = draw(LEVELS)
-    levels = [(kind, draw(st.integers(1, 3))) for kind in kinds]
-    memory = draw(st.sampled_from(["", "Machine", *kinds[:-1]]))
-    return Fake(levels, memory, draw(st.integers(1, 2)))
 
 
 @given(fakes())

@@ -9,6 +9,17 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from simgrid_platforms import (
+    B_TO_C,
+    BACKBONE,
+    BY_SWITCH,
+    HEAD,
+    STAR,
+    cluster,
+    link,
+    route,
+    zone,
+)
 
 from topoloom import Error, Machine
 from topoloom.importers.simgrid.clusters import (
@@ -18,75 +29,6 @@ from topoloom.importers.simgrid.clusters import (
 )
 from topoloom.support.units import parse_bandwidth
 
-HEAD = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-"""
-
-
-def cluster(**attributes: str) -> str:
-    values = {
-        "id": "acme",
-        "prefix": "node-",
-        "radical": "0-11",
-        "suffix": ".acme.org",
-        "speed": "1Gf",
-        "bw": "125MBps",
-        "lat": "50us",
-        **attributes,
-    }
-    words = " ".join(f'{key}="{value}"' for key, value in values.items() if value)
-    return f"{HEAD}  <!-- a rack -->\n  <cluster {words}/>\n</platform>\n"
-
-
-def zone(body: str, routing: str = "Full", hosts: str = "abc") -> str:
-    points = "\n".join(f'    <host id="{name}" speed="1Gf"/>' for name in hosts)
-    return (
-        f'{HEAD}  <zone id="z" routing="{routing}">\n{points}\n{body}\n'
-        "  </zone>\n</platform>\n"
-    )
-
-
-def link(name: str, bandwidth: str = "1GBps", policy: str = "SPLITDUPLEX") -> str:
-    return (
-        f'<link id="{name}" bandwidth="{bandwidth}" latency="1us" '
-        f'sharing_policy="{policy}"/>\n'
-    )
-
-
-def route(source: str, target: str, links: str, symmetrical: str = "") -> str:
-    parts = "".join(f'<link_ctn id="{name}"/>' for name in links.split())
-    how = f' symmetrical="{symmetrical}"' if symmetrical else ""
-    return f'<route src="{source}" dst="{target}"{how}>{parts}</route>\n'
-
-
-BY_SWITCH = (
-    link("up", "2GBps")
-    + link("l1")
-    + link("l2")
-    + '<router id="r"/>'
-    + route("a", "r", "up")
-    + route("b", "r", "l1")
-    + route("c", "r", "l2")
-)
-B_TO_C = route("b", "c", "lb lc")
-STAR = (
-    link("la")
-    + link("lb")
-    + link("lc")
-    + route("a", "b", "la lb")
-    + B_TO_C
-    + route("a", "c", "la lc")
-)
-BACKBONE = (
-    link("la")
-    + link("lb")
-    + link("lc")
-    + link("bb", "5GBps")
-    + route("a", "b", "la bb lb")
-    + route("b", "c", "lb bb lc")
-    + route("a", "c", "la bb lc")
-)
 RATES = ",bandwidth=125000000B/s,latency=5e-05s"
 
 READ = [
@@ -346,12 +288,12 @@ def test_what_no_cluster_says_is_written_route_by_route(text: str) -> None:
     late = {link.get("id"): link.get("latency") for link in zone.iter("link")}
     routes = list(zone.iter("route"))
     assert len(routes) == machine.node_count * (machine.node_count - 1)
-    for route in routes:
+    for listed in routes:
         source, target = (
-            int((route.get(end) or "").removeprefix("node-").removesuffix(".topoloom"))
+            int((listed.get(end) or "").removeprefix("node-").removesuffix(".topoloom"))
             for end in ("src", "dst")
         )
-        names = [part.get("id") for part in route]
+        names = [part.get("id") for part in listed]
         ours = [link for link, _ in machine.route(source, target)]
         assert [name for name in names if name and "link-" in name] == [
             f"link-{link}" for link in ours
@@ -364,7 +306,7 @@ def test_what_no_cluster_says_is_written_route_by_route(text: str) -> None:
         latency = beside + sum(map(machine.latency, ours))
         assert min(float(rate[name][:-3]) for name in names) == slowest
         assert sum(float(late[name][:-1]) for name in names) == pytest.approx(latency)
-        assert route.get("symmetrical") == "NO"
+        assert listed.get("symmetrical") == "NO"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""SimGrid platforms for tests: clusters, and zones that list their routes."""
+
+from __future__ import annotations
+
+HEAD = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+"""
+
+
+def cluster(**attributes: str) -> str:
+    values = {
+        "id": "acme",
+        "prefix": "node-",
+        "radical": "0-11",
+        "suffix": ".acme.org",
+        "speed": "1Gf",
+        "bw": "125MBps",
+        "lat": "50us",
+        **attributes,
+    }
+    words = " ".join(f'{key}="{value}"' for key, value in values.items() if value)
+    return f"{HEAD}  <!-- a rack -->\n  <cluster {words}/>\n</platform>\n"
+
+
+def zone(body: str, routing: str = "Full", hosts: str = "abc") -> str:
+    points = "\n".join(f'    <host id="{name}" speed="1Gf"/>' for name in hosts)
+    return (
+        f'{HEAD}  <zone id="z" routing="{routing}">\n{points}\n{body}\n'
+        "  </zone>\n</platform>\n"
+    )
+
+
+def link(name: str, bandwidth: str = "1GBps", policy: str = "SPLITDUPLEX") -> str:
+    return (
+        f'<link id="{name}" bandwidth="{bandwidth}" latency="1us" '
+        f'sharing_policy="{policy}"/>\n'
+    )
+
+
+def route(source: str, target: str, links: str, symmetrical: str = "") -> str:
+    parts = "".join(f'<link_ctn id="{name}"/>' for name in links.split())
+    how = f' symmetrical="{symmetrical}"' if symmetrical else ""
+    return f'<route src="{source}" dst="{target}"{how}>{parts}</route>\n'
+
+
+BY_SWITCH = (
+    link("up", "2GBps")
+    + link("l1")
+    + link("l2")
+    + '<router id="r"/>'
+    + route("a", "r", "up")
+    + route("b", "r", "l1")
+    + route("c", "r", "l2")
+)
+B_TO_C = route("b", "c", "lb lc")
+STAR = (
+    link("la")
+    + link("lb")
+    + link("lc")
+    + route("a", "b", "la lb")
+    + B_TO_C
+    + route("a", "c", "la lc")
+)
+BACKBONE = (
+    link("la")
+    + link("lb")
+    + link("lc")
+    + link("bb", "5GBps")
+    + route("a", "b", "la bb lb")
+    + route("b", "c", "lb bb lc")
+    + route("a", "c", "la bb lc")
+)

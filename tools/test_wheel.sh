@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs the newest wheel of dist/ in an empty environment, and runs the journeys there. Those under slurm/ need a cluster.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+home=build/wheel/venv
+rm -rf $home
+python3 -m venv $home
+wheel=$(ls -t dist/topoloom-*.whl | head -n 1)
+$home/bin/pip install -q "$wheel[cli,report,bound]" pytest hypothesis playwright
+PATH=$PWD/$home/bin:$PATH
+python -m pytest -q tests/journeys --ignore tests/journeys/slurm
