@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 OPTIONS = {
     "list": (),
     "show": ("--figure",),
-    "predict": ("--bytes", "--processes-per-node"),
+    "predict": ("--sizes", "--processes-per-node"),
     "fit": ("--output", "--round-trip", "--split", "--figure"),
-    "channels": ("--bytes", "--round-trip"),
+    "channels": ("--sizes", "--round-trip"),
 }
 
 

@@ -16,7 +16,7 @@ from topoloom import (
     load_placement,
     objective_value,
 )
-from topoloom.cli.objective import check_objective
+from topoloom.tasks.objective import check_objective
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import topoloom
-from topoloom.cli.reorder_run import Wish
-from topoloom.cli.search import read_search
 from topoloom.preload.reorder import machine_file
+from topoloom.tasks.reorder import Wish
+from topoloom.tasks.search import read_search
 
 
 def allocated(hosts: tuple[str, ...] | None) -> topoloom.AllocatedHosts:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error, Machine
-from topoloom.cli.witnessed import find_witness, run_witnessed
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch
 from topoloom.preload.verify import Proof, Witness
 from topoloom.preload.verify import witness as witness_module
 from topoloom.preload.verify.proof import Seen
+from topoloom.tasks.verified_run import find_witness, run_witnessed
 
 HEAD = "# topoloom-verify 1: rank host cpus cpu verdict\n"
 

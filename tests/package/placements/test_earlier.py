@@ -15,7 +15,7 @@ from topoloom import (
     place,
     ring,
 )
-from topoloom.cli.earlier import earlier_slots, moved
+from topoloom.tasks.previous_placement import earlier_slots, moved
 
 
 def allocate(machine: Machine, nodes: list[int]) -> Allocation:

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import pytest
-
-from topoloom import Machine
 from topoloom.cli.measured import (
     congestion_text,
     counted_hops,
@@ -14,6 +12,8 @@ from topoloom.cli.measured import (
     measure_text,
     objective_text,
 )
+
+from topoloom import Machine
 
 BYTES = Machine("torus:4x4")
 SECONDS = Machine("torus:4x4,bandwidth=1GB/s")

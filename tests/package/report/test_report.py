@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 
 import topoloom
-from topoloom.cli.gaps import gaps, quick_bounds
-from topoloom.cli.problem import launcher_default, measures
 from topoloom.figure.links import busyness
 from topoloom.report import data, text
 from topoloom.report.data import Report, View, node_levels, page_data, told_links
@@ -25,6 +23,8 @@ from topoloom.report.matrix import finest_level, positions
 from topoloom.report.page import render
 from topoloom.report.scene import leaving, scene_of
 from topoloom.report.text import heaviest_pairs
+from topoloom.tasks.optimality_gap import gaps, quick_bounds
+from topoloom.tasks.problem import launcher_default, measures
 
 NASTY = "</script><img src=x onerror=alert(1)>'\"&{{7*7}}"
 _TYPES = {"Uint8": "<u1", "Uint16": "<u2", "Uint32": "<u4", "Float32": "<f4"}

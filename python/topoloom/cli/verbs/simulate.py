@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options import (
-    Allocate,
-    AllocationText,
-    AsJson,
-    CoresPerRank,
-    Fragments,
-    GraphFile,
+from topoloom.cli.options.files import AsJson, GraphFile
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.machines import (
+    AllocationOptions,
     LauncherName,
+    LimitOptions,
     MaybeMachineText,
-    MemoryPerRank,
-    RanksPerNode,
-    Seed,
 )
+from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
     from topoloom._core import Allocation, CommGraph, Placement
@@ -28,6 +24,7 @@ if TYPE_CHECKING:
 DEFAULT = "block"
 
 
+@with_groups
 def command(
     graph: GraphFile,
     placements: Annotated[
@@ -38,6 +35,7 @@ def command(
             "order, what the launcher does, on --machine.",
         ),
     ] = None,
+    *,
     simulator: Annotated[
         str,
         typer.Option(
@@ -49,13 +47,9 @@ def command(
         ),
     ] = "simgrid",
     machine: MaybeMachineText = None,
-    allocation: AllocationText = None,
-    allocate: Allocate = None,
-    fragments: Fragments = None,
+    allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    ranks_per_node: RanksPerNode = None,
-    cores_per_rank: CoresPerRank = 1,
-    memory_per_rank: MemoryPerRank = None,
+    limits: LimitOptions,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -68,11 +62,11 @@ def command(
     first line is 'block', what the launcher does by default.
 
     \b
-    congestion  load of the busiest link divided by its bandwidth
-    predicted   the objective 'time': startups, latencies, and the busiest link, card
-                or memory
-    simulated   from the first to the last message
-    gain        of the simulated time against 'block'
+    congestion      load of the busiest link divided by its bandwidth
+    predicted time  the objective 'time': startups, latencies, and the busiest link,
+                    card or memory
+    simulated time  from the first to the last message
+    gain            of the simulated time against 'block'
     With phases, each is the sum over them.
 
     \b
@@ -82,29 +76,28 @@ def command(
       topoloom simulate p.npz -m torus:4x4x4,bandwidth=10GB/s,latency=100ns
     """
     from topoloom.cli.console import print_json, waiting
-    from topoloom.cli.judged import load_judged
-    from topoloom.cli.ordered import read_order
-    from topoloom.cli.problem import Where, launcher_default
     from topoloom.graphs.phases import load_phases
     from topoloom.simulate import load_simulator
+    from topoloom.tasks.placement_problem import load_placement_problem
+    from topoloom.tasks.problem import Where, launcher_default
 
     simulate = load_simulator(simulator)
-    order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
-    where = Where(allocation, allocate, fragments, seed, order)
+    where = Where(*allowed, seed, limits.order(launcher))
     names = placements or []
     wanted: list[str | None] = [*names] or [None]
     first, *others = [
-        load_judged("simulate", graph, name, machine, where) for name in wanted
+        load_placement_problem("simulate", graph, name, machine, where)
+        for name in wanted
     ]
     for name, other in zip(names[1:], others, strict=True):
         _check_same_machine(name, other.allocation, names[0], first.allocation)
     phases = load_phases(graph) or [first.graph]
     default = launcher_default(first.graph, first.allocation, first.shared)
     cases = [_Case("", DEFAULT, first.allocation, default)]
-    for name, judged in zip(names, [first, *others], strict=False):
-        assert judged.placed is not None
-        mapper, slots = judged.placed.mapper, judged.placed.placement
-        cases.append(_Case(name, mapper, judged.allocation, slots))
+    for name, given in zip(names, [first, *others], strict=False):
+        assert given.file is not None
+        mapper, slots = given.file.mapper, given.file.placement
+        cases.append(_Case(name, mapper, given.allocation, slots))
     the_machine = first.allocation.machine
     results = []
     for number, case in enumerate(cases, start=1):
@@ -191,6 +184,7 @@ class _Case(NamedTuple):
 
 def _print(document: dict[str, Any], machine: str) -> None:
     from topoloom.cli.console import print_table
+    from topoloom.placements.measures import MEASURES
     from topoloom.support.gain import gain, percent
     from topoloom.support.units import counted, format_count, format_seconds
 
@@ -207,7 +201,9 @@ def _print(document: dict[str, Any], machine: str) -> None:
         ]
         for result in results
     ]
-    columns = ["placement", "hop-bytes", "congestion", "predicted", "simulated", "gain"]
+    measures = ("hop_bytes", "congestion_max", "predicted_seconds")
+    titles = (MEASURES[name].heading for name in measures)
+    columns = ["placement", *titles, "simulated\ntime", "gain"]
     title = (
         f"{counted(document['ranks'], 'rank')} on {machine}, by {document['simulator']}"
     )

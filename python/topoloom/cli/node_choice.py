@@ -19,7 +19,7 @@ from topoloom._core import (
 from topoloom.allocations.allocation_file import AllocatedHosts
 
 if TYPE_CHECKING:
-    from topoloom.cli.search import Search
+    from topoloom.tasks.search import Search
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Choice:
     def print(self) -> None:
         """Say what was found, for people."""
         from topoloom.cli.console import print_table
+        from topoloom.placements.measures import measure_title
         from topoloom.support.gain import gain, percent
         from topoloom.support.units import format_count
 
@@ -62,13 +63,13 @@ class Choice:
             shown = format_count(value) if self.found is not None else f"{value:.3f}"
             change = "" if name == "first" else percent(gain(base, value))
             rows.append((names[name], shown, change))
-        print_table(["nodes", self.measure.replace("_", " "), "gain"], rows)
+        print_table(["nodes", measure_title(self.measure), "gain"], rows)
 
     def save_placement(self, path: Path) -> None:
         """Write where the ranks go."""
         from topoloom._core import judge
-        from topoloom.cli.problem import measures
-        from topoloom.cli.typed import typed
+        from topoloom.cli.command_line import command_line
+        from topoloom.placements.measures import measure_values
         from topoloom.placements.placement_file import PlacementFile, save_placement
 
         assert self.found is not None
@@ -81,11 +82,11 @@ class Choice:
                 allocation=self.allocation,
                 placement=self.found.placement,
                 hosts=self.hosts,
-                values=measures(judge(*on)),
+                values=measure_values(judge(*on)),
                 mapper=self.mapper or "",
                 seed=self.seed,
                 work=self.found.work,
-                command=typed.get(),
+                command=command_line.get(),
             ),
         )
 
@@ -98,7 +99,7 @@ def chosen_nodes(
     search: Search,
 ) -> Choice:
     """Choose `nodes` of the free nodes, or as many as the pattern needs."""
-    from topoloom.cli.problem import at_least
+    from topoloom.support.checks import at_least
 
     if nodes is not None:
         at_least("--nodes", nodes, 1)

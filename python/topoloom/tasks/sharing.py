@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From options to how ranks may share slots."""
+"""How ranks may share slots."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from topoloom.support.files import read_text
 class Sharing(NamedTuple):
     """What a slot may hold, in the words of `topoloom.place`."""
 
-    imbalance: float | None
-    capacities: list[float] | None
+    imbalance: float | None = None
+    capacities: list[float] | None = None
 
     @property
     def allowed(self) -> bool:
@@ -28,15 +28,11 @@ class Sharing(NamedTuple):
         return self.allowed and graph.rank_count > allocation.slot_count
 
 
-def read_sharing(imbalance: float | None, capacities: Path | None) -> Sharing:
-    """Check what the options say, and read the file of capacities."""
-    if imbalance is not None and capacities is not None:
-        raise Error("--imbalance and --capacities exclude each other; give one of them")
-    room = _read_capacities(capacities) if capacities is not None else None
-    return Sharing(imbalance, room)
+NO_SHARING = Sharing()
 
 
-def _read_capacities(path: Path) -> list[float]:
+def read_capacities(path: Path) -> list[float]:
+    """Read a file with the load that each slot may hold, one number per line."""
     numbers = []
     for line, text in enumerate(read_text(path).splitlines(), start=1):
         if not text.strip():
@@ -46,7 +42,7 @@ def _read_capacities(path: Path) -> list[float]:
         except ValueError:
             raise Error(
                 f"{path}:{line}: '{text.strip()}' is not a number; "
-                "expected one capacity a line"
+                "expected one capacity per line"
             ) from None
         if not 0 <= number < float("inf"):
             raise Error(f"{path}:{line}: a capacity must be 0 or more, not {number:g}")
