@@ -15,7 +15,7 @@ from topoloom import (
     place,
     ring,
 )
-from topoloom.tasks.previous_placement import earlier_slots, moved
+from topoloom.tasks.previous_placement import moved, previous_slots
 
 
 def allocate(machine: Machine, nodes: list[int]) -> Allocation:
@@ -42,7 +42,7 @@ def find(
     ranks: int = 4,
 ) -> list[int]:
     now = allocate(Machine(machine), nodes)
-    slots: list[int] = earlier_slots(before, now, tuple(hosts or "") or None, ranks)
+    slots: list[int] = previous_slots(before, now, tuple(hosts or "") or None, ranks)
     return list(slots)
 
 

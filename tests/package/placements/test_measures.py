@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import pytest
-from topoloom.cli.measured import (
+
+from topoloom import Machine
+from topoloom.placements.measures import (
     congestion_text,
     counted_hops,
     gain_text,
-    measure_name,
     measure_text,
+    measure_title,
     objective_text,
 )
-
-from topoloom import Machine
 
 BYTES = Machine("torus:4x4")
 SECONDS = Machine("torus:4x4,bandwidth=1GB/s")
@@ -69,10 +69,10 @@ def test_objectives_have_theirs(
 
 
 def test_names_are_words() -> None:
-    assert measure_name("predicted_seconds", SECONDS) == "predicted time"
-    assert measure_name("inter_node_bytes", SECONDS) == "bytes between nodes"
-    assert measure_name("inter_node_max", SECONDS) == "most in or out of a node"
-    assert measure_name("dilation_average", SECONDS) == "dilation average"
+    assert measure_title("predicted_seconds", SECONDS) == "predicted time"
+    assert measure_title("inter_node_bytes", SECONDS) == "bytes between nodes"
+    assert measure_title("inter_node_max", SECONDS) == "most in or out of a node"
+    assert measure_title("dilation_average", SECONDS) == "dilation, average"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_names_are_words() -> None:
     ],
 )
 def test_hops_that_are_weighed_are_called_distances(text: str, name: str) -> None:
-    assert measure_name("hops_per_byte", Machine(text)) == name
+    assert measure_title("hops_per_byte", Machine(text)) == name
 
 
 @pytest.mark.parametrize(
