@@ -75,7 +75,7 @@ Topoloom decides which rank of your MPI program runs on which core,
 and says how much that saves.
 
 \b
-The usual way:
+The usual steps:
   topoloom record -o app.npz -- mpirun -n 64 ./app   who talks to whom
   topoloom compare app.npz --machine torus:4x4x4     which mapper is best here
   topoloom map app.npz --machine torus:4x4x4 -o x.json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom collective` goes by: costs of messages, and where the ranks are."""
+"""The setting of `topoloom collective`: costs of messages, and where the ranks are."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Setting(NamedTuple):
 def read_setting(
     call: Call, model: str | None, machine: str | None, where: Any, placement: Any
 ) -> Setting:
-    """Read what messages cost and where the ranks are; refuse what tells too little."""
+    """Read what messages cost and where the ranks are; refuse what is incomplete."""
     from topoloom._core import Error
     from topoloom.model.named import load_model
     from topoloom.tasks.problem import Where

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several jobs on one machine, placed so that they are least in each other's way.
+"""Several jobs on one machine, placed to keep out of each other's way.
 
 What a job has of its placement is the value of the objective on the links that it
 uses, with what the others send there. The jobs together have that of the worst one,

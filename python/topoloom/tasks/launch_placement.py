@@ -22,7 +22,7 @@ def load_host_placement(
     file = load_placement(placement)
     if file.placement.shared:
         raise Error(
-            f"{placement} lets ranks share slots, which no launcher can be told; "
+            f"{placement} lets ranks share slots, which no launcher supports; "
             "map without --imbalance and --capacities"
         )
     return host_placement(

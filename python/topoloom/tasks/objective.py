@@ -36,7 +36,7 @@ PROVEN = "the mapper exact proves these"
 
 
 class Objective(NamedTuple):
-    """What to minimize, in the words of `topoloom.place` and `objective_value`."""
+    """What to minimize, as `topoloom.place` and `objective_value` take it."""
 
     objective: str
     phases: list[CommGraph]

@@ -27,7 +27,7 @@ def previous_slots(
     machine, before = allocation.machine, previous.machine
     if machine.slots_per_node != before.slots_per_node:
         raise Error(
-            "the earlier placement is for nodes of "
+            "the previous placement is for nodes of "
             f"{counted(before.slots_per_node, 'slot')}, but those of "
             f"{machine.text} have {machine.slots_per_node}"
         )
@@ -43,8 +43,8 @@ def previous_slots(
         node_of = {node: node for node in previous.allocation.nodes.tolist()}
     else:
         raise Error(
-            f"the earlier placement is for {before.text}, not {machine.text}, and "
-            "without host names on both sides nothing tells which nodes are the same"
+            f"the previous placement is for {before.text}, not {machine.text}, and "
+            "without host names on both sides it is unknown which nodes are the same"
         )
     slots = np.full(ranks, -1, dtype=np.int64)
     per_node = machine.slots_per_node

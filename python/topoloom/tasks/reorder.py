@@ -45,7 +45,7 @@ class ReorderOptions(NamedTuple):
 
 
 class Reordered(NamedTuple):
-    """The command as it was run, and a line for each of its MPI programs."""
+    """The command as it was run, and one line for each of its MPI programs."""
 
     status: int
     command: list[str]

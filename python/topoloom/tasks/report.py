@@ -89,7 +89,7 @@ def _values(made: list[Made], views: list[View]) -> list[float]:
 
 
 def _names(made: list[Made]) -> list[str]:
-    """Name placements by mapper where that tells them apart, else by file."""
+    """Name placements by mapper where that distinguishes them, else by file."""
     stems = [Path(one.path).stem for one in made]
     mappers = [one.file.mapper or stem for one, stem in zip(made, stems, strict=True)]
     for names in (mappers, stems):

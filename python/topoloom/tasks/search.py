@@ -12,7 +12,7 @@ Progress = Callable[[int], bool]
 
 
 class Search(NamedTuple):
-    """How to search, in the words of `topoloom.place` and `topoloom.choose_nodes`."""
+    """How to search, as `topoloom.place` and `topoloom.choose_nodes` take it."""
 
     seed: int = 1
     seconds: float | None = None

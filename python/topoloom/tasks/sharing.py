@@ -11,7 +11,7 @@ from topoloom.support.files import read_text
 
 
 class Sharing(NamedTuple):
-    """What a slot may hold, in the words of `topoloom.place`."""
+    """What a slot may hold, as `topoloom.place` takes it."""
 
     imbalance: float | None = None
     capacities: list[float] | None = None

@@ -54,9 +54,9 @@ ObjectiveName = Annotated[
     typer.Option(
         "--objective",
         metavar="NAME",
-        help="What to minimize: hop-bytes, congestion, congestion-soft, time, a mix as "
-        "'weighted(hop-bytes=1;congestion=2)', or auto: time, or hop-bytes where "
-        "bandwidths are unknown or messages short.",
+        help="What to minimize: hop-bytes, congestion, congestion-soft, time, a mix "
+        "such as 'weighted(hop-bytes=1;congestion=2)', or auto: time, or hop-bytes "
+        "where bandwidths are unknown or messages short.",
         autocompletion=complete.objectives,
     ),
 ]
@@ -91,7 +91,7 @@ class ObjectiveOptions(NamedTuple):
         typer.Option(
             "--background",
             metavar="FILE",
-            help="What others send meanwhile: loads of links, from 'topoloom judge "
+            help="Traffic of other jobs: loads of links, from 'topoloom judge "
             "--loads', or another job's GRAPH,PLACEMENT; may be given several times.",
         ),
     ] = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom allocate`: choose nodes, make a ragged allocation, or look at one."""
+"""`topoloom allocate`: choose nodes, generate an allocation, or show one."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def command(
     figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
-    """Choose nodes for a job, make a ragged allocation, or look at one.
+    """Choose nodes for a job, or show or generate an allocation.
 
     --choose picks from the free nodes those on which the --pattern has the fewest
     hop-bytes, before the job runs; without a pattern, those that lie closest together.
@@ -106,7 +106,7 @@ def command(
     if pattern is None and write_placement is not None:
         raise Error("--write-placement needs --pattern, whose ranks are placed")
     if allocation is not None and (choose is not None or nodes is not None):
-        raise Error("--allocation is looked at as it is; leave out --choose and -N")
+        raise Error("--allocation is shown as it is; leave out --choose and -N")
     the_machine, described = load_described(machine)
     hosts = described.hosts
     others: dict[str, Any] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom axes`: which parallelism axis goes where on a machine for AI training."""
+"""`topoloom axes`: map tensor, data and pipeline axes onto a machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def command(
         typer.Option(
             "--mesh",
             metavar="AXIS=SIZE,...",
-            help="The axes and their sizes, as in tp=8,cp=2,pp=4,dp=16.",
+            help="The axes and their sizes, such as tp=8,cp=2,pp=4,dp=16.",
         ),
     ],
     traffic: Annotated[
@@ -30,9 +30,9 @@ def command(
         typer.Option(
             "--traffic",
             metavar="AXIS=BYTES,...",
-            help="Bytes that each rank sends along an axis in a step, as in tp=2GiB or "
-            "ep=all-to-all:64MiB; the others are ring, halving and chain. dp+ep=1GiB "
-            "goes along both as one.",
+            help="Bytes that each rank sends along an axis per step, such as tp=2GiB "
+            "or ep=all-to-all:64MiB; the others are ring, halving and chain. "
+            "dp+ep=1GiB goes along both as one.",
         ),
     ],
     machine: MachineText,
@@ -57,7 +57,7 @@ def command(
     write_pattern: WritePattern = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find which axis of a training job goes where.
+    """Map the axes of a training job onto a machine.
 
     Which axis lies inside an NVLink domain, along which axis of a torus, over which
     rails: the order of the axes, split where that helps, with the least time for what
@@ -65,7 +65,7 @@ def command(
     with the order tp-cp-ep-dp-pp, the first the fastest, on the slots as allocated.
     Axes of other names follow as they are written.
 
-    Unless told otherwise, ep sends all-to-all and pp along a chain, others in rings.
+    By default ep sends all-to-all and pp along a chain, others in rings.
     Slots may be left over. A device is a slot, by its position in the allocation.
 
     \b

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom bound`: prove how good any placement can be at most."""
+"""`topoloom bound`: prove lower bounds on the objective."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def command(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Prove how good any placement of these ranks on these slots can be at most.
+    """Prove lower bounds on the objective for any placement of these ranks.
 
     No placement has fewer hop-bytes, or less congestion, than is printed. With a
     PLACEMENT the gap is its value divided by that: 1 says that it is the best there
     is. --time and --work, or Ctrl-C, end the search for better proofs.
 
     \b
-    hop-bytes   by what every rank's messages cost at least (sparse, gilmore-lawler),
+    hop-bytes   by the least that every rank's messages cost (sparse, gilmore-lawler),
                 by eigenvalues (projection) or by dual ascent
     congestion  by the bytes that must leave a part of the machine (cut) or a rank
                 (injection), by all bytes on all links (average), or by a linear
@@ -88,7 +88,9 @@ def command(
             "--imbalance or --capacities"
         )
     if lp and share.allowed:
-        raise Error("--lp is for one rank a slot, without --imbalance or --capacities")
+        raise Error(
+            "--lp is for one rank per slot, without --imbalance or --capacities"
+        )
     start = perf_counter()
     with watching("searching for proofs", search) as watch:
         relaxation, left = None, search.seconds

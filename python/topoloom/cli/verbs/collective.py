@@ -231,7 +231,7 @@ def _split(text: str) -> list[str]:
 def _order(
     call: Call, setting: Setting, seed: int, threads: int
 ) -> tuple[Together, bool]:
-    """Order the ranks; also tell whether Ctrl-C has ended that."""
+    """Order the ranks; also say whether Ctrl-C has ended that."""
     from topoloom._core import Error
     from topoloom.cli.console import watching
     from topoloom.schedules.together import optimize_together

@@ -128,7 +128,7 @@ def _naming(file: Path, how: str) -> str:
     return re.sub(r'"FILE"|\bFILE\b', name, how)
 
 
-#: Ranks that are elsewhere, of which --check prints a line each.
+#: Ranks that are elsewhere, of which --check prints one line each.
 MAX_NAMED = 20
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom grid`: what collectives along the lines of a process grid cost."""
+"""`topoloom grid`: off-node traffic along the axes of a process grid."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def command(
     """Measure off-node traffic along the axes of a process grid, beside block order.
 
     Programs on grids talk along rows and columns, all of them at once. The more ranks
-    of a node have the next one of their line on another node, the more messages share
-    its channels.
+    of a node have their next neighbor on another node, the more messages share its
+    channels.
 
     \b
     external links  messages that leave a node at once: the most of any node, by axis,

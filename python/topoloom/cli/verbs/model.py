@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom model`: what messages cost by their size, from a name, a file or a fit."""
+"""`topoloom model`: message costs by size, from a name, a file or a fit."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def command(
     figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
-    """Model what a message costs: alpha + bytes * beta, line by line.
+    """Model the cost of a message: alpha + bytes * beta, line by line.
 
     \b
     list      the models that ship with Topoloom, and where they are from
     show      the lines of a model, and what messages cost beside them
     predict   times of messages: from one to the next of a process that sends several,
               and until the first has arrived
-    fit       make a model of measured times: a CSV file with the header size,time
+    fit       fit a model to measured times: a CSV file with the header size,time
     channels  how many messages a node carries at once as fast as one: a CSV file
               with the header pairs,time, round trips of as many pairs at once
 

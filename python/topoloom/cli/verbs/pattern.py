@@ -50,9 +50,7 @@ def command(
     amount: Bytes = "1024",
     periodic: Annotated[
         bool,
-        typer.Option(
-            "--periodic/--open", help="Do the edges of the grid meet, or end?"
-        ),
+        typer.Option("--periodic/--open", help="Whether the grid wraps around."),
     ] = True,
     root: Root = 0,
     degree: Annotated[

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom record`: watch an MPI program run, write who talks to whom."""
+"""`topoloom record`: record who sends how much to whom in an MPI program."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _recorded_graph(path: Path, file: PlacementFile) -> str:
     from topoloom._core import Error
 
     if not file.graph:
-        raise Error(f"{path} does not say for which pattern it is; name it: -g GRAPH")
+        raise Error(f"{path} does not say which pattern it is for; name it: -g GRAPH")
     for graph in (Path(file.graph), path.parent / file.graph):
         if graph.exists():
             return str(graph)

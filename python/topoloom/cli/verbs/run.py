@@ -92,7 +92,7 @@ def command(
     that places its ranks by itself is refused, before anything runs if it says how many
     they are. (--world starts it as it is.)
 
-    As the program starts, each rank tells where it is, and one line says whether all
+    As the program starts, each rank reports where it is, and one line says whether all
     are where the placement puts them, or names those that are not.
 
     Of an allocation with more slots than ranks, those are used that the command's

@@ -53,7 +53,7 @@ def command(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate what placements take, beside the time that we predict.
+    """Simulate how long messages take, beside the time that we predict.
 
     Every rank sends one message to each that it has some for, at once, and waits until
     all is sent and received; so round by round until no messages are left, then comes
@@ -170,7 +170,7 @@ class _Case(NamedTuple):
         from topoloom._core import CommGraph, Placement, objective_value
         from topoloom.graphs.phases import edge_rows
 
-        # Objectives are of one rank a slot: those that share one count as one.
+        # Objectives are for one rank per slot: ranks that share one count as one.
         slots, place = np.unique(self.placement.slots, return_inverse=True)
         on = (self.allocation, Placement(self.allocation, slots))
         found = 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom steps`: in which steps of a schedule messages meet on links."""
+"""`topoloom steps`: which steps of a schedule cause link contention."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def command(
             "--find",
             metavar="routes|any-ascent",
             help="Look for an order of the nodes in which messages meet in fewer "
-            "rounds: on the machine's routes, or whichever ways they climb a fat tree.",
+            "rounds: on the machine's routes, or whichever they take up a fat tree.",
             autocompletion=complete.meetings,
         ),
     ] = None,
@@ -64,8 +64,8 @@ def command(
     rounds   of the schedule that take the step
     links    on which messages meet on the routes of the machine, and how many on one
     subtrees of a fat tree that messages enter from several, and how many of them may
-             meet on one link; where there are none, no two meet whichever ways they
-             climb, so that adaptive routing has nothing to avoid
+             meet on one link; where there are none, no two meet whichever routes
+             they take, so that adaptive routing has nothing to avoid
 
     For prefix sends --find any-ascent also names positions with gaps, between which
     they meet nowhere, in more rounds.
@@ -87,7 +87,7 @@ def command(
     if output is not None and find is None:
         raise Error("-o writes the order that --find finds; give both")
     if find is not None and find not in complete.MEETINGS:
-        raise Error(unknown_name("way to meet", find, complete.MEETINGS))
+        raise Error(unknown_name("kind of routes", find, complete.MEETINGS))
     the_machine, described = load_described(machine)
     where = choose_allocation(the_machine, described, Where(*allowed, seed))
     nodes = where.allocation.nodes.tolist()

@@ -46,14 +46,14 @@ def command(
     Roots and members are nodes by their position in the allocation.
 
     \b
-    routes        the routes from the root: on a torus the dimension-ordered tree
-    last          fat trees: up by the last parent, as simple switches do
-    least-loaded  fat trees: up by the parent with the fewest trees through it
-    disjoint      tori: two trees for every axis, without a common link; each carries
-                  its share of the message
-    most a link   messages through the busiest link between switches or routers, where
-                  each root sends one
-    most a switch trees through the busiest switch, or router
+    routes          the routes from the root: on a torus the dimension-ordered tree
+    last            fat trees: up by the last parent, as simple switches do
+    least-loaded    fat trees: up by the parent with the fewest trees through it
+    disjoint        tori: two trees for every axis, without a common link; each
+                    carries its share of the message
+    max per link    messages through the busiest link between switches or routers,
+                    where each root sends one
+    max per switch  trees through the busiest switch, or router
 
     \b
     Examples:
@@ -166,6 +166,6 @@ def _print(machine: Machine, document: dict[str, Any]) -> None:
         f"{counted(roots, 'root')}, {document['members']} members each, "
         f"on {machine.name}"
     )
-    columns = ["", "trees", "links", "depth", "most a link", "most a switch"]
+    columns = ["", "trees", "links", "depth", "max per link", "max per switch"]
     print_facts([], title)
     print_table(columns, rows)

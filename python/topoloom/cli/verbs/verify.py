@@ -21,12 +21,12 @@ def command(
     """Run an MPI program as it is, and compare where its ranks are with a placement.
 
     The command is not changed: it places its ranks itself, by a rankfile, a hostfile or
-    the launcher's own order. As the program starts, each rank tells its host and the
-    CPUs that it may run on; ranks that are elsewhere are named, one a line.
+    the launcher's own order. As the program starts, each rank reports its host and the
+    CPUs that it may run on; ranks that are elsewhere are named, one per line.
 
     The exit status is the program's, or 1 if it ended well but its ranks are not where
     they should be, or nothing could be found out. Ranks that may run on more CPUs than
-    those of their slot are told; they count as elsewhere only with --bind.
+    those of their slot are reported; they count as elsewhere only with --bind.
 
     \b
     Examples:
