@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import pytest
 
-from topoloom import Machine
+from topoloom._core import Allocation, Machine, judge, place, ring
 from topoloom.placements.measures import (
+    MEASURES,
     congestion_text,
     counted_hops,
     gain_text,
     measure_text,
     measure_title,
+    measure_values,
     objective_text,
 )
 
@@ -115,3 +117,16 @@ def test_one_hop_is_one() -> None:
         "2 hops",
         "1,234 hops",
     ]
+
+
+def test_titles_are_unique_and_keys_are_those_of_judgements() -> None:
+    titles = [measure.title for measure in MEASURES.values()]
+    assert len(set(titles)) == len(titles)
+    machine = Machine("torus:4x4")
+    where = Allocation.whole(machine)
+    judgement = judge(ring(16), where, place(ring(16), where, "block")[0])
+    assert set(measure_values(judgement)) < MEASURES.keys()
+    assert set(measure_values(judgement, shared=True)) == MEASURES.keys() - {
+        "predicted_seconds",
+        "minimal_share",
+    }
