@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choosing nodes among free ones, by a pattern or by distance, and what that gains."""
+"""Choosing nodes among free ones, by a graph or by distance, and what that gains."""
 
 from __future__ import annotations
 
@@ -94,17 +94,17 @@ class Choice:
 def chosen_nodes(
     listed: AllocatedHosts,
     nodes: int | None,
-    pattern: str | None,
+    graph_file: str | None,
     effort: str | None,
     search: Search,
 ) -> Choice:
-    """Choose `nodes` of the free nodes, or as many as the pattern needs."""
+    """Choose `nodes` of the free nodes, or as many as the graph needs."""
     from topoloom.support.checks import at_least
 
     if nodes is not None:
         at_least("--nodes", nodes, 1)
-    if pattern is not None:
-        return _for_pattern(listed, nodes, pattern, effort, search)
+    if graph_file is not None:
+        return _for_graph(listed, nodes, graph_file, effort, search)
     if nodes is None:
         raise Error("say how many nodes to choose, with --nodes")
     return _closest(listed, nodes, search.seed)
@@ -136,10 +136,10 @@ def _names(free: AllocatedHosts, chosen: Allocation) -> tuple[str, ...] | None:
     return tuple(names[node] for node in chosen.nodes.tolist())
 
 
-def _for_pattern(
+def _for_graph(
     listed: AllocatedHosts,
     nodes: int | None,
-    pattern: str,
+    graph_file: str,
     effort: str | None,
     search: Search,
 ) -> Choice:
@@ -148,7 +148,7 @@ def _for_pattern(
     from topoloom.graphs.graph_file import load_graph
 
     free = listed.allocation
-    graph = load_graph(pattern)
+    graph = load_graph(graph_file)
     needed = -(-graph.rank_count // free.machine.slots_per_node)
     mapper = "auto" if effort is None else f"auto(effort={effort})"
     count = needed if nodes is None else nodes
@@ -163,7 +163,7 @@ def _for_pattern(
     return Choice(
         found.allocation,
         _names(listed, found.allocation),
-        f"{count} of {len(free.nodes)} free nodes, chosen for {pattern}",
+        f"{count} of {len(free.nodes)} free nodes, chosen for {graph_file}",
         "hop_bytes",
         values,
         search.seed,

@@ -9,7 +9,7 @@ fewer hop-bytes are better.
 Jobs with slots of their own are placed each for itself at first. Then one after the
 other is placed again beside what all others send, and stays there if the jobs together
 are better off, until nobody's turn brings anything (best responses, as in congestion
-games). Jobs with one pool of slots are placed as a single pattern.
+games). Jobs with one pool of slots are placed as a single graph.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Budget:
         share: float,
         background: Loads | None = None,
     ) -> Placement:
-        """Place a pattern with a share of the whole budget, or what is left of it."""
+        """Place a graph with a share of the whole budget, or what is left of it."""
         seconds = work = None
         if self._seconds is not None:
             seconds = max(0.0, min(share * self._seconds, self._seconds_left()))
@@ -165,9 +165,9 @@ def place_jointly(jobs: Sequence[Job], budget: Budget) -> JointPlacement:
 
 
 def place_in_pool(
-    patterns: Sequence[tuple[str, CommGraph]], pool: Allocation, budget: Budget
+    graphs: Sequence[tuple[str, CommGraph]], pool: Allocation, budget: Budget
 ) -> JointPlacement:
-    """Place jobs, given by name and pattern, that share a pool of slots.
+    """Place jobs, given by name and graph, that share a pool of slots.
 
     Apart, each job gets the first slots that are left.
 
@@ -176,18 +176,18 @@ def place_in_pool(
     topoloom.Error
         If the pool has too few slots.
     """
-    ends = np.cumsum([graph.rank_count for _, graph in patterns])
+    ends = np.cumsum([graph.rank_count for _, graph in graphs])
     if ends[-1] > pool.slot_count:
         raise Error(
             f"the jobs have {ends[-1]} ranks together, but the allocation has only "
             f"{counted(pool.slot_count, 'slot')}"
         )
     parts = np.split(pool.slots[: ends[-1]], ends[:-1])
-    share = 0.5 / len(patterns)
-    alone, apart = _place_apart(_jobs_on(patterns, parts, pool), budget, share)
-    one = budget.place(_union([graph for _, graph in patterns]), pool, 0.5)
+    share = 0.5 / len(graphs)
+    alone, apart = _place_apart(_jobs_on(graphs, parts, pool), budget, share)
+    one = budget.place(_union([graph for _, graph in graphs]), pool, 0.5)
     slots = np.split(one.slots, ends[:-1])
-    jobs = _jobs_on(patterns, slots, pool)
+    jobs = _jobs_on(graphs, slots, pool)
     placements = [
         Placement(job.allocation, own) for job, own in zip(jobs, slots, strict=True)
     ]
@@ -242,14 +242,14 @@ def _refuse_overlap(jobs: Sequence[Job]) -> None:
 
 
 def _jobs_on(
-    patterns: Sequence[tuple[str, CommGraph]],
+    graphs: Sequence[tuple[str, CommGraph]],
     slots: Sequence[NDArray[np.uint32]],
     pool: Allocation,
 ) -> list[Job]:
     """Give each job its slots of the pool, in the order of the pool."""
     machine = pool.machine
     jobs = []
-    for (name, graph), own in zip(patterns, slots, strict=True):
+    for (name, graph), own in zip(graphs, slots, strict=True):
         held = pool.slots[np.isin(pool.slots, own)]
         nodes = pool.nodes[np.isin(pool.nodes, held // machine.slots_per_node)]
         jobs.append(Job(name, graph, Allocation(machine, nodes, held)))
@@ -257,7 +257,7 @@ def _jobs_on(
 
 
 def _union(graphs: Sequence[CommGraph]) -> CommGraph:
-    """Put patterns side by side, without a message between them."""
+    """Put graphs side by side, without a message between them."""
     ranks = np.cumsum([0] + [graph.rank_count for graph in graphs[:-1]])
     edges = np.cumsum([0] + [graph.edge_count for graph in graphs])
     firsts = [

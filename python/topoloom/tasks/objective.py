@@ -38,9 +38,9 @@ PROVEN = "the mapper exact proves these"
 class Objective(NamedTuple):
     """What to minimize, as `topoloom.place` and `objective_value` take it."""
 
-    objective: str
-    phases: list[CommGraph]
-    background: Loads | None
+    objective: str = AUTO
+    phases: Sequence[CommGraph] = ()
+    background: Loads | None = None
     reason: str = ""  # why it was chosen, where nobody named it
 
     @property

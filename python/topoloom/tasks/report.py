@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,14 +30,14 @@ class _Problem(NamedTuple):
     shared: bool
     bounds: Bounds | None
     views: int
-    phases: list[CommGraph]
+    phases: Sequence[CommGraph]
 
 
 def report_of(
     graph: CommGraph,
     graph_file: str,
     made: list[Made],
-    phases: list[CommGraph],
+    phases: Sequence[CommGraph],
     proof: str = "",
     command: tuple[str, ...] = (),
 ) -> Report:

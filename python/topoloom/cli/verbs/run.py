@@ -180,7 +180,7 @@ def command(
     placed = place_job(
         graph,
         given,
-        Objective(objective, phases, None),
+        Objective(objective, phases),
         mapper,
         search,
         str(profile or ""),
