@@ -27,7 +27,12 @@ UNLIMITED = Search()
 Watching = Callable[[str, Search], AbstractContextManager[Progress]]
 
 
+def go_on(_work: int) -> bool:
+    """Let a search go on until it ends by itself."""
+    return True
+
+
 @contextmanager
 def unwatched(_title: str, _search: Search) -> Iterator[Progress]:
     """Let a search go on until it ends by itself."""
-    yield lambda _: True
+    yield go_on

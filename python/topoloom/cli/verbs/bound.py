@@ -68,12 +68,10 @@ def command(
       topoloom bound p.npz x.json --json
       topoloom bound p.npz --machine mesh:4x4 --lp
     """
-    from time import perf_counter
-
-    from topoloom._core import Error, find_bounds, judge
+    from topoloom._core import Error
     from topoloom.cli.console import note, print_json, watching
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.placements.congestion_lp import relax_congestion
+    from topoloom.tasks.bound import prove_bounds
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import Where
 
@@ -91,28 +89,8 @@ def command(
         raise Error(
             "--lp is for one rank per slot, without --imbalance or --capacities"
         )
-    start = perf_counter()
     with watching("searching for proofs", search) as watch:
-        relaxation, left = None, search.seconds
-        if lp:
-            relaxation = relax_congestion(
-                given.graph, given.allocation, search.seconds, watch
-            )
-        if left is not None:
-            left = max(0.0, left - (perf_counter() - start))
-        bounds = find_bounds(
-            given.graph,
-            given.allocation,
-            **share._asdict(),
-            seconds=left,
-            work=search.work,
-            threads=search.threads,
-            progress=watch,
-        )
-    values = None
-    if given.file is not None:
-        values = judge(given.graph, given.allocation, given.file.placement)
-    found = _gaps(bounds, relaxation, values)
+        found = prove_bounds(given, search=search, sharing=share, lp=lp, progress=watch)
     if as_json:
         print_json(
             {
@@ -124,34 +102,10 @@ def command(
         )
     else:
         _print(given, found)
-    if lp and relaxation is None and not watch.interrupted:
+    if lp and "rounded" not in found["congestion_max"] and not watch.interrupted:
         note("topoloom: --time was too short for the linear relaxation")
     if watch.interrupted:
         raise Interrupted("interrupted; these are the best proofs so far")
-
-
-def _gaps(bounds: Any, relaxation: Any, judgement: Any) -> dict[str, dict[str, Any]]:
-    from topoloom.tasks.optimality_gap import gap
-
-    found: dict[str, dict[str, Any]] = {
-        "hop_bytes": {"bound": bounds.hop_bytes, "by": bounds.hop_bytes_by},
-        "congestion_max": {
-            "bound": bounds.congestion,
-            "by": bounds.congestion_by,
-            "where": bounds.congestion_where,
-        },
-    }
-    if relaxation is not None:
-        congestion = found["congestion_max"]
-        if relaxation.bound > congestion["bound"]:
-            congestion.update(bound=relaxation.bound, by="lp", where="")
-        congestion["rounded"] = relaxation.congestion
-    if judgement is not None:
-        for name, entry in found.items():
-            value = getattr(judgement, name)
-            entry["value"] = value
-            entry["gap"] = gap(value, entry["bound"])
-    return found
 
 
 def _print(given: PlacementProblem, found: dict[str, dict[str, Any]]) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
@@ -17,11 +17,6 @@ from topoloom.cli.options.machines import (
     MaybeMachineText,
 )
 from topoloom.cli.options.searches import Seed
-
-if TYPE_CHECKING:
-    from topoloom._core import Allocation, CommGraph, Placement
-
-DEFAULT = "block"
 
 
 @with_groups
@@ -79,35 +74,25 @@ def command(
     from topoloom.graphs.phases import load_phases
     from topoloom.simulate import load_simulator
     from topoloom.tasks.placement_problem import load_placement_problem
-    from topoloom.tasks.problem import Where, launcher_default
+    from topoloom.tasks.problem import Where
+    from topoloom.tasks.simulate import check_same_machine, simulate_placements
 
     simulate = load_simulator(simulator)
     where = Where(*allowed, seed, limits.order(launcher))
     names = placements or []
     wanted: list[str | None] = [*names] or [None]
-    first, *others = [
+    given = [
         load_placement_problem("simulate", graph, name, machine, where)
         for name in wanted
     ]
-    for name, other in zip(names[1:], others, strict=True):
-        _check_same_machine(name, other.allocation, names[0], first.allocation)
-    phases = load_phases(graph) or [first.graph]
-    default = launcher_default(first.graph, first.allocation, first.shared)
-    cases = [_Case("", DEFAULT, first.allocation, default)]
-    for name, given in zip(names, [first, *others], strict=False):
-        assert given.file is not None
-        mapper, slots = given.file.mapper, given.file.placement
-        cases.append(_Case(name, mapper, given.allocation, slots))
-    the_machine = first.allocation.machine
-    results = []
-    for number, case in enumerate(cases, start=1):
-        with waiting(f"simulating {number}/{len(cases)} {case.file or DEFAULT}"):
-            seconds = simulate(the_machine, case.node_of_rank(), phases)
-        results.append(case.measured(first.graph, phases, seconds))
+    check_same_machine(names, given)
+    phases = load_phases(graph) or [given[0].graph]
+    the_machine = given[0].allocation.machine
+    results = simulate_placements(names, given, phases, simulate, waiting)
     document = {
         "machine": the_machine.text,
         "simulator": simulator,
-        "ranks": first.graph.rank_count,
+        "ranks": given[0].graph.rank_count,
         "phases": len(phases),
         "results": results,
     }
@@ -115,71 +100,6 @@ def command(
         print_json(document)
         return
     _print(document, the_machine.name)
-
-
-def _check_same_machine(
-    name: str, given: Allocation, first_name: str, first: Allocation
-) -> None:
-    from topoloom._core import Error
-
-    if given.machine.text != first.machine.text:
-        raise Error(
-            f"{name} is for {given.machine.text}, but {first_name} for "
-            f"{first.machine.text}; simulate placements of one machine at a time"
-        )
-
-
-class _Case(NamedTuple):
-    """A placement to simulate, with the file that it is from."""
-
-    file: str
-    mapper: str
-    allocation: Allocation
-    placement: Placement
-
-    def node_of_rank(self) -> list[int]:
-        per_node = self.allocation.machine.slots_per_node
-        nodes: list[int] = (self.placement.slots // per_node).tolist()
-        return nodes
-
-    def measured(
-        self, graph: CommGraph, phases: list[CommGraph], simulated: list[float]
-    ) -> dict[str, Any]:
-        from topoloom._core import judge, predicted_time
-
-        judgement = judge(graph, self.allocation, self.placement, hottest=0)
-        on = (self.allocation, self.placement)
-        predicted = [predicted_time(phase, *on) for phase in phases]
-        return {
-            "placement": self.file or None,
-            "mapper": self.mapper,
-            "hop_bytes": judgement.hop_bytes,
-            "dilation_average": judgement.dilation_average,
-            "congestion_seconds": self.congestion(phases),
-            "predicted_seconds": sum(predicted),
-            "simulated_seconds": sum(simulated),
-            "by_phase": [
-                {"predicted_seconds": ours, "simulated_seconds": theirs}
-                for ours, theirs in zip(predicted, simulated, strict=True)
-            ],
-        }
-
-    def congestion(self, phases: list[CommGraph]) -> float:
-        import numpy as np
-
-        from topoloom._core import CommGraph, Placement, objective_value
-        from topoloom.graphs.phases import edge_rows
-
-        # Objectives are for one rank per slot: ranks that share one count as one.
-        slots, place = np.unique(self.placement.slots, return_inverse=True)
-        on = (self.allocation, Placement(self.allocation, slots))
-        found = 0.0
-        for phase in phases:
-            source, target, amount, messages = edge_rows(phase).T
-            ends = (place[source].astype(np.uint32), place[target].astype(np.uint32))
-            merged = CommGraph.from_edges(len(slots), *ends, amount, messages)
-            found += objective_value(merged, *on, objective="congestion")
-        return found
 
 
 def _print(document: dict[str, Any], machine: str) -> None:
@@ -192,7 +112,7 @@ def _print(document: dict[str, Any], machine: str) -> None:
     before = results[0]["simulated_seconds"]
     rows = [
         [
-            result["placement"] or f"{DEFAULT} (default)",
+            result["placement"] or "block (default)",
             format_count(result["hop_bytes"]),
             format_seconds(result["congestion_seconds"]),
             format_seconds(result["predicted_seconds"]),
