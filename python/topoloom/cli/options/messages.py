@@ -27,7 +27,9 @@ Bytes = Annotated[
 ]
 Root = Annotated[
     int,
-    typer.Option("--root", metavar="RANK", help="Where trees and the like begin."),
+    typer.Option(
+        "--root", metavar="RANK", help="Root of trees and of rooted collectives."
+    ),
 ]
 Channels = Annotated[
     int,

@@ -68,7 +68,7 @@ def command(
             "--model",
             metavar="MODEL",
             help="What a message costs: a name from 'topoloom model list' or a file "
-            "of 'topoloom model fit'. Default: what the machine says of itself.",
+            "of 'topoloom model fit'. Default: the costs of the machine.",
             autocompletion=complete.models,
         ),
     ] = None,
