@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``python -m topoloom.reorder MPICC`` prints where libtopoloom-mpi is."""
+"""``python -m topoloom.reorder MPICC`` prints where libtopoloom-mpi is.
+
+For job scripts that preload it, on nodes without the command line's packages.
+"""
 
 from __future__ import annotations
 

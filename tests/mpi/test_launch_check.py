@@ -47,7 +47,7 @@ def test_what_open_mpi_would_do_as_placed_is_written(
     mpirun: str, topoloom: Any, tmp_path: Path, target: str, slots: list[int]
 ) -> None:
     save(tmp_path / "x.json", "mesh:3+node:2", slots)
-    words = ["export", "x.json", "--to", target, "--check", "--launcher", mpirun]
+    words = ["export", "x.json", "--to", target, "--check", "--check-with", mpirun]
     done = topoloom(*words, "-o", "out")
     assert done.status == 0, done.err
     assert done.err.startswith("checked: Open MPI ")
@@ -59,7 +59,7 @@ def test_a_core_that_no_host_has_fails_the_check(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:
     save(tmp_path / "x.json", "mesh:3+node:4096", [4095, 0])
-    words = ["export", "x.json", "--to", "openmpi-rankfile", "--launcher", mpirun]
+    words = ["export", "x.json", "--to", "openmpi-rankfile", "--check-with", mpirun]
     done = topoloom(*words, "--check", "-o", "out")
     assert done.status == 1
     assert f"{mpirun} refuses the placement" in done.err
@@ -130,7 +130,7 @@ def test_a_format_without_a_dry_run_is_not_checked(
 ) -> None:
     save(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
     words = ["export", "x.json", "--to", "mpich-hostfile", "--check", "-o", "out"]
-    done = topoloom(*words, "--launcher", mpirun)
+    done = topoloom(*words, "--check-with", mpirun)
     assert done.status == 2
     assert "nothing can check mpich-hostfile" in done.err
     assert len(done.err.splitlines()) == 1
@@ -142,6 +142,6 @@ def test_a_launcher_that_is_not_open_mpi_is_not_asked(
 ) -> None:
     save(tmp_path / "x.json", "mesh:3+node:2", SLOTS)
     words = ["export", "x.json", "--to", "openmpi-rankfile", "--check"]
-    done = topoloom(*words, "--launcher", mpich.mpi.mpirun)
+    done = topoloom(*words, "--check-with", mpich.mpi.mpirun)
     assert done.status == 2
     assert "is MPICH (Hydra), not Open MPI" in done.err

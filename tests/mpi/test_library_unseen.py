@@ -80,7 +80,7 @@ def test_what_cannot_do_without_is_refused(
 
 
 def test_reorder_goes_on_without_reordering(mpich: SeveralHosts, folder: Path) -> None:
-    done = topoloom("run", "--reorder", "--", *command(mpich, folder))
+    done = topoloom("reorder", "--", *command(mpich, folder))
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
     assert "topoloom: nothing reordered: host beta lacks " in done.stderr
@@ -99,7 +99,7 @@ def test_reorder_asks_for_the_mpi_of_a_program_that_loads_it_late(
     job.write_text(f"#!/bin/sh\nexec {shlex.join(OPEN_MPI_4.command(1))} "
                    f"{shlex.join([sys.executable, '-c', late])}\n")  # fmt: skip
     job.chmod(0o755)
-    done = topoloom("run", "--reorder", "--", job)
+    done = topoloom("reorder", "--", job)
     assert done.returncode == subprocess.run([job], check=False).returncode
     assert "nothing reordered: cannot tell the MPI of the program" in done.stderr
     assert "name its compiler with --mpicc" in done.stderr

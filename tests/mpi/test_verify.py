@@ -225,7 +225,7 @@ def test_run_goes_on_where_the_commands_own_libraries_exclude_ours(
     command = ["mpirun.openmpi", *parts, "echo", "two"]
     where = ["--machine", "mesh:1+node:2", "--hosts", "localhost"]
     where += ["--profile", "ring.npz"]
-    for words in (["run", *where], ["run", "--reorder"]):
+    for words in (["run", *where], ["reorder"]):
         done = topoloom(*words, "--", *command)
         assert done.returncode == 0, done.stderr
         assert sorted(done.stdout.split()) == ["one", "two"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The `topoloom` command: its verbs, and how every error becomes one line.
 
-A verb is the function ``command`` in ``topoloom/cli/<verb>.py`` (typer reads its
-signature and docstring) plus one line in the table `VERBS` below.
+A verb is the function ``command`` in ``topoloom/cli/verbs/<verb>.py`` (typer reads its
+signature and docstring) plus one line in the table `GROUPS` below.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from topoloom.cli.outcome import Failure, Interrupted
-from topoloom.cli.typed import typed
+from topoloom.cli.command_line import command_line
+from topoloom.cli.exit_status import Failure, Interrupted
+from topoloom.cli.renamed import new_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,38 +31,51 @@ class Verb(NamedTuple):
     runs_a_program: bool = False  # what follows the options is another command line
 
 
-VERBS = {
-    "record": Verb("watch an MPI program run; write who talks to whom", True),
-    "pattern": Verb("make a communication graph, or import one from a file"),
-    "machine": Verb("show or describe a machine: nodes, links, shape"),
-    "allocate": Verb("choose nodes for a job, show an allocation, make a ragged one"),
-    "map": Verb("place the ranks on the allocated slots"),
-    "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
-    "grid": Verb("tell what lines of a process grid cost their nodes"),
-    "model": Verb("model what messages cost by their size; fit it to measured times"),
-    "steps": Verb("tell in which steps of a schedule messages meet on links"),
-    "trees": Verb("build multicast trees in switches, and tell their loads"),
-    "order": Verb("order the processes of a node for binomial trees"),
-    "bound": Verb("prove how good any placement can be at most"),
-    "joint": Verb("place several jobs together, least in each other's way"),
-    "axes": Verb("lay the parallelism axes of AI training on a machine"),
-    "collective": Verb("rank the schedules of a collective by what they cost"),
-    "compare": Verb("try several mappers and print one table"),
-    "simulate": Verb("simulate placements on the network, beside what we predict"),
-    "export": Verb("write a placement for mpirun, srun and other launchers"),
-    "run": Verb("record, map, and launch a program with its placement", True),
-    "verify": Verb("run a program; is every rank where a placement puts it?"),
-    "report": Verb("show placements on one page: links, matrix, loads, nodes"),
-    "list": Verb("list mappers, schedules, patterns, topologies, machines, ..."),
-    "demo": Verb("the whole way on a small example, into ./out/demo"),
+GROUPS = {
+    "Record and describe": {
+        "record": Verb("record who sends how much to whom in an MPI program", True),
+        "pattern": Verb("generate a communication graph, or import one from a file"),
+        "machine": Verb("show or describe a machine: nodes, links, shape"),
+        "allocate": Verb("choose nodes for a job, or show or generate an allocation"),
+        "list": Verb("list mappers, schedules, patterns, topologies, machines, ..."),
+        "demo": Verb("run all steps on a small example, into ./out/demo"),
+    },
+    "Place": {
+        "map": Verb("place the ranks of a job on its slots"),
+        "compare": Verb("try several mappers and print one table"),
+        "joint": Verb("place several jobs together, to keep out of each other's way"),
+        "axes": Verb("map tensor, data and pipeline axes onto a machine"),
+    },
+    "Judge and prove": {
+        "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
+        "bound": Verb("prove lower bounds on the objective"),
+        "simulate": Verb("simulate placements on the network, beside the prediction"),
+        "report": Verb("show placements on one page: links, matrix, loads, nodes"),
+    },
+    "Run": {
+        "export": Verb("write a placement as a file for mpirun, srun and others"),
+        "run": Verb("record, map, and launch a program with its placement", True),
+        "reorder": Verb("run a program whose MPI topologies are reordered", True),
+        "verify": Verb("run a program and check where its ranks are"),
+    },
+    "Collectives and models": {
+        "collective": Verb("rank the schedules of a collective by their cost"),
+        "order": Verb("order the processes of a node for binomial trees"),
+        "steps": Verb("report which steps of a schedule cause link contention"),
+        "trees": Verb("build multicast trees in switches and report their loads"),
+        "grid": Verb("measure off-node traffic along the axes of a process grid"),
+        "model": Verb("model message costs by size; fit them to measured times"),
+    },
 }
+
+VERBS = {name: verb for group in GROUPS.values() for name, verb in group.items()}
 
 OVERVIEW = """\b
 Topoloom decides which rank of your MPI program runs on which core,
 and says how much that saves.
 
 \b
-The usual way:
+The usual steps:
   topoloom record -o app.npz -- mpirun -n 64 ./app   who talks to whom
   topoloom compare app.npz --machine torus:4x4x4     which mapper is best here
   topoloom map app.npz --machine torus:4x4x4 -o x.json
@@ -78,7 +92,7 @@ class VerbGroup(TyperGroup):
     """Imports a verb's file only when the verb is used; lists them from the table."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Name the verbs in the order in which one needs them."""
+        """Name the verbs in the order of their groups."""
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -121,9 +135,14 @@ class VerbGroup(TyperGroup):
             raise Interrupted from None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the table of verbs without importing any of them."""
-        with formatter.section("Verbs"):
-            formatter.write_dl([(name, verb.summary) for name, verb in VERBS.items()])
+        """Write the verbs by group, without importing any of them."""
+        width = max(map(len, VERBS))
+        for title, verbs in GROUPS.items():
+            with formatter.section(title):
+                rows = [
+                    (f"{name:{width}}", verb.summary) for name, verb in verbs.items()
+                ]
+                formatter.write_dl(rows)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Complete verbs from the table, options as usual."""
@@ -184,7 +203,7 @@ def run(arguments: Sequence[str]) -> int:
 
     0 is well, 2 bad input, 1 a failure, 130 Ctrl-C.
     """
-    typed.set(("topoloom", *arguments))
+    command_line.set(("topoloom", *arguments))
     try:
         if not arguments:
             arguments = ["--help"]
@@ -205,7 +224,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, Failure):
         return fail(str(error), error.status)
     if hasattr(error, "format_message"):  # a usage error of typer
-        return fail(_sentence(error.format_message()), 2)
+        return fail(_renamed(error) or _sentence(error.format_message()), 2)
     core = sys.modules.get("topoloom._core")
     if core is not None and isinstance(error, core.Error):
         return fail(str(error), 2)
@@ -226,6 +245,13 @@ def _explain(error: Exception) -> int:
         "(TOPOLOOM_TRACEBACK=1 shows where)",
         1,
     )
+
+
+def _renamed(error: Any) -> str | None:
+    """Name the new spelling, if the error is that an option has an old one."""
+    if not hasattr(error, "option_name") or error.ctx is None:
+        return None
+    return new_name(error.ctx.info_name, error.option_name)
 
 
 def _sentence(text: str) -> str:

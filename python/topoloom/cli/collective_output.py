@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from topoloom.schedules.together import Together
 
 
-def write_pattern(path: Path, call: Call, name: str) -> None:
-    """Write the rounds of a schedule as a pattern with phases."""
+def write_graph(path: Path, call: Call, name: str) -> None:
+    """Write the rounds of a schedule as a graph with phases."""
     from topoloom._core import Error
     from topoloom.graphs.graph_file import save_graph
     from topoloom.graphs.phases import phase_array
@@ -22,7 +22,7 @@ def write_pattern(path: Path, call: Call, name: str) -> None:
     if call.ranks * schedule.rounds > 1 << 25:
         raise Error(
             f"{name} has {schedule.rounds} rounds of up to {call.ranks} messages, more "
-            "than --pattern writes; take fewer ranks, or another --schedule"
+            "than --write-pattern writes; take fewer ranks, or another --schedule"
         )
     phases = [schedule.phase(number) for number in range(schedule.rounds)]
     save_graph(path, schedule.pattern(), {"phases": phase_array(phases)})
@@ -33,8 +33,8 @@ def write_placement(
 ) -> None:
     """Write the order that was found as a placement."""
     from topoloom._core import judge
-    from topoloom.cli.problem import measures
-    from topoloom.cli.typed import typed
+    from topoloom.cli.command_line import command_line
+    from topoloom.placements.measures import measure_values
     from topoloom.placements.placement_file import PlacementFile, save_placement
 
     graph = call.schedule(together.best.name).pattern()
@@ -46,9 +46,9 @@ def write_placement(
         hosts=setting.hosts,
         node=setting.node,
         objective="time",
-        values={**measures(judge(*on)), "objective": together.best.cost.time},
+        values={**measure_values(judge(*on)), "objective": together.best.cost.time},
         mapper="collective",
-        command=typed.get(),
+        command=command_line.get(),
     )
     save_placement(path, result)
 
@@ -127,7 +127,7 @@ def print_ranked(
         format_seconds,
     )
 
-    on = f" on {setting.place}" if setting.place else ""
+    on = f" on {setting.machine_title}" if setting.machine_title else ""
     size = "" if call.operation == "barrier" else f" of {format_bytes(call.bytes)}"
     title = f"{call.operation}{size} among {counted(call.ranks, 'rank')}{on}"
     facts = [("messages cost", setting.model_name)]
@@ -143,19 +143,19 @@ def print_ranked(
         ]
     print_facts(facts, title)
     columns = ["schedule", "", "rounds", "messages", "bytes", "time"]
-    tells_cpu = any(one.cost.cpu > 0 for one in ranked)
+    knows_cpu = any(one.cost.cpu > 0 for one in ranked)
     rows = []
     for one in ranked:
         cost = one.cost
         mark = "MPI's usual" if one.name.partition("(")[0] == usual else ""
         row = [one.name, mark, format_count(cost.rounds), format_count(cost.messages)]
         row += [format_bytes(cost.bytes), format_seconds(cost.time)]
-        if tells_cpu:
+        if knows_cpu:
             row.append(format_seconds(cost.cpu))
         if setting.sites is not None:
             row.append(format_seconds(cost.congestion))
         rows.append(row)
-    if tells_cpu:
+    if knows_cpu:
         columns.append("CPU")
     if setting.sites is not None:
         columns.append("congestion")

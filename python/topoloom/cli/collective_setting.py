@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom collective` goes by: costs of messages, and where the ranks are."""
+"""The setting of `topoloom collective`: costs of messages, and where the ranks are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Setting(NamedTuple):
     sites: Any
     model_name: str
     machine_name: str
-    place: str = ""  # the machine as the user calls it
+    machine_title: str = ""  # the machine as the user calls it
     hosts: Any = None
     node: Any = None
     unused: str = ""  # what of a larger allocation the launcher would use, in words
@@ -26,10 +26,10 @@ class Setting(NamedTuple):
 def read_setting(
     call: Call, model: str | None, machine: str | None, where: Any, placement: Any
 ) -> Setting:
-    """Read what messages cost and where the ranks are; refuse what tells too little."""
+    """Read what messages cost and where the ranks are; refuse what is incomplete."""
     from topoloom._core import Error
-    from topoloom.cli.problem import Where
     from topoloom.model.named import load_model
+    from topoloom.tasks.problem import Where
 
     found = load_model(model).model if model is not None else None
     if machine is not None and placement is not None:
@@ -91,14 +91,14 @@ def _placed(call: Call, model: Any, name: str, placement: Path) -> Setting:
 
 def _on_machine(call: Call, model: Any, name: str, machine: str, where: Any) -> Setting:
     from topoloom._core import CommGraph
-    from topoloom.cli.problem import (
+    from topoloom.machines.machine_file import load_described
+    from topoloom.schedules.choose import RankSlots
+    from topoloom.tasks.problem import (
         check_fit,
         choose_allocation,
         launched,
         launcher_default,
     )
-    from topoloom.machines.machine_file import load_described
-    from topoloom.schedules.choose import RankSlots
 
     the_machine, described = load_described(machine)
     given = choose_allocation(the_machine, described, where)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the shell offers when one presses Tab behind an option."""
+"""What the shell offers when Tab is pressed after an option."""
 
 from __future__ import annotations
 
@@ -83,12 +83,10 @@ def efforts(incomplete: str) -> list[str]:
     return [e for e in ("fast", "default", "best") if e.startswith(incomplete)]
 
 
-#: What `--objective` takes; a mix of these is `weighted(NAME=WEIGHT;...)`.
-OBJECTIVES = ("auto", "hop-bytes", "congestion", "congestion-soft", "time")
-
-
 def objectives(incomplete: str) -> list[str]:
     """Names of objectives."""
+    from topoloom.tasks.objective import OBJECTIVES
+
     return _starting(incomplete, (*OBJECTIVES, "weighted("))
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from topoloom.cli.search import Search
+    from topoloom.tasks.search import Search
 
 
 def print_json(document: Any) -> None:

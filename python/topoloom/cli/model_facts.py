@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the verbs of `topoloom model` tell of a model, for people and programs."""
+"""What the verbs of `topoloom model` show of a model, for people and programs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 OPTIONS = {
     "list": (),
     "show": ("--figure",),
-    "predict": ("--bytes", "--processes-per-node"),
+    "predict": ("--sizes", "--processes-per-node"),
     "fit": ("--output", "--round-trip", "--split", "--figure"),
-    "channels": ("--bytes", "--round-trip"),
+    "channels": ("--sizes", "--round-trip"),
 }
 
 

@@ -102,16 +102,16 @@ def channels(pairs: Path, amounts: str | None, round_trip: bool, as_json: bool) 
     """Print what pairs exchange at once, and how many channels that shows."""
     from topoloom._core import Error
     from topoloom.cli.console import print_facts, print_json, print_table
-    from topoloom.cli.problem import at_least
     from topoloom.model.channels import pair_curve
     from topoloom.model.samples import read_pairs
+    from topoloom.support.checks import at_least
     from topoloom.support.files import named
     from topoloom.support.units import format_bandwidth, parse_bytes
 
     if amounts is None:
-        raise Error("how long were the messages? Tell it, as in --bytes 8MiB")
+        raise Error("how long were the messages? Tell it, as in --sizes 8MiB")
     size = parse_bytes(amounts)
-    at_least("--bytes", size, 1)
+    at_least("--sizes", size, 1)
     counts, times = read_pairs(pairs)
     with named(pairs):
         curve = pair_curve(counts, times / 2 if round_trip else times, size)

@@ -34,7 +34,7 @@ def node_facts(machine: Machine, node: NodeParts) -> dict[str, Any]:
 
 
 def node_rows(machine: Machine, node: NodeParts) -> list[tuple[str, str]]:
-    """Write the costs of levels, the port, and a line for each device."""
+    """Write the costs of levels, the port, and one line per device."""
     from topoloom.machines.node_toml import level_costs, write_port
     from topoloom.support.units import format_bytes
 

@@ -21,6 +21,7 @@ from topoloom.figure.links import (
 from topoloom.figure.matrix import draw_matrix, ordered_matrix
 from topoloom.figure.page import page
 from topoloom.figure.torus import draw_torus
+from topoloom.placements.measures import measure_title
 from topoloom.support.gain import gain
 
 if TYPE_CHECKING:
@@ -86,15 +87,16 @@ def headline(
     """Say the gain in one sentence: in predicted time where that is known."""
     names = list(judged)
     if len(names) == 1:
-        return f"{names[0]}: {judged[names[0]].hops_per_byte:.2f} hops per byte"
+        title = measure_title("hops_per_byte")
+        return f"{names[0]}: {judged[names[0]].hops_per_byte:.2f} {title}"
     before, after = judged[names[0]], judged[names[-1]]
-    changes = [_change(before.hop_bytes, after.hop_bytes, "hop-bytes")]
+    changes = [_change(before.hop_bytes, after.hop_bytes, measure_title("hop_bytes"))]
     if seconds:
         times = (seconds[names[0]], seconds[names[-1]])
-        changes.insert(0, _change(*times, "the predicted time"))
+        changes.insert(0, _change(*times, f"the {measure_title('predicted_seconds')}"))
     else:
         loads = (before.congestion_max, after.congestion_max)
-        changes.append(_change(*loads, "congestion"))
+        changes.append(_change(*loads, measure_title("congestion_max")))
     if all(change.startswith("keeps") for change in changes):
         return f"{names[-1]} is just as good as {names[0]}"
     return f"{names[-1]} {' and '.join(changes)} against {names[0]}"
@@ -175,7 +177,8 @@ def _draw_tori(
         panel.text(
             0.5,
             -0.02,
-            f"congestion {text(float(judged[name].congestion_max))}",
+            f"{measure_title('congestion_max')} "
+            f"{text(float(judged[name].congestion_max))}",
             transform=panel.transAxes,
             ha="center",
             va="top",

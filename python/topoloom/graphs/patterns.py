@@ -137,7 +137,7 @@ PATTERNS = {
         lambda r: _core.all_to_all(r.ranks, r.bytes),
     ),
     "random-geometric": Pattern(
-        "random points in the unit square, near ones talk (--degree, --seed)",
+        "random points in the unit square, near ones talk (--average-degree, --seed)",
         lambda r: _core.random_geometric(r.ranks, r.bytes, r.seed, r.degree),
     ),
     "triangular": Pattern(

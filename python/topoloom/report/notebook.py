@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom.machines.outline import outline
+from topoloom.placements.measures import MEASURES, measure_title
 from topoloom.report.histogram import HEIGHT, WIDTH, histogram
 from topoloom.report.matrix import finest_level
 from topoloom.report.scene import leaving, scene_of
-from topoloom.report.text import MEASURES
 from topoloom.support.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def placement_html(file: PlacementFile) -> str:
 
 def _measured(values: Mapping[str, float]) -> dict[str, str]:
     return {
-        MEASURES.get(name, (name,))[0]: _written(name, value)
-        for name, value in values.items()
+        measure_title(name): _written(name, value) for name, value in values.items()
     }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from topoloom.figure.judgement import headline
 from topoloom.figure.links import Busyness, busyness
+from topoloom.placements.measures import MEASURES, Unit, measure_title
 from topoloom.report.histogram import Histogram, busy_text, histogram
 from topoloom.support.gain import gain
 from topoloom.support.units import (
@@ -22,26 +23,9 @@ from topoloom.support.units import (
 from topoloom.support.version import __version__
 
 if TYPE_CHECKING:
+    from topoloom._core import Machine
     from topoloom.report.data import Report, View
 
-#: measure -> how it is called, and what it is
-MEASURES = {
-    "predicted_seconds": (
-        "predicted time",
-        "startups, latencies, and the busiest link, network card or memory",
-    ),
-    "hop_bytes": ("hop-bytes", "bytes of every message times its distance, summed"),
-    "hops_per_byte": ("hops per byte", "the same, divided by all bytes"),
-    "dilation_average": ("hops per message", "links that a message crosses"),
-    "dilation_max": ("longest way", "links that the farthest message crosses"),
-    "traffic_average": ("traffic", "bytes on a link, of links that carry any"),
-    "congestion_max": ("congestion", "load of the busiest link by its bandwidth"),
-    "inter_node_bytes": ("bytes between nodes", "what leaves its node"),
-    "inter_node_max": ("most in or out of a node", "of these, the larger of both ways"),
-    "load_max": ("load of a slot", "largest sum of the loads of ranks on one slot"),
-    "minimal_share": ("minimal share", "of adaptive traffic, what takes no detour"),
-}
-_IN_BYTES = ("hop_bytes", "traffic_average", "inter_node_bytes", "inter_node_max")
 HEAVIEST = 12  # rank pairs in the table beside the matrix
 
 
@@ -88,7 +72,7 @@ def facts(report: Report) -> dict[str, Any]:
         "views": [view.name for view in report.views],
         "best": report.best,
         "numbers": _numbers(before, after, by),
-        "measures": _measures(report.views, report.best, by),
+        "measures": _measures(report.views, report.best, by, machine),
         "bounds": _bounds(report, by),
         "histogram": _histogram(before, after, by),
         "busy_means": by.what,
@@ -109,52 +93,47 @@ def title_of(before: View, after: View) -> str:
     return headline(judged, known)
 
 
-def _writer(measure: str, by: Busyness) -> Callable[[float], str]:
-    if measure == "predicted_seconds":
+def _writer(name: str, by: Busyness) -> Callable[[float], str]:
+    unit = MEASURES[name].unit if name in MEASURES else Unit.NUMBER
+    if unit is Unit.SECONDS:
         return format_seconds
-    if measure == "congestion_max":
+    if unit is Unit.LINK_LOAD:
         return lambda value: busy_text(value, by)
-    return format_bytes if measure in _IN_BYTES else format_count
+    in_bytes = unit in (Unit.BYTES, Unit.LINK_BYTES, Unit.HOP_BYTES)
+    return format_bytes if in_bytes else format_count
 
 
 def _numbers(before: View, after: View, by: Busyness) -> list[Number]:
     """Choose three: times and what leaves nodes, or hops where no time is known."""
+    chosen = ["hop_bytes", "congestion_max", "dilation_average"]
     if "predicted_seconds" in before.values:
-        chosen = {
-            "predicted_seconds": "predicted time",
-            "congestion_max": "time of the busiest link",
-            "inter_node_bytes": "bytes between nodes",
-        }
-    else:
-        chosen = {
-            "hop_bytes": "hop-bytes",
-            "congestion_max": "busiest link",
-            "dilation_average": "hops per message",
-        }
+        chosen = ["predicted_seconds", "congestion_max", "inter_node_bytes"]
     return [
         Number(
-            title,
+            measure_title(name),
             _writer(name, by)(before.values[name]),
             _writer(name, by)(after.values[name]),
             gain(before.values[name], after.values[name]),
             after.gaps.get(name),
         )
-        for name, title in chosen.items()
+        for name in chosen
     ]
 
 
-def _measures(views: list[View], best: int, by: Busyness) -> list[dict[str, Any]]:
+def _measures(
+    views: list[View], best: int, by: Busyness, machine: Machine
+) -> list[dict[str, Any]]:
     rows = []
     for name in views[0].values:
-        title, meaning = MEASURES.get(name, (name.replace("_", " "), ""))
+        measure = MEASURES.get(name)
         numbers = [view.values[name] for view in views]
         write = _writer(name, by)
         rows.append(
             {
-                "title": title,
-                "meaning": meaning,
+                "title": measure_title(name, machine),
+                "meaning": measure.meaning if measure else "",
                 "values": [write(number) for number in numbers],
-                "is_cost": name != "minimal_share",
+                "is_cost": measure is None or measure.is_cost,
                 "gain": gain(numbers[0], numbers[best]),
             }
         )
@@ -176,7 +155,7 @@ def _bounds(report: Report, by: Busyness) -> list[dict[str, Any]]:
     )
     return [
         {
-            "title": MEASURES[name][0],
+            "title": MEASURES[name].title,
             "least": least,
             "by": proof,
             "gaps": [view.gaps.get(name) for view in report.views],

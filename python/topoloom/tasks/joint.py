@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several jobs on one machine, placed so that they are least in each other's way.
+"""Several jobs on one machine, placed to keep out of each other's way.
 
 What a job has of its placement is the value of the objective on the links that it
 uses, with what the others send there. The jobs together have that of the worst one,
@@ -69,7 +69,7 @@ class JointPlacement(NamedTuple):
     work: int
 
 
-class Search:
+class Budget:
     """Searches that share a budget of seconds and work, and end together."""
 
     def __init__(
@@ -85,8 +85,8 @@ class Search:
     ) -> None:
         self.objective = objective
         self.work_done = 0
-        self._mapper = mapper
-        self._seed, self._threads = seed, threads
+        self.mapper = mapper
+        self.seed, self._threads = seed, threads
         self._seconds, self._work = seconds, work
         self._progress = progress
         self._start = monotonic()
@@ -115,8 +115,8 @@ class Search:
         found = place(
             graph,
             allocation,
-            self._mapper,
-            seed=self._seed,
+            self.mapper,
+            seed=self.seed,
             seconds=seconds,
             work=0 if self._stopped else work,
             threads=self._threads,
@@ -137,7 +137,7 @@ class Search:
         return not self._stopped
 
 
-def place_jointly(jobs: Sequence[Job], search: Search) -> JointPlacement:
+def place_jointly(jobs: Sequence[Job], budget: Budget) -> JointPlacement:
     """Place jobs that have slots of their own.
 
     Raises
@@ -147,25 +147,25 @@ def place_jointly(jobs: Sequence[Job], search: Search) -> JointPlacement:
     """
     _refuse_overlap(jobs)
     share = 0.5 / len(jobs)
-    alone, apart = _place_apart(jobs, search, share)
+    alone, apart = _place_apart(jobs, budget, share)
     best, waiting = apart, len(jobs)
     for number in itertools.cycle(range(len(jobs))):
-        if waiting == 0 or search.ended:
+        if waiting == 0 or budget.ended:
             break
         job = jobs[number]
-        placed = search.place(
+        placed = budget.place(
             job.graph, job.allocation, share, _others(best.loads, number)
         )
         placements = [*best.placements[:number], placed, *best.placements[number + 1 :]]
-        tried = _run_together(jobs, placements, search.objective)
+        tried = _run_together(jobs, placements, budget.objective)
         if tried.key < best.key:
             best, waiting = tried, len(jobs)
         waiting -= 1
-    return JointPlacement(alone, apart, best, search.work_done)
+    return JointPlacement(alone, apart, best, budget.work_done)
 
 
 def place_in_pool(
-    graphs: Sequence[tuple[str, CommGraph]], pool: Allocation, search: Search
+    graphs: Sequence[tuple[str, CommGraph]], pool: Allocation, budget: Budget
 ) -> JointPlacement:
     """Place jobs, given by name and graph, that share a pool of slots.
 
@@ -184,27 +184,27 @@ def place_in_pool(
         )
     parts = np.split(pool.slots[: ends[-1]], ends[:-1])
     share = 0.5 / len(graphs)
-    alone, apart = _place_apart(_jobs_on(graphs, parts, pool), search, share)
-    one = search.place(_union([graph for _, graph in graphs]), pool, 0.5)
+    alone, apart = _place_apart(_jobs_on(graphs, parts, pool), budget, share)
+    one = budget.place(_union([graph for _, graph in graphs]), pool, 0.5)
     slots = np.split(one.slots, ends[:-1])
     jobs = _jobs_on(graphs, slots, pool)
     placements = [
         Placement(job.allocation, own) for job, own in zip(jobs, slots, strict=True)
     ]
-    together = _run_together(jobs, placements, search.objective)
+    together = _run_together(jobs, placements, budget.objective)
     best = min(apart, together, key=lambda found: found.key)
-    return JointPlacement(alone, apart, best, search.work_done)
+    return JointPlacement(alone, apart, best, budget.work_done)
 
 
 def _place_apart(
-    jobs: Sequence[Job], search: Search, share: float
+    jobs: Sequence[Job], budget: Budget, share: float
 ) -> tuple[list[float], Together]:
-    placements = [search.place(job.graph, job.allocation, share) for job in jobs]
+    placements = [budget.place(job.graph, job.allocation, share) for job in jobs]
     alone = [
-        objective_value(job.graph, job.allocation, placed, objective=search.objective)
+        objective_value(job.graph, job.allocation, placed, objective=budget.objective)
         for job, placed in zip(jobs, placements, strict=True)
     ]
-    return alone, _run_together(jobs, placements, search.objective)
+    return alone, _run_together(jobs, placements, budget.objective)
 
 
 def _run_together(

@@ -69,7 +69,15 @@ def test_every_pattern_has_the_edges_one_counts_by_hand(
 
 
 def test_a_random_pattern_depends_on_its_seed_only(topoloom: Command) -> None:
-    words = ["pattern", "random-geometric", "--ranks", 100, "--degree", 6, "--seed"]
+    words = [
+        "pattern",
+        "random-geometric",
+        "--ranks",
+        100,
+        "--average-degree",
+        6,
+        "--seed",
+    ]
     assert topoloom(*words, 3, "--json").out == topoloom(*words, 3, "--json").out
     assert topoloom(*words, 3, "--json").out != topoloom(*words, 4, "--json").out
 
@@ -120,7 +128,7 @@ def test_without_a_placement_the_default_is_judged(topoloom: Command) -> None:
     assert judged["mapper"] == "block"
     assert judged["hops_per_byte"] == 1
     shown = topoloom("judge", "p.npz", "--machine", "torus:4x4x4")
-    assert "hop bytes" in shown.out
+    assert "hop-bytes" in shown.out
     assert "hottest links" in shown.out
 
 

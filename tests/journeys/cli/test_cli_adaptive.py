@@ -32,7 +32,7 @@ def test_the_share_of_minimal_routes_is_the_best_there_is(topoloom: Command) -> 
     # two groups: 8 f = 16 (1 - f) / 7.
     assert judged["minimal_share"] == pytest.approx(2 / 9)
     assert judged["congestion_max"] == pytest.approx(16 / 9 * 630)
-    assert "minimal share" in topoloom(*words).out
+    assert "share on minimal routes" in topoloom(*words).out
 
 
 @pytest.mark.usefixtures("to_next_group")
@@ -41,8 +41,8 @@ def test_a_share_of_minimal_routes_is_no_gain(topoloom: Command) -> None:
     shown = topoloom(*words, "--mapper", "random", "-o", "x.json")
     assert shown.status == 0, shown.err
     lines = shown.out.splitlines()
-    assert "%" not in next(line for line in lines if "minimal share" in line)
-    assert "%" in next(line for line in lines if "hop bytes" in line)
+    assert "%" not in next(line for line in lines if "share on minimal routes" in line)
+    assert "%" in next(line for line in lines if "hop-bytes" in line)
 
 
 @pytest.mark.parametrize("routing", ["minimal", "valiant"])
@@ -50,4 +50,4 @@ def test_a_share_of_minimal_routes_is_no_gain(topoloom: Command) -> None:
 def test_fixed_routing_has_no_such_share(topoloom: Command, routing: str) -> None:
     words = ["judge", "p.npz", "--machine", f"{DRAGONFLY},routing={routing}"]
     assert "minimal_share" not in topoloom(*words, "--json").json
-    assert "minimal share" not in topoloom(*words).out
+    assert "share on minimal routes" not in topoloom(*words).out

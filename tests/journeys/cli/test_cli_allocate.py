@@ -54,9 +54,16 @@ def test_nodes_of_a_router_stay_in_one_fragment_unless_told(
 
 def test_nodes_are_chosen_for_a_pattern_and_used(topoloom: Command) -> None:
     busy_machine(topoloom)
-    words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-n", 64]
+    words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 64]
     chosen = topoloom(
-        *words, "--pattern", "p.npz", "-o", "n.txt", "--placement", "x.json", "--json"
+        *words,
+        "--pattern",
+        "p.npz",
+        "-o",
+        "n.txt",
+        "--write-placement",
+        "x.json",
+        "--json",
     )
     assert chosen.status == 0, chosen.err
     found = chosen.json
@@ -95,7 +102,7 @@ def test_without_a_number_a_pattern_gets_the_nodes_that_it_needs(
 
 def test_without_a_pattern_the_closest_nodes_are_chosen(topoloom: Command) -> None:
     busy_machine(topoloom)
-    words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-n", 40]
+    words = ["allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 40]
     found = topoloom(*words, "--json").json
     assert found["average_distance_chosen"] < found["average_distance_first"]
     assert found["average_distance_chosen"] == found["average_distance"]
@@ -107,7 +114,7 @@ def test_without_a_pattern_the_closest_nodes_are_chosen(topoloom: Command) -> No
 def test_chosen_nodes_keep_the_names_of_the_free_ones(topoloom: Command) -> None:
     topoloom("pattern", "ring", "--ranks", 3, "--bytes", 8, "-o", "p.npz")
     Path("named.txt").write_text("login1 17\nfar 4 4 4\nlogin2 18\nlogin3 19\n")
-    for words in (["-n", 3], ["--pattern", "p.npz", "--placement", "x.json"]):
+    for words in (["-N", 3], ["--pattern", "p.npz", "--write-placement", "x.json"]):
         chosen = topoloom(
             "allocate", "-m", MACHINE, "--choose", "named.txt", *words, "-o", "n.txt"
         )
@@ -121,7 +128,7 @@ def test_chosen_nodes_keep_the_names_of_the_free_ones(topoloom: Command) -> None
 def test_a_choice_takes_no_longer_than_it_may(topoloom: Command) -> None:
     busy_machine(topoloom)
     outcome = topoloom(
-        "allocate", "-m", MACHINE, "--choose", "free.txt", "-n", 64,
+        "allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 64,
         "--pattern", "p.npz", "--time", "300ms", "--json",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err
@@ -202,19 +209,19 @@ def test_components_have_colors_of_their_own(topoloom: Command) -> None:
     ("words", "message"),
     [
         ([], "name the --nodes of the job, or its --allocation"),
-        (["--pattern", "p.npz", "-n", 4], "are for --choose"),
-        (["-n", 4, "--time", "1s"], "are for --choose"),
-        (["-n", 4, "--placement", "x.json"], "--placement needs --pattern"),
-        (["--allocation", "n[1-3]", "-n", 3], "leave out --choose and -N"),
+        (["--pattern", "p.npz", "-N", 4], "are for --choose"),
+        (["-N", 4, "--time", "1s"], "are for --choose"),
+        (["-N", 4, "--write-placement", "x.json"], "--write-placement needs --pattern"),
+        (["--allocation", "n[1-3]", "-N", 3], "leave out --choose and -N"),
         (["--choose", "n[1-9]"], "say how many nodes to choose, with --nodes"),
-        (["--choose", "n[1-9]", "-n", 10], "cannot choose 10 of 9 nodes"),
-        (["--choose", "n[1-9]", "-n", 0], "--nodes must be 1 or more, not 0"),
-        (["--choose", "n[1-9]", "-n", 3, "--work", 5], "need --pattern"),
+        (["--choose", "n[1-9]", "-N", 10], "cannot choose 10 of 9 nodes"),
+        (["--choose", "n[1-9]", "-N", 0], "--nodes must be 1 or more, not 0"),
+        (["--choose", "n[1-9]", "-N", 3, "--work", 5], "need --pattern"),
         (["--choose", "n[1-9]", "--pattern", "p.npz"], "cannot choose 64 of 9 nodes"),
-        (["--choose", "n[1-9]", "-n", 9, "--pattern", "p.npz"], "choose 64 or more"),
-        (["--choose", "gone.txt", "-n", 9], "gone.txt"),
-        (["-n", 4, "--jobs", "gone.txt"], "gone.txt"),
-        (["-n", 4, "--figure", "a.gif"], "figures are .svg, .png, .pdf"),
+        (["--choose", "n[1-9]", "-N", 9, "--pattern", "p.npz"], "choose 64 or more"),
+        (["--choose", "gone.txt", "-N", 9], "gone.txt"),
+        (["-N", 4, "--jobs", "gone.txt"], "gone.txt"),
+        (["-N", 4, "--figure", "a.gif"], "figures are .svg, .png, .pdf"),
     ],
 )
 def test_what_cannot_be_chosen_is_said_in_one_line(

@@ -23,7 +23,7 @@ def test_people_see_three_orders(topoloom: Command) -> None:
     found = topoloom(*AXES)
     assert found.err == ""
     lines = found.out.splitlines()
-    assert lines[0] == "64 ranks on 4x4x4 torus: seconds a step"
+    assert lines[0] == "64 ranks on 4x4x4 torus: seconds per step"
     assert lines[2].split()[-5:] == ["tp", "ep", "dp+ep", "all", "gain"]
     assert any(line.split()[:2] == ["default", "tp-ep-dp"] for line in lines)
 
@@ -59,7 +59,7 @@ def test_an_order_alone_can_be_piped_on(topoloom: Command) -> None:
 def test_the_placement_and_the_pattern_are_those_of_the_other_verbs(
     topoloom: Command,
 ) -> None:
-    found = topoloom(*AXES, "--pattern", "p.npz", "-o", "x.json", "--json").json
+    found = topoloom(*AXES, "--write-pattern", "p.npz", "-o", "x.json", "--json").json
     placed = load_placement("x.json")
     assert placed.objective == "time"
     assert placed.values["objective"] == found["best"]["seconds"]

@@ -82,7 +82,7 @@ def test_shared_slots_need_to_say_what_they_hold(topoloom: Command) -> None:
         (["p.npz", "empty.json"], "empty.json"),
         (["p.npz", "-m", "torus:4x4", "--time", "-1s"], "-1s"),
         (["p.npz", "-m", "torus:16x16", "--lp"], "entries"),
-        (["p.npz", "-m", "torus:4x4", "--lp", "--imbalance", "0"], "one rank a slot"),
+        (["p.npz", "-m", "torus:4x4", "--lp", "--imbalance", "0"], "one rank per slot"),
     ],
 )
 def test_bad_input_gets_one_line(

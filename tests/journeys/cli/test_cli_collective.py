@@ -55,22 +55,22 @@ def test_rounds_that_wait_for_each_other_take_a_latency_each(
 
 def test_an_order_goes_to_the_other_verbs(topoloom: Command) -> None:
     words = [*ALL_TO_ALL, "-m", TORUS]
-    found = topoloom(*words, "--order", "-o", "x.json", "--json").json
+    found = topoloom(*words, "--order-ranks", "-o", "x.json", "--json").json
     turns = [turn["seconds"] for turn in found["turns"]]
     assert turns == sorted(turns, reverse=True)
     assert found["schedules"][0]["time"] == turns[-1]
     again = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--json").json
     assert again["schedules"] == found["schedules"]
-    printed = topoloom(*words, "--order", "-o", "y.json")
+    printed = topoloom(*words, "--order-ranks", "-o", "y.json")
     assert "schedule 1" in printed.out
     assert "congestion" in printed.out
     first, second = (json.loads(Path(f"{name}.json").read_text()) for name in "xy")
     assert first.pop("command") != second.pop("command")
     assert first == second
 
-    made = topoloom(*words, "--placement", "x.json", "--pattern", "p.npz")
+    made = topoloom(*words, "--placement", "x.json", "--write-pattern", "p.npz")
     assert made.status == 2  # a placement has a machine of its own
-    made = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--pattern", "p.npz")
+    made = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--write-pattern", "p.npz")
     assert made.status == 0
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
     assert judged["hop_bytes"] > 0
@@ -134,8 +134,8 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["alltoall", "-n", 17, "-m", TORUS], "17 ranks, but the allocation has only"),
         (["alltoall", "-n", 8, "--placement", "empty.json"], "the file is empty"),
         (["alltoall", "-n", 8, "-m", "torus:4x4"], "add one, as in torus:8x8x8,band"),
-        (["alltoall", "-n", 8, "--order"], "name one with --machine"),
-        (["alltoall", "-n", 8, "-o", "x.json"], "add --order"),
+        (["alltoall", "-n", 8, "--order-ranks"], "name one with --machine"),
+        (["alltoall", "-n", 8, "-o", "x.json"], "--order-ranks finds; add that"),
         (["alltoall", "-n", 8, "--over", "ranks"], "--over is for --figure"),
         (["alltoall", "-n", 33, "--rounds", "r.svg"], "up to 32 ranks, not of 33"),
         (["barrier", "-n", 8, "--figure", "f.svg"], "no figure over bytes of barrier"),

@@ -116,7 +116,10 @@ def write_inputs(topoloom: Command) -> None:
         (["pattern", "ring"], "needs --ranks"),
         (["pattern", "ring", "--ranks", "0"], "must be 1 or more"),
         (["pattern", "binomial", "--ranks", "4", "--root", "4"], "root"),
-        (["pattern", "random-geometric", "--ranks", "4", "--degree", "nan"], "degree"),
+        (
+            ["pattern", "random-geometric", "--ranks", "4", "--average-degree", "nan"],
+            "degree",
+        ),
         (["pattern", "import"], "nothing to import"),
         (["pattern", "import", "none.mtx"], "none.mtx"),
         (["pattern", "import", "p.npz", "--format", "metsi"], "did you mean 'metis'"),

@@ -109,7 +109,7 @@ def test_a_budget_is_for_all_searches_together(jobs: Command) -> None:
         (["a.npz", "b.npz", "--objective", "speed"], "no objective 'speed'"),
         (["a.npz", "b.npz", "--mapper", "gretel"], "no mapper 'gretel'"),
         (["a.npz", "b.npz", "--time", "-1s"], "-1s"),
-        (["a.npz", "b.npz", "-o", "a.npz"], "a.npz is no directory"),
+        (["a.npz", "b.npz", "-o", "a.npz"], "a.npz is not a directory"),
         (["a.npz", "b.npz", "-o", "no/where"], "there is no directory 'no'"),
     ],
 )

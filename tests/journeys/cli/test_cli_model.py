@@ -28,7 +28,7 @@ def test_a_fit_predicts_what_was_measured(topoloom: Command) -> None:
     assert fitted["worst_error"] < 1e-6
     shown = topoloom("model", "show", "here.toml").out
     assert "pings.csv, by topoloom model fit" in shown
-    words = ("here.toml", "--bytes", "0,1KiB", "--json")
+    words = ("here.toml", "--sizes", "0,1KiB", "--json")
     times = topoloom("model", "predict", *words).json["times"]
     assert [t["seconds"] for t in times] == pytest.approx([2e-6, 3.024e-6])
 
@@ -61,7 +61,7 @@ def test_every_model_is_listed_and_shown(topoloom: Command) -> None:
 
 def test_processes_of_a_node_slow_each_other(topoloom: Command) -> None:
     def seconds(*more: object) -> float:
-        words = ("model", "predict", "qsnet", "--bytes", "64KiB", "--json")
+        words = ("model", "predict", "qsnet", "--sizes", "64KiB", "--json")
         return float(topoloom(*words, *more).json["times"][0]["seconds"])
 
     assert seconds("--processes-per-node", 4) > 3 * seconds()
@@ -71,7 +71,7 @@ def test_processes_of_a_node_slow_each_other(topoloom: Command) -> None:
 def test_a_message_alone_arrives_a_latency_later_than_its_gap(
     topoloom: Command,
 ) -> None:
-    words = ("model", "predict", "hdr", "--bytes", "8")
+    words = ("model", "predict", "hdr", "--sizes", "8")
     (found,) = topoloom(*words, "--json").json["times"]
     assert found["arrival_seconds"] == pytest.approx(1.2e-6, rel=0.01)
     assert found["seconds"] < 0.6e-6
@@ -81,7 +81,7 @@ def test_a_message_alone_arrives_a_latency_later_than_its_gap(
 def test_pairs_tell_channels(topoloom: Command) -> None:
     lines = [f"{pairs},{max(2, pairs)} ms\n" for pairs in range(1, 9)]
     Path("pairs.csv").write_text("pairs,time\n" + "".join(lines))
-    words = ("model", "channels", "pairs.csv", "--bytes", "1MB", "--round-trip")
+    words = ("model", "channels", "pairs.csv", "--sizes", "1MB", "--round-trip")
     found = topoloom(*words, "--json").json
     assert found["channels"] == 2
     assert found["node_bandwidth"] == pytest.approx(2e9)
@@ -103,22 +103,22 @@ def test_figures_of_a_fit_and_of_a_model_are_drawn(topoloom: Command) -> None:
         (["list", "x"], "takes no more words"),
         (["show"], "takes a model"),
         (["fit"], "takes a CSV file"),
-        (["show", "qsnet", "--bytes", "1"], "show' has no option --bytes"),
+        (["show", "qsnet", "--sizes", "1"], "show' has no option --sizes"),
         (["list", "--round-trip"], "list' has no option --round-trip"),
-        (["predict", "qsnet"], "--bytes 76,1KiB,64KiB"),
-        (["predict", "qsnet", "--bytes", "1,x"], "cannot read an amount of bytes 'x'"),
+        (["predict", "qsnet"], "--sizes 76,1KiB,64KiB"),
+        (["predict", "qsnet", "--sizes", "1,x"], "cannot read an amount of bytes 'x'"),
         (
-            ["predict", "qsnet", "--bytes", "1", "--processes-per-node", "0"],
+            ["predict", "qsnet", "--sizes", "1", "--processes-per-node", "0"],
             "--processes-per-node must be 1 or more, not 0",
         ),
-        (["predict", "qsnett", "--bytes", "1"], "did you mean 'qsnet'"),
+        (["predict", "qsnett", "--sizes", "1"], "did you mean 'qsnet'"),
         (["show", "x.toml"], "x.toml: No such file"),
         (["fit", "x.csv"], "x.csv: No such file"),
         (["fit", "two.csv"], "two.csv: a fit needs 3 sizes or more"),
         (["fit", "bad.csv"], "bad.csv:2: cannot read a latency 'soon'"),
         (["fit", "bad.csv", "-o", "nowhere/x.toml"], "there is no directory"),
-        (["channels", "bad.csv"], "--bytes 8MiB"),
-        (["channels", "bad.csv", "--bytes", "1"], "bad.csv:1: the header must name"),
+        (["channels", "bad.csv"], "--sizes 8MiB"),
+        (["channels", "bad.csv", "--sizes", "1"], "bad.csv:1: the header must name"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from topoloom import Machine, load_graph, load_placement
-from topoloom.cli.objective import check_objective
 from topoloom.graphs import load_phases
 from topoloom.placements import objective_value
+from topoloom.tasks.objective import check_objective
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -83,7 +83,7 @@ def test_the_predicted_time_comes_first_and_what_leaves_nodes_last(
         assert rows[0] == "predicted time"
         assert rows[-2:] == ["bytes between nodes", "most in or out of a node"]
     untimed = rows_of(topoloom("map", "p.npz", "-m", "torus:4x4").out)
-    assert untimed[0] == "hop bytes"
+    assert untimed[0] == "hop-bytes"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_what_rose_is_marked(topoloom: Command) -> None:
     for row, name in (
         ("bytes between nodes", "inter_node_bytes"),
         ("most in or out of a node", "inter_node_max"),
-        ("dilation max", "dilation_max"),
+        ("dilation, maximum", "dilation_max"),
     ):
         line = next(line for line in mapped.splitlines() if row in line)
         assert ("(more)" in line) is (random[name] > block[name])

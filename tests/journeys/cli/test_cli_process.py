@@ -202,7 +202,16 @@ def test_ctrl_c_ends_the_ordering_of_a_collective_with_the_best_so_far(
     tmp_path: Path,
 ) -> None:
     network = "torus:16x16x8,bandwidth=1GB/s"
-    words = ["allgather", "-n", "2048", "--model", "hdr", "-m", network, "--order"]
+    words = [
+        "allgather",
+        "-n",
+        "2048",
+        "--model",
+        "hdr",
+        "-m",
+        network,
+        "--order-ranks",
+    ]
     interrupt("collective", *words, cwd=tmp_path)
     document = json.loads((tmp_path / "x.json").read_text())
     assert sorted(document["placement"]) == list(range(2048))

@@ -94,7 +94,7 @@ def test_ranks_share_slots_within_the_imbalance(
     assert judged["hop_bytes"] < hop_bytes(machine, [i // 6 for i in range(RANKS)])
     assert judged["hop_bytes"] == document["values"]["hop_bytes"]
     shown = topoloom("judge", "g.graph", "x.json")
-    assert "load max" in shown.out
+    assert "slot load, maximum" in shown.out
 
 
 @pytest.mark.parametrize("machine", DISTANCE)
@@ -260,7 +260,7 @@ def test_mappers_for_shared_slots_are_compared(topoloom: Command) -> None:
     assert all(it["load_max"] <= fullest for it in found[1:])
     assert all(it["hop_bytes"] < found[0]["hop_bytes"] for it in found[1:])
     words[-1] = "0.5"
-    assert " load max " in topoloom(*words, "--mappers", "multisection").out
+    assert " slot load, " in topoloom(*words, "--mappers", "multisection").out
     refused = topoloom(*words, "--mappers", "gge")
     assert refused.status == 2
     assert refused.err.count("\n") == 1

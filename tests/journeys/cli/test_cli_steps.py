@@ -68,7 +68,7 @@ def test_messages_may_come_from_a_file_on_any_machine(topoloom: Command) -> None
             ["shift", "-m", "torus:4x4", "--find", "any-ascent"],
             "it takes a whole fat tree, such as fattree:16:16, to know ways up",
         ),
-        (["shift", "-m", TREE, "--find", "x"], "no way to meet 'x'; there are"),
+        (["shift", "-m", TREE, "--find", "x"], "no kind of routes 'x'; there are"),
         (["shift", "-m", TREE, "-o", "x.txt"], "-o writes the order that --find finds"),
         (["bad.txt", "-m", TREE], "bad.txt:2: expected two ranks of 0 to 63, FROM TO"),
     ],

@@ -46,7 +46,10 @@ def test_molecular_dynamics_goes_into_bricks(topoloom: Command) -> None:
         (["triangular", "--rows", "6"], "the nearest are 5 and 7"),
         (["triangular", "--rows", "0"], "--rows must be 1 or more"),
         (["triangular", "--rows", "5", "--order", "bmc"], "no order 'bmc'"),
-        (["triangular", "--rows", "5", "--threads", "0"], "--threads must be 1"),
+        (
+            ["triangular", "--rows", "5", "--threads-per-rank", "0"],
+            "--threads-per-rank must be 1",
+        ),
         (["molecular-dynamics", "--cells", "7x7"], "cells along 3 axes"),
         (["molecular-dynamics", "--cells", "7x0x5"], "axis without"),
     ],

@@ -89,7 +89,7 @@ def test_old_placements_need_a_pattern(topoloom: Command, placed: None) -> None:
     Path("x.json").write_text(json.dumps(document))
     refused = topoloom("report", "x.json", "-o", "r.html")
     assert refused.status == 2
-    assert refused.err.startswith("topoloom: x.json does not say for which pattern")
+    assert refused.err.startswith("topoloom: x.json does not say which pattern")
     assert topoloom("report", "x.json", "-g", "p.npz", "-o", "r.html").status == 0
 
 

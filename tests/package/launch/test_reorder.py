@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import topoloom
-from topoloom.cli.reorder_run import Wish
-from topoloom.cli.search import read_search
+from topoloom.cli.options.searches import read_search
 from topoloom.preload.reorder import machine_file
+from topoloom.tasks.reorder import ReorderOptions
 
 
 def allocated(hosts: tuple[str, ...] | None) -> topoloom.allocations.AllocatedHosts:
@@ -44,13 +44,13 @@ def test_a_machine_file_needs_hosts() -> None:
 def test_chains_of_mappers_get_through_a_list_with_commas(
     mapper: str, expected: str | None
 ) -> None:
-    wish = Wish(mapper, "hop-bytes", read_search(3, "1500ms"), False)
-    options = wish.options()
+    asked = ReorderOptions(mapper, "hop-bytes", read_search(3, "1500ms"))
+    options = asked.given()
     assert options.pop("mapper", None) == expected
     assert options == {"seed": "3", "seconds": "2"}
 
 
 @pytest.mark.parametrize(("time", "seconds"), [("0", "1"), ("30h", "86400")])
 def test_a_search_ends_within_a_second_and_a_day(time: str, seconds: str) -> None:
-    wish = Wish("auto", "congestion", read_search(1, time), False)
-    assert wish.options() == {"objective": "congestion", "seconds": seconds}
+    asked = ReorderOptions("auto", "congestion", read_search(1, time))
+    assert asked.given() == {"objective": "congestion", "seconds": seconds}

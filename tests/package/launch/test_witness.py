@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error, Machine
-from topoloom.cli.witnessed import find_witness, run_witnessed
+from topoloom.cli.run_output import note_unverified
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch
 from topoloom.preload.verify import Proof, Witness
 from topoloom.preload.verify import witness as witness_module
 from topoloom.preload.verify.proof import Seen
+from topoloom.tasks.verified_run import find_witness, run_witnessed
 
 HEAD = "# topoloom-verify 1: rank host cpus cpu verdict\n"
 
@@ -86,9 +87,11 @@ def test_a_damaged_report_leaves_the_exit_status(
 ) -> None:
     report("n1-1", 0).write_text(HEAD + line)
     witness.watched = lambda launch: launch  # type: ignore[method-assign]
-    account = run_witnessed(Launch(["sh", "-c", "exit 7"]), witness, quiet=False)
+    account = run_witnessed(Launch(["sh", "-c", "exit 7"]), witness, print)
     assert account.status == 7
     assert not account.holds
+    assert account.why == "report-n1-1 is damaged at rank 0"
+    note_unverified(account)
     said = "topoloom: not verified: report-n1-1 is damaged at rank 0\n"
     assert capfd.readouterr().err == said
 

@@ -9,9 +9,9 @@ import pytest
 from topoloom import Allocation, Error, Machine, judge
 from topoloom.graphs import all_to_all, ring, stencil
 from topoloom.tasks.joint import (
+    Budget,
     Job,
     JointPlacement,
-    Search,
     place_in_pool,
     place_jointly,
 )
@@ -46,7 +46,7 @@ def check(found: JointPlacement, jobs: int) -> None:
 
 
 def test_two_rings_make_room_for_each_other() -> None:
-    found = place_jointly(two_rings(), Search())
+    found = place_jointly(two_rings(), Budget())
     check(found, 2)
     assert found.alone == [1000, 1000]
     assert found.apart.value == 2000
@@ -58,13 +58,13 @@ def test_jobs_of_all_kinds_are_not_worse_off() -> None:
         Job("stencil", stencil([2, 4], 5, True, 700), BLACK),
         Job("all", all_to_all(7, 100), WHITE),
     ]
-    check(place_jointly(jobs, Search()), 2)
+    check(place_jointly(jobs, Budget()), 2)
 
 
 def test_a_pool_is_divided_for_the_patterns() -> None:
     patterns = [("a", all_to_all(6, 100)), ("b", ring(5, 900)), ("c", ring(4, 900))]
     pool = Allocation(TORUS, [0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14])
-    found = place_in_pool(patterns, pool, Search())
+    found = place_in_pool(patterns, pool, Budget())
     check(found, 3)
     for job in found.together.jobs:
         assert set(job.allocation.slots.tolist()) <= set(pool.slots.tolist())
@@ -74,14 +74,14 @@ def test_a_pool_is_divided_for_the_patterns() -> None:
 def test_hop_bytes_are_added_up() -> None:
     patterns = [("a", ring(8, 10)), ("b", stencil([2, 4], 5, True, 10))]
     found = place_in_pool(
-        patterns, Allocation.whole(TORUS), Search(objective="hop-bytes")
+        patterns, Allocation.whole(TORUS), Budget(objective="hop-bytes")
     )
     assert found.together.value == found.together.hop_bytes <= found.apart.hop_bytes
 
 
 def test_jobs_may_share_the_nodes_of_a_pool_but_no_slot() -> None:
     pool = Allocation.whole(Machine("torus:4+node:4"))
-    found = place_in_pool([("a", ring(6, 10)), ("b", ring(10, 10))], pool, Search())
+    found = place_in_pool([("a", ring(6, 10)), ("b", ring(10, 10))], pool, Budget())
     check(found, 2)
 
 
@@ -90,7 +90,7 @@ def test_the_same_seed_and_work_give_the_same_placements() -> None:
         [
             placed.slots.tolist()
             for placed in place_jointly(
-                two_rings(), Search(work=20_000, threads=threads)
+                two_rings(), Budget(work=20_000, threads=threads)
             ).together.placements
         ]
         for threads in (1, 2)
@@ -100,9 +100,9 @@ def test_the_same_seed_and_work_give_the_same_placements() -> None:
 
 @pytest.mark.parametrize("budget", [{"work": 0}, {"seconds": 0.0}])
 def test_without_a_budget_there_is_still_a_placement(budget: dict[str, int]) -> None:
-    check(place_jointly(two_rings(), Search(**budget)), 2)
+    check(place_jointly(two_rings(), Budget(**budget)), 2)
     patterns = [(job.name, job.graph) for job in two_rings()]
-    check(place_in_pool(patterns, Allocation.whole(TORUS), Search(**budget)), 2)
+    check(place_in_pool(patterns, Allocation.whole(TORUS), Budget(**budget)), 2)
 
 
 def test_progress_may_stop_it() -> None:
@@ -112,18 +112,18 @@ def test_progress_may_stop_it() -> None:
         seen.append(work)
         return len(seen) < 3
 
-    check(place_jointly(two_rings(), Search(progress=stop)), 2)
+    check(place_jointly(two_rings(), Budget(progress=stop)), 2)
     assert seen == sorted(seen)
 
 
 def test_a_node_belongs_to_one_job() -> None:
     jobs = [Job("a", ring(8), BLACK), Job("b", ring(4), Allocation(TORUS, [1, 3, 5]))]
     with pytest.raises(Error, match="node 5 is in the allocations of both a and b"):
-        place_jointly(jobs, Search())
+        place_jointly(jobs, Budget())
 
 
 def test_a_pool_that_is_too_small_is_refused() -> None:
     with pytest.raises(Error, match="17 ranks together, but the allocation has only"):
         place_in_pool(
-            [("a", ring(8)), ("b", ring(9))], Allocation.whole(TORUS), Search()
+            [("a", ring(8)), ("b", ring(9))], Allocation.whole(TORUS), Budget()
         )

@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 import topoloom
-from topoloom.cli.gaps import gaps, quick_bounds
-from topoloom.cli.problem import launcher_default, measures
 from topoloom.figure.links import busyness
+from topoloom.placements.measures import measure_values
 from topoloom.report import data, text
 from topoloom.report.data import Report, View, page_data, told_links
 from topoloom.report.histogram import histogram
@@ -25,6 +24,8 @@ from topoloom.report.matrix import finest_level, positions
 from topoloom.report.page import render
 from topoloom.report.scene import leaving, scene_of
 from topoloom.report.text import heaviest_pairs
+from topoloom.tasks.optimality_gap import gaps, quick_bounds
+from topoloom.tasks.problem import launcher_default
 
 NASTY = "</script><img src=x onerror=alert(1)>'\"&{{7*7}}"
 _TYPES = {"Uint8": "<u1", "Uint16": "<u2", "Uint32": "<u4", "Float32": "<f4"}
@@ -67,7 +68,7 @@ def make_report(
     views = []
     for name, placement in (("the launcher's order", default), ("mahd", placed)):
         judgement = topoloom.judge(graph, allocation, placement, hottest=1000)
-        values = measures(judgement)
+        values = measure_values(judgement)
         far = gaps(values, bounds)
         views.append(View(name, placement, judgement, values, far))
     return Report(graph, allocation, views, 1, hosts, bounds, **more)
@@ -215,7 +216,7 @@ def test_where_nothing_was_before_anything_is_more() -> None:
     sparse = topoloom.place(report.graph, report.allocation, "random", seed=1).placement
     on = (report.graph, report.allocation, sparse)
     judgement = topoloom.judge(*on)
-    values = measures(judgement)
+    values = measure_values(judgement)
     worse = replace(report.views[1], judgement=judgement, values=values)
     found = text.facts(replace(report, views=[report.views[0], worse]))
     raised = "mahd raises hop-bytes from 0 and raises congestion from 0"
@@ -316,7 +317,7 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
         placement = topoloom.place(graph, allocation, "random", seed=seed).placement
         on = (graph, allocation, placement)
         judged = topoloom.judge(*on, hottest=told_links(2))
-        values = measures(judged)
+        values = measure_values(judged)
         views.append(View(f"random {seed}", placement, judged, values, {}))
     page = render(Report(graph, allocation, views, 1))
     assert len(page.encode()) < 3_000_000

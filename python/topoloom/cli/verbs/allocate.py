@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom allocate`: choose nodes, make a ragged allocation, or look at one."""
+"""`topoloom allocate`: choose nodes, generate an allocation, or show one."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Annotated, Any
 
 import typer
 
-from topoloom.cli.options import (
-    AllocationText,
+from topoloom.cli.options.files import (
     AsJson,
-    Effort,
-    MachineText,
-    Seconds,
-    Seed,
-    Threads,
-    Work,
-    figure_option,
+    Figure,
+    Pattern,
+    WritePlacement,
     output_option,
 )
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.machines import AllocationText, Fragments, MachineText
+from topoloom.cli.options.searches import Effort, SearchOptions
 
 
+@with_groups
 def command(
     machine: MachineText,
+    *,
     nodes: Annotated[
         int | None,
-        typer.Option("--nodes", "-N", "-n", metavar="N", help="Nodes for the job."),
+        typer.Option("--nodes", "-N", metavar="N", help="Number of nodes for the job."),
     ] = None,
     choose: Annotated[
         str | None,
@@ -36,63 +36,35 @@ def command(
             help="Choose them among these free nodes, written as for --allocation.",
         ),
     ] = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            "--pattern",
-            metavar="GRAPH",
-            help="With --choose: the communication graph of the job. Without one, the "
-            "nodes that lie closest together are chosen.",
-        ),
-    ] = None,
+    pattern: Pattern = None,
     allocation: AllocationText = None,
-    fragments: Annotated[
-        int | None,
-        typer.Option(
-            "--fragments",
-            metavar="N",
-            help="Boxes, lines and planes that a generated allocation consists of.",
-            show_default="4, or fewer nodes or routers",
-        ),
-    ] = None,
+    fragments: Fragments = None,
     jobs: Annotated[
         list[Path] | None,
         typer.Option(
             "--jobs",
             metavar="FILE",
-            help="Where other jobs run: what squeue -o '%i %N' prints, or a file a "
-            "job; may be given several times.",
+            help="Where other jobs run: what squeue -o '%i %N' prints, or one file "
+            "per job; may be given several times.",
         ),
     ] = None,
     effort: Effort = None,
-    time: Seconds = None,
-    work: Work = None,
-    threads: Threads = 0,
-    seed: Seed = 1,
+    searching: SearchOptions,
     output: Annotated[
         Path | None,
         output_option("Write the nodes to FILE."),
     ] = None,
-    placement: Annotated[
-        Path | None,
-        output_option(
-            "With --pattern: write where its ranks go on the chosen nodes.",
-            "--placement",
-        ),
-    ] = None,
-    figure: Annotated[
-        Path | None,
-        figure_option("Draw the allocation on its machine: .svg, .png, .pdf."),
-    ] = None,
+    write_placement: WritePlacement = None,
+    figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
-    """Choose nodes for a job, make a ragged allocation, or look at one.
+    """Choose nodes for a job, or show or generate an allocation.
 
-    --choose picks from the free nodes those on which the pattern has the fewest
-    hop-bytes, before the job runs. --allocation shows an allocation as it is, and so
-    does --machine detect inside of a batch job. With --nodes alone the job gets boxes,
-    lines and planes of the machine, scattered as a scheduler scatters them, to study
-    mappers without a busy machine.
+    --choose picks from the free nodes those on which the --pattern has the fewest
+    hop-bytes, before the job runs; without a pattern, those that lie closest together.
+    --allocation shows an allocation as it is, and so does --machine detect inside of a
+    batch job. With --nodes alone the job gets boxes, lines and planes of the machine,
+    scattered as a scheduler scatters them, to study mappers without a busy machine.
 
     \b
     components        pieces of the network that the nodes hang on
@@ -102,7 +74,7 @@ def command(
     foreign links     used by routes between its nodes, though an end is not its own
     shared links      used by other jobs, too (--jobs)
 
-    The file holds one node a line, as coordinates where the machine has them;
+    The file holds one node per line, as coordinates where the machine has them;
     --allocation of the other verbs reads it, and host lists too.
 
     \b
@@ -111,30 +83,30 @@ def command(
       topoloom allocate --machine torus:25x32x16 --allocation a.txt --figure a.png
       topoloom allocate --machine torus:25x32x16 --choose free.txt --nodes 512 \\
           --pattern p.npz -o nodes.txt
-      topoloom allocate --machine topology.conf --choose 'n[1-64]' -n 16
+      topoloom allocate --machine topology.conf --choose 'n[1-64]' -N 16
     """
     from topoloom._core import Error
     from topoloom.allocations.allocation_file import load_allocation, save_allocation
     from topoloom.allocations.jobs_file import load_jobs
-    from topoloom.cli.choose import chosen_nodes
+    from topoloom.cli.allocation_facts import shape_facts, shape_rows
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.cli.problem import Where, choose_allocation
-    from topoloom.cli.search import read_search
-    from topoloom.cli.shape import shape_facts, shape_rows
+    from topoloom.cli.node_choice import chosen_nodes
     from topoloom.machines.machine_file import load_described
     from topoloom.support.units import counted
+    from topoloom.tasks.problem import Where, choose_allocation
 
-    search = read_search(seed, time, work, threads)
-    if choose is None and (pattern, effort, time, work) != (None,) * 4:
+    search = searching.search()
+    given_limits = (effort, searching.time, searching.work)
+    if choose is None and (pattern, *given_limits) != (None,) * 4:
         raise Error(
             "--pattern, --effort, --time and --work are for --choose FREE-NODES"
         )
-    if pattern is None and (effort, time, work) != (None,) * 3:
+    if pattern is None and given_limits != (None,) * 3:
         raise Error("--effort, --time and --work need --pattern, which is placed")
-    if pattern is None and placement is not None:
-        raise Error("--placement needs --pattern, whose ranks are placed")
+    if pattern is None and write_placement is not None:
+        raise Error("--write-placement needs --pattern, whose ranks are placed")
     if allocation is not None and (choose is not None or nodes is not None):
-        raise Error("--allocation is looked at as it is; leave out --choose and -N")
+        raise Error("--allocation is shown as it is; leave out --choose and -N")
     the_machine, described = load_described(machine)
     hosts = described.hosts
     others: dict[str, Any] = {}
@@ -148,18 +120,18 @@ def command(
     elif allocation is None and nodes is None and not described.allocated:
         raise Error("name the --nodes of the job, or its --allocation")
     else:
-        where = Where(allocation, nodes, fragments, seed)
+        where = Where(allocation, nodes, fragments, search.seed)
         listed = choose_allocation(the_machine, described, where)
         given, names = listed.allocation, listed.hosts
         pieces = where.pieces(the_machine)
-        made = f"in {counted(pieces, 'fragment')}, seed {seed}"
+        made = f"in {counted(pieces, 'fragment')}, seed {search.seed}"
         source = f"of {allocation or machine}" if nodes is None else made
         title = f"{counted(len(given.nodes), 'node')} {source}"
-    facts = shape_facts(given, others, seed)
+    facts = shape_facts(given, others, search.seed)
     if output is not None:
         save_allocation(output, given, title, names)
-    if placement is not None:
-        choice.save_placement(placement)
+    if write_placement is not None:
+        choice.save_placement(write_placement)
     if figure is not None:
         from topoloom.figure import draw_allocation
 
@@ -176,7 +148,7 @@ def command(
         if choice is not None:
             document |= choice.document()
         elif nodes is not None:
-            document |= {"fragments": pieces, "seed": seed}
+            document |= {"fragments": pieces, "seed": search.seed}
         print_json(document)
     else:
         if choice is not None:
@@ -187,11 +159,11 @@ def command(
             ("slots", f"{given.slot_count:,}"),
             *shape_rows(facts),
         ]
-        written = (output, placement, figure)
+        written = (output, write_placement, figure)
         rows += [("written", str(path)) for path in written if path is not None]
         print_facts(rows, f"allocation on {the_machine.name}")
     if choice is not None and choice.interrupted:
-        from topoloom.cli.outcome import Interrupted
+        from topoloom.cli.exit_status import Interrupted
 
         best = f"; {output} holds the best nodes so far" if output else ""
         raise Interrupted(f"interrupted{best}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom axes`: which parallelism axis goes where on a machine for AI training."""
+"""`topoloom axes`: map tensor, data and pipeline axes onto a machine."""
 
 from __future__ import annotations
 
@@ -9,24 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options import (
-    Allocate,
-    AllocationText,
-    AsJson,
-    Fragments,
-    MachineText,
-    Seed,
-    output_option,
-)
+from topoloom.cli.options.files import AsJson, WritePattern, output_option
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.machines import AllocationOptions, MachineText
+from topoloom.cli.options.searches import Seed, read_search
 
 
+@with_groups
 def command(
     mesh: Annotated[
         str,
         typer.Option(
             "--mesh",
             metavar="AXIS=SIZE,...",
-            help="The axes and their sizes, as in tp=8,cp=2,pp=4,dp=16.",
+            help="The axes and their sizes, such as tp=8,cp=2,pp=4,dp=16.",
         ),
     ],
     traffic: Annotated[
@@ -34,15 +30,14 @@ def command(
         typer.Option(
             "--traffic",
             metavar="AXIS=BYTES,...",
-            help="Bytes that each rank sends along an axis in a step, as in tp=2GiB or "
-            "ep=all-to-all:64MiB; the others are ring, halving and chain. dp+ep=1GiB "
-            "goes along both as one.",
+            help="Bytes that each rank sends along an axis per step, such as tp=2GiB "
+            "or ep=all-to-all:64MiB; the others are ring, halving and chain. "
+            "dp+ep=1GiB goes along both as one.",
         ),
     ],
     machine: MachineText,
-    allocation: AllocationText = None,
-    allocate: Allocate = None,
-    fragments: Fragments = None,
+    *,
+    allowed: AllocationOptions,
     seed: Seed = 1,
     to: Annotated[
         str | None,
@@ -59,13 +54,10 @@ def command(
         Path | None,
         output_option("Write the placement."),
     ] = None,
-    pattern: Annotated[
-        Path | None,
-        output_option("Write the traffic as .npz, with phases.", "--pattern"),
-    ] = None,
+    write_pattern: WritePattern = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find which axis of a training job goes where.
+    """Map the axes of a training job onto a machine.
 
     Which axis lies inside an NVLink domain, along which axis of a torus, over which
     rails: the order of the axes, split where that helps, with the least time for what
@@ -73,8 +65,8 @@ def command(
     with the order tp-cp-ep-dp-pp, the first the fastest, on the slots as allocated.
     Axes of other names follow as they are written.
 
-    Unless told otherwise, ep sends all-to-all and pp along a chain, others in rings.
-    Slots may be left over. A device is a slot, by its place in the allocation.
+    By default ep sends all-to-all and pp along a chain, others in rings.
+    Slots may be left over. A device is a slot, by its position in the allocation.
 
     \b
     Examples:
@@ -83,17 +75,15 @@ def command(
       topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=halving:250MB \\
           --machine tpu-v4-cube --to jax
       topoloom axes --mesh tp=4,dp=16 --traffic tp=1GB,dp=250MB \\
-          --machine tpu-v4-cube --pattern p.npz -o x.json
+          --machine tpu-v4-cube --write-pattern p.npz -o x.json
     Then:
       topoloom judge p.npz x.json             link by link
       topoloom map p.npz --machine tpu-v4-cube --objective time
     """
     from topoloom._core import judge
+    from topoloom.cli.command_line import command_line
     from topoloom.cli.console import print_json, watching
-    from topoloom.cli.outcome import Interrupted
-    from topoloom.cli.problem import Where, choose_allocation, measures
-    from topoloom.cli.search import read_search
-    from topoloom.cli.typed import typed
+    from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.axes import (
         mesh_graph,
         order_axes,
@@ -103,26 +93,26 @@ def command(
     from topoloom.graphs.graph_file import save_graph
     from topoloom.graphs.phases import phase_array
     from topoloom.machines.machine_file import load_described
+    from topoloom.placements.measures import measure_values
     from topoloom.placements.placement_file import PlacementFile, save_placement
+    from topoloom.tasks.problem import Where, choose_allocation
 
     _check_format(to, as_json)
     axes = parse_mesh(mesh)
     sends = parse_traffic(traffic, axes)
     the_machine, described = load_described(machine)
-    where = choose_allocation(
-        the_machine, described, Where(allocation, allocate, fragments, seed)
-    )
+    where = choose_allocation(the_machine, described, Where(*allowed, seed))
     with watching("ordering axes", read_search(seed)) as watch:
         orders = order_axes(where.allocation, axes, sends, watch)
     chosen = orders.nested if to == "megatron" else orders.best
-    if pattern is not None or output is not None:
+    if write_pattern is not None or output is not None:
         graph, phases = mesh_graph(axes, sends)
-    if pattern is not None:
-        save_graph(pattern, graph, {"phases": phase_array(phases)})
+    if write_pattern is not None:
+        save_graph(write_pattern, graph, {"phases": phase_array(phases)})
     if output is not None:
         placement = orders.placement(chosen)
         on = (graph, where.allocation, placement)
-        judged = measures(judge(*on))
+        judged = measure_values(judge(*on))
         result = PlacementFile(
             machine=the_machine,
             allocation=where.allocation,
@@ -132,8 +122,8 @@ def command(
             objective="time",
             values={**judged, "objective": chosen.total},
             mapper="axes",
-            graph=str(pattern or ""),
-            command=typed.get(),
+            graph=str(write_pattern or ""),
+            command=command_line.get(),
         )
         save_placement(output, result)
     if to is not None:
@@ -141,7 +131,7 @@ def command(
     elif as_json:
         print_json(_document(orders))
     else:
-        _print(orders, [path for path in (pattern, output) if path is not None])
+        _print(orders, [path for path in (write_pattern, output) if path is not None])
     if watch.interrupted:
         raise Interrupted("interrupted; this is the best order so far")
 
@@ -212,7 +202,7 @@ def _print(orders: Any, written: list[Path]) -> None:
     names = [one.name for one in orders.traffic]
     machine = orders.allocation.machine
     ranks, slots = len(orders.best.slots), orders.allocation.slot_count
-    print_facts([], f"{counted(ranks, 'rank')} on {machine.name}: seconds a step")
+    print_facts([], f"{counted(ranks, 'rank')} on {machine.name}: seconds per step")
     print_table(["", "fastest first", *names, "all", "gain"], rows, left=2)
     facts = []
     if slots > ranks:

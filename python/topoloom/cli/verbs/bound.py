@@ -1,55 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom bound`: prove how good any placement can be at most."""
+"""`topoloom bound`: prove lower bounds on the objective."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.cli.options import (
-    Allocate,
-    AllocationText,
-    AsJson,
-    Capacities,
-    CoresPerRank,
-    Fragments,
-    GraphFile,
-    Imbalance,
+from topoloom.cli.options.files import AsJson, GraphFile
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.machines import (
+    AllocationOptions,
     LauncherName,
+    LimitOptions,
     MaybeMachineText,
-    MemoryPerRank,
-    RanksPerNode,
-    Seconds,
-    Seed,
-    Threads,
-    Work,
 )
+from topoloom.cli.options.searches import SearchOptions, SharingOptions
+
+if TYPE_CHECKING:
+    from topoloom.tasks.placement_problem import PlacementProblem
 
 
+@with_groups
 def command(
     graph: GraphFile,
     placement: Annotated[
         str | None,
         typer.Argument(
             metavar="[PLACEMENT]",
-            help="A file of 'topoloom map', to say how far from optimal it is at most.",
+            help="A file of 'topoloom map', to report how far from optimal it can be.",
         ),
     ] = None,
+    *,
     machine: MaybeMachineText = None,
-    allocation: AllocationText = None,
-    allocate: Allocate = None,
-    fragments: Fragments = None,
+    allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    ranks_per_node: RanksPerNode = None,
-    cores_per_rank: CoresPerRank = 1,
-    memory_per_rank: MemoryPerRank = None,
-    imbalance: Imbalance = None,
-    capacities: Capacities = None,
-    seed: Seed = 1,
-    time: Seconds = None,
-    work: Work = None,
-    threads: Threads = 0,
+    limits: LimitOptions,
+    sharing: SharingOptions,
+    searching: SearchOptions,
     lp: Annotated[
         bool,
         typer.Option(
@@ -60,18 +48,18 @@ def command(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Prove how good any placement of these ranks on these slots can be at most.
+    """Prove lower bounds on the objective for any placement of these ranks.
 
     No placement has fewer hop-bytes, or less congestion, than is printed. With a
     PLACEMENT the gap is its value divided by that: 1 says that it is the best there
     is. --time and --work, or Ctrl-C, end the search for better proofs.
 
     \b
-    hop bytes       by what every rank's messages cost at least (sparse,
-                    gilmore-lawler), by eigenvalues (projection) or by dual ascent
-    congestion max  by the bytes that must leave a part of the machine (cut) or a
-                    rank (injection), by all bytes on all links (average), or by a
-                    linear relaxation with the machine's own routes (lp)
+    hop-bytes   by the least that every rank's messages cost (sparse, gilmore-lawler),
+                by eigenvalues (projection) or by dual ascent
+    congestion  by the bytes that must leave a part of the machine (cut) or a rank
+                (injection), by all bytes on all links (average), or by a linear
+                relaxation with the machine's own routes (lp)
 
     \b
     Examples:
@@ -80,112 +68,70 @@ def command(
       topoloom bound p.npz x.json --json
       topoloom bound p.npz --machine mesh:4x4 --lp
     """
-    from time import perf_counter
-
-    from topoloom._core import Error, find_bounds, judge
+    from topoloom._core import Error
     from topoloom.cli.console import note, print_json, watching
-    from topoloom.cli.judged import load_judged
-    from topoloom.cli.ordered import read_order
-    from topoloom.cli.outcome import Interrupted
-    from topoloom.cli.problem import Where
-    from topoloom.cli.search import read_search
-    from topoloom.cli.sharing import read_sharing
-    from topoloom.placements.congestion_lp import relax_congestion
+    from topoloom.cli.exit_status import Interrupted
+    from topoloom.tasks.bound import prove_bounds
+    from topoloom.tasks.placement_problem import load_placement_problem
+    from topoloom.tasks.problem import Where
+    from topoloom.tasks.sharing import allows_sharing
 
-    search = read_search(seed, time, work, threads)
-    order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
-    where = Where(allocation, allocate, fragments, seed, order)
-    sharing = read_sharing(imbalance, capacities)
-    judged = load_judged("bound", graph, placement, machine, where, sharing.allowed)
-    if judged.shared and not sharing.allowed:
+    search, share = searching.search(), sharing.sharing()
+    where = Where(*allowed, search.seed, limits.order(launcher))
+    given = load_placement_problem(
+        "bound", graph, placement, machine, where, allows_sharing(share)
+    )
+    if given.shared and not allows_sharing(share):
         raise Error(
             f"in {placement} ranks share slots; say what a slot may hold, with "
             "--imbalance or --capacities"
         )
-    if lp and sharing.allowed:
-        raise Error("--lp is for one rank a slot, without --imbalance or --capacities")
-    start = perf_counter()
-    with watching("searching for proofs", search) as watch:
-        relaxation, left = None, search.seconds
-        if lp:
-            relaxation = relax_congestion(
-                judged.graph, judged.allocation, search.seconds, watch
-            )
-        if left is not None:
-            left = max(0.0, left - (perf_counter() - start))
-        bounds = find_bounds(
-            judged.graph,
-            judged.allocation,
-            sharing=sharing.value,
-            seconds=left,
-            work=search.work,
-            threads=search.threads,
-            progress=watch,
+    if lp and allows_sharing(share):
+        raise Error(
+            "--lp is for one rank per slot, without --imbalance or --capacities"
         )
-    values = None
-    if judged.placed is not None:
-        values = judge(judged.graph, judged.allocation, judged.placed.placement)
-    found = _gaps(bounds, relaxation, values)
+    with watching("searching for proofs", search) as watch:
+        found = prove_bounds(given, search=search, sharing=share, lp=lp, progress=watch)
     if as_json:
         print_json(
             {
-                "machine": judged.allocation.machine.text,
-                "nodes": len(judged.allocation.nodes),
-                "ranks": judged.graph.rank_count,
+                "machine": given.allocation.machine.text,
+                "nodes": len(given.allocation.nodes),
+                "ranks": given.graph.rank_count,
                 **found,
             }
         )
     else:
-        _print(judged, found)
-    if lp and relaxation is None and not watch.interrupted:
+        _print(given, found)
+    if lp and "rounded" not in found["congestion_max"] and not watch.interrupted:
         note("topoloom: --time was too short for the linear relaxation")
     if watch.interrupted:
         raise Interrupted("interrupted; these are the best proofs so far")
 
 
-def _gaps(bounds: Any, relaxation: Any, judgement: Any) -> dict[str, dict[str, Any]]:
-    from topoloom.cli.gaps import gap
-
-    found: dict[str, dict[str, Any]] = {
-        "hop_bytes": {"bound": bounds.hop_bytes, "by": bounds.hop_bytes_by},
-        "congestion_max": {
-            "bound": bounds.congestion,
-            "by": bounds.congestion_by,
-            "where": bounds.congestion_where,
-        },
-    }
-    if relaxation is not None:
-        congestion = found["congestion_max"]
-        if relaxation.bound > congestion["bound"]:
-            congestion.update(bound=relaxation.bound, by="lp", where="")
-        congestion["rounded"] = relaxation.congestion
-    if judgement is not None:
-        for name, entry in found.items():
-            value = getattr(judgement, name)
-            entry["value"] = value
-            entry["gap"] = gap(value, entry["bound"])
-    return found
-
-
-def _print(judged: Any, found: dict[str, dict[str, Any]]) -> None:
+def _print(given: PlacementProblem, found: dict[str, dict[str, Any]]) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.cli.gaps import gap_text
-    from topoloom.cli.measured import congestion_text, measure_name, measure_text
+    from topoloom.placements.measures import (
+        congestion_text,
+        measure_text,
+        measure_title,
+    )
+    from topoloom.tasks.optimality_gap import gap_text
 
-    allocation = judged.allocation
+    allocation = given.allocation
     machine = allocation.machine
     rows = []
     for name, entry in found.items():
         by = " of ".join(filter(None, (entry["by"], entry.get("where"))))
         bound = measure_text(name, entry["bound"], machine)
-        row = [measure_name(name, machine), by, bound]
-        if judged.placed is not None:
+        row = [measure_title(name, machine), by, bound]
+        if given.file is not None:
             value = measure_text(name, entry["value"], machine)
             row += [value, gap_text(entry["gap"])]
         rows.append(row)
     columns = ["", "proved by", "at least"]
-    if judged.placed is not None:
-        columns += [judged.placed.mapper or "placement", "gap"]
+    if given.file is not None:
+        columns += [given.file.mapper or "placement", "gap"]
     title = (
         f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {machine.name}"
     )

@@ -13,31 +13,34 @@ from topoloom.cli.collective_output import (
     document_of,
     print_ranked,
     write_decisions,
-    write_pattern,
+    write_graph,
     write_placement,
 )
 from topoloom.cli.collective_setting import Setting, read_setting
-from topoloom.cli.options import (
-    Allocate,
-    AllocationText,
+from topoloom.cli.options.files import (
     AsJson,
-    CoresPerRank,
-    Fragments,
-    LauncherName,
-    MaybeMachineText,
-    MemoryPerRank,
-    RanksPerNode,
-    Seed,
-    Threads,
+    Figure,
+    PlacementOption,
+    WritePattern,
     figure_option,
     output_option,
 )
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.machines import (
+    AllocationOptions,
+    LauncherName,
+    LimitOptions,
+    MaybeMachineText,
+)
+from topoloom.cli.options.messages import Bytes, Ranks, Root
+from topoloom.cli.options.searches import Seed, Threads
 
 if TYPE_CHECKING:
     from topoloom.schedules.choose import Call
     from topoloom.schedules.together import Together
 
 
+@with_groups
 def command(
     operation: Annotated[
         str,
@@ -47,25 +50,16 @@ def command(
             autocompletion=complete.operations,
         ),
     ],
-    ranks: Annotated[int, typer.Option("--ranks", "-n", metavar="N", help="How many.")],
-    amount: Annotated[
-        str,
-        typer.Option(
-            "--bytes",
-            metavar="SIZE",
-            help="Of a pair (all-to-all, many-to-many), of a rank (gather, scatter, "
-            "all-gather, reduce-scatter), or of the whole vector.",
-        ),
-    ] = "1KiB",
-    root: Annotated[
-        int, typer.Option("--root", metavar="R", help="Where there is one.")
-    ] = 0,
+    *,
+    ranks: Ranks,
+    amount: Bytes = "1KiB",
+    root: Root = 0,
     degree: Annotated[
         int | None,
         typer.Option(
             "--degree",
             metavar="D",
-            help="Of many-to-many: each rank sends to the D next ones.",
+            help="Of many-to-many: each rank sends to the next D ones.",
         ),
     ] = None,
     model: Annotated[
@@ -74,26 +68,15 @@ def command(
             "--model",
             metavar="MODEL",
             help="What a message costs: a name from 'topoloom model list' or a file "
-            "of 'topoloom model fit'. Default: what the machine says of itself.",
+            "of 'topoloom model fit'. Default: the costs of the machine.",
             autocompletion=complete.models,
         ),
     ] = None,
     machine: MaybeMachineText = None,
-    allocation: AllocationText = None,
-    allocate: Allocate = None,
-    fragments: Fragments = None,
+    allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    ranks_per_node: RanksPerNode = None,
-    cores_per_rank: CoresPerRank = 1,
-    memory_per_rank: MemoryPerRank = None,
-    placement: Annotated[
-        Path | None,
-        typer.Option(
-            "--placement",
-            metavar="FILE",
-            help="Instead of --machine: where 'topoloom map' has put the ranks.",
-        ),
-    ] = None,
+    limits: LimitOptions,
+    placement: PlacementOption = None,
     schedule: Annotated[
         str | None,
         typer.Option(
@@ -103,24 +86,18 @@ def command(
             autocompletion=complete.schedules,
         ),
     ] = None,
-    order: Annotated[
+    order_ranks: Annotated[
         bool,
         typer.Option(
-            "--order",
+            "--order-ranks",
             help="Order the ranks for the best schedule, choose again, and so on; -o "
             "writes the placement.",
         ),
     ] = False,
     output: Annotated[
-        Path | None, output_option("With --order: write the placement.")
+        Path | None, output_option("With --order-ranks: write the placement.")
     ] = None,
-    pattern: Annotated[
-        Path | None,
-        output_option(
-            "Write the messages of the best schedule as .npz, round by round.",
-            "--pattern",
-        ),
-    ] = None,
+    write_pattern: WritePattern = None,
     decisions: Annotated[
         Path | None,
         output_option(
@@ -128,16 +105,16 @@ def command(
             "--decisions",
         ),
     ] = None,
-    figure: Annotated[
-        Path | None, figure_option("Draw the times of all schedules: .svg, .png, .pdf.")
-    ] = None,
+    figure: Figure = None,
     over: Annotated[
         str,
-        typer.Option("--over", help="What the figure runs over: bytes, ranks, degree."),
+        typer.Option(
+            "--over", help="The x axis of the figure: bytes, ranks or degree."
+        ),
     ] = "bytes",
     rounds: Annotated[
         Path | None,
-        figure_option("Draw the best schedule, round by round.", "--rounds"),
+        figure_option("Draw the best schedule, round by round", "--rounds"),
     ] = None,
     seed: Seed = 1,
     threads: Threads = 0,
@@ -160,7 +137,7 @@ def command(
       topoloom collective alltoall --ranks 1024 --bytes 76 --model qsnet
       topoloom collective allgather -n 512 --bytes 4KiB --model hdr \\
           --machine torus:8x8x8,bandwidth=10GB/s
-      topoloom collective alltoall -n 256 --bytes 64 --order -o x.json \\
+      topoloom collective alltoall -n 256 --bytes 64 --order-ranks -o x.json \\
           -m fattree:16:16,bandwidth=25GB/s+node:1,startup=1us
       topoloom collective allreduce -n 1024 --model hdr --decisions table.json
       topoloom collective many-to-many -n 256 --bytes 76 --degree 64 \\
@@ -169,21 +146,20 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.console import print_json
-    from topoloom.cli.ordered import read_order
-    from topoloom.cli.outcome import Interrupted
-    from topoloom.cli.problem import Where, at_least
+    from topoloom.cli.exit_status import Interrupted
     from topoloom.figure.rounds import check_rounds, draw_rounds
     from topoloom.figure.schedules import draw_schedules, points_over
     from topoloom.schedules.choose import rank_schedules, usual_schedule
+    from topoloom.support.checks import at_least
     from topoloom.support.units import parse_bytes
+    from topoloom.tasks.problem import Where
 
     at_least("--threads", threads, 0)
     call = _read_call(operation, ranks, parse_bytes(amount), root, degree)
-    if (output is not None) > order:
-        raise Error("-o writes the placement that --order finds; add --order")
+    if (output is not None) > order_ranks:
+        raise Error("-o writes the placement that --order-ranks finds; add that")
     names = _split(schedule) if schedule is not None else []
-    in_order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
-    where = Where(allocation, allocate, fragments, seed, in_order)
+    where = Where(*allowed, seed, limits.order(launcher))
     setting = read_setting(call, model, machine, where, placement)
     if figure is not None:
         points_over(call, over, setting.sites)
@@ -192,7 +168,7 @@ def command(
     if rounds is not None:
         check_rounds(call)
     together, interrupted = None, False
-    if order:
+    if order_ranks:
         together, interrupted = _order(call, setting, seed, threads)
         setting = setting._replace(
             sites=setting.sites._replace(placement=together.placement)
@@ -202,8 +178,8 @@ def command(
         write_placement(output, call, setting, together)
     table = None
     if not interrupted:
-        if pattern is not None:
-            write_pattern(pattern, call, ranked[0].name)
+        if write_pattern is not None:
+            write_graph(write_pattern, call, ranked[0].name)
         if decisions is not None:
             table = write_decisions(decisions, call, setting, threads)
         if figure is not None:
@@ -215,7 +191,9 @@ def command(
         print_json(document_of(call, setting, ranked, usual, together, table))
     else:
         files = (
-            [output] if interrupted else [output, pattern, decisions, figure, rounds]
+            [output]
+            if interrupted
+            else [output, write_pattern, decisions, figure, rounds]
         )
         written = [path for path in files if path is not None]
         print_ranked(call, setting, ranked, usual, together, written)
@@ -228,8 +206,8 @@ def _read_call(
     operation: str, ranks: int, size: int, root: int, degree: int | None
 ) -> Call:
     from topoloom._core import Error
-    from topoloom.cli.problem import at_least
     from topoloom.schedules.choose import Call, read_operation
+    from topoloom.support.checks import at_least
 
     at_least("--ranks", ranks, 1)
     at_least("--root", root, 0)
@@ -253,14 +231,14 @@ def _split(text: str) -> list[str]:
 def _order(
     call: Call, setting: Setting, seed: int, threads: int
 ) -> tuple[Together, bool]:
-    """Order the ranks; also tell whether Ctrl-C has ended that."""
+    """Order the ranks; also say whether Ctrl-C has ended that."""
     from topoloom._core import Error
     from topoloom.cli.console import watching
-    from topoloom.cli.search import Search
     from topoloom.schedules.together import optimize_together
+    from topoloom.tasks.search import Search
 
     if setting.sites is None:
-        raise Error("--order places ranks on a machine; name one with --machine")
+        raise Error("--order-ranks places ranks on a machine; name one with --machine")
     with watching("ordering", Search(seed, None, None, threads)) as watch:
         together = optimize_together(
             call, setting.sites.allocation, setting.model, seed, threads, watch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom demo`: the whole way on a small example."""
+"""`topoloom demo`: all steps on a small example."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from topoloom.cli.options import AsJson
+from topoloom.cli.options.files import AsJson, OutputDirectory
 
 MACHINE = "torus:8x8x8,bandwidth=5GB/s,latency=0.1us"
 MAPPERS = "block,random,hilbert,gge,mahd,mahd+swap,auto"
@@ -43,12 +43,10 @@ def command(
             help="halo3d, if it is built already. Default: build it with mpicxx.",
         ),
     ] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the results.")
-    ] = Path("out/demo"),
+    output: OutputDirectory = Path("out/demo"),
     as_json: AsJson = False,
 ) -> None:
-    """Go the whole way on a small example, each step as you would type it.
+    """Run all steps on a small example, each as you would type it.
 
     Records halo3d, a halo exchange on 64 ranks, places it on a ragged piece of a
     torus, compares mappers, draws figures and writes a rankfile. Takes a minute, and
@@ -59,6 +57,7 @@ def command(
       topoloom demo
       topoloom demo --program build/apps/halo3d -o /tmp/demo
     """
+    assert output is not None
     out = str(output)
     output.mkdir(parents=True, exist_ok=True)
     with _stdout_to_stderr() if as_json else contextlib.nullcontext():
@@ -104,7 +103,7 @@ def _build(output: Path) -> Path:
     import shutil
     import subprocess
 
-    from topoloom.cli.outcome import Failure
+    from topoloom.cli.exit_status import Failure
     from topoloom.support.resources import shipped
 
     compiler = shutil.which("mpicxx") or shutil.which("mpic++")
@@ -151,17 +150,17 @@ def _stdout_to_stderr() -> Iterator[None]:
 def _print_json(output: Path) -> None:
     from topoloom._core import judge, place
     from topoloom.cli.console import print_json
-    from topoloom.cli.objective import predicted
-    from topoloom.cli.problem import measures
     from topoloom.graphs.graph_file import load_graph
+    from topoloom.placements.measures import measure_values
     from topoloom.placements.placement_file import load_placement
     from topoloom.support.gain import gain
+    from topoloom.tasks.objective import predicted
 
     graph = load_graph(output / "halo3d.npz")
     placed = load_placement(output / "placement.json")
     block = place(graph, placed.allocation, mapper="block").placement
     on = (graph, placed.allocation, block)
-    before = predicted(*on, []) | measures(judge(*on))
+    before = predicted(*on, []) | measure_values(judge(*on))
     document: dict[str, Any] = {
         "ranks": graph.rank_count,
         "machine": placed.machine.text,

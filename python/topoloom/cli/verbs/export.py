@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom export`: a placement in the words of mpirun, srun and other launchers."""
+"""`topoloom export`: a placement as a file for mpirun, srun and other launchers."""
 
 from __future__ import annotations
 
@@ -9,43 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options import AsJson, output_option
+from topoloom.cli.options.files import AsJson, PlacementFile, output_option
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.programs import BindingOptions, Hosts
 
 if TYPE_CHECKING:
     from topoloom.launch.exports.registry import LaunchFormat
     from topoloom.launch.host_placement import HostPlacement
 
-CoresPerSlot = Annotated[
-    int,
-    typer.Option(
-        "--cores-per-slot",
-        metavar="N",
-        help="Cores that each slot stands for, for ranks with N threads.",
-    ),
-]
-Bind = Annotated[
-    str | None,
-    typer.Option(
-        "--bind",
-        metavar="core|pu",
-        help="Bind each rank to the core of its slot, or to one hardware thread of it. "
-        "Needs a machine that tells its CPUs: from hwloc, 'detect', or node.cpus.",
-    ),
-]
-Hosts = Annotated[
-    str | None,
-    typer.Option(
-        "--hosts",
-        metavar="HOSTS",
-        help="Host names of the allocation's nodes, in its order: n[001-064,070].",
-    ),
-]
 
-
+@with_groups
 def command(
-    placement: Annotated[
-        Path, typer.Argument(metavar="PLACEMENT", help="JSON, as 'map' writes it.")
-    ],
+    placement: PlacementFile,
+    *,
     to: Annotated[
         str,
         typer.Option(
@@ -57,11 +33,10 @@ def command(
         ),
     ],
     hosts: Hosts = None,
-    cores_per_slot: CoresPerSlot = 1,
-    bind: Bind = None,
+    binding: BindingOptions,
     output: Annotated[
         Path | None,
-        output_option("Default: print it."),
+        output_option("Write it to this file. Default: print it."),
     ] = None,
     check: Annotated[
         bool,
@@ -72,12 +47,12 @@ def command(
             "MPI (openmpi-rankfile, hostfile) and, in a job, Slurm (slurm-hostfile).",
         ),
     ] = False,
-    launcher: Annotated[
+    program: Annotated[
         str | None,
         typer.Option(
-            "--launcher",
+            "--check-with",
             metavar="PROGRAM",
-            help="Whom --check asks; mpirun or srun without it.",
+            help="The launcher whose dry run --check reads; mpirun or srun without it.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -105,16 +80,16 @@ def command(
 
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
-    from topoloom.cli.placed import load_placed
     from topoloom.launch.exports.registry import find_format, use, what_is_lost
     from topoloom.support.files import write_text
+    from topoloom.tasks.launch_placement import load_host_placement
 
-    if launcher is not None and not check:
-        raise Error("--launcher names whom --check asks; add --check")
+    if program is not None and not check:
+        raise Error("--check-with names the launcher for --check; add --check")
     target = find_format(to)
-    placed = load_placed(placement, hosts, cores_per_slot, bind)
+    placed = load_host_placement(placement, hosts, *binding)
     text = target.write(placed)
-    checked = _check(target, text, placed, launcher) if check else None
+    checked = _check(target, text, placed, program) if check else None
     loss = what_is_lost(target, placed)
     if output is not None:
         write_text(output, text)
@@ -153,21 +128,21 @@ def _naming(file: Path, how: str) -> str:
     return re.sub(r'"FILE"|\bFILE\b', name, how)
 
 
-#: Ranks that are elsewhere, of which --check prints a line each.
+#: Ranks that are elsewhere, of which --check prints one line each.
 MAX_NAMED = 20
 
 
 def _check(
-    target: LaunchFormat, text: str, placed: HostPlacement, launcher: str | None
+    target: LaunchFormat, text: str, placed: HostPlacement, program: str | None
 ) -> str:
     """Name the launcher whose map is the placement; a difference is a `Failure`."""
     from topoloom.cli.console import note
-    from topoloom.cli.outcome import Failure
+    from topoloom.cli.exit_status import Failure
     from topoloom.launch.apply.dry_run import dry_run
     from topoloom.launch.apply.job_map import LauncherRefuses
 
     try:
-        asked, mismatches = dry_run(target, text, placed, launcher)
+        asked, mismatches = dry_run(target, text, placed, program)
     except LauncherRefuses as refusal:
         raise Failure(str(refusal)) from None
     for line in mismatches[:MAX_NAMED]:

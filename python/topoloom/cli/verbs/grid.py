@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom grid`: what collectives along the lines of a process grid cost."""
+"""`topoloom grid`: off-node traffic along the axes of a process grid."""
 
 from __future__ import annotations
 
@@ -8,36 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.cli.options import AsJson
+from topoloom.cli.options.files import AsJson, PlacementFile
+from topoloom.cli.options.messages import Bytes, Channels, Grid
 
 if TYPE_CHECKING:
     from topoloom._core import NodeMap
 
 
 def command(
-    placement: Annotated[
-        str, typer.Argument(metavar="PLACEMENT", help="A file of 'topoloom map'.")
-    ],
-    grid: Annotated[
-        str,
-        typer.Option(
-            "--grid",
-            metavar="AxB",
-            help="The process grid, ranks row by row as MPI_Cart numbers them.",
-        ),
-    ],
-    amount: Annotated[
-        str,
-        typer.Option("--bytes", metavar="SIZE", help="Of a message: 1024, 64KiB, 1MB."),
-    ] = "1MiB",
-    channels: Annotated[
-        int,
-        typer.Option(
-            "--channels",
-            metavar="N",
-            help="Messages that a node carries at once as fast as one.",
-        ),
-    ] = 1,
+    placement: PlacementFile,
+    grid: Grid,
+    amount: Bytes = "1MiB",
+    channels: Channels = 1,
     latency: Annotated[
         str, typer.Option("--latency", metavar="TIME", help="Of a message.")
     ] = "1us",
@@ -50,11 +32,11 @@ def command(
     ] = "50GB/s",
     as_json: AsJson = False,
 ) -> None:
-    """Tell what lines of a process grid cost their nodes, beside block order.
+    """Measure off-node traffic along the axes of a process grid, beside block order.
 
     Programs on grids talk along rows and columns, all of them at once. The more ranks
-    of a node have the next one of their line on another node, the more messages share
-    its channels.
+    of a node have their next neighbor on another node, the more messages share its
+    channels.
 
     \b
     external links  messages that leave a node at once: the most of any node, by axis,
@@ -71,9 +53,9 @@ def command(
     """
     from topoloom._core import Error, GridLinks, nearest_extents
     from topoloom.cli.console import print_json
-    from topoloom.cli.problem import at_least
     from topoloom.cli.verbs.pattern import parse_grid
     from topoloom.placements.placement_file import load_placement
+    from topoloom.support.checks import at_least
     from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
 
     at_least("--channels", channels, 1)

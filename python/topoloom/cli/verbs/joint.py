@@ -3,39 +3,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.cli import complete
-from topoloom.cli.options import (
-    Allocate,
-    AllocationText,
-    AsJson,
-    Fragments,
-    MachineText,
-    ObjectiveName,
-    Seconds,
-    Seed,
-    Threads,
-    Work,
-)
+from topoloom.cli.options.files import AsJson, OutputDirectory
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.machines import AllocationOptions, MachineText
+from topoloom.cli.options.searches import MapperName, ObjectiveName, SearchOptions
+
+if TYPE_CHECKING:
+    from topoloom.tasks.joint import Budget, JointPlacement
 
 
-def _directory(path: Path | None) -> Path | None:
-    """Refuse a directory that cannot be written to, before a long search."""
-    from topoloom._core import Error
-    from topoloom.support.files import check_writable
-
-    if path is not None:
-        if path.exists() and not path.is_dir():
-            raise Error(f"{path} is no directory; name one for the placements")
-        check_writable(path / "placement.json" if path.is_dir() else path)
-    return path
-
-
+@with_groups
 def command(
     jobs: Annotated[
         list[str],
@@ -46,36 +28,15 @@ def command(
         ),
     ],
     machine: MachineText,
-    allocation: AllocationText = None,
-    allocate: Allocate = None,
-    fragments: Fragments = None,
-    mapper: Annotated[
-        str,
-        typer.Option(
-            "--mapper",
-            metavar="MAPPER",
-            help="As for 'topoloom map'.",
-            autocompletion=complete.mapper,
-        ),
-    ] = "auto",
+    *,
+    allowed: AllocationOptions,
+    mapper: MapperName = "auto",
     objective: ObjectiveName = "auto",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output-dir",
-            "-o",
-            metavar="DIR",
-            help="Write a placement of each job into DIR.",
-            callback=_directory,
-        ),
-    ] = None,
-    seed: Seed = 1,
-    time: Seconds = None,
-    work: Work = None,
-    threads: Threads = 0,
+    output: OutputDirectory = None,
+    searching: SearchOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Place several jobs that run at the same time, least in each other's way.
+    """Place several jobs that run at the same time, to keep out of each other's way.
 
     Jobs with allocations of their own are placed each for itself, then again and again
     beside what the others send, as long as that helps. Jobs without share the nodes of
@@ -95,36 +56,36 @@ def command(
     """
     from time import perf_counter
 
+    from topoloom.cli.command_line import command_line
     from topoloom.cli.console import print_json, watching
-    from topoloom.cli.objective import AUTO
-    from topoloom.cli.outcome import Interrupted
-    from topoloom.cli.problem import Where
-    from topoloom.cli.search import read_search
+    from topoloom.cli.exit_status import Interrupted
     from topoloom.machines.machine_file import load_described
-    from topoloom.tasks.joint import Search, place_in_pool, place_jointly
+    from topoloom.tasks.joint import Budget
+    from topoloom.tasks.joint_files import load_jobs, save_jobs
+    from topoloom.tasks.objective import AUTO
+    from topoloom.tasks.problem import Where
 
-    search = read_search(seed, time, work, threads)
+    search = searching.search()
+    if output is not None:
+        _check_directory(output)
     the_machine, described = load_described(machine)
     reason = ""
     if objective == AUTO:
         gives = "bandwidths" if the_machine.has_bandwidths else "no bandwidths"
         objective = "time" if the_machine.has_bandwidths else "congestion"
         reason = f"the machine gives {gives}"
-    where = Where(allocation, allocate, fragments, seed)
-    placed, pool, hosts = _read_jobs(jobs, the_machine, described, where)
+    where = Where(*allowed, seed=search.seed)
+    loaded = load_jobs(jobs, the_machine, described, where)
     start = perf_counter()
     with watching(f"placing {len(jobs)} jobs", search) as watch:
-        budget = Search(mapper, objective=objective, **search._asdict(), progress=watch)
-        if pool is None:
-            found = place_jointly(placed, budget)
-        else:
-            found = place_in_pool([(j.name, j.graph) for j in placed], pool, budget)
+        budget = Budget(mapper, objective=objective, **search._asdict(), progress=watch)
+        found = loaded.place(budget)
     took = perf_counter() - start
     files: list[Path] = []
     if output is not None:
-        files = _save(output, found, objective, mapper, seed, hosts, described.node)
+        files = save_jobs(output, loaded, found, budget, command_line.get())
     if as_json:
-        print_json(_document(found, objective, mapper, seed, files))
+        print_json(_document(found, budget, files))
     else:
         facts = [("search", f"{found.work:,} candidates in {took:.2f} s")]
         if reason:
@@ -137,108 +98,25 @@ def command(
         raise Interrupted(f"interrupted{best}")
 
 
-def _read_jobs(
-    texts: list[str], machine: Any, described: Any, where: Any
-) -> tuple[list[Any], Any, dict[int, str]]:
-    """Read jobs, the pool if they share one, and the names of hosts by node."""
+def _check_directory(path: Path) -> None:
+    """Refuse a directory that cannot be written to, before a long search."""
     from topoloom._core import Error
-    from topoloom.cli.problem import Where, check_fit, choose_allocation
-    from topoloom.graphs.graph_file import load_graph
-    from topoloom.tasks.joint import Job
+    from topoloom.support.files import check_writable
 
-    if len(texts) < 2:
-        raise Error(f"'{texts[0]}' is one job; name two or more, or use: topoloom map")
-    parts = [text.rpartition("@") if "@" in text else (text, "", "") for text in texts]
-    own = [bool(at) for _, at, _ in parts]
-    if any(own) and not all(own):
-        raise Error(
-            f"'{texts[own.index(False)]}' has no allocation; write GRAPH@ALLOCATION "
-            "for all jobs or for none"
-        )
-    if all(own) and (where.allocation or where.allocate):
-        raise Error("jobs with an @ALLOCATION leave out --allocation and --allocate")
-    listed = [
-        choose_allocation(machine, described, Where(text) if at else where)
-        for _, at, text in (parts if all(own) else parts[:1])
-    ]
-    hosts = {
-        node: host
-        for each in listed
-        if each.hosts is not None
-        for node, host in zip(each.allocation.nodes.tolist(), each.hosts, strict=True)
-    }
-    names = _names([graph for graph, _, _ in parts])
-    jobs = []
-    for number, (file, _, _) in enumerate(parts):
-        graph = load_graph(file)
-        at = listed[number if all(own) else 0].allocation
-        check_fit(graph, at, file)
-        jobs.append(Job(names[number], graph, at))
-    return jobs, None if all(own) else listed[0].allocation, hosts
-
-
-def _names(files: list[str]) -> list[str]:
-    """Name jobs as their files, with a number where several have the same name."""
-    stems = [Path(file).stem for file in files]
-    count, seen = Counter(stems), Counter[str]()
-    names = []
-    for stem in stems:
-        seen[stem] += 1
-        names.append(stem if count[stem] == 1 else f"{stem}-{seen[stem]}")
-    return names
-
-
-def _save(
-    directory: Path,
-    found: Any,
-    objective: str,
-    mapper: str,
-    seed: int,
-    hosts: dict[int, str],
-    node: Any,
-) -> list[Path]:
-    from topoloom._core import judge
-    from topoloom.cli.problem import measures
-    from topoloom.cli.typed import typed
-    from topoloom.placements.placement_file import PlacementFile, save_placement
-
-    directory.mkdir(exist_ok=True)
-    files = []
-    together = found.together
-    for job, placement, value in zip(
-        together.jobs, together.placements, together.values, strict=True
-    ):
-        nodes = job.allocation.nodes.tolist()
-        on = (job.graph, job.allocation, placement)
-        files.append(directory / f"{job.name}.json")
-        save_placement(
-            files[-1],
-            PlacementFile(
-                machine=job.allocation.machine,
-                allocation=job.allocation,
-                placement=placement,
-                hosts=tuple(hosts[n] for n in nodes) if hosts else None,
-                node=node,
-                objective=objective,
-                values={**measures(judge(*on)), "objective": value},
-                mapper=mapper,
-                seed=seed,
-                work=found.work,
-                command=typed.get(),
-            ),
-        )
-    return files
+    if path.exists() and not path.is_dir():
+        raise Error(f"{path} is not a directory; name one for the placements")
+    check_writable(path / "placement.json" if path.is_dir() else path)
 
 
 def _document(
-    found: Any, objective: str, mapper: str, seed: int, files: list[Path]
+    found: JointPlacement, budget: Budget, files: list[Path]
 ) -> dict[str, Any]:
     together, apart = found.together, found.apart
     return {
         "machine": together.jobs[0].allocation.machine.text,
-        "objective": objective,
-        "mapper": mapper,
-        "seed": seed,
+        "objective": budget.objective,
+        "mapper": budget.mapper,
+        "seed": budget.seed,
         "work": found.work,
         "jobs": [
             {
@@ -257,9 +135,13 @@ def _document(
     }
 
 
-def _print(found: Any, objective: str, facts: list[tuple[str, str]]) -> None:
+def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.cli.measured import gain_text, objective_text
+    from topoloom.placements.measures import (
+        gain_text,
+        measure_title,
+        objective_text,
+    )
     from topoloom.support.units import format_count
 
     together, apart = found.together, found.apart
@@ -297,7 +179,7 @@ def _print(found: Any, objective: str, facts: list[tuple[str, str]]) -> None:
     apart_text, together_text = map(format_count, hop_bytes)
     rows.append(
         (
-            "hop bytes",
+            measure_title("hop_bytes"),
             "",
             "",
             apart_text,

@@ -4,57 +4,49 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topoloom.cli.options import (
-    Allocate,
-    AllocationText,
+from topoloom.cli.options.files import (
     AsJson,
-    CoresPerRank,
     Figure,
-    Fragments,
     GraphFile,
-    LauncherName,
-    MaybeMachineText,
-    MemoryPerRank,
-    RanksPerNode,
-    Seed,
+    MaybePlacementFile,
     output_option,
 )
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.machines import (
+    AllocationOptions,
+    LauncherName,
+    LimitOptions,
+    MaybeMachineText,
+)
+from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
-    from topoloom.cli.gaps import Gaps
+    from topoloom.tasks.judge import Judged
 
 
+@with_groups
 def command(
     graph: GraphFile,
-    placement: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PLACEMENT",
-            help="A file of 'topoloom map'. Without one: block order, what the "
-            "launcher does, on --machine.",
-        ),
-    ] = None,
+    placement: MaybePlacementFile = None,
+    *,
     machine: MaybeMachineText = None,
-    allocation: AllocationText = None,
-    allocate: Allocate = None,
-    fragments: Fragments = None,
+    allowed: AllocationOptions,
     launcher: LauncherName = "slurm",
-    ranks_per_node: RanksPerNode = None,
-    cores_per_rank: CoresPerRank = 1,
-    memory_per_rank: MemoryPerRank = None,
+    limits: LimitOptions,
     seed: Seed = 1,
     hottest: Annotated[
-        int, typer.Option("--hottest", metavar="N", help="Most loaded links to name.")
+        int,
+        typer.Option("--hottest", metavar="N", help="Number of loaded links to name."),
     ] = 10,
     figure: Figure = None,
     loads: Annotated[
         Path | None,
         output_option(
-            "Write the bytes on every link: what others run beside.", "--loads"
+            "Write the bytes on every link, for 'map --background'.", "--loads"
         ),
     ] = None,
     as_json: AsJson = False,
@@ -64,14 +56,14 @@ def command(
     \b
     predicted time    startups, latencies and the busiest link, network card or
                       memory; where bandwidths are known
-    hop bytes         sum over messages of bytes times distance
+    hop-bytes         sum over messages of bytes times distance
     hops per byte     the same divided by all bytes
     dilation          links a message crosses, on average and at most
-    traffic average   bytes on a link, averaged over links that carry any
-    congestion max    largest load divided by bandwidth (in bytes if none is known)
+    link traffic      bytes per link, averaged over links that carry any
+    congestion        largest load divided by bandwidth (in bytes if none is known)
     bytes between nodes, and the most of them in or out of one node
-    load max          largest load of a slot, where ranks share slots
-    minimal share     of the traffic, where routing adapts: the rest takes detours
+    slot load         largest load of a slot, where ranks share slots
+    share on minimal routes, where routing adapts: the rest takes detours
     gap               value / what is quickly proven of all placements; 1 is optimal
 
     \b
@@ -82,113 +74,56 @@ def command(
       topoloom judge p.npz --machine torus:8x8x8        the default placement
       topoloom judge p.npz x.json --loads l.json        for 'map --background'
     """
-    from topoloom._core import judge
     from topoloom.cli.console import print_json
-    from topoloom.cli.gaps import gaps, quick_bounds
-    from topoloom.cli.judged import load_judged
-    from topoloom.cli.objective import predicted
-    from topoloom.cli.ordered import read_order
-    from topoloom.cli.problem import Where, at_least, launcher_default, measures
     from topoloom.graphs.phases import load_phase_names, load_phases
+    from topoloom.support.checks import at_least
+    from topoloom.tasks.judge import judge_placement
+    from topoloom.tasks.placement_problem import load_placement_problem
+    from topoloom.tasks.problem import Where
 
     at_least("--hottest", hottest, 0)
-    order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
-    wanted = Where(allocation, allocate, fragments, seed, order)
-    judged = load_judged("judge", graph, placement, machine, wanted)
-    the_graph, where, given = judged
-    shared = judged.shared
-    default = launcher_default(the_graph, where, shared)
-    slots = given.placement if given is not None else default
-    judgement = judge(the_graph, where, slots, hottest=hottest)
-    phases = load_phases(graph)
-    by_default, on = (the_graph, where, default), (the_graph, where, slots)
-    before = predicted(*by_default, phases)
-    before |= measures(judge(*by_default), shared)
-    values = predicted(*on, phases) | measures(judgement, shared)
-    # What a shared slot may hold, the placement does not say.
-    bounds = None if shared else quick_bounds(the_graph, where)
-    far = gaps(values, bounds)
-    name = given.mapper if given is not None else "block"
-    by_phase = [measures(judge(phase, where, slots), shared) for phase in phases]
+    where = Where(*allowed, seed, limits.order(launcher))
+    given = load_placement_problem("judge", graph, placement, machine, where)
+    judged = judge_placement(given, load_phases(graph), hottest)
     phase_names = load_phase_names(graph)
     if figure is not None:
         from topoloom.figure import draw_judgement
 
-        shown = {"block": default}
-        if given is not None:
-            shown[name if name != "block" else placement or name] = slots
-        draw_judgement(figure, the_graph, where, shown)
+        shown = {"block": judged.block}
+        if placement is not None:
+            name = judged.name if judged.name != "block" else placement
+            shown[name] = judged.placement
+        draw_judgement(figure, given.graph, given.allocation, shown)
     if loads is not None:
         from topoloom.machines.loads import save_loads
 
-        save_loads(loads, where.machine, judgement.loads)
+        save_loads(loads, given.allocation.machine, judged.judgement.loads)
     if as_json:
-        document = _document(where, name, judgement, values, before, far)
         names = {"phase_names": phase_names} if phase_names else {}
-        print_json({**document, "phases": by_phase, **names})
+        print_json({**judged.document(), **names})
     else:
-        placed = (name, values) if given is not None else None
-        _print(where, placed, judgement, before, far)
-        numbers = [str(number) for number in range(1, len(by_phase) + 1)]
-        _print_phases(phase_names or numbers, by_phase)
+        _print(judged)
+        numbers = [str(number) for number in range(1, len(judged.phases) + 1)]
+        _print_phases(phase_names or numbers, judged.phases)
 
 
-def _document(
-    allocation: Any,
-    mapper: str,
-    judgement: Any,
-    values: dict[str, float],
-    before: dict[str, float],
-    far: Gaps,
-) -> dict[str, Any]:
-    return {
-        **values,
-        "machine": allocation.machine.text,
-        "nodes": len(allocation.nodes),
-        "mapper": mapper,
-        "gap": far,
-        "block": before,
-        "node_bytes_in_max": _largest(judgement.node_bytes_in),
-        "node_bytes_out_max": _largest(judgement.node_bytes_out),
-        "node_messages_in_max": _largest(judgement.node_messages_in),
-        "node_messages_out_max": _largest(judgement.node_messages_out),
-        "hottest": [
-            {
-                "link": link,
-                "bytes": load,
-                "seconds": seconds,
-                "from": [
-                    {"source": int(s), "target": int(t), "bytes": float(b)}
-                    for s, t, b in loaders
-                ],
-            }
-            for link, load, seconds, loaders in judgement.hottest
-        ],
-    }
-
-
-def _print(
-    allocation: Any,
-    placed: tuple[str, dict[str, float]] | None,
-    judgement: Any,
-    before: dict[str, float],
-    far: Gaps,
-) -> None:
+def _print(judged: Judged) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.cli.gaps import gap_text
-    from topoloom.cli.measured import gain_text, measure_name, measure_text
+    from topoloom.placements.measures import gain_text, measure_text, measure_title
     from topoloom.support.units import format_bytes
+    from topoloom.tasks.optimality_gap import gap_text
 
-    machine = allocation.machine
+    allocation = judged.given.allocation
+    machine, placed = allocation.machine, judged.given.file is not None
     rows = []
-    for name, value in before.items():
-        row = [measure_name(name, machine), measure_text(name, value, machine)]
-        if placed is not None:
-            after = placed[1][name]
+    for name, value in judged.block_values.items():
+        row = [measure_title(name, machine), measure_text(name, value, machine)]
+        if placed:
+            after = judged.values[name]
             row += [measure_text(name, after, machine), gain_text(name, value, after)]
-        rows.append([*row, gap_text(far.get(name))])
-    columns = ["", "block (default)"] + ([placed[0], "gain"] if placed else [])
-    columns.append("gap" if any(far.values()) else "")
+        rows.append([*row, gap_text(judged.gaps.get(name))])
+    columns = ["", "block (default)"] + ([judged.name, "gain"] if placed else [])
+    columns.append("gap" if any(judged.gaps.values()) else "")
     title = (
         f"{len(allocation.nodes):,} of {machine.node_count:,} nodes of {machine.name}"
     )
@@ -201,7 +136,7 @@ def _print(
             ", ".join(f"{s} → {t} ({format_bytes(b)})" for s, t, b in loaders[:3]),
             format_bytes(load),
         )
-        for link, load, _, loaders in judgement.hottest
+        for link, load, _, loaders in judged.judgement.hottest
     ]
     if links:
         print_table(["hottest links", "who loads them most", "load"], links, left=2)
@@ -209,6 +144,7 @@ def _print(
 
 def _print_phases(names: list[str], phases: list[dict[str, float]]) -> None:
     from topoloom.cli.console import print_table
+    from topoloom.placements.measures import MEASURES
     from topoloom.support.units import format_count
 
     if not phases:
@@ -218,8 +154,4 @@ def _print_phases(names: list[str], phases: list[dict[str, float]]) -> None:
         [name, *(format_count(phase[measure]) for measure in shown)]
         for name, phase in zip(names, phases, strict=True)
     ]
-    print_table(["phase", *(measure.replace("_", " ") for measure in shown)], rows)
-
-
-def _largest(values: Any) -> int:
-    return int(max(values, default=0))
+    print_table(["phase", *(MEASURES[name].heading for name in shown)], rows)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options import AsJson
+from topoloom.cli.options.files import AsJson
 
 
 def command(

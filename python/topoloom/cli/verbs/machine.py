@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options import AsJson, Figure, output_option
+from topoloom.cli.options.files import AsJson, Figure, output_option
 
 
 def command(

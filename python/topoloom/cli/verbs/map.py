@@ -4,55 +4,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topoloom.cli import complete
-from topoloom.cli.options import (
-    Allocate,
-    AllocationText,
-    AsJson,
-    Background,
-    Capacities,
-    CoresPerRank,
-    Effort,
-    Fragments,
-    GraphFile,
-    Imbalance,
+from topoloom.cli.options.files import AsJson, GraphFile, output_option
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.machines import (
+    AllocationOptions,
     LauncherName,
+    LimitOptions,
     MachineText,
-    MemoryPerRank,
-    ObjectiveName,
-    RanksPerNode,
-    Seconds,
-    Seed,
-    Threads,
-    Work,
-    output_option,
+)
+from topoloom.cli.options.searches import (
+    Effort,
+    MapperName,
+    ObjectiveOptions,
+    SearchOptions,
+    SharingOptions,
 )
 
+if TYPE_CHECKING:
+    from topoloom.tasks.map import Mapped
+    from topoloom.tasks.problem import Problem
+    from topoloom.tasks.sharing import allows_sharing
 
+
+@with_groups
 def command(
     graph: GraphFile,
     machine: MachineText,
-    allocation: AllocationText = None,
-    mapper: Annotated[
-        str,
-        typer.Option(
-            "--mapper",
-            metavar="MAPPER",
-            help="auto, or a constructor and improvers, such as gge,swap; see: "
-            "list mappers.",
-            autocompletion=complete.mapper,
-        ),
-    ] = "auto",
+    *,
+    allowed: AllocationOptions,
+    mapper: MapperName = "auto",
     effort: Effort = None,
-    objective: ObjectiveName = "auto",
-    background: Background = None,
-    imbalance: Imbalance = None,
-    capacities: Capacities = None,
-    earlier: Annotated[
+    minimizing: ObjectiveOptions,
+    sharing: SharingOptions,
+    previous: Annotated[
         Path | None,
         typer.Option(
             "--from",
@@ -70,20 +58,10 @@ def command(
             "its messages save more hop-bytes than that.",
         ),
     ] = 0,
-    output: Annotated[
-        Path | None,
-        output_option("Write the placement."),
-    ] = None,
-    seed: Seed = 1,
-    time: Seconds = None,
-    work: Work = None,
-    threads: Threads = 0,
-    allocate: Allocate = None,
-    fragments: Fragments = None,
+    output: Annotated[Path | None, output_option("Write the placement.")] = None,
+    searching: SearchOptions,
     launcher: LauncherName = "slurm",
-    ranks_per_node: RanksPerNode = None,
-    cores_per_rank: CoresPerRank = 1,
-    memory_per_rank: MemoryPerRank = None,
+    limits: LimitOptions,
     as_json: AsJson = False,
 ) -> None:
     """Place the ranks on the allocated slots.
@@ -116,175 +94,118 @@ def command(
       topoloom judge p.npz x.json             what it is worth, link by link
       topoloom export x.json --to openmpi-rankfile
     """
-    from time import perf_counter
+    from topoloom._core import Error
+    from topoloom.cli.command_line import command_line
+    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.exit_status import Interrupted
+    from topoloom.placements.placement_file import load_placement, save_placement
+    from topoloom.support.checks import at_least
+    from topoloom.tasks.map import map_ranks
+    from topoloom.tasks.objective import read_objective
+    from topoloom.tasks.problem import Where, load_problem
 
-    from topoloom._core import Error, place
-    from topoloom.cli.console import note, print_json, watching
-    from topoloom.cli.earlier import earlier_slots, moved
-    from topoloom.cli.gaps import gap, gap_text
-    from topoloom.cli.measured import objective_text
-    from topoloom.cli.objective import HOP_BYTES, read_objective
-    from topoloom.cli.ordered import read_order
-    from topoloom.cli.outcome import Interrupted
-    from topoloom.cli.problem import Where, at_least, load_problem
-    from topoloom.cli.search import read_search
-    from topoloom.cli.sharing import read_sharing
-    from topoloom.cli.typed import typed
-    from topoloom.placements.placement_file import (
-        PlacementFile,
-        load_placement,
-        save_placement,
-    )
-    from topoloom.support.units import counted
-
-    search = read_search(seed, time, work, threads)
+    search = searching.search()
     at_least("--migration-cost", migration_cost, 0)
-    if migration_cost and earlier is None:
+    if migration_cost and previous is None:
         raise Error("--migration-cost needs --from, the placement to move away from")
-    sharing = read_sharing(imbalance, capacities)
+    share = sharing.sharing()
     if effort is not None:
         if mapper != "auto":
             raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
         mapper = f"auto(effort={effort})"
-    order = read_order(launcher, ranks_per_node, cores_per_rank, memory_per_rank)
-    where = Where(allocation, allocate, fragments, seed, order)
-    problem = load_problem(graph, machine, where, sharing.allowed)
-    aim = read_objective(objective, background, graph, problem.machine).chosen_for(
-        problem.graph,
-        problem.allocation,
-        _why_hop_bytes(
-            mapper, sharing.shared(problem.graph, problem.allocation), earlier
-        ),
-    )
-    before = None
-    if earlier is not None:
-        before = earlier_slots(
-            load_placement(earlier),
-            problem.allocation,
-            problem.hosts,
-            problem.graph.rank_count,
-        )
-    start = perf_counter()
+    where = Where(*allowed, search.seed, limits.order(launcher))
+    problem = load_problem(graph, machine, where, allows_sharing(share))
+    objective = read_objective(*minimizing, graph, problem.machine)
+    before = load_placement(previous) if previous is not None else None
     with watching(f"placing with {mapper}", search) as watch:
-        found = place(
-            problem.graph,
-            problem.allocation,
-            mapper=mapper,
-            **search._asdict(),
+        mapped = map_ranks(
+            problem,
+            objective,
+            mapper,
+            search=search,
+            sharing=share,
             previous=before,
             migration_cost=migration_cost,
-            sharing=sharing.value,
-            **aim.options,
+            cores_per_rank=limits.cores_per_rank,
+            graph_file=graph,
+            command=command_line.get(),
             progress=watch,
         )
-    took = perf_counter() - start
-    placement, proven = found.placement, found.proven
-    values = aim.values(problem.graph, problem.allocation, placement)
-    result = PlacementFile(
-        machine=problem.machine,
-        allocation=problem.allocation,
-        placement=placement,
-        hosts=problem.hosts,
-        node=problem.node,
-        objective=aim.objective,
-        values=values,
-        mapper=mapper,
-        seed=seed,
-        work=found.work,
-        graph=graph,
-        command=typed.get(),
-        cores_per_rank=cores_per_rank,
-    )
     if output is not None:
-        save_placement(output, result)
+        save_placement(output, mapped.file)
     if as_json:
-        print_json({**result.document(), **_proof(values[aim.measure], proven)})
+        print_json(mapped.document())
     else:
-        facts = [("search", f"{found.work:,} candidates in {took:.2f} s")]
-        if aim.reason:
-            facts.insert(0, ("objective", f"{aim.title}: {aim.reason}"))
-        facts += [("machine", remark) for remark in problem.machine.remarks]
-        if problem.unused:
-            facts.append(("allocation", problem.unused))
-        counts = aim.objective != HOP_BYTES or problem.machine.has_bandwidths
-        if aim.phases and counts:
-            facts.append(("phases", f"{len(aim.phases)}"))
-        if background:
-            facts.append(("background", ", ".join(background)))
-        if before is not None:
-            facts.append(("moved", counted(moved(before, placement), "rank")))
-        if proven is not None:
-            ratio = gap_text(gap(values[aim.measure], proven))
-            limit = objective_text(proven, aim.objective, problem.machine)
-            facts.append(("proven", f"none is below {limit}: gap {ratio}"))
+        facts = _facts(problem, mapped, minimizing.background or [])
         if output is not None:
             facts.append(("written", str(output)))
-        block = _print(problem, result, aim, facts)
-        worse = values[aim.measure] > block[aim.measure]
-        if worse and mapper != "auto" and not watch.interrupted:
-            note(
-                "topoloom: block placement, what the launcher does by itself, has "
-                f"{aim.less} here; leave out --mapper to have the best of several"
-            )
+        _print(problem, mapped, facts, watch.interrupted)
     if watch.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
 
 
-def _why_hop_bytes(mapper: str, shared: bool, earlier: Path | None) -> str:
-    """Say why only hop-bytes will do, where that is so."""
-    from topoloom.cli.objective import PROVEN, proves
+def _facts(
+    problem: Problem, mapped: Mapped, background: list[str]
+) -> list[tuple[str, str]]:
+    from topoloom.placements.measures import objective_text
+    from topoloom.support.units import counted
+    from topoloom.tasks.objective import HOP_BYTES
+    from topoloom.tasks.optimality_gap import gap_text
 
-    if shared:
-        return "ranks share slots"
-    if earlier is not None:
-        return "an earlier placement is weighed against"
-    return PROVEN if proves(mapper) else ""
-
-
-def _proof(value: float, proven: float | None) -> dict[str, Any]:
-    from topoloom.cli.gaps import gap
-
-    if proven is None:
-        return {}
-    return {"proven": {"least": proven, "gap": gap(value, proven)}}
+    file, objective, machine = mapped.file, mapped.objective, problem.machine
+    facts = []
+    if objective.reason:
+        facts.append(("objective", f"{objective.title}: {objective.reason}"))
+    facts.append(("search", f"{file.work:,} candidates in {mapped.seconds:.2f} s"))
+    facts += [("machine", remark) for remark in machine.remarks]
+    if problem.unused:
+        facts.append(("allocation", problem.unused))
+    counts = objective.objective != HOP_BYTES or machine.has_bandwidths
+    if objective.phases and counts:
+        facts.append(("phases", f"{len(objective.phases)}"))
+    if background:
+        facts.append(("background", ", ".join(background)))
+    if mapped.moved is not None:
+        facts.append(("moved", counted(mapped.moved, "rank")))
+    if mapped.least is not None:
+        limit = objective_text(mapped.least, objective.objective, machine)
+        ratio = gap_text(mapped.gap)
+        facts.append(("proven", f"none is below {limit}: gap {ratio}"))
+    return facts
 
 
 def _print(
-    problem: Any, result: Any, aim: Any, facts: list[tuple[str, str]]
-) -> dict[str, float]:
-    from topoloom.cli.console import print_facts, print_table
-    from topoloom.cli.measured import (
+    problem: Problem, mapped: Mapped, facts: list[tuple[str, str]], interrupted: bool
+) -> None:
+    from topoloom.cli.console import note, print_facts, print_table
+    from topoloom.placements.measures import (
         gain_text,
-        measure_name,
         measure_text,
+        measure_title,
         objective_text,
     )
-    from topoloom.cli.problem import launcher_default
+    from topoloom.tasks.map import block_values
 
-    shared, machine = result.placement.shared, problem.machine
-    default = launcher_default(problem.graph, problem.allocation, shared)
-    before: dict[str, float] = aim.values(problem.graph, problem.allocation, default)
+    file, objective, machine = mapped.file, mapped.objective, problem.machine
+    block, filled = block_values(problem, mapped)
 
     def text(name: str, value: float) -> str:
         if name == "objective":
-            return objective_text(value, aim.objective, machine)
+            return objective_text(value, objective.objective, machine)
         return measure_text(name, value, machine)
 
     rows = [
         (
-            aim.title if name == "objective" else measure_name(name, machine),
-            text(name, before[name]),
-            text(name, after),
-            gain_text(name, before[name], after),
+            objective.title if name == "objective" else measure_title(name, machine),
+            text(name, block[name]),
+            text(name, value),
+            gain_text(name, block[name], value),
         )
-        for name, after in result.values.items()
+        for name, value in file.values.items()
     ]
-    print_table(["", "block (default)", result.mapper, "gain"], rows)
-    filled, used = (
-        len({slot // machine.slots_per_node for slot in placement.slots.tolist()})
-        for placement in (default, result.placement)
-    )
+    print_table(["", "block (default)", file.mapper, "gain"], rows)
+    used = len(set((file.placement.slots // machine.slots_per_node).tolist()))
     if used > filled:
         facts.append(
             (
@@ -294,4 +215,9 @@ def _print(
             )
         )
     print_facts(facts)
-    return before
+    worse = file.values[objective.measure] > block[objective.measure]
+    if worse and file.mapper != "auto" and not interrupted:
+        note(
+            "topoloom: block placement, what the launcher does by itself, has "
+            f"{objective.less} here; leave out --mapper to have the best of several"
+        )

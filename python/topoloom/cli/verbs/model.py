@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom model`: what messages cost by their size, from a name, a file or a fit."""
+"""`topoloom model`: message costs by size, from a name, a file or a fit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from topoloom.cli import complete
 from topoloom.cli.model_facts import OPTIONS
-from topoloom.cli.options import AsJson, figure_option, output_option
+from topoloom.cli.options.files import AsJson, Figure, output_option
 
 
 def command(
@@ -42,9 +42,10 @@ def command(
     amounts: Annotated[
         str | None,
         typer.Option(
-            "--bytes",
+            "--sizes",
             metavar="SIZE,...",
-            help="Of predict: sizes such as 76,1KiB,64KiB. Of channels: the size.",
+            help="Of predict: sizes of messages, such as 76,1KiB,64KiB. Of channels: "
+            "the one size.",
         ),
     ] = None,
     processes: Annotated[
@@ -55,20 +56,17 @@ def command(
             help="Of predict: this many processes of a node send at once.",
         ),
     ] = None,
-    figure: Annotated[
-        Path | None,
-        figure_option("Of fit and show: draw time by size: .svg, .png, .pdf."),
-    ] = None,
+    figure: Figure = None,
     as_json: AsJson = False,
 ) -> None:
-    """Model what a message costs: alpha + bytes * beta, line by line.
+    """Model the cost of a message: alpha + bytes * beta, line by line.
 
     \b
     list      the models that ship with Topoloom, and where they are from
     show      the lines of a model, and what messages cost beside them
     predict   times of messages: from one to the next of a process that sends several,
               and until the first has arrived
-    fit       make a model of measured times: a CSV file with the header size,time
+    fit       fit a model to measured times: a CSV file with the header size,time
     channels  how many messages a node carries at once as fast as one: a CSV file
               with the header pairs,time, round trips of as many pairs at once
 
@@ -77,8 +75,8 @@ def command(
       topoloom model list
       topoloom model show slingshot
       topoloom model fit pings.csv -o here.toml --figure fit.svg
-      topoloom model predict here.toml --bytes 76,1KiB,64KiB --processes-per-node 4
-      topoloom model channels pairs.csv --bytes 8MiB --round-trip
+      topoloom model predict here.toml --sizes 76,1KiB,64KiB --processes-per-node 4
+      topoloom model channels pairs.csv --sizes 8MiB --round-trip
     """
     verb, what = _asked(
         words,
@@ -86,7 +84,7 @@ def command(
             "--output": output,
             "--round-trip": round_trip or None,
             "--split": split,
-            "--bytes": amounts,
+            "--sizes": amounts,
             "--processes-per-node": processes,
             "--figure": figure,
         },
@@ -154,13 +152,13 @@ def _predict(
 ) -> None:
     from topoloom._core import Error
     from topoloom.cli.console import print_json, print_table
-    from topoloom.cli.problem import at_least
     from topoloom.model.model_toml import time_text
     from topoloom.model.named import load_model
+    from topoloom.support.checks import at_least
     from topoloom.support.units import format_bandwidth, parse_bytes
 
     if amounts is None:
-        raise Error("predict times of which sizes? Name them: --bytes 76,1KiB,64KiB")
+        raise Error("predict times of which sizes? Name them: --sizes 76,1KiB,64KiB")
     count = 1 if processes is None else processes
     at_least("--processes-per-node", count, 1)
     file = load_model(what)

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from topoloom.cli.options import AsJson, Seed, output_option
+from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.messages import Channels, Root
+from topoloom.cli.options.searches import Seed
 
 #: What is tried when none is named.
 METHODS = ("fastest-edge-first", "channel-aware")
@@ -30,20 +32,12 @@ def command(
             help="One of those below. Default: the best of all but random.",
         ),
     ] = None,
-    channels: Annotated[
-        int,
-        typer.Option(
-            "--channels",
-            metavar="N",
-            help="Messages at once, inside a group or between two, as fast as one.",
-        ),
-    ] = 1,
-    root: Annotated[
-        int, typer.Option("--root", metavar="PROCESS", help="Where trees begin.")
-    ] = 0,
+    channels: Channels = 1,
+    root: Root = 0,
     seed: Seed = 1,
     output: Annotated[
-        Path | None, output_option("The processes, one a line, position by position.")
+        Path | None,
+        output_option("Write the processes, one per line, position by position."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -74,8 +68,8 @@ def command(
         find_cost_groups,
     )
     from topoloom.cli.console import print_json
-    from topoloom.cli.problem import at_least
     from topoloom.schedules.costs import load_costs
+    from topoloom.support.checks import at_least
     from topoloom.support.files import write_text
 
     at_least("--channels", channels, 1)

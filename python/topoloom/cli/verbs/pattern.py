@@ -11,7 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options import AsJson, Seed, output_option
+from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.messages import Bytes, MaybeGrid, MaybeRanks, Root
+from topoloom.cli.options.searches import Seed
 
 
 def command(
@@ -31,14 +33,8 @@ def command(
         Path | None,
         output_option("Write the graph as .npz."),
     ] = None,
-    grid: Annotated[
-        str | None,
-        typer.Option("--grid", metavar="AxBxC", help="Grid of a stencil."),
-    ] = None,
-    ranks: Annotated[
-        int | None,
-        typer.Option("--ranks", "-n", metavar="N", help="Ranks of the others."),
-    ] = None,
+    grid: MaybeGrid = None,
+    ranks: MaybeRanks = None,
     rows: Annotated[
         int | None,
         typer.Option("--rows", metavar="N", help="Rows of a triangular grid."),
@@ -51,25 +47,18 @@ def command(
             help="Cells of molecular-dynamics; default: 16 angstrom wide.",
         ),
     ] = None,
-    amount: Annotated[
-        str,
-        typer.Option(
-            "--bytes", metavar="BYTES", help="Bytes a message: 1024, '64 KiB', 1.5MB."
-        ),
-    ] = "1024",
+    amount: Bytes = "1024",
     periodic: Annotated[
         bool,
-        typer.Option(
-            "--periodic/--open", help="Do the edges of the grid meet, or end?"
-        ),
+        typer.Option("--periodic/--open", help="Whether the grid wraps around."),
     ] = True,
-    root: Annotated[
-        int, typer.Option("--root", metavar="RANK", help="Root of the binomial tree.")
-    ] = 0,
+    root: Root = 0,
     degree: Annotated[
         float,
         typer.Option(
-            "--degree", metavar="D", help="Average neighbours, random-geometric."
+            "--average-degree",
+            metavar="D",
+            help="Average number of neighbors, of random-geometric.",
         ),
     ] = 8.0,
     order: Annotated[
@@ -83,7 +72,7 @@ def command(
     threads: Annotated[
         int,
         typer.Option(
-            "--threads",
+            "--threads-per-rank",
             metavar="N",
             help="Cores of a rank of a triangular grid: rows get fewer by the root.",
         ),
@@ -116,7 +105,7 @@ def command(
     Examples:
       topoloom pattern stencil3d --grid 8x8x8 --bytes 1024 -o p.npz
       topoloom pattern stencil --grid 16x8x4x2 --open --bytes 64KiB -o p.npz
-      topoloom pattern random-geometric --ranks 1000 --degree 6 --seed 3 -o p.npz
+      topoloom pattern random-geometric -n 1000 --average-degree 6 --seed 3 -o p.npz
       topoloom pattern bruck --ranks 64 --phases -o p.npz
       topoloom pattern triangular --rows 23 --order bcm --phases -o p.npz
       topoloom pattern molecular-dynamics --cells 7x7x5 -o p.npz
@@ -173,8 +162,8 @@ def _request(
     name: str, sizes: dict[str, str | int | None], amount: str, **others: Any
 ) -> Any:
     from topoloom._core import Error, molecular_cells
-    from topoloom.cli.problem import at_least
     from topoloom.graphs.patterns import PATTERNS, Request
+    from topoloom.support.checks import at_least
     from topoloom.support.nearest import unknown_name
     from topoloom.support.units import parse_bytes
 
@@ -195,7 +184,7 @@ def _request(
         request[kind] = size
     at_least("--seed", others["seed"], 0)
     at_least("--root", others["root"], 0)
-    at_least("--threads", others["threads"], 1)
+    at_least("--threads-per-rank", others["threads"], 1)
     return Request(**request)
 
 
@@ -204,7 +193,7 @@ def parse_grid(text: str) -> list[int]:
     from topoloom._core import Error
 
     if not re.fullmatch(r"\d{1,9}(x\d{1,9})*", text):
-        raise Error(f"cannot read the grid '{text}': write extents, as 8x8x8")
+        raise Error(f"cannot read the grid '{text}': write extents, such as 8x8x8")
     extents = [int(part) for part in text.split("x")]
     if 0 in extents:
         raise Error(f"grid '{text}' has an axis without ranks")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom record`: watch an MPI program run, write who talks to whom."""
+"""`topoloom record`: record who sends how much to whom in an MPI program."""
 
 from __future__ import annotations
 
@@ -9,36 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.cli.options import AsJson, Mpicc, output_option
+from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.programs import Collectives, Mpicc, Program
 
 if TYPE_CHECKING:
     from topoloom.graphs.profile import Profile
 
 
 def command(
-    program: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="-- COMMAND", help="The whole command, its launcher first."
-        ),
-    ],
+    program: Program,
     output: Annotated[
         Path,
         output_option("Write the graph as .npz."),
     ],
-    collectives: Annotated[
-        str,
-        typer.Option(
-            "--collectives",
-            metavar="expand|keep|drop",
-            help="Bcast, allreduce, ...: add the messages an MPI library sends for "
-            "them to the graph; keep them beside it; or forget them.",
-        ),
-    ] = "expand",
+    collectives: Collectives = "expand",
     mpicc: Mpicc = None,
-    time: Annotated[
+    timeout: Annotated[
         str | None,
-        typer.Option("--time", metavar="TIME", help="End the job after, e.g., 10min."),
+        typer.Option(
+            "--timeout", metavar="TIME", help="End the job after this time, e.g. 10min."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -59,7 +49,7 @@ def command(
 
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
-    from topoloom.cli.outcome import Failure
+    from topoloom.cli.exit_status import Failure
     from topoloom.graphs.profile import check_collectives
     from topoloom.preload.record import NothingRecorded, record
     from topoloom.support.units import parse_duration
@@ -71,7 +61,7 @@ def command(
         profile = record(
             program,
             mpicc=mpicc,
-            timeout=None if time is None else parse_duration(time),
+            timeout=None if timeout is None else parse_duration(timeout),
             folder=output.parent,
             stdout=sys.stderr if as_json else None,
         )

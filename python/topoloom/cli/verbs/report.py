@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topoloom.cli.options import AsJson, output_option
+from topoloom.cli.options.files import AsJson, Pattern, output_option
 
 if TYPE_CHECKING:
     from topoloom.placements.placement_file import PlacementFile
@@ -21,20 +21,11 @@ def command(
     placements: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PLACEMENT", help="JSON, as 'map' writes it; several of one job."
+            metavar="PLACEMENT", help="Files of 'topoloom map', all of one job."
         ),
     ],
-    output: Annotated[Path, output_option("The page to write, such as report.html.")],
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            "--pattern",
-            "-g",
-            metavar="GRAPH",
-            help="The communication graph. Default: the file that the placement was "
-            "made for.",
-        ),
-    ] = None,
+    output: Annotated[Path, output_option("Write the page, such as report.html.")],
+    pattern: Pattern = None,
     as_json: AsJson = False,
 ) -> None:
     """Show placements on one page, beside what the launcher would do by default.
@@ -42,7 +33,8 @@ def command(
     The page is a single HTML file below 3 MB that fetches nothing: what was gained,
     the communication matrix before and after, the machine with its links by load and
     who loads them, a table of nodes, what is proven of all placements, and how each
-    file was made.
+    file was made. Without --pattern the graph is the one that the placement was made
+    for.
 
     \b
     Examples:
@@ -81,11 +73,12 @@ def command(
 
 def _report(paths: list[Path], pattern: str | None) -> Report:
     from topoloom._core import Error
-    from topoloom.cli.reported import Made, report_of
+    from topoloom.cli.command_line import command_line
     from topoloom.graphs.graph_file import load_graph
     from topoloom.graphs.phases import load_phases
     from topoloom.placements.placement_file import load_placement
     from topoloom.support.units import counted
+    from topoloom.tasks.report import Made, report_of
 
     if len(paths) > MAX_PLACEMENTS:
         raise Error(
@@ -102,7 +95,9 @@ def _report(paths: list[Path], pattern: str | None) -> Report:
             f"{graph.rank_count}"
         )
     made = [Made(file, str(path)) for path, file in zip(paths, files, strict=True)]
-    report = report_of(graph, graph_file, made, load_phases(graph_file))
+    report = report_of(
+        graph, graph_file, made, load_phases(graph_file), command=command_line.get()
+    )
     for view in report.views[1:]:
         _warn_if_changed(view, graph_file)
     return report
@@ -134,7 +129,7 @@ def _recorded_graph(path: Path, file: PlacementFile) -> str:
     from topoloom._core import Error
 
     if not file.graph:
-        raise Error(f"{path} does not say for which pattern it is; name it: -g GRAPH")
+        raise Error(f"{path} does not say which pattern it is for; name it: -g GRAPH")
     for graph in (Path(file.graph), path.parent / file.graph):
         if graph.exists():
             return str(graph)
@@ -146,9 +141,10 @@ def _warn_if_changed(view: View, graph_file: str) -> None:
     from topoloom.cli.console import note
 
     assert view.made is not None
-    told = view.made.values.get("hop_bytes")
-    if told is not None and told != view.values["hop_bytes"]:
+    made = view.made.values.get("hop_bytes")
+    if made is not None and made != view.values["hop_bytes"]:
         note(
-            f"topoloom: {view.file} tells {told:,.0f} hop-bytes, but with {graph_file} "
-            f"it has {view.values['hop_bytes']:,.0f}: it was made for another pattern"
+            f"topoloom: {view.file} records {made:,.0f} hop-bytes, but with "
+            f"{graph_file} it has {view.values['hop_bytes']:,.0f}: it was made for "
+            "another pattern"
         )

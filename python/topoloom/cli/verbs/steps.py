@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom steps`: in which steps of a schedule messages meet on links."""
+"""`topoloom steps`: which steps of a schedule cause link contention."""
 
 from __future__ import annotations
 
@@ -10,23 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from topoloom.cli import complete
-from topoloom.cli.options import (
-    Allocate,
-    AllocationText,
-    AsJson,
-    Fragments,
-    MachineText,
-    Seed,
-    output_option,
-)
+from topoloom.cli.options.files import AsJson, output_option
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.machines import AllocationOptions, MachineText
+from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
     from topoloom._core import Machine, Meetings, Step
 
-#: So many steps are listed one by one.
+#: How many steps are listed one by one.
 MAX_LISTED = 24
 
 
+@with_groups
 def command(
     steps: Annotated[
         str,
@@ -34,20 +30,19 @@ def command(
             metavar="STEPS",
             help="'shift', 'prefix' or 'quarter' for all of these, a schedule of an "
             "all-gather such as 'k-shift' or 'k-prefix(k=4)', or a file with the "
-            "messages of a step, 'FROM TO' a line.",
+            "messages of a step, 'FROM TO' per line.",
         ),
     ],
     machine: MachineText,
-    allocation: AllocationText = None,
-    allocate: Allocate = None,
-    fragments: Fragments = None,
+    *,
+    allowed: AllocationOptions,
     find: Annotated[
         str | None,
         typer.Option(
             "--find",
             metavar="routes|any-ascent",
             help="Look for an order of the nodes in which messages meet in fewer "
-            "rounds: on the machine's routes, or whichever ways they climb a fat tree.",
+            "rounds: on the machine's routes, or whichever they take up a fat tree.",
             autocompletion=complete.meetings,
         ),
     ] = None,
@@ -58,7 +53,7 @@ def command(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Tell in which steps of a schedule messages meet on the links of a machine.
+    """Report which steps of a schedule cause link contention on a machine.
 
     Ranks are numbered as the nodes are allocated, one per node.
 
@@ -69,8 +64,8 @@ def command(
     rounds   of the schedule that take the step
     links    on which messages meet on the routes of the machine, and how many on one
     subtrees of a fat tree that messages enter from several, and how many of them may
-             meet on one link; where there are none, no two meet whichever ways they
-             climb, so that adaptive routing has nothing to avoid
+             meet on one link; where there are none, no two meet whichever routes
+             they take, so that adaptive routing has nothing to avoid
 
     For prefix sends --find any-ascent also names positions with gaps, between which
     they meet nowhere, in more rounds.
@@ -85,18 +80,16 @@ def command(
     from topoloom._core import Allocation, Error, find_free_order, with_gaps
     from topoloom.allocations.allocation_file import save_allocation
     from topoloom.cli.console import print_json
-    from topoloom.cli.problem import Where, choose_allocation
     from topoloom.machines.machine_file import load_described
     from topoloom.support.nearest import unknown_name
+    from topoloom.tasks.problem import Where, choose_allocation
 
     if output is not None and find is None:
         raise Error("-o writes the order that --find finds; give both")
     if find is not None and find not in complete.MEETINGS:
-        raise Error(unknown_name("way to meet", find, complete.MEETINGS))
+        raise Error(unknown_name("kind of routes", find, complete.MEETINGS))
     the_machine, described = load_described(machine)
-    where = choose_allocation(
-        the_machine, described, Where(allocation, allocate, fragments, seed)
-    )
+    where = choose_allocation(the_machine, described, Where(*allowed, seed))
     nodes = where.allocation.nodes.tolist()
     named = _named_steps(steps, len(nodes))
     found = [_judge(the_machine, name, step, nodes) for name, step in named]
@@ -129,7 +122,7 @@ def command(
         _print(steps, the_machine, found, document)
 
 
-class _Judged(NamedTuple):
+class _StepContention(NamedTuple):
     name: str
     rounds: int
     routes: Meetings
@@ -154,12 +147,16 @@ class _Judged(NamedTuple):
         return facts
 
 
-def _judge(machine: Machine, name: str, step: Step, nodes: list[int]) -> _Judged:
+def _judge(
+    machine: Machine, name: str, step: Step, nodes: list[int]
+) -> _StepContention:
     from topoloom._core import meetings_any_ascent, meetings_on_routes, tree_kinds
 
     is_fat_tree = "least-loaded" in tree_kinds(machine)
     ascent = meetings_any_ascent(machine, step, nodes) if is_fat_tree else None
-    return _Judged(name, step.rounds, meetings_on_routes(machine, step, nodes), ascent)
+    return _StepContention(
+        name, step.rounds, meetings_on_routes(machine, step, nodes), ascent
+    )
 
 
 def _named_steps(what: str, ranks: int) -> list[tuple[str, Step]]:
@@ -213,7 +210,7 @@ def _read_step(path: Path, ranks: int) -> Step:
 
 
 def _print(
-    steps: str, machine: Machine, found: list[_Judged], document: dict[str, Any]
+    steps: str, machine: Machine, found: list[_StepContention], document: dict[str, Any]
 ) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.number_ranges import compress_ranges
@@ -264,7 +261,7 @@ def _print(
     print_facts(facts)
 
 
-def _sum(found: list[_Judged], where: list[Any]) -> str:
+def _sum(found: list[_StepContention], where: list[Any]) -> str:
     meet = [
         fact.rounds
         for fact, meetings in zip(found, where, strict=True)

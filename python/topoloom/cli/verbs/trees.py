@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoloom.cli.options import (
-    Allocate,
-    AllocationText,
-    AsJson,
-    Fragments,
-    MachineText,
-    Seed,
-)
+from topoloom.cli.options.files import AsJson
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.machines import AllocationOptions, MachineText
+from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
     from topoloom._core import Machine, SpanningTree
 
 
+@with_groups
 def command(
     machine: MachineText,
     roots: Annotated[
@@ -35,29 +32,28 @@ def command(
         typer.Option(
             "--members",
             metavar="N",
-            help="So many nodes, drawn for every tree. Default: all.",
+            help="Number of nodes drawn for every tree. Default: all.",
         ),
     ] = None,
-    allocation: AllocationText = None,
-    allocate: Allocate = None,
-    fragments: Fragments = None,
+    *,
+    allowed: AllocationOptions,
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Build trees for multicasts and reductions in switches, and tell their loads.
+    """Build trees for multicasts and reductions in switches, and report their loads.
 
-    A tree leads from a root to the members; a reduction takes it the other way. Roots
-    and members are nodes by their place in the allocation.
+    A tree leads from a root to the members; a reduction runs in the opposite direction.
+    Roots and members are nodes by their position in the allocation.
 
     \b
-    routes        the routes from the root: on a torus the dimension-ordered tree
-    last          fat trees: up by the last parent, as simple switches do
-    least-loaded  fat trees: up by the parent with the fewest trees through it
-    disjoint      tori: two trees for every axis, without a common link; each carries
-                  its share of the message
-    most a link   messages through the busiest link between switches or routers, where
-                  each root sends one
-    most a switch trees through the busiest switch, or router
+    routes          the routes from the root: on a torus the dimension-ordered tree
+    last            fat trees: up by the last parent, as simple switches do
+    least-loaded    fat trees: up by the parent with the fewest trees through it
+    disjoint        tori: two trees for every axis, without a common link; each
+                    carries its share of the message
+    max per link    messages through the busiest link between switches or routers,
+                    where each root sends one
+    max per switch  trees through the busiest switch, or router
 
     \b
     Examples:
@@ -66,13 +62,12 @@ def command(
     """
     from topoloom._core import Error, tree_kinds
     from topoloom.cli.console import print_json
-    from topoloom.cli.problem import Where, at_least, choose_allocation
     from topoloom.machines.machine_file import load_described
+    from topoloom.support.checks import at_least
+    from topoloom.tasks.problem import Where, choose_allocation
 
     the_machine, described = load_described(machine)
-    where = choose_allocation(
-        the_machine, described, Where(allocation, allocate, fragments, seed)
-    )
+    where = choose_allocation(the_machine, described, Where(*allowed, seed))
     nodes = where.allocation.nodes.tolist()
     if members is not None:
         at_least("--members", members, 1)
@@ -103,7 +98,7 @@ def _roots(text: str, nodes: list[int]) -> list[int]:
     from topoloom.support.number_ranges import expand_ranges
 
     if not text.isdigit():
-        return [nodes[place] for place in expand_ranges(text, len(nodes))]
+        return [nodes[position] for position in expand_ranges(text, len(nodes))]
     count = int(text)
     if not 1 <= count <= len(nodes):
         raise Error(f"--roots {text}: there are 1 to {len(nodes)}")
@@ -171,6 +166,6 @@ def _print(machine: Machine, document: dict[str, Any]) -> None:
         f"{counted(roots, 'root')}, {document['members']} members each, "
         f"on {machine.name}"
     )
-    columns = ["", "trees", "links", "depth", "most a link", "most a switch"]
+    columns = ["", "trees", "links", "depth", "max per link", "max per switch"]
     print_facts([], title)
     print_table(columns, rows)

@@ -3,42 +3,30 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from topoloom.cli.options import Mpicc
-from topoloom.cli.verbs.export import Bind, CoresPerSlot, Hosts
+from topoloom.cli.options.files import AsJson, PlacementFile
+from topoloom.cli.options.groups import with_groups
+from topoloom.cli.options.programs import BindingOptions, Hosts, Mpicc, Program
 
 
+@with_groups
 def command(
-    placement: Annotated[
-        Path, typer.Argument(metavar="PLACEMENT", help="JSON, as 'map' writes it.")
-    ],
-    program: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="-- COMMAND", help="The whole command, its launcher first."
-        ),
-    ],
+    placement: PlacementFile,
+    program: Program,
+    *,
     hosts: Hosts = None,
-    cores_per_slot: CoresPerSlot = 1,
-    bind: Bind = None,
+    binding: BindingOptions,
     mpicc: Mpicc = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Report as one line of JSON on stderr.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Run an MPI program as it is, and compare where its ranks are with a placement.
 
     The command is not changed: it places its ranks itself, by a rankfile, a hostfile or
-    the launcher's own order. As the program starts, each rank tells its host and the
-    CPUs that it may run on; ranks that are elsewhere are named, one a line.
+    the launcher's own order. As the program starts, each rank reports its host and the
+    CPUs that it may run on; ranks that are elsewhere are named, one per line.
 
     The exit status is the program's, or 1 if it ended well but its ranks are not where
     they should be, or nothing could be found out. Ranks that may run on more CPUs than
-    those of their slot are told; they count as elsewhere only with --bind.
+    those of their slot are reported; they count as elsewhere only with --bind.
 
     \b
     Examples:
@@ -51,18 +39,21 @@ def command(
     from contextlib import closing
 
     from topoloom.cli.console import note
-    from topoloom.cli.placed import load_placed
-    from topoloom.cli.witnessed import run_witnessed
+    from topoloom.cli.run_output import note_unverified, proof_note
     from topoloom.launch.apply.trial import check_hosts
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.registry import check_program
     from topoloom.preload.verify import Witness
+    from topoloom.tasks.launch_placement import load_host_placement
+    from topoloom.tasks.verified_run import run_witnessed
 
     check_program(program)
-    placed = load_placed(placement, hosts, cores_per_slot, bind)
+    placed = load_host_placement(placement, hosts, *binding)
     with closing(Witness(placed, program, mpicc)) as witness:
         check_hosts(program, witness.libraries)
-        account = run_witnessed(Launch(program), witness, quiet=as_json)
+        account = run_witnessed(Launch(program), witness, proof_note(quiet=as_json))
     if as_json:
         note(json.dumps({"exit_status": account.status, **account.document()}))
+    else:
+        note_unverified(account)
     return account.status if account.status or account.holds else 1

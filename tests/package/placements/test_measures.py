@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import pytest
 
-from topoloom import Machine
-from topoloom.cli.measured import (
+from topoloom._core import Allocation, Machine, judge, place, ring
+from topoloom.placements.measures import (
+    MEASURES,
     congestion_text,
     counted_hops,
     gain_text,
-    measure_name,
     measure_text,
+    measure_title,
+    measure_values,
     objective_text,
 )
 
@@ -69,10 +71,10 @@ def test_objectives_have_theirs(
 
 
 def test_names_are_words() -> None:
-    assert measure_name("predicted_seconds", SECONDS) == "predicted time"
-    assert measure_name("inter_node_bytes", SECONDS) == "bytes between nodes"
-    assert measure_name("inter_node_max", SECONDS) == "most in or out of a node"
-    assert measure_name("dilation_average", SECONDS) == "dilation average"
+    assert measure_title("predicted_seconds", SECONDS) == "predicted time"
+    assert measure_title("inter_node_bytes", SECONDS) == "bytes between nodes"
+    assert measure_title("inter_node_max", SECONDS) == "most in or out of a node"
+    assert measure_title("dilation_average", SECONDS) == "dilation, average"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_names_are_words() -> None:
     ],
 )
 def test_hops_that_are_weighed_are_called_distances(text: str, name: str) -> None:
-    assert measure_name("hops_per_byte", Machine(text)) == name
+    assert measure_title("hops_per_byte", Machine(text)) == name
 
 
 @pytest.mark.parametrize(
@@ -115,3 +117,16 @@ def test_one_hop_is_one() -> None:
         "2 hops",
         "1,234 hops",
     ]
+
+
+def test_titles_are_unique_and_keys_are_those_of_judgements() -> None:
+    titles = [measure.title for measure in MEASURES.values()]
+    assert len(set(titles)) == len(titles)
+    machine = Machine("torus:4x4")
+    where = Allocation.whole(machine)
+    judgement = judge(ring(16), where, place(ring(16), where, "block")[0])
+    assert set(measure_values(judgement)) < MEASURES.keys()
+    assert set(measure_values(judgement, shared=True)) == MEASURES.keys() - {
+        "predicted_seconds",
+        "minimal_share",
+    }

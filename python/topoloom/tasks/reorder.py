@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom run --reorder`: MPI's own calls that may reorder ranks do so."""
+"""Runs a program in which MPI's own calls that may reorder ranks do so."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from topoloom.cli.objective import AUTO, HOP_BYTES
+from topoloom.tasks.objective import AUTO, HOP_BYTES
+from topoloom.tasks.search import Search
 
 if TYPE_CHECKING:
     from topoloom.allocations.allocation_file import AllocatedHosts
-    from topoloom.cli.search import Search
     from topoloom.preload.shim.launcher import Starter
 
 
@@ -22,15 +22,14 @@ _MAX_SECONDS, _MAX_SEED = 86_400, 2**32 - 1
 _COMMA = re.compile(r",(?![^(]*\))")
 
 
-class Wish(NamedTuple):
-    """What the user asks of the order, and how to report it."""
+class ReorderOptions(NamedTuple):
+    """How the library orders ranks."""
 
-    mapper: str
-    objective: str
-    search: Search
-    as_json: bool
+    mapper: str = "auto"
+    objective: str = AUTO
+    search: Search = Search()
 
-    def options(self) -> dict[str, str]:
+    def given(self) -> dict[str, str]:
         """List those that are not the library's own, as `topoloom_mpi.h` names them."""
         given = {}
         if self.objective not in (AUTO, HOP_BYTES):
@@ -45,15 +44,21 @@ class Wish(NamedTuple):
         return given
 
 
+class Reordered(NamedTuple):
+    """The command as it was run, and one line for each of its MPI programs."""
+
+    status: int
+    command: list[str]
+    lines: list[str]
+
+
 def run_reordered(
     program: list[str],
-    machine: str | None,
-    allocation: str | None,
-    hosts: str | None,
-    wish: Wish,
-    mpicc: str | None,
-) -> int:
-    """Run the command with its topologies reordered; return its exit status."""
+    where: AllocatedHosts | None,
+    options: ReorderOptions,
+    mpicc: str | None = None,
+) -> Reordered:
+    """Run a command with its topologies reordered on a machine, or on what it finds."""
     import os
 
     from topoloom._core import Error
@@ -63,22 +68,19 @@ def run_reordered(
     from topoloom.preload.shim import find_launcher, preloaded_command
     from topoloom.support.files import shared_directory
 
-    if machine is None and (allocation is not None or hosts is not None):
-        raise Error("--allocation and --hosts are of a machine; add --machine")
-    _check_mapper(wish.mapper)
-    if wish.search.seed > _MAX_SEED:
-        raise Error(f"--seed {wish.search.seed}: with --reorder at most {_MAX_SEED}")
-    # Before anything runs, as what is wrong with them is the user's to mend.
-    text = None if machine is None else machine_file(_where(machine, allocation, hosts))
+    _check_mapper(options.mapper)
+    if options.search.seed > _MAX_SEED:
+        raise Error(f"--seed {options.search.seed}: at most {_MAX_SEED} here")
+    # Before anything runs, as what is wrong with it is the user's to fix.
+    text = None if where is None else machine_file(where)
     launcher = find_launcher(program)
     try:
         library = _library(program, launcher, mpicc)
     except (Error, OSError) as error:
         status = run_program(Launch(program))
-        _tell([f"nothing reordered: {error}"], program, wish)
-        return status
-    options = _options(wish, os.environ.get("TOPOLOOM_OPTIONS", ""), machine)
-    variables = {"TOPOLOOM_OPTIONS": options}
+        return Reordered(status, program, [f"nothing reordered: {error}"])
+    words = _options(options, os.environ.get("TOPOLOOM_OPTIONS", ""), text is not None)
+    variables = {"TOPOLOOM_OPTIONS": words}
     if text is None and "TOPOLOOM_MACHINE" in os.environ:
         variables["TOPOLOOM_MACHINE"] = os.environ["TOPOLOOM_MACHINE"]
     with shared_directory("reorder") as name:
@@ -93,16 +95,15 @@ def run_reordered(
             launcher, program, [library], variables, os.environ
         )
         status = run_program(Launch(command, environment))
-        said = result.read_text().splitlines() if result.exists() else []
-    _tell(said or [_why_nothing(status)], command, wish)
-    return status
+        lines = result.read_text().splitlines() if result.exists() else []
+    return Reordered(status, command, lines or [_why_nothing(status)])
 
 
-def _options(wish: Wish, environment: str, machine: str | None) -> str:
-    """Put what the command line says before what the environment says."""
-    words = [*_COMMA.split(environment), *map("=".join, wish.options().items())]
+def _options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
+    """Put what the user says before what the environment says."""
+    words = [*_COMMA.split(environment), *map("=".join, given.given().items())]
     options = {word.partition("=")[0]: word for word in words if word}
-    if machine is not None:
+    if has_machine:
         options.pop("machine", None)
     return ",".join(options.values())
 
@@ -126,35 +127,11 @@ def _library(program: list[str], launcher: Starter, mpicc: str | None) -> Path:
     return library
 
 
-def _tell(said: list[str], command: list[str], wish: Wish) -> None:
-    """Print a line for each program of the command, or one of JSON."""
-    import json
-
-    from topoloom.cli.console import note
-
-    if wish.as_json:
-        note(json.dumps({"command": command, "result": "\n".join(said)}))
-        return
-    for line in said:
-        note(f"topoloom: {line}")
-
-
 def _check_mapper(mapper: str) -> None:
     """Refuse here what the job would only refuse once it runs."""
     from topoloom._core import Allocation, Machine, place, ring
 
     place(ring(2, 1), Allocation.whole(Machine("torus:2")), mapper)
-
-
-def _where(machine: str, allocation: str | None, hosts: str | None) -> AllocatedHosts:
-    from topoloom.cli.problem import Where, choose_allocation
-    from topoloom.cli.seats import with_names
-    from topoloom.machines.machine_file import load_described
-    from topoloom.support.hostlist import expand_hostlist
-
-    the_machine, described = load_described(machine)
-    given = choose_allocation(the_machine, described, Where(allocation))
-    return with_names(given, expand_hostlist(hosts)) if hosts is not None else given
 
 
 def _why_nothing(status: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a program and tells whether its ranks are where they are planned."""
+"""Runs a program and reports whether its ranks are where they are planned."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launcher import Launch
@@ -38,10 +38,9 @@ class Account(NamedTuple):
 
     def words(self) -> str:
         """Say it in a line, or in more where ranks are elsewhere."""
-        told = [proof.words() for proof in self.proofs]
-        return (
-            "\n".join(told) if told else f"nobody saw where the ranks were: {self.why}"
-        )
+        seen = [proof.words() for proof in self.proofs]
+        unseen = f"nobody saw where the ranks were: {self.why}"
+        return "\n".join(seen) or unseen
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -68,16 +67,13 @@ def find_witness(
         yield witness
 
 
-def run_witnessed(launch: Launch, witness: Witness | str, quiet: bool) -> Account:
-    """Run to the end; unless `quiet`, tell of the ranks as soon as they are seen."""
+def run_witnessed(
+    launch: Launch, witness: Witness | str, tell: Callable[[Proof], None]
+) -> Account:
+    """Run to the end; `tell` hears of the ranks as soon as they are seen."""
     from topoloom._core import Error
-    from topoloom.cli.console import note
     from topoloom.launch.apply.program import run_program
     from topoloom.preload.verify.witness import why_no_proof
-
-    def tell(proof: Proof) -> None:
-        if not quiet:
-            note(f"topoloom: {proof.words()}")
 
     watched = launch
     if not isinstance(witness, str):
@@ -88,12 +84,8 @@ def run_witnessed(launch: Launch, witness: Witness | str, quiet: bool) -> Accoun
                 raise
             witness = str(error)
     if isinstance(witness, str):
-        account = Account(run_program(launch), [], witness)
-    else:
-        with witness.telling(tell):
-            status = run_program(watched)
-        why = witness.damage or (None if witness.proofs else why_no_proof(status))
-        account = Account(status, witness.proofs, why)
-    if account.why and not quiet:
-        note(f"topoloom: not verified: {account.why}")
-    return account
+        return Account(run_program(launch), [], witness)
+    with witness.telling(tell):
+        status = run_program(watched)
+    why = witness.damage or (None if witness.proofs else why_no_proof(status))
+    return Account(status, witness.proofs, why)

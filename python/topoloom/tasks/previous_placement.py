@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An earlier placement, seen from today's machine and allocation."""
+"""A previous placement on the machine and the allocation of today."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.units import counted
 
 
-def earlier_slots(
-    earlier: PlacementFile,
+def previous_slots(
+    previous: PlacementFile,
     allocation: Allocation,
     hosts: Sequence[str] | None,
     ranks: int,
@@ -24,31 +24,31 @@ def earlier_slots(
     Nodes are the same if their hosts have the same name, or, where one side has no
     names, if the machine is the same and they have the same number.
     """
-    machine, before = allocation.machine, earlier.machine
+    machine, before = allocation.machine, previous.machine
     if machine.slots_per_node != before.slots_per_node:
         raise Error(
-            "the earlier placement is for nodes of "
+            "the previous placement is for nodes of "
             f"{counted(before.slots_per_node, 'slot')}, but those of "
             f"{machine.text} have {machine.slots_per_node}"
         )
-    if hosts is not None and earlier.hosts is not None:
+    if hosts is not None and previous.hosts is not None:
         today = dict(zip(hosts, allocation.nodes.tolist(), strict=True))
         node_of = {
             node: today.get(host)
             for node, host in zip(
-                earlier.allocation.nodes.tolist(), earlier.hosts, strict=True
+                previous.allocation.nodes.tolist(), previous.hosts, strict=True
             )
         }
     elif machine.text == before.text:
-        node_of = {node: node for node in earlier.allocation.nodes.tolist()}
+        node_of = {node: node for node in previous.allocation.nodes.tolist()}
     else:
         raise Error(
-            f"the earlier placement is for {before.text}, not {machine.text}, and "
-            "without host names on both sides nothing tells which nodes are the same"
+            f"the previous placement is for {before.text}, not {machine.text}, and "
+            "without host names on both sides it is unknown which nodes are the same"
         )
     slots = np.full(ranks, -1, dtype=np.int64)
     per_node = machine.slots_per_node
-    for rank, slot in enumerate(earlier.placement.slots[:ranks].tolist()):
+    for rank, slot in enumerate(previous.placement.slots[:ranks].tolist()):
         node = node_of.get(slot // per_node)
         if node is not None:
             slots[rank] = node * per_node + slot % per_node

@@ -6,4 +6,4 @@ from __future__ import annotations
 from contextvars import ContextVar
 
 #: Its words, from "topoloom" on.
-typed: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
+command_line: ContextVar[tuple[str, ...]] = ContextVar("command_line", default=())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is to be judged: a placement from a file, or a machine without one."""
+"""A graph and a placement of it from a file, or a machine without one."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from typing import NamedTuple
 
 from topoloom._core import Allocation, CommGraph, Error
 from topoloom.allocations.launch_order import LaunchOrder
-from topoloom.cli.problem import Where, load_problem
 from topoloom.graphs.graph_file import load_graph
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.support.units import counted
+from topoloom.tasks.problem import Where, load_problem
 
 
-class Judged(NamedTuple):
-    """A pattern, the slots for it, and a placement if one was named."""
+class PlacementProblem(NamedTuple):
+    """A graph, the slots for it, and a placement if one was named."""
 
     graph: CommGraph
     allocation: Allocation
-    placed: PlacementFile | None
+    file: PlacementFile | None
 
     @property
     def shared(self) -> bool:
         """Whether the placement lets ranks share slots."""
-        return self.placed is not None and self.placed.placement.shared
+        return self.file is not None and self.file.placement.shared
 
 
-def load_judged(
+def load_placement_problem(
     verb: str,
     graph_file: str,
     placement: str | None,
     machine: str | None,
     where: Where,
     shared: bool = False,
-) -> Judged:
-    """Load what GRAPH, PLACEMENT, --machine and the allocation's options name."""
+) -> PlacementProblem:
+    """Load a graph, and the placement or the machine; `verb` is for messages."""
     if placement is None:
         if machine is None:
             raise Error(f"nothing to {verb}; name a PLACEMENT file, or a --machine")
         problem = load_problem(graph_file, machine, where, shared)
-        return Judged(problem.graph, problem.allocation, None)
+        return PlacementProblem(problem.graph, problem.allocation, None)
     if machine or where.allocation or where.allocate:
         raise Error(
             f"{placement} says which machine and allocation it is for; "
@@ -51,10 +51,10 @@ def load_judged(
             "--ranks-per-node, --cores-per-rank and --memory-per-rank"
         )
     graph = load_graph(graph_file)
-    placed = load_placement(placement)
-    if len(placed.placement.slots) != graph.rank_count:
+    file = load_placement(placement)
+    if len(file.placement.slots) != graph.rank_count:
         raise Error(
-            f"{placement} places {counted(len(placed.placement.slots), 'rank')}, "
+            f"{placement} places {counted(len(file.placement.slots), 'rank')}, "
             f"but {graph_file} has {graph.rank_count}"
         )
-    return Judged(graph, placed.allocation, placed)
+    return PlacementProblem(graph, file.allocation, file)

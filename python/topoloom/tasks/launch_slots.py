@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the ranks of a command may sit, as its launcher calls these places."""
+"""The slots that ranks of a command may get, as its launcher names them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topoloom.allocations.allocation_file import AllocatedHosts
-    from topoloom.cli.problem import Where
     from topoloom.importers.described import Described
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.as_it_is import AsItIs
     from topoloom.launch.launchers.registry import ReadCommand
     from topoloom.nodes.node_parts import NodeParts
+    from topoloom.tasks.problem import Where
 
 
-class Seats(NamedTuple):
-    """Where ranks may go, and what they are bound to there."""
+class LaunchSlots(NamedTuple):
+    """Slots for ranks, and what a rank is bound to on its slot."""
 
     where: AllocatedHosts
     node: NodeParts
@@ -34,9 +34,9 @@ class Seats(NamedTuple):
 
     def used(
         self, described: Described, wanted: Where, ranks: int, as_started: bool = False
-    ) -> Seats:
-        """Take the seats that the launcher uses, as `problem.launched` says."""
-        from topoloom.cli.problem import launched
+    ) -> LaunchSlots:
+        """Take the slots that the launcher uses, as `problem.launched` says."""
+        from topoloom.tasks.problem import launched
 
         where, _ = launched(self.where, described, wanted, ranks, as_started)
         return self._replace(where=where)
@@ -119,7 +119,7 @@ def launcher_name(read: ReadCommand | AsItIs) -> str:
 
 
 def refuse_early(
-    read: ReadCommand | AsItIs, seats: Seats, described: Described, wanted: Where
+    read: ReadCommand | AsItIs, given: LaunchSlots, described: Described, wanted: Where
 ) -> None:
     """Refuse what no placement could be applied to, before the program runs."""
     from topoloom._core import Error
@@ -127,12 +127,12 @@ def refuse_early(
     ranks = read.rank_count()
     if ranks is None:
         return
-    slot_count = seats.where.allocation.slot_count
+    slot_count = given.where.allocation.slot_count
     if ranks > slot_count:
         raise Error(
             f"{counted(ranks, 'rank')} do not fit on {counted(slot_count, 'slot')}"
         )
-    seats = seats.used(described, wanted, ranks)
-    slots = seats.where.allocation.slots
+    used = given.used(described, wanted, ranks)
+    slots = used.where.allocation.slots
     with read.directory() as directory:
-        seats.launch(read, slots[:ranks], directory)
+        used.launch(read, slots[:ranks], directory)

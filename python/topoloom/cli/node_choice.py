@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choosing nodes among free ones, by a pattern or by distance, and what that gains."""
+"""Choosing nodes among free ones, by a graph or by distance, and what that gains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from topoloom._core import (
 from topoloom.allocations.allocation_file import AllocatedHosts
 
 if TYPE_CHECKING:
-    from topoloom.cli.search import Search
+    from topoloom.tasks.search import Search
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Choice:
     def print(self) -> None:
         """Say what was found, for people."""
         from topoloom.cli.console import print_table
+        from topoloom.placements.measures import measure_title
         from topoloom.support.gain import gain, percent
         from topoloom.support.units import format_count
 
@@ -62,13 +63,13 @@ class Choice:
             shown = format_count(value) if self.found is not None else f"{value:.3f}"
             change = "" if name == "first" else percent(gain(base, value))
             rows.append((names[name], shown, change))
-        print_table(["nodes", self.measure.replace("_", " "), "gain"], rows)
+        print_table(["nodes", measure_title(self.measure), "gain"], rows)
 
     def save_placement(self, path: Path) -> None:
         """Write where the ranks go."""
         from topoloom._core import judge
-        from topoloom.cli.problem import measures
-        from topoloom.cli.typed import typed
+        from topoloom.cli.command_line import command_line
+        from topoloom.placements.measures import measure_values
         from topoloom.placements.placement_file import PlacementFile, save_placement
 
         assert self.found is not None
@@ -81,11 +82,11 @@ class Choice:
                 allocation=self.allocation,
                 placement=self.found.placement,
                 hosts=self.hosts,
-                values=measures(judge(*on)),
+                values=measure_values(judge(*on)),
                 mapper=self.mapper or "",
                 seed=self.seed,
                 work=self.found.work,
-                command=typed.get(),
+                command=command_line.get(),
             ),
         )
 
@@ -93,17 +94,17 @@ class Choice:
 def chosen_nodes(
     listed: AllocatedHosts,
     nodes: int | None,
-    pattern: str | None,
+    graph_file: str | None,
     effort: str | None,
     search: Search,
 ) -> Choice:
-    """Choose `nodes` of the free nodes, or as many as the pattern needs."""
-    from topoloom.cli.problem import at_least
+    """Choose `nodes` of the free nodes, or as many as the graph needs."""
+    from topoloom.support.checks import at_least
 
     if nodes is not None:
         at_least("--nodes", nodes, 1)
-    if pattern is not None:
-        return _for_pattern(listed, nodes, pattern, effort, search)
+    if graph_file is not None:
+        return _for_graph(listed, nodes, graph_file, effort, search)
     if nodes is None:
         raise Error("say how many nodes to choose, with --nodes")
     return _closest(listed, nodes, search.seed)
@@ -135,10 +136,10 @@ def _names(free: AllocatedHosts, chosen: Allocation) -> tuple[str, ...] | None:
     return tuple(names[node] for node in chosen.nodes.tolist())
 
 
-def _for_pattern(
+def _for_graph(
     listed: AllocatedHosts,
     nodes: int | None,
-    pattern: str,
+    graph_file: str,
     effort: str | None,
     search: Search,
 ) -> Choice:
@@ -147,7 +148,7 @@ def _for_pattern(
     from topoloom.graphs.graph_file import load_graph
 
     free = listed.allocation
-    graph = load_graph(pattern)
+    graph = load_graph(graph_file)
     needed = -(-graph.rank_count // free.machine.slots_per_node)
     mapper = "auto" if effort is None else f"auto(effort={effort})"
     count = needed if nodes is None else nodes
@@ -162,7 +163,7 @@ def _for_pattern(
     return Choice(
         found.allocation,
         _names(listed, found.allocation),
-        f"{count} of {len(free.nodes)} free nodes, chosen for {pattern}",
+        f"{count} of {len(free.nodes)} free nodes, chosen for {graph_file}",
         "hop_bytes",
         values,
         search.seed,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From options to an objective: its name, the pattern's phases, what others send."""
+"""An objective: its name, the phases of the graph, what other jobs send."""
 
 from __future__ import annotations
 
@@ -20,24 +20,27 @@ from topoloom._core import (
     predicted_time,
     ring,
 )
-from topoloom.cli.complete import OBJECTIVES
-from topoloom.cli.judged import load_judged
-from topoloom.cli.problem import Where, measures
 from topoloom.graphs.phases import load_phases
 from topoloom.machines.loads import Loads, check_machine, load_loads
+from topoloom.placements.measures import measure_values
 from topoloom.support.files import exists, named
 from topoloom.support.nearest import unknown_name
+from topoloom.tasks.placement_problem import load_placement_problem
+from topoloom.tasks.problem import Where
 
 AUTO, HOP_BYTES = "auto", "hop-bytes"
+
+#: What can be minimized; a mix of these is `weighted(NAME=WEIGHT;...)`.
+OBJECTIVES = (AUTO, HOP_BYTES, "congestion", "congestion-soft", "time")
 PROVEN = "the mapper exact proves these"
 
 
 class Objective(NamedTuple):
-    """What to minimize, in the words of `topoloom.place` and `objective_value`."""
+    """What to minimize, as `topoloom.place` and `objective_value` take it."""
 
-    objective: str
-    phases: list[CommGraph]
-    background: Loads | None
+    objective: str = AUTO
+    phases: Sequence[CommGraph] = ()
+    background: Loads | None = None
     reason: str = ""  # why it was chosen, where nobody named it
 
     @property
@@ -89,7 +92,7 @@ class Objective(NamedTuple):
         """
         on = (graph, allocation, placement)
         found = predicted(*on, self.phases)
-        found |= measures(judge(*on), placement.shared)
+        found |= measure_values(judge(*on), placement.shared)
         if self.measure == "objective":
             found["objective"] = objective_value(*on, **self.options)
         return found
@@ -170,9 +173,8 @@ def _background(text: str, machine: Machine) -> Any:
     graph, comma, placement = text.partition(",")
     if not comma or exists(text):
         return load_loads(text, machine)
-    judged = load_judged("judge", graph, placement, None, Where())
+    given = load_placement_problem("judge", graph, placement, None, Where())
     with named(placement):
-        check_machine(judged.allocation.machine.text, machine)
-    placed = judged.placed
-    assert placed is not None
-    return judge(judged.graph, judged.allocation, placed.placement).loads
+        check_machine(given.allocation.machine.text, machine)
+    assert given.file is not None
+    return judge(given.graph, given.allocation, given.file.placement).loads

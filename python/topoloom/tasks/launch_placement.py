@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A placement from a file, in the launchers' words."""
+"""A placement from a file, with the hosts and CPUs that launchers name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
 
 
-def load_placed(
+def load_host_placement(
     placement: Path, hosts: str | None, cores_per_slot: int, bind: str | None
 ) -> HostPlacement:
     """Read a placement; hosts are those named, else those of its allocation."""
@@ -19,19 +19,19 @@ def load_placed(
     from topoloom.placements.placement_file import load_placement
     from topoloom.support.hostlist import expand_hostlist
 
-    given = load_placement(placement)
-    if given.placement.shared:
+    file = load_placement(placement)
+    if file.placement.shared:
         raise Error(
-            f"{placement} lets ranks share slots, which no launcher can be told; "
+            f"{placement} lets ranks share slots, which no launcher supports; "
             "map without --imbalance and --capacities"
         )
     return host_placement(
-        given.machine,
-        given.allocation.nodes,
-        given.placement.slots,
-        expand_hostlist(hosts) if hosts is not None else given.hosts,
+        file.machine,
+        file.allocation.nodes,
+        file.placement.slots,
+        expand_hostlist(hosts) if hosts is not None else file.hosts,
         cores_per_slot,
-        given.node,
+        file.node,
         bind,
-        given.cores_per_rank,
+        file.cores_per_rank,
     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,21 +30,21 @@ class _Problem(NamedTuple):
     shared: bool
     bounds: Bounds | None
     views: int
-    phases: list[CommGraph]
+    phases: Sequence[CommGraph]
 
 
 def report_of(
     graph: CommGraph,
     graph_file: str,
     made: list[Made],
-    phases: list[CommGraph],
+    phases: Sequence[CommGraph],
     proof: str = "",
+    command: tuple[str, ...] = (),
 ) -> Report:
     """Judge placements of one job, and the launcher's own order before them."""
-    from topoloom.cli.gaps import quick_bounds
-    from topoloom.cli.problem import launcher_default
-    from topoloom.cli.typed import typed
     from topoloom.report.data import Report
+    from topoloom.tasks.optimality_gap import quick_bounds
+    from topoloom.tasks.problem import launcher_default
 
     first = made[0].file
     where = first.allocation
@@ -63,31 +64,33 @@ def report_of(
         hosts=first.hosts,
         bounds=bounds,
         graph_file=graph_file,
-        command=typed.get(),
+        command=command,
         proof=proof,
     )
 
 
 def _values(made: list[Made], views: list[View]) -> list[float]:
-    """Tell by what to compare placements: what the first was made for.
+    """Choose what to compare placements by: what the first was made for.
 
     Files know the value of an objective that no measure has, such as a mix. Where not
     all were made for that, the predicted time or congestion is the nearest.
     """
     files = [one.file for one in made]
-    aim = files[0].objective
-    if all("objective" in file.values and file.objective == aim for file in files):
+    objective = files[0].objective
+    if all(
+        "objective" in file.values and file.objective == objective for file in files
+    ):
         return [file.values["objective"] for file in files]
     measure = "hop_bytes"
-    if "congestion" in aim:
+    if "congestion" in objective:
         measure = "congestion_max"
-    elif "time" in aim and "predicted_seconds" in views[0].values:
+    elif "time" in objective and "predicted_seconds" in views[0].values:
         measure = "predicted_seconds"
     return [view.values[measure] for view in views]
 
 
 def _names(made: list[Made]) -> list[str]:
-    """Name placements by mapper where that tells them apart, else by file."""
+    """Name placements by mapper where that distinguishes them, else by file."""
     stems = [Path(one.path).stem for one in made]
     mappers = [one.file.mapper or stem for one, stem in zip(made, stems, strict=True)]
     for names in (mappers, stems):
@@ -100,16 +103,16 @@ def _view(
     problem: _Problem, name: str, placement: Placement, made: Made | None = None
 ) -> View:
     from topoloom._core import judge
-    from topoloom.cli.gaps import gaps
-    from topoloom.cli.objective import predicted
-    from topoloom.cli.problem import measures
+    from topoloom.placements.measures import measure_values
     from topoloom.report.data import View, told_links
+    from topoloom.tasks.objective import predicted
+    from topoloom.tasks.optimality_gap import gaps
 
     judgement = judge(
         problem.graph, problem.where, placement, hottest=told_links(problem.views)
     )
     values = predicted(problem.graph, problem.where, placement, problem.phases)
-    values |= measures(judgement, problem.shared)
+    values |= measure_values(judgement, problem.shared)
     return View(
         name=name,
         placement=placement,

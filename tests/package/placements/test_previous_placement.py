@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from topoloom import Allocation, Error, Machine, Placement, PlacementFile, place
-from topoloom.cli.earlier import earlier_slots, moved
 from topoloom.graphs import ring
+from topoloom.tasks.previous_placement import moved, previous_slots
 
 
 def allocate(machine: Machine, nodes: list[int]) -> Allocation:
@@ -35,7 +35,7 @@ def find(
     ranks: int = 4,
 ) -> list[int]:
     now = allocate(Machine(machine), nodes)
-    slots: list[int] = earlier_slots(before, now, tuple(hosts or "") or None, ranks)
+    slots: list[int] = previous_slots(before, now, tuple(hosts or "") or None, ranks)
     return list(slots)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far from optimal a placement is at most: its values divided by their bounds."""
+"""The optimality gap: values of a placement divided by their lower bounds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from topoloom._core import Allocation, Bounds, CommGraph, Error, find_bounds
 
-#: Up to so many slots, proofs that search are quick, too: with so much work.
+#: Up to this number of slots, proofs that search are quick, too, with this much work.
 FEW_SLOTS = 64
 LITTLE_WORK = 2**23
 

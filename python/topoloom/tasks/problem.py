@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From options to a problem: a graph, a machine and an allocation that fit."""
+"""A problem: a graph, a machine and an allocation that fit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from topoloom._core import (
     Allocation,
     CommGraph,
     Error,
-    Judgement,
     Machine,
     Placement,
     Sharing,
@@ -27,19 +26,8 @@ from topoloom.importers.described import Described
 from topoloom.importers.torus_places import vacant_nodes
 from topoloom.machines.machine_file import load_described
 from topoloom.nodes.node_parts import NodeParts
+from topoloom.support.checks import at_least
 from topoloom.support.units import counted
-
-#: The numbers of a judgement that files and ``--json`` carry, in this order.
-MEASURES = (
-    "hop_bytes",
-    "hops_per_byte",
-    "dilation_average",
-    "dilation_max",
-    "traffic_average",
-    "congestion_max",
-    "inter_node_bytes",
-    "inter_node_max",
-)
 
 
 @dataclass(frozen=True)
@@ -55,18 +43,18 @@ class Problem:
 
 
 class Where(NamedTuple):
-    """Where a job may run, in the words of the options."""
+    """Where a job may run."""
 
     allocation: str | None = None
-    allocate: int | None = None  # so many nodes, in so many fragments
+    allocate: int | None = None  # number of nodes of a generated allocation
     fragments: int | None = None
     seed: int = 1
-    order: LaunchOrder = LaunchOrder()  # who starts the ranks, so many on a node
+    order: LaunchOrder = LaunchOrder()  # which slots the launcher uses
 
     def pieces(self, machine: Machine) -> int:
         """Count the fragments that a generated allocation falls into.
 
-        Unless told, 4, or fewer where the nodes are on fewer routers: those of a
+        By default 4, or fewer where the nodes are on fewer routers: those of a
         router stay together.
         """
         if self.fragments is not None:
@@ -79,7 +67,7 @@ class Where(NamedTuple):
 def load_problem(
     graph_file: str, machine_text: str, where: Where, shared: bool = False
 ) -> Problem:
-    """Load what the options name; slots must be enough unless ranks share them."""
+    """Load the files of a problem; slots must suffice unless ranks share them."""
     graph = load_graph(graph_file)
     machine, described = load_described(machine_text)
     given = choose_allocation(machine, described, where)
@@ -102,9 +90,9 @@ def launched(
     ranks: int,
     as_started: bool = False,
 ) -> tuple[AllocatedHosts, str]:
-    """Keep what the launcher uses of an allocation; also tell that, in words.
+    """Keep what the launcher uses of an allocation; also say that in words.
 
-    Of a machine that nobody has allocated all places of ranks are kept, unless the
+    Of a machine that nobody has allocated all slots of ranks are kept, unless the
     ranks are `as_started` by the launcher alone.
     """
     order, memory = where.order, described.node.memory_size
@@ -175,26 +163,6 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
             f"{allocation.machine.slots_per_node} each); allocate more, or let ranks "
             "share slots: topoloom map --imbalance 0"
         )
-
-
-def at_least(what: str, number: int, least: int) -> None:
-    """Refuse a number below `least`, and what does not fit in 63 bits."""
-    if number < least:
-        raise Error(f"{what} must be {least} or more, not {number}")
-    if number >= 2**63:
-        raise Error(f"{what} must be below 2^63, not {number}")
-
-
-def measures(judgement: Judgement, shared: bool = False) -> dict[str, float]:
-    """Take the numbers out of a judgement, by name.
-
-    The load counts on shared slots, the minimal share where routing adapts.
-    """
-    names = (*MEASURES, "load_max") if shared else MEASURES
-    values: dict[str, Any] = {name: getattr(judgement, name) for name in names}
-    if judgement.minimal_share is not None:
-        values["minimal_share"] = judgement.minimal_share
-    return values
 
 
 def launcher_default(

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that verbs read and write, and how they print their result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def _writable(path: Path | None) -> Path | None:
+    """Refuse a file that cannot be written before a long search, not after it."""
+    from topoloom.support.files import check_writable
+
+    if path is not None:
+        check_writable(path)
+    return path
+
+
+def _drawable(path: Path | None) -> Path | None:
+    from topoloom.figure.page import check_figure
+
+    if path is not None:
+        check_figure(path)
+    return path
+
+
+def output_option(text: str, *names: str) -> Any:
+    """Describe an option that names a file to write: -o, unless `names` say else."""
+    return typer.Option(
+        *(names or ("--output", "-o")),
+        metavar="FILE",
+        help=text,
+        callback=_writable,
+        readable=False,
+    )
+
+
+def figure_option(text: str, name: str = "--figure") -> Any:
+    """Describe an option that names a figure to draw."""
+    return typer.Option(
+        name,
+        metavar="FILE",
+        help=f"{text}: .svg, .png or .pdf.",
+        callback=_drawable,
+        readable=False,
+    )
+
+
+GraphFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="GRAPH",
+        help="Communication graph: .npz from record or pattern, Matrix Market, METIS, "
+        "dense text, Open MPI monitoring output (file or directory).",
+    ),
+]
+Pattern = Annotated[
+    str | None,
+    typer.Option(
+        "--pattern",
+        "-g",
+        metavar="GRAPH",
+        help="Read the communication graph of the job from this file.",
+    ),
+]
+WritePattern = Annotated[
+    Path | None,
+    output_option(
+        "Write the messages as a communication graph with phases (.npz).",
+        "--write-pattern",
+    ),
+]
+PlacementFile = Annotated[
+    Path, typer.Argument(metavar="PLACEMENT", help="A file of 'topoloom map'.")
+]
+MaybePlacementFile = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="PLACEMENT",
+        help="A file of 'topoloom map'. Without one: block order, what the launcher "
+        "does, on --machine.",
+    ),
+]
+PlacementOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--placement",
+        metavar="FILE",
+        help="Read from this file where the ranks are, instead of --machine.",
+    ),
+]
+WritePlacement = Annotated[
+    Path | None,
+    output_option("Write the placement of the ranks.", "--write-placement"),
+]
+OutputDirectory = Annotated[
+    Path | None,
+    typer.Option(
+        "--output-dir",
+        "-o",
+        metavar="DIR",
+        help="Write the results into this directory.",
+    ),
+]
+Figure = Annotated[Path | None, figure_option("Draw the result")]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Print JSON on stdout and nothing else; where stdout is the program's, "
+        "one line on stderr.",
+    ),
+]

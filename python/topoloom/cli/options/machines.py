@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a job may run: the machine, the allocation, and what the launcher uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from topoloom.cli import complete
+
+if TYPE_CHECKING:
+    from topoloom.allocations.launch_order import LaunchOrder
+
+MachineText = Annotated[
+    str,
+    typer.Option(
+        "--machine",
+        "-m",
+        metavar="MACHINE",
+        help="torus:8x8x8, mesh:4x4, tree:4:8:2,distance=1:10:100, a file in a format "
+        "from 'topoloom list formats', a name from 'topoloom list machines', or "
+        "'detect'; +node:8:2 behind it puts other nodes into it.",
+        autocompletion=complete.machines,
+    ),
+]
+MaybeMachineText = Annotated[str | None, MachineText.__metadata__[0]]
+AllocationText = Annotated[
+    str | None,
+    typer.Option(
+        "--allocation",
+        "-a",
+        metavar="FILE|HOSTS",
+        help="Where the job may run: a file (hosts, node ids or coordinates, one per "
+        "line) or a host list such as 'n[001-064,070]'. Unless the machine names its "
+        "hosts, digits at the end of a name are the node id. Default: all nodes.",
+    ),
+]
+Fragments = Annotated[
+    int | None,
+    typer.Option(
+        "--fragments",
+        metavar="N",
+        help="Number of pieces of a generated allocation.",
+        show_default="4, or fewer nodes or routers",
+    ),
+]
+LauncherName = Annotated[
+    str,
+    typer.Option(
+        "--launcher",
+        metavar="NAME",
+        help="Who will start the ranks, and so which slots of a larger allocation they "
+        "get: slurm deals them to the nodes in turn, openmpi and mpich fill one node "
+        "after the other.",
+        autocompletion=complete.launchers,
+    ),
+]
+
+
+class LimitOptions(NamedTuple):
+    """How many ranks a node may hold."""
+
+    ranks_per_node: Annotated[
+        int | None,
+        typer.Option(
+            "--ranks-per-node",
+            metavar="N",
+            help="The most ranks on a node; the job then uses as few nodes as it "
+            "needs.",
+        ),
+    ] = None
+    cores_per_rank: Annotated[
+        int,
+        typer.Option(
+            "--cores-per-rank",
+            metavar="N",
+            help="Slots that each rank takes, one after the other: it is placed on the "
+            "first.",
+        ),
+    ] = 1
+    memory_per_rank: Annotated[
+        str | None,
+        typer.Option(
+            "--memory-per-rank",
+            metavar="SIZE",
+            help="A node holds as many ranks as its memory does, such as 8GB; for "
+            "machines whose description says how much that is.",
+        ),
+    ] = None
+
+    def order(self, launcher: str) -> LaunchOrder:
+        """Check what the options say."""
+        from topoloom._core import Error
+        from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
+        from topoloom.support.checks import at_least
+        from topoloom.support.nearest import unknown_name
+        from topoloom.support.units import parse_bytes
+
+        if launcher not in LAUNCHERS:
+            raise Error(unknown_name("launcher", launcher, LAUNCHERS))
+        if self.ranks_per_node is not None:
+            at_least("--ranks-per-node", self.ranks_per_node, 1)
+        at_least("--cores-per-rank", self.cores_per_rank, 1)
+        memory = 0
+        if self.memory_per_rank is not None:
+            memory = parse_bytes(self.memory_per_rank)
+            at_least("--memory-per-rank", memory, 1)
+        return LaunchOrder(launcher, self.ranks_per_node, self.cores_per_rank, memory)
+
+
+class AllocationOptions(NamedTuple):
+    """The nodes that a job may use."""
+
+    allocation: AllocationText = None
+    allocate: Annotated[
+        int | None,
+        typer.Option(
+            "--allocate",
+            metavar="NODES",
+            help="Instead of --allocation: a generated ragged allocation of NODES "
+            "nodes.",
+        ),
+    ] = None
+    fragments: Fragments = None

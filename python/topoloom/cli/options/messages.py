@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who sends, how much, and along which lines."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+_GRID: Any = typer.Option(
+    "--grid",
+    metavar="AxBxC",
+    help="The process grid; ranks are numbered row by row, the last axis fastest, as "
+    "MPI_Cart does.",
+)
+_RANKS: Any = typer.Option("--ranks", "-n", metavar="N", help="Number of ranks.")
+
+Grid = Annotated[str, _GRID]
+MaybeGrid = Annotated[str | None, _GRID]
+Ranks = Annotated[int, _RANKS]
+MaybeRanks = Annotated[int | None, _RANKS]
+Bytes = Annotated[
+    str,
+    typer.Option(
+        "--bytes", metavar="SIZE", help="Size of a message: 1024, 64KiB, 1.5MB."
+    ),
+]
+Root = Annotated[
+    int,
+    typer.Option(
+        "--root", metavar="RANK", help="Root of trees and of rooted collectives."
+    ),
+]
+Channels = Annotated[
+    int,
+    typer.Option(
+        "--channels", metavar="N", help="Messages that travel at once as fast as one."
+    ),
+]

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI programs that are run, and where their launcher starts the ranks."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import typer
+
+Program = Annotated[
+    list[str],
+    typer.Argument(metavar="-- COMMAND", help="The whole command, its launcher first."),
+]
+Mpicc = Annotated[
+    str | None,
+    typer.Option(
+        "--mpicc",
+        metavar="COMPILER",
+        help="mpicc of the program's MPI; default: the one beside its launcher.",
+    ),
+]
+Collectives = Annotated[
+    str,
+    typer.Option(
+        "--collectives",
+        metavar="expand|keep|drop",
+        help="Bcast, allreduce, ...: add the messages an MPI library sends for them to "
+        "the graph; keep them beside it; or forget them.",
+    ),
+]
+Hosts = Annotated[
+    str | None,
+    typer.Option(
+        "--hosts",
+        metavar="HOSTS",
+        help="Host names of the allocation's nodes, in its order: n[001-064,070].",
+    ),
+]
+
+
+class BindingOptions(NamedTuple):
+    """What the launcher binds a rank to."""
+
+    cores_per_slot: Annotated[
+        int,
+        typer.Option(
+            "--cores-per-slot",
+            metavar="N",
+            help="Cores that each slot stands for, for ranks with N threads.",
+        ),
+    ] = 1
+    bind: Annotated[
+        str | None,
+        typer.Option(
+            "--bind",
+            metavar="core|pu",
+            help="Bind each rank to the core of its slot, or to one hardware thread of "
+            "it. Needs a machine whose CPUs are known: from hwloc, 'detect', or "
+            "node.cpus.",
+        ),
+    ] = None

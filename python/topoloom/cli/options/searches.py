@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What to minimize, by which mapper, and how long to search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from topoloom.cli import complete
+
+if TYPE_CHECKING:
+    from topoloom._core import Sharing
+    from topoloom.tasks.search import Search
+
+MapperName = Annotated[
+    str,
+    typer.Option(
+        "--mapper",
+        metavar="MAPPER",
+        help="auto, or a constructor and improvers, such as gge,swap; see: list "
+        "mappers.",
+        autocompletion=complete.mapper,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", metavar="N", help="Same seed, same result."),
+]
+Seconds = Annotated[
+    str | None,
+    typer.Option(
+        "--time", metavar="TIME", help="Stop searching after this time, e.g. 10s, 2min."
+    ),
+]
+Threads = Annotated[
+    int,
+    typer.Option(
+        "--threads", metavar="N", help="Threads to search with; 0 means all cores."
+    ),
+]
+Effort = Annotated[
+    str | None,
+    typer.Option(
+        "--effort",
+        metavar="EFFORT",
+        help="How long the auto mapper searches: fast, default or best.",
+        autocompletion=complete.efforts,
+    ),
+]
+ObjectiveName = Annotated[
+    str,
+    typer.Option(
+        "--objective",
+        metavar="NAME",
+        help="What to minimize: hop-bytes, congestion, congestion-soft, time, a mix "
+        "such as 'weighted(hop-bytes=1;congestion=2)', or auto: time, or hop-bytes "
+        "where bandwidths are unknown or messages short.",
+        autocompletion=complete.objectives,
+    ),
+]
+
+
+class SearchOptions(NamedTuple):
+    """How to search."""
+
+    seed: Seed = 1
+    time: Seconds = None
+    work: Annotated[
+        int | None,
+        typer.Option(
+            "--work",
+            metavar="N",
+            help="Stop after evaluating N candidates; unlike --time, repeatable.",
+        ),
+    ] = None
+    threads: Threads = 0
+
+    def search(self) -> Search:
+        """Check what the options say."""
+        return read_search(*self)
+
+
+class ObjectiveOptions(NamedTuple):
+    """What to minimize, and beside what traffic."""
+
+    objective: ObjectiveName = "auto"
+    background: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--background",
+            metavar="FILE",
+            help="Traffic of other jobs: loads of links, from 'topoloom judge "
+            "--loads', or another job's GRAPH,PLACEMENT; may be given several times.",
+        ),
+    ] = None
+
+
+class SharingOptions(NamedTuple):
+    """Whether ranks may share slots."""
+
+    imbalance: Annotated[
+        float | None,
+        typer.Option(
+            "--imbalance",
+            metavar="X",
+            help="Where ranks outnumber slots, a slot may hold (1 + X) times its share "
+            "of their load; 0.03 means 3 %.",
+        ),
+    ] = None
+    capacities: Annotated[
+        Path | None,
+        typer.Option(
+            "--capacities",
+            metavar="FILE",
+            help="The load that each allocated slot may hold, one number per line; "
+            "ranks then share slots.",
+        ),
+    ] = None
+
+    def sharing(self) -> Sharing:
+        """Check what the options say, and read the file of capacities."""
+        from topoloom._core import Error, Sharing
+        from topoloom.tasks.sharing import read_capacities
+
+        if self.imbalance is not None and self.capacities is not None:
+            raise Error(
+                "--imbalance and --capacities exclude each other; give one of them"
+            )
+        if self.capacities is None:
+            return Sharing(imbalance=self.imbalance)
+        return Sharing(capacities=read_capacities(self.capacities))
+
+
+def read_search(
+    seed: int, time: str | None = None, work: int | None = None, threads: int = 0
+) -> Search:
+    """Check what the options say."""
+    from topoloom.support.checks import at_least
+    from topoloom.support.units import parse_duration
+    from topoloom.tasks.search import Search
+
+    at_least("--seed", seed, 0)
+    at_least("--threads", threads, 0)
+    if work is not None:
+        at_least("--work", work, 0)
+    seconds = parse_duration(time) if time is not None else None
+    return Search(seed, seconds, work, threads)

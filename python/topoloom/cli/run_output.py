@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `topoloom run` and `topoloom verify` say on stderr."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from topoloom.cli.console import note
+
+if TYPE_CHECKING:
+    from topoloom.launch.launcher import Launch
+    from topoloom.preload.verify import Proof
+    from topoloom.tasks.run import Job, Page, PlacedJob
+    from topoloom.tasks.verified_run import Account
+
+
+def proof_note(quiet: bool) -> Callable[[Proof], None]:
+    """Make what says where the ranks of a program are, unless `quiet`."""
+
+    def say(proof: Proof) -> None:
+        if not quiet:
+            note(f"topoloom: {proof.words()}")
+
+    return say
+
+
+def note_unverified(account: Account) -> None:
+    """Say why nothing is known of the ranks, where that is so."""
+    if account.why:
+        note(f"topoloom: not verified: {account.why}")
+
+
+def note_placement(placed: PlacedJob, launch: Launch) -> None:
+    """Say what the placement gains, before the program starts."""
+    from topoloom.placements.measures import (
+        gain_text,
+        measure_text,
+        measure_title,
+        objective_text,
+    )
+    from topoloom.support.units import counted
+
+    file, block, objective = placed
+    machine = file.machine
+
+    def change(name: str, text: Callable[[float], str]) -> str:
+        before, after = block[name], file.values[name]
+        return f"{text(before)} -> {text(after)} ({gain_text(name, before, after)})"
+
+    value = change(
+        objective.measure,
+        lambda value: objective_text(value, objective.objective, machine),
+    )
+
+    def bytes_change(name: str) -> str:
+        written = change(name, lambda value: measure_text(name, value, machine))
+        return f"{measure_title(name)} {written}"
+
+    note(
+        f"topoloom: {counted(len(file.placement.slots), 'rank')} placed with "
+        f"{file.mapper}: {objective.title} {value}; "
+        f"{bytes_change('inter_node_bytes')}, {bytes_change('inter_node_max')}"
+        + (f"; {launch.loss}" if launch.loss else "")
+    )
+    if objective.reason:
+        note(f"topoloom: objective {objective.title}: {objective.reason}")
+    for remark in machine.remarks:
+        note(f"topoloom: machine {remark}")
+
+
+def note_times(job: Job, page: Page | None) -> None:
+    """Say how long the runs took and where the page is."""
+    spent = job.spent
+    times = f"placed run {spent['placed']:.2f} s"
+    if "recorded" in spent:
+        times = f"recorded run {spent['recorded']:.2f} s, {times}"
+    note(f"topoloom: {times}")
+    if page is not None:
+        note(f"topoloom: {page.words()}")
+
+
+def note_json(
+    job: Job, placed: PlacedJob, launch: Launch, account: Account, page: Page | None
+) -> None:
+    """Say all that in one line of JSON."""
+    document: dict[str, Any] = {
+        "command": launch.command,
+        "mapper": placed.file.mapper,
+        "objective": placed.objective.objective,
+        "reason": placed.objective.reason,
+        "block": placed.block_values,
+        "values": dict(placed.file.values),
+        "note": launch.loss,
+        "verified": account.document(),
+        "report": page and page.document(),
+        "seconds": {name: round(value, 3) for name, value in job.spent.items()},
+    }
+    note(json.dumps(document))

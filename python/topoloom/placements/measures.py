@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The measures of a placement: their keys, titles, units, and what is better.
+
+JSON, tables, figures and the HTML page all read this table, in this order.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from enum import Enum
+from typing import NamedTuple
+
+from topoloom._core import Judgement, Machine
+from topoloom.support.gain import gain, percent
+from topoloom.support.units import (
+    counted,
+    format_bytes,
+    format_count,
+    format_seconds,
+)
+
+
+class Unit(Enum):
+    """What a measure counts."""
+
+    SECONDS = "seconds"
+    BYTES = "bytes"
+    HOP_BYTES = "bytes times hops"
+    LINK_BYTES = "bytes on a link"
+    LINK_LOAD = "seconds of a link, or bytes where bandwidths are unknown"
+    HOPS = "hops"
+    NUMBER = "number"
+
+
+class Measure(NamedTuple):
+    """One measure of a placement."""
+
+    name: str  # its key in JSON
+    title: str
+    unit: Unit
+    meaning: str
+    is_cost: bool = True  # less is better; else it says nothing about quality
+
+    @property
+    def heading(self) -> str:
+        """The title, broken into the lines of a narrow column."""
+        return column_heading(self.title)
+
+
+def column_heading(title: str) -> str:
+    """Break a title into the lines of a narrow column."""
+    return textwrap.fill(title, 12, break_on_hyphens=False)
+
+
+MEASURES = {
+    measure.name: measure
+    for measure in (
+        Measure(
+            "predicted_seconds",
+            "predicted time",
+            Unit.SECONDS,
+            "startups, latencies, and the busiest link, network card or memory",
+        ),
+        Measure(
+            "hop_bytes",
+            "hop-bytes",
+            Unit.HOP_BYTES,
+            "sum over all messages of bytes times distance",
+        ),
+        Measure(
+            "hops_per_byte", "hops per byte", Unit.NUMBER, "hop-bytes over all bytes"
+        ),
+        Measure(
+            "dilation_average",
+            "dilation, average",
+            Unit.HOPS,
+            "links that a message crosses",
+        ),
+        Measure(
+            "dilation_max",
+            "dilation, maximum",
+            Unit.HOPS,
+            "links that the message with the longest route crosses",
+        ),
+        Measure(
+            "traffic_average",
+            "link traffic, average",
+            Unit.LINK_BYTES,
+            "bytes per link, over the links that carry any",
+        ),
+        Measure(
+            "congestion_max",
+            "congestion",
+            Unit.LINK_LOAD,
+            "largest ratio of a link's load to its bandwidth",
+        ),
+        Measure(
+            "inter_node_bytes",
+            "bytes between nodes",
+            Unit.BYTES,
+            "bytes that leave their node",
+        ),
+        Measure(
+            "inter_node_max",
+            "most in or out of a node",
+            Unit.BYTES,
+            "bytes that the busiest node sends, or receives",
+        ),
+        Measure(
+            "load_max",
+            "slot load, maximum",
+            Unit.NUMBER,
+            "largest sum of the loads of the ranks on one slot",
+        ),
+        Measure(
+            "minimal_share",
+            "share on minimal routes",
+            Unit.NUMBER,
+            "of the traffic, where routing is adaptive; the rest takes detours",
+            is_cost=False,
+        ),
+    )
+}
+
+
+def measure_values(judgement: Judgement, shared: bool = False) -> dict[str, float]:
+    """Take the measures out of a judgement, by name.
+
+    The load counts on shared slots, the minimal share where routing adapts.
+    """
+    values = {
+        name: getattr(judgement, name)
+        for name in MEASURES
+        if name != "predicted_seconds" and (shared or name != "load_max")
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def measure_title(name: str, machine: Machine | None = None) -> str:
+    """Call a measure by its title; where a machine weighs hops, they are distances."""
+    if name == "hops_per_byte" and machine and not machine.distances_are_hops:
+        return "distance per byte"
+    known = MEASURES.get(name)
+    return known.title if known else name.replace("_", " ")
+
+
+def measure_text(name: str, value: float, machine: Machine) -> str:
+    """Write a measure with its unit."""
+    unit = MEASURES[name].unit
+    if unit is Unit.SECONDS:
+        return format_seconds(value)
+    if unit is Unit.LINK_LOAD:
+        return congestion_text(value, machine)
+    if unit is Unit.BYTES:
+        return format_bytes(value)
+    if unit is Unit.LINK_BYTES:
+        return _counted_bytes(value)
+    if unit is Unit.HOPS:
+        return counted_hops(value)
+    return format_count(value)
+
+
+def congestion_text(value: float, machine: Machine) -> str:
+    """Write what the busiest link needs: a time, or bytes where none is known."""
+    if machine.has_bandwidths:
+        return format_seconds(value)
+    return _counted_bytes(value)
+
+
+def _counted_bytes(value: float) -> str:
+    return f"{format_count(value if value < 1000 else round(value))} B"
+
+
+def counted_hops(value: float) -> str:
+    """Write a number of links on a route: ``1 hop``, ``4.4 hops``."""
+    return counted(int(value), "hop") if value == int(value) else f"{value:,.3f} hops"
+
+
+def gain_text(name: str, before: float, after: float) -> str:
+    """Write the gain of a measure, and mark what rose."""
+    if name in MEASURES and not MEASURES[name].is_cost:
+        return ""
+    return percent(gain(before, after)) + (" (more)" if after > before else "")
+
+
+def objective_text(value: float, objective: str, machine: Machine) -> str:
+    """Write the value of an objective with its unit."""
+    if objective == "time":
+        return format_seconds(value)
+    if objective in ("congestion", "congestion-soft"):
+        return congestion_text(value, machine)
+    return format_count(value)

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of numbers that users give."""
+
+from __future__ import annotations
+
+from topoloom._core import Error
+
+
+def at_least(what: str, number: int, least: int) -> None:
+    """Refuse a number below `least`, and what does not fit in 63 bits."""
+    if number < least:
+        raise Error(f"{what} must be {least} or more, not {number}")
+    if number >= 2**63:
+        raise Error(f"{what} must be below 2^63, not {number}")

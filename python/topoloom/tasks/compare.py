@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tries several mappers on one problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from topoloom._core import Error, Placement, Sharing, mappers, place
+from topoloom.support.gain import gain
+from topoloom.support.nearest import unknown_name
+from topoloom.tasks.objective import PROVEN, Objective, proves
+from topoloom.tasks.optimality_gap import gaps, quick_bounds
+from topoloom.tasks.problem import Problem, launcher_default
+from topoloom.tasks.search import UNLIMITED, Search, Watching, unwatched
+from topoloom.tasks.sharing import NO_SHARING, share_slots
+
+DEFAULT = "block"
+
+
+class Comparison(NamedTuple):
+    """What mappers found for a problem.
+
+    Attributes
+    ----------
+    objective
+        By what they are compared.
+    shared
+        Whether ranks share slots.
+    results
+        One for each mapper, block first: its measures, gain, gap, seconds and work.
+    placements
+        By mapper.
+    best
+        The mapper with the least value of the objective.
+    interrupted
+        Whether the last search was stopped from outside.
+    """
+
+    objective: Objective
+    shared: bool
+    results: list[dict[str, Any]]
+    placements: dict[str, Placement]
+    best: str
+    interrupted: bool
+
+
+def compare_mappers(
+    problem: Problem,
+    objective: Objective,
+    names: Sequence[str],
+    *,
+    search: Search = UNLIMITED,
+    sharing: Sharing = NO_SHARING,
+    watching: Watching = unwatched,
+) -> Comparison:
+    """Place with every mapper, after block order; limits hold for each of them."""
+    graph, allocation = problem.graph, problem.allocation
+    shared = share_slots(sharing, graph, allocation)
+    names = [DEFAULT, *(name for name in names if name != DEFAULT)]
+    _check_mappers(names)
+    proven = PROVEN if any(map(proves, names)) else ""
+    chosen = objective.chosen_for(
+        graph, allocation, "ranks share slots" if shared else proven
+    )
+    results: list[dict[str, Any]] = []
+    placements: dict[str, Placement] = {}
+    interrupted = False
+    for number, name in enumerate(names, start=1):
+        with watching(f"{number}/{len(names)} {name}", search) as progress:
+            start = perf_counter()
+            if name == DEFAULT:
+                placement, work = launcher_default(graph, allocation, shared), 0
+            else:
+                found = place(
+                    graph,
+                    allocation,
+                    mapper=name,
+                    **search._asdict(),
+                    sharing=sharing,
+                    **chosen.options,
+                    progress=progress,
+                )
+                placement, work = found.placement, found.work
+            took = perf_counter() - start
+            interrupted = not progress(work)
+        values = chosen.values(graph, allocation, placement)
+        placements[name] = placement
+        results.append({"mapper": name, **values, "seconds": took, "work": work})
+        if interrupted:
+            break
+    # Of a block that overfills slots nothing is proven.
+    bounds = None if shared else quick_bounds(graph, allocation)
+    before = results[0][chosen.measure]
+    for result in results:
+        result["gain_percent"] = gain(before, result[chosen.measure])
+        result["gap"] = gaps(result, bounds)
+    best = min(results, key=lambda result: float(result[chosen.measure]))["mapper"]
+    return Comparison(chosen, shared, results, placements, best, interrupted)
+
+
+def split_mappers(text: str) -> list[str]:
+    """Split a list of mappers at commas outside parentheses; duplicates once."""
+    names = [name.strip() for name in re.split(r",(?![^()]*\))", text)]
+    if not all(names):
+        raise Error(f"--mappers '{text}' holds an empty name")
+    return list(dict.fromkeys(names))
+
+
+def _check_mappers(names: Sequence[str]) -> None:
+    """Refuse an unknown name before the first long search, not after it."""
+    known = [str(mapper["name"]) for mapper in mappers()]
+    for name in names:
+        for stage in re.split(r"\+(?![^()]*\))", name):
+            plain = stage.partition("(")[0].strip()
+            if plain not in known:
+                raise Error(unknown_name("mapper", plain, known))

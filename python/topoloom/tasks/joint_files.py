@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs to place together from their files, and a placement file for each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from topoloom._core import Allocation, Error, Machine, judge
+from topoloom.graphs.graph_file import load_graph
+from topoloom.importers.described import Described
+from topoloom.nodes.node_parts import NodeParts
+from topoloom.placements.measures import measure_values
+from topoloom.placements.placement_file import PlacementFile, save_placement
+from topoloom.tasks.joint import (
+    Budget,
+    Job,
+    JointPlacement,
+    place_in_pool,
+    place_jointly,
+)
+from topoloom.tasks.problem import Where, check_fit, choose_allocation
+
+
+class Jobs(NamedTuple):
+    """Jobs, the slots that they share if they do, and what nodes are called.
+
+    Attributes
+    ----------
+    jobs
+        Each with its slots: its own, or all of the pool.
+    pool
+        The slots that they share; None where each has its own.
+    hosts
+        Names of hosts by node; empty if they are unknown.
+    node
+        What is inside a node.
+    """
+
+    jobs: list[Job]
+    pool: Allocation | None
+    hosts: dict[int, str]
+    node: NodeParts
+
+    def place(self, budget: Budget) -> JointPlacement:
+        """Place them: jointly, or in their pool."""
+        if self.pool is None:
+            return place_jointly(self.jobs, budget)
+        return place_in_pool(
+            [(job.name, job.graph) for job in self.jobs], self.pool, budget
+        )
+
+
+def load_jobs(
+    texts: Sequence[str], machine: Machine, described: Described, where: Where
+) -> Jobs:
+    """Load jobs: each as ``GRAPH@ALLOCATION``, or as ``GRAPH`` if they share slots."""
+    if len(texts) < 2:
+        raise Error(f"'{texts[0]}' is one job; name two or more, or use: topoloom map")
+    parts = [text.rpartition("@") if "@" in text else (text, "", "") for text in texts]
+    own = [bool(at) for _, at, _ in parts]
+    if any(own) and not all(own):
+        raise Error(
+            f"'{texts[own.index(False)]}' has no allocation; write GRAPH@ALLOCATION "
+            "for all jobs or for none"
+        )
+    if all(own) and (where.allocation or where.allocate):
+        raise Error("jobs with an @ALLOCATION leave out --allocation and --allocate")
+    listed = [
+        choose_allocation(machine, described, Where(text) if at else where)
+        for _, at, text in (parts if all(own) else parts[:1])
+    ]
+    hosts = {
+        node: host
+        for each in listed
+        if each.hosts is not None
+        for node, host in zip(each.allocation.nodes.tolist(), each.hosts, strict=True)
+    }
+    names = _names([graph for graph, _, _ in parts])
+    jobs = []
+    for number, (file, _, _) in enumerate(parts):
+        graph = load_graph(file)
+        at = listed[number if all(own) else 0].allocation
+        check_fit(graph, at, file)
+        jobs.append(Job(names[number], graph, at))
+    pool = None if all(own) else listed[0].allocation
+    return Jobs(jobs, pool, hosts, described.node)
+
+
+def _names(files: list[str]) -> list[str]:
+    """Name jobs as their files, with a number where several have the same name."""
+    stems = [Path(file).stem for file in files]
+    count, seen = Counter(stems), Counter[str]()
+    names = []
+    for stem in stems:
+        seen[stem] += 1
+        names.append(stem if count[stem] == 1 else f"{stem}-{seen[stem]}")
+    return names
+
+
+def save_jobs(
+    directory: Path,
+    jobs: Jobs,
+    found: JointPlacement,
+    budget: Budget,
+    command: tuple[str, ...] = (),
+) -> list[Path]:
+    """Write a placement for each job; return their files."""
+    directory.mkdir(exist_ok=True)
+    files = []
+    together = found.together
+    for job, placement, value in zip(
+        together.jobs, together.placements, together.values, strict=True
+    ):
+        nodes = job.allocation.nodes.tolist()
+        on = (job.graph, job.allocation, placement)
+        files.append(directory / f"{job.name}.json")
+        save_placement(
+            files[-1],
+            PlacementFile(
+                machine=job.allocation.machine,
+                allocation=job.allocation,
+                placement=placement,
+                hosts=tuple(jobs.hosts[n] for n in nodes) if jobs.hosts else None,
+                node=jobs.node,
+                objective=budget.objective,
+                values={**measure_values(judge(*on)), "objective": value},
+                mapper=budget.mapper,
+                seed=budget.seed,
+                work=found.work,
+                command=command,
+            ),
+        )
+    return files

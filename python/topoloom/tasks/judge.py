@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures a placement, beside what the launcher would do by default."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from topoloom._core import CommGraph, Judgement, Placement, judge
+from topoloom.placements.measures import measure_values
+from topoloom.tasks.objective import predicted
+from topoloom.tasks.optimality_gap import Gaps, gaps, quick_bounds
+from topoloom.tasks.placement_problem import PlacementProblem
+from topoloom.tasks.problem import launcher_default
+
+
+class Judged(NamedTuple):
+    """The measures of a placement and of block order.
+
+    Attributes
+    ----------
+    given
+        What was judged.
+    name
+        The mapper of the placement; block where none was given.
+    placement, block
+        The placement, and block order.
+    judgement
+        Of the placement, with its hottest links.
+    values, block_values
+        The measures of both.
+    gaps
+        Values over what no placement is below, where that is proven quickly.
+    phases
+        The measures of each phase.
+    """
+
+    given: PlacementProblem
+    name: str
+    placement: Placement
+    block: Placement
+    judgement: Judgement
+    values: dict[str, float]
+    block_values: dict[str, float]
+    gaps: Gaps
+    phases: list[dict[str, float]]
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        judgement, allocation = self.judgement, self.given.allocation
+        return {
+            **self.values,
+            "machine": allocation.machine.text,
+            "nodes": len(allocation.nodes),
+            "mapper": self.name,
+            "gap": self.gaps,
+            "block": self.block_values,
+            "node_bytes_in_max": _largest(judgement.node_bytes_in),
+            "node_bytes_out_max": _largest(judgement.node_bytes_out),
+            "node_messages_in_max": _largest(judgement.node_messages_in),
+            "node_messages_out_max": _largest(judgement.node_messages_out),
+            "hottest": [
+                {
+                    "link": link,
+                    "bytes": load,
+                    "seconds": seconds,
+                    "from": [
+                        {"source": int(s), "target": int(t), "bytes": float(b)}
+                        for s, t, b in loaders
+                    ],
+                }
+                for link, load, seconds, loaders in judgement.hottest
+            ],
+            "phases": self.phases,
+        }
+
+
+def judge_placement(
+    given: PlacementProblem, phases: Sequence[CommGraph] = (), hottest: int = 10
+) -> Judged:
+    """Judge a placement, or block order where none is given."""
+    graph, where, shared = given.graph, given.allocation, given.shared
+    block = launcher_default(graph, where, shared)
+    placement = given.file.placement if given.file is not None else block
+    judgement = judge(graph, where, placement, hottest=hottest)
+    by_block, on = (graph, where, block), (graph, where, placement)
+    before = predicted(*by_block, phases)
+    before |= measure_values(judge(*by_block), shared)
+    values = predicted(*on, phases) | measure_values(judgement, shared)
+    # What a shared slot may hold, the placement does not say.
+    bounds = None if shared else quick_bounds(graph, where)
+    return Judged(
+        given,
+        given.file.mapper if given.file is not None else "block",
+        placement,
+        block,
+        judgement,
+        values,
+        before,
+        gaps(values, bounds),
+        [measure_values(judge(phase, where, placement), shared) for phase in phases],
+    )
+
+
+def _largest(values: Any) -> int:
+    return int(max(values, default=0))

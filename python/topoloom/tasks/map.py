@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Places the ranks of a graph on the slots of an allocation."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from topoloom._core import Sharing, place
+from topoloom.placements.placement_file import PlacementFile
+from topoloom.tasks.objective import PROVEN, Objective, proves
+from topoloom.tasks.optimality_gap import gap
+from topoloom.tasks.previous_placement import moved, previous_slots
+from topoloom.tasks.problem import Problem, launcher_default
+from topoloom.tasks.search import UNLIMITED, Progress, Search
+from topoloom.tasks.sharing import NO_SHARING, share_slots
+
+
+class Mapped(NamedTuple):
+    """A placement and how it was found.
+
+    Attributes
+    ----------
+    file
+        The placement with its measures.
+    objective
+        What was minimized.
+    seconds
+        How long the search took.
+    least
+        What no placement is below, where the mapper proves that.
+    moved
+        How many ranks leave their previous slot; None without one.
+    """
+
+    file: PlacementFile
+    objective: Objective
+    seconds: float
+    least: float | None
+    moved: int | None
+
+    @property
+    def gap(self) -> float | None:
+        """The value of the objective over what no placement is below."""
+        if self.least is None:
+            return None
+        return gap(self.file.values[self.objective.measure], self.least)
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        document = self.file.document()
+        if self.least is not None:
+            document["proven"] = {"least": self.least, "gap": self.gap}
+        return document
+
+
+def map_ranks(
+    problem: Problem,
+    objective: Objective,
+    mapper: str = "auto",
+    *,
+    search: Search = UNLIMITED,
+    sharing: Sharing = NO_SHARING,
+    previous: PlacementFile | None = None,
+    migration_cost: int = 0,
+    cores_per_rank: int = 1,
+    graph_file: str = "",
+    command: tuple[str, ...] = (),
+    progress: Progress | None = None,
+) -> Mapped:
+    """Place ranks; `graph_file` and `command` go into the file as they are.
+
+    With a `previous` placement a rank moves only where that saves more hop-bytes than
+    `migration_cost`.
+    """
+    graph, allocation = problem.graph, problem.allocation
+    chosen = objective.chosen_for(
+        graph,
+        allocation,
+        _why_hop_bytes(
+            mapper, share_slots(sharing, graph, allocation), previous is not None
+        ),
+    )
+    before = None
+    if previous is not None:
+        before = previous_slots(previous, allocation, problem.hosts, graph.rank_count)
+    start = perf_counter()
+    found = place(
+        graph,
+        allocation,
+        mapper=mapper,
+        **search._asdict(),
+        previous=before,
+        migration_cost=migration_cost,
+        sharing=sharing,
+        **chosen.options,
+        progress=progress,
+    )
+    seconds = perf_counter() - start
+    placement = found.placement
+    file = PlacementFile(
+        machine=problem.machine,
+        allocation=allocation,
+        placement=placement,
+        hosts=problem.hosts,
+        node=problem.node,
+        objective=chosen.objective,
+        values=chosen.values(graph, allocation, placement),
+        mapper=mapper,
+        seed=search.seed,
+        work=found.work,
+        graph=graph_file,
+        command=command,
+        cores_per_rank=cores_per_rank,
+    )
+    return Mapped(
+        file,
+        chosen,
+        seconds,
+        found.proven,
+        None if before is None else moved(before, placement),
+    )
+
+
+def block_values(problem: Problem, mapped: Mapped) -> tuple[dict[str, float], int]:
+    """Judge block order as the placement; also count the nodes that it fills."""
+    graph, allocation = problem.graph, problem.allocation
+    block = launcher_default(graph, allocation, mapped.file.placement.shared)
+    per_node = allocation.machine.slots_per_node
+    return (
+        mapped.objective.values(graph, allocation, block),
+        len(set((block.slots // per_node).tolist())),
+    )
+
+
+def _why_hop_bytes(mapper: str, shared: bool, remapped: bool) -> str:
+    """Say why only hop-bytes will do, where that is so."""
+    if shared:
+        return "ranks share slots"
+    if remapped:
+        return "an earlier placement is weighed against"
+    return PROVEN if proves(mapper) else ""

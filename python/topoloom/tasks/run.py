@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records a program, places its ranks, and starts it as placed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topoloom.launch.apply.repeated_input import RepeatedInput
+
+if TYPE_CHECKING:
+    from topoloom._core import CommGraph
+    from topoloom.graphs.profile import Profile
+    from topoloom.launch.launcher import Launch
+    from topoloom.launch.launchers.as_it_is import AsItIs
+    from topoloom.launch.launchers.registry import ReadCommand
+    from topoloom.placements.placement_file import PlacementFile
+    from topoloom.preload.verify import Proof
+    from topoloom.tasks.launch_slots import LaunchSlots
+    from topoloom.tasks.objective import Objective
+    from topoloom.tasks.search import Search
+    from topoloom.tasks.verified_run import Account
+
+
+class Job:
+    """A command that runs twice: once to be recorded, once as placed."""
+
+    def __init__(
+        self, program: list[str], read: ReadCommand | AsItIs, mpicc: str | None = None
+    ) -> None:
+        self.program = program
+        self.read = read
+        self.mpicc = mpicc
+        self.spent: dict[str, float] = {}
+        self._standard_input = RepeatedInput()
+
+    @contextlib.contextmanager
+    def run(self, what: str) -> Iterator[None]:
+        """Note how long a run takes, which has the standard input from its start."""
+        from time import perf_counter
+
+        start = perf_counter()
+        with self._standard_input.rewound():
+            yield
+        self.spent[what] = perf_counter() - start
+
+
+class PlacedJob(NamedTuple):
+    """The placement, what block order measures, and what is minimized."""
+
+    file: PlacementFile
+    block_values: dict[str, float]
+    objective: Objective
+
+
+class Page(NamedTuple):
+    """Where the report is; `why_not` says why there is none."""
+
+    path: Path
+    why_not: str | None
+
+    def words(self) -> str:
+        """Say it in a line."""
+        return f"no report: {self.why_not}" if self.why_not else f"see {self.path}"
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        file = None if self.why_not else str(self.path)
+        return {"file": file, "why_not": self.why_not}
+
+
+def record_job(job: Job) -> Profile:
+    """Record the program.
+
+    Raises
+    ------
+    topoloom.preload.record.NothingRecorded
+        If no MPI program ran.
+    """
+    from topoloom.preload.record import record
+
+    with job.run("recorded"):
+        return record(job.program, mpicc=job.mpicc)
+
+
+def place_job(
+    graph: CommGraph,
+    given: LaunchSlots,
+    objective: Objective,
+    mapper: str,
+    search: Search,
+    graph_file: str,
+    command: tuple[str, ...],
+) -> PlacedJob:
+    """Place the ranks; also measure block order, what the launcher does."""
+    from topoloom._core import place
+    from topoloom.placements.placement_file import PlacementFile
+    from topoloom.tasks.objective import PROVEN, proves
+
+    at = given.where.allocation
+    chosen = objective.chosen_for(graph, at, PROVEN if proves(mapper) else "")
+    found = place(graph, at, mapper=mapper, **chosen.options, **search._asdict())
+    placement = found.placement
+    block = place(graph, at, mapper="block").placement
+    file = PlacementFile(
+        machine=at.machine,
+        allocation=at,
+        placement=placement,
+        hosts=given.where.hosts,
+        node=given.node,
+        objective=chosen.objective,
+        values=chosen.values(graph, at, placement),
+        mapper=mapper,
+        seed=search.seed,
+        work=found.work,
+        graph=graph_file,
+        command=command,
+        cores_per_rank=given.cores_per_rank,
+    )
+    return PlacedJob(file, chosen.values(graph, at, block), chosen)
+
+
+def start(
+    job: Job,
+    given: LaunchSlots,
+    placed: PlacedJob,
+    announce: Callable[[Launch], None],
+    tell: Callable[[Proof], None],
+) -> tuple[Launch, Account]:
+    """Let the launcher try the placement; if it can, run the program.
+
+    `announce` is called before the program starts, `tell` when the ranks of one are
+    seen.
+    """
+    from topoloom.launch.apply.trial import check_hosts, check_launch, looking_for
+    from topoloom.launch.launchers.as_it_is import AsItIs
+    from topoloom.tasks.verified_run import find_witness, run_witnessed
+
+    read, slots = job.read, placed.file.placement.slots
+    world = isinstance(read, AsItIs)
+    planned = given.placed(slots)
+    with (
+        read.directory() as directory,
+        find_witness(planned, job.program, job.mpicc, world) as witness,
+    ):
+        libraries = [] if isinstance(witness, str) else witness.libraries
+        if isinstance(read, AsItIs):
+            check_hosts(job.program, libraries)
+        else:
+            trial = read.starting(looking_for(libraries))
+            witness = check_launch(given.launch(trial, slots, directory)) or witness
+        launch = given.launch(read, slots, directory)
+        announce(launch)
+        with job.run("placed"):
+            account = run_witnessed(launch, witness, tell)
+    return launch, account
+
+
+def write_page(
+    page: Path,
+    placed: PlacedJob,
+    graph: CommGraph,
+    name: str,
+    file: str,
+    account: Account,
+) -> Page:
+    """Write the report; the program has run, so a failure is only noted."""
+    from topoloom._core import Error
+    from topoloom.report.page import save_report
+    from topoloom.tasks.report import Made, report_of
+
+    try:
+        made = [Made(placed.file, file)]
+        report = report_of(
+            graph,
+            name,
+            made,
+            placed.objective.phases,
+            account.words(),
+            placed.file.command,
+        )
+        save_report(page, report)
+    except (Error, OSError) as error:
+        return Page(page, str(error))
+    return Page(page, None)

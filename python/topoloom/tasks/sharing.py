@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How ranks may share slots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topoloom._core import Allocation, CommGraph, Error, Sharing
+from topoloom.support.files import read_text
+
+NO_SHARING = Sharing()
+
+
+def allows_sharing(sharing: Sharing) -> bool:
+    """Whether ranks may share slots at all."""
+    return sharing.imbalance is not None or len(sharing.capacities) > 0
+
+
+def share_slots(sharing: Sharing, graph: CommGraph, allocation: Allocation) -> bool:
+    """Whether ranks do share slots: for an imbalance, only if they outnumber these."""
+    if len(sharing.capacities) > 0:
+        return True
+    return allows_sharing(sharing) and graph.rank_count > allocation.slot_count
+
+
+def read_capacities(path: Path) -> list[float]:
+    """Read a file with the load that each slot may hold, one number per line."""
+    numbers = []
+    for line, text in enumerate(read_text(path).splitlines(), start=1):
+        if not text.strip():
+            continue
+        try:
+            number = float(text)
+        except ValueError:
+            raise Error(
+                f"{path}:{line}: '{text.strip()}' is not a number; "
+                "expected one capacity per line"
+            ) from None
+        if not 0 <= number < float("inf"):
+            raise Error(f"{path}:{line}: a capacity must be 0 or more, not {number:g}")
+        numbers.append(number)
+    if not numbers:
+        raise Error(f"{path} holds no capacities; expected one for each slot")
+    return numbers

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulates placements on the network, beside the time that we predict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topoloom._core import (
+    Allocation,
+    CommGraph,
+    Error,
+    Placement,
+    judge,
+    objective_value,
+    predicted_time,
+)
+from topoloom.graphs.phases import edge_rows
+from topoloom.simulate import Simulate
+from topoloom.tasks.placement_problem import PlacementProblem
+from topoloom.tasks.problem import launcher_default
+
+DEFAULT = "block"
+
+
+class _Case(NamedTuple):
+    """A placement to simulate, with the file that it is from."""
+
+    file: str
+    mapper: str
+    allocation: Allocation
+    placement: Placement
+
+    def node_of_rank(self) -> list[int]:
+        per_node = self.allocation.machine.slots_per_node
+        nodes: list[int] = (self.placement.slots // per_node).tolist()
+        return nodes
+
+    def result(
+        self, graph: CommGraph, phases: list[CommGraph], simulated: list[float]
+    ) -> dict[str, Any]:
+        judgement = judge(graph, self.allocation, self.placement, hottest=0)
+        on = (self.allocation, self.placement)
+        predicted = [predicted_time(phase, *on) for phase in phases]
+        return {
+            "placement": self.file or None,
+            "mapper": self.mapper,
+            "hop_bytes": judgement.hop_bytes,
+            "dilation_average": judgement.dilation_average,
+            "congestion_seconds": self.congestion(phases),
+            "predicted_seconds": sum(predicted),
+            "simulated_seconds": sum(simulated),
+            "by_phase": [
+                {"predicted_seconds": ours, "simulated_seconds": theirs}
+                for ours, theirs in zip(predicted, simulated, strict=True)
+            ],
+        }
+
+    def congestion(self, phases: list[CommGraph]) -> float:
+        # Objectives are for one rank per slot: ranks that share one count as one.
+        slots, merged_rank = np.unique(self.placement.slots, return_inverse=True)
+        on = (self.allocation, Placement(self.allocation, slots))
+        found = 0.0
+        for phase in phases:
+            source, target, amount, messages = edge_rows(phase).T
+            ends = (
+                merged_rank[source].astype(np.uint32),
+                merged_rank[target].astype(np.uint32),
+            )
+            merged = CommGraph.from_edges(len(slots), *ends, amount, messages)
+            found += objective_value(merged, *on, objective="congestion")
+        return found
+
+
+def check_same_machine(names: Sequence[str], given: Sequence[PlacementProblem]) -> None:
+    """Refuse placements on several machines."""
+    first = given[0].allocation.machine
+    for name, one in zip(names, given, strict=False):
+        machine = one.allocation.machine
+        if machine.text != first.text:
+            raise Error(
+                f"{name} is for {machine.text}, but {names[0]} for {first.text}; "
+                "simulate placements of one machine at a time"
+            )
+
+
+def simulate_placements(
+    names: Sequence[str],
+    given: Sequence[PlacementProblem],
+    phases: list[CommGraph],
+    simulate: Simulate,
+    waiting: Callable[[str], AbstractContextManager[None]],
+) -> list[dict[str, Any]]:
+    """Simulate block order, then the placements; `waiting` surrounds each."""
+    first = given[0]
+    block = launcher_default(first.graph, first.allocation, first.shared)
+    cases = [_Case("", DEFAULT, first.allocation, block)]
+    for name, one in zip(names, given, strict=False):
+        assert one.file is not None
+        cases.append(_Case(name, one.file.mapper, one.allocation, one.file.placement))
+    results = []
+    for number, case in enumerate(cases, start=1):
+        with waiting(f"simulating {number}/{len(cases)} {case.file or DEFAULT}"):
+            seconds = simulate(first.allocation.machine, case.node_of_rank(), phases)
+        results.append(case.result(first.graph, phases, seconds))
+    return results

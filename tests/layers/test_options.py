@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An option means one thing in every verb, and old names lead to the new ones."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer
+
+from topoloom.cli.app import GROUPS, VERBS, app
+from topoloom.cli.renamed import RENAMED
+
+if TYPE_CHECKING:
+    from tests.conftest import Command
+
+#: Their help says what is written, or in which format: that differs by verb.
+RESULTS = {"--output", "-o"}
+FORMATS = {"--to"}
+
+
+def options(verb: str) -> dict[str, Any]:
+    """Map what one types for an option of a verb to the option."""
+    group: Any = typer.main.get_command(app)
+    command = group.get_command(typer.Context(group), verb)
+    named = [p for p in command.params if p.param_type_name == "option"]
+    return {word: p for p in named for word in [*p.opts, *p.secondary_opts]}
+
+
+def kind(option: Any) -> tuple[Any, ...]:
+    """Tell what a value of an option is: a number, a file to read or to write, ..."""
+    writes = option.callback is not None
+    return option.metavar, writes, option.is_flag, option.multiple
+
+
+def used() -> dict[str, dict[str, Any]]:
+    """Map every option to the verbs that have it."""
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    for verb in VERBS:
+        for word, option in options(verb).items():
+            found[word][verb] = option
+    return found
+
+
+SHARED = {word: verbs for word, verbs in used().items() if len(verbs) > 1}
+
+
+def test_verbs_share_options() -> None:
+    assert {"--machine", "--seed", "--pattern", "-n", "--json"} <= SHARED.keys()
+
+
+@pytest.mark.parametrize("word", sorted(SHARED.keys() - RESULTS - FORMATS))
+def test_an_option_means_one_thing_in_every_verb(word: str) -> None:
+    meanings = {(kind(option), option.help) for option in SHARED[word].values()}
+    assert len(meanings) == 1, f"{word} of {', '.join(SHARED[word])}"
+
+
+@pytest.mark.parametrize("word", sorted(RESULTS))
+def test_results_are_written(word: str) -> None:
+    for verb, option in SHARED[word].items():
+        assert option.metavar in ("FILE", "DIR"), verb
+        assert "rite " in option.help, verb
+
+
+def test_a_short_name_stands_for_one_option() -> None:
+    for word, verbs in used().items():
+        if len(word) == 2 and word not in RESULTS:
+            long = {option.opts[0] for option in verbs.values()}
+            assert len(long) == 1, f"{word} is {long}"
+
+
+@pytest.mark.parametrize(
+    ("verb", "old"), [(verb, old) for verb, names in RENAMED.items() for old in names]
+)
+def test_an_old_name_is_answered_with_the_new_one(
+    topoloom: Command, verb: str, old: str
+) -> None:
+    refused = topoloom(verb, old, "x")
+    assert (refused.status, refused.out) == (2, "")
+    new = RENAMED[verb][old]
+    assert refused.err == f"topoloom: 'topoloom {verb} {old}' is now {new}\n"
+    if new.startswith("-"):
+        assert new in options(verb)
+    assert old not in options(verb)
+
+
+def test_every_verb_is_listed_in_one_group() -> None:
+    listed = [verb for verbs in GROUPS.values() for verb in verbs]
+    assert len(listed) == len(set(listed)) == len(VERBS)
+    assert all(len(verbs) <= 6 for verbs in GROUPS.values())
+
+
+def test_help_lists_the_groups(topoloom: Command) -> None:
+    shown = topoloom("--help").out
+    places = [shown.index(f"\n{title}:\n") for title in GROUPS]
+    assert places == sorted(places)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What verbs do, called from Python: map, judge and compare without a command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topoloom._core import Error, stencil
+from topoloom.graphs.graph_file import save_graph
+from topoloom.placements.placement_file import save_placement
+from topoloom.tasks.compare import compare_mappers
+from topoloom.tasks.judge import judge_placement
+from topoloom.tasks.map import block_values, map_ranks
+from topoloom.tasks.objective import Objective
+from topoloom.tasks.placement_problem import load_placement_problem
+from topoloom.tasks.problem import Problem, Where, load_problem
+from topoloom.tasks.search import Search
+
+HOP_BYTES = Objective("hop-bytes")
+
+
+@pytest.fixture
+def problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Problem:
+    monkeypatch.chdir(tmp_path)
+    save_graph("p.npz", stencil([4, 4], 5, bytes=1000))
+    return load_problem("p.npz", "torus:4x4x2", Where(allocate=16, fragments=2))
+
+
+def test_ranks_are_mapped_and_the_file_has_the_measures(problem: Problem) -> None:
+    mapped = map_ranks(problem, HOP_BYTES, "gge,swap", search=Search(seed=3))
+    assert mapped.file.mapper == "gge,swap"
+    assert mapped.file.seed == 3
+    assert mapped.least is None
+    assert mapped.gap is None
+    before, nodes = block_values(problem, mapped)
+    assert mapped.file.values["hop_bytes"] <= before["hop_bytes"]
+    assert nodes == 16
+
+
+def test_a_proof_gives_the_gap(problem: Problem) -> None:
+    small = load_problem("p.npz", "torus:4x4", Where())
+    mapped = map_ranks(small, HOP_BYTES, "exact")
+    assert mapped.gap == 1
+    assert mapped.document()["proven"] == {"least": mapped.least, "gap": 1}
+
+
+def test_a_placement_is_judged_beside_block_order(problem: Problem) -> None:
+    mapped = map_ranks(problem, HOP_BYTES)
+    save_placement("x.json", mapped.file)
+    given = load_placement_problem("judge", "p.npz", "x.json", None, Where())
+    judged = judge_placement(given, hottest=2)
+    assert judged.values["hop_bytes"] == mapped.file.values["hop_bytes"]
+    assert judged.block_values == block_values(problem, mapped)[0]
+    assert len(judged.judgement.hottest) == 2
+    assert judged.phases == []
+
+
+def test_mappers_are_compared_after_block_until_somebody_stops(
+    problem: Problem,
+) -> None:
+    found = compare_mappers(problem, HOP_BYTES, ["hilbert", "mahd+swap"])
+    assert [result["mapper"] for result in found.results] == [
+        "block",
+        "hilbert",
+        "mahd+swap",
+    ]
+    assert found.results[0]["gain_percent"] == 0
+    assert not found.interrupted
+    with pytest.raises(Error, match="did you mean 'hilbert'"):
+        compare_mappers(problem, HOP_BYTES, ["hilbret"])
