@@ -698,7 +698,8 @@ def bruck(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
 def binomial_tree(rank_count: int, bytes: int = 1, root: int = 0) -> CommGraph:
     """Broadcast from root along MPICH's binomial tree."""
 
-def all_to_all(rank_count: int, bytes: int = 1) -> CommGraph: ...
+def all_to_all(rank_count: int, bytes: int = 1) -> CommGraph:
+    """Every rank sends to every other one."""
 
 def schedules() -> list[dict[str, object]]:
     """All schedules with their operations and options."""
@@ -799,7 +800,7 @@ def best_bus_affinities(allocation: Allocation, graph: CommGraph) -> tuple[list[
     """
 
 class Bipartitions:
-    """Halves of the threads of a blade, by the bytes between them."""
+    """NodeHalves of the threads of a blade, by the bytes between them."""
 
     @property
     def best(self) -> int:
@@ -816,7 +817,7 @@ class Bipartitions:
 
     @property
     def optima(self) -> int:
-        """Halves that are as good as the best."""
+        """NodeHalves that are as good as the best."""
 
     @property
     def pessima(self) -> int: ...
