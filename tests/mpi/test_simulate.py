@@ -24,8 +24,7 @@ from topoloom import Allocation, CommGraph, Error, Machine, Placement, place
 from topoloom.graphs import all_to_all, random_geometric, stencil
 from topoloom.graphs.phases import edge_rows
 from topoloom.placements import objective_value, predicted_time
-from topoloom.simulate import SIMULATORS, load_simulator
-from topoloom.simulate import simgrid as smpi
+from topoloom.simulate import SIMULATORS, load_simulator, simgrid as smpi
 from topoloom.simulate.simgrid import simulate
 
 #: Of each machine: a message, one that shares a link with it, and one that does not.

@@ -24,8 +24,8 @@ from topoloom._core import (
     Error,
     Placement,
     mesh_phases,
+    order_axes as _order_axes,
 )
-from topoloom._core import order_axes as _order_axes
 from topoloom.graphs.phases import edge_rows
 from topoloom.support.nearest import unknown_name
 from topoloom.support.units import parse_bytes

@@ -26,8 +26,7 @@ from typing import Any
 from topoloom._core import Error, Machine, MachineText
 from topoloom.machines.topology_options import split_numbers, with_space
 from topoloom.nodes.node_parts import COSTS, NodeParts, shortest_port
-from topoloom.nodes.node_parts_table import KEYS as PARTS
-from topoloom.nodes.node_parts_table import read_parts, write_parts
+from topoloom.nodes.node_parts_table import KEYS as PARTS, read_parts, write_parts
 from topoloom.support.nearest import unknown_name
 from topoloom.support.toml_values import (
     entry,

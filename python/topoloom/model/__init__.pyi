@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from topoloom._core import (
     MessageCosts as MessageCosts,
-)
-from topoloom._core import (
     NetworkModel as NetworkModel,
 )
 from topoloom.model.fit import (
     Fit as Fit,
-)
-from topoloom.model.fit import (
     fit_model as fit_model,
 )
 from topoloom.model.model_toml import ModelFile as ModelFile

@@ -14,8 +14,16 @@ import topoloom
 from contention import cases, figure, tables
 from contention.__main__ import MARKS, ROOT, line, load, options
 from contention.cases import Case
-from contention.measure import BOUND, DEFAULT, NEAR, OURS, RIVAL, Run, impossible
-from contention.measure import measure as measured
+from contention.measure import (
+    BOUND,
+    DEFAULT,
+    NEAR,
+    OURS,
+    RIVAL,
+    Run,
+    impossible,
+    measure as measured,
+)
 from contention.patterns import (
     PATTERNS,
     PUBLISHED,

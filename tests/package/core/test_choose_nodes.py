@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from topoloom import Allocation, Error, Machine, Placement, judge
 from topoloom.allocations import allocation_shape, choose_nodes, compact_nodes

@@ -7,8 +7,7 @@ from collections import defaultdict
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from topoloom import (
     Allocation,

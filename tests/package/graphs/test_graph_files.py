@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import CommGraph, Error, load_graph, save_graph
 from topoloom.graphs import stencil

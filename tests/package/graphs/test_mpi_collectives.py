@@ -6,8 +6,7 @@ from __future__ import annotations
 import collective_rounds as rounds
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from topoloom import Error
 from topoloom.graphs.messages import Messages

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from hwloc_files import HEAD, VIRTUAL, Fake, fakes, pci, two_packages
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from topoloom import Error, Machine, load_machine
 from topoloom.importers.hwloc import read_hwloc, read_inside, recognizes_hwloc

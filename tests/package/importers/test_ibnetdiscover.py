@@ -9,8 +9,7 @@ from collections import Counter, deque
 
 import pytest
 from fat_tree_dump import Fabric, fat_tree
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.importers.described import Described

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from test_cloud import GOOGLE, ORACLE, aws
 from test_slingshot import SWITCHES
 from test_slurm import SHAPES, TREE, Written

@@ -8,8 +8,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.importers.scotch import (

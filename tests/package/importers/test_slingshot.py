@@ -6,8 +6,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.importers.cray.slingshot import read_slingshot, recognizes_slingshot

@@ -6,8 +6,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.importers.slurm.conf import read_slurm_conf, read_slurm_part

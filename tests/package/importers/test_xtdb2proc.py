@@ -8,8 +8,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from topoloom import Error, Machine, load_allocation
 from topoloom.importers.cray.xtdb2proc import read_xtdb2proc

@@ -7,8 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Allocation, Error, Machine
 from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder

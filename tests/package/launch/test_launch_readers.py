@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.allocations.allocation_file import read_allocation

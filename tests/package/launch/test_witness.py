@@ -13,8 +13,7 @@ from topoloom import Error, Machine
 from topoloom.cli.run_output import note_unverified
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch
-from topoloom.preload.verify import Proof, Witness
-from topoloom.preload.verify import witness as witness_module
+from topoloom.preload.verify import Proof, Witness, witness as witness_module
 from topoloom.preload.verify.proof import Seen
 from topoloom.tasks.verified_run import find_witness, run_witnessed
 

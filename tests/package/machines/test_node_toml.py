@@ -7,8 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.machines.machine_file import load_described, save_machine

@@ -6,8 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
