@@ -154,7 +154,7 @@ void bind_schedule(nb::module_& m) {
             nb::call_guard<nb::gil_scoped_release>(),
             "Plays the schedule; raises Error unless every rank ends with exactly what is promised.")
         .def(
-            "pattern", [](const AnySchedule& s, int threads) { return pattern(s, std::nullopt, threads); },
+            "graph", [](const AnySchedule& s, int threads) { return pattern(s, std::nullopt, threads); },
             "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
             "All messages as one communication graph.")
         .def(

@@ -674,7 +674,7 @@ class Schedule:
         Plays the schedule; raises Error unless every rank ends with exactly what is promised.
         """
 
-    def pattern(self, threads: int = 0) -> CommGraph:
+    def graph(self, threads: int = 0) -> CommGraph:
         """All messages as one communication graph."""
 
     def phase(self, round: int) -> CommGraph:

@@ -25,7 +25,7 @@ def write_graph(path: Path, call: Call, name: str) -> None:
             "than --write-pattern writes; take fewer ranks, or another --schedule"
         )
     phases = [schedule.phase(number) for number in range(schedule.rounds)]
-    save_graph(path, schedule.pattern(), {"phases": phase_array(phases)})
+    save_graph(path, schedule.graph(), {"phases": phase_array(phases)})
 
 
 def write_placement(
@@ -37,7 +37,7 @@ def write_placement(
     from topoloom.placements.measures import measure_values
     from topoloom.placements.placement_file import PlacementFile, save_placement
 
-    graph = call.schedule(together.best.name).pattern()
+    graph = call.schedule(together.best.name).graph()
     on = (graph, setting.sites.allocation, together.placement)
     result = PlacementFile(
         machine=setting.sites.allocation.machine,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 
 def machines(incomplete: str) -> list[str]:
@@ -80,7 +81,12 @@ def _starting(incomplete: str, words: Iterable[str]) -> list[str]:
 
 def efforts(incomplete: str) -> list[str]:
     """Complete the efforts of the auto mapper."""
-    return [e for e in ("fast", "default", "best") if e.startswith(incomplete)]
+    from topoloom._core import mappers
+
+    (auto,) = (mapper for mapper in mappers() if mapper["name"] == "auto")
+    options: Any = auto["options"]
+    (choices,) = (each["choices"] for each in options if each["name"] == "effort")
+    return _starting(incomplete, choices)
 
 
 def objectives(incomplete: str) -> list[str]:

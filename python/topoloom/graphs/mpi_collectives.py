@@ -172,7 +172,7 @@ def messages_by(rule: Rule, size: int, bytes: int, root: int = 0) -> Messages:
         root,
         in_all=rule.operation in ("allgatherv", "reduce_scatter"),
     )
-    graph = schedule.pattern()
+    graph = schedule.graph()
     first = np.asarray(graph.first, dtype=np.int64)
     source = np.repeat(np.arange(size), first[1:] - first[:-1])
     return messages(source, graph.peer, graph.bytes, graph.messages)

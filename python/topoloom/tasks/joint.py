@@ -26,6 +26,7 @@ from topoloom._core import (
     Allocation,
     CommGraph,
     Error,
+    Objective,
     Placement,
     judge,
     objective_value,
@@ -76,14 +77,16 @@ class Budget:
         self,
         mapper: str = "auto",
         *,
-        objective: str = "congestion",
+        objective: str | Objective = "congestion",
         seed: int = 1,
         seconds: float | None = None,
         work: int | None = None,
         threads: int = 0,
         progress: Callable[[int], bool] | None = None,
     ) -> None:
-        self.objective = objective
+        self.objective = (
+            objective.name if isinstance(objective, Objective) else objective
+        )
         self.work_done = 0
         self.mapper = mapper
         self.seed, self._threads = seed, threads

@@ -56,7 +56,7 @@ def test_every_schedule_of_a_call_keeps_its_promise(call: Call) -> None:
         if not phases:
             assert call.ranks == 1
             continue
-        whole, parts = schedule.pattern(), add_phases(phases)
+        whole, parts = schedule.graph(), add_phases(phases)
         for part in ("first", "peer", "bytes", "messages"):
             assert np.array_equal(getattr(whole, part), getattr(parts, part))
 
