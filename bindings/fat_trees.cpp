@@ -113,7 +113,7 @@ void bind_steps(nb::module_& m) {
                          for (const auto [from, to] : s.step) messages.emplace_back(from.value, to.value);
                          return messages;
                      })
-        .def_ro("rounds", &RepeatedStep::rounds, "In so many of which it is taken.");
+        .def_ro("rounds", &RepeatedStep::rounds, "In how many of them it is taken.");
 
     nb::class_<Meetings>(m, "Meetings", "Where messages that are sent at once meet.")
         .def_ro("places", &Meetings::places, "Links, or subtrees above which such links may be.")

@@ -201,7 +201,7 @@ void bind_machine(nb::module_& m) {
             return Allocation(free.machine(), compact_nodes(free, count, seed));
         },
         "free"_a, "count"_a, "seed"_a = 1, nb::keep_alive<0, 1>(), nb::call_guard<nb::gil_scoped_release>(),
-        "So many of the free nodes, as close together as was found.");
+        "This number of free nodes, as close together as was found.");
 
     nb::class_<Placement>(m, "Placement", "rank -> slot; every placement that exists is valid.")
         .def(

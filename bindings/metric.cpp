@@ -95,7 +95,7 @@ void bind_metric(nb::module_& m) {
     nb::class_<Shaped>(m, "AllocationShape", "What an allocation looks like on its machine.")
         .def_prop_ro(
             "components", [](const Shaped& s) { return s.shape.components; },
-            "Connected pieces of the network that its nodes hang on.")
+            "Connected pieces of the network that its nodes are attached to.")
         .def_prop_ro("links_inside", [](const Shaped& s) { return s.shape.links_inside; })
         .def_prop_ro(
             "links_leaving", [](const Shaped& s) { return s.shape.links_leaving; },

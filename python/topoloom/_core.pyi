@@ -86,12 +86,12 @@ def triangular_messages(rows: int, order: str, group: str, bytes: int = 1) -> Co
 
 def hybrid_rows(rows: int, threads: int) -> int:
     """
-    Rows of a triangular grid whose ranks have so many threads: the nearest odd number.
+    Rows of a triangular grid whose ranks have this number of threads: the nearest odd number.
     """
 
 def molecular_cells(width: float = 16.0) -> list[int]:
     """
-    Cells of the ApoA1 benchmark's box that are at least so many angstrom wide.
+    Cells of the ApoA1 benchmark's box that are at least this number of angstroms wide.
     """
 
 def molecular_dynamics(cells: Sequence[int], atoms: int = 92224, seed: int = 1) -> CommGraph:
@@ -251,7 +251,7 @@ def fragmented_allocation(machine: Machine, node_count: int, fragments: int, see
     """A ragged allocation as schedulers leave them: boxes, planes and lines."""
 
 def compact_nodes(free: Allocation, count: int, seed: int = 1) -> Allocation:
-    """So many of the free nodes, as close together as was found."""
+    """This number of free nodes, as close together as was found."""
 
 class Placement:
     """rank -> slot; every placement that exists is valid."""
@@ -331,7 +331,7 @@ class AllocationShape:
 
     @property
     def components(self) -> int:
-        """Connected pieces of the network that its nodes hang on."""
+        """Connected pieces of the network that its nodes are attached to."""
 
     @property
     def links_inside(self) -> int: ...
@@ -365,7 +365,7 @@ def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottes
     """Measures a placement in one pass over the messages."""
 
 class MessageCosts:
-    """What a message costs beside its line, in seconds and seconds a byte."""
+    """What a message costs beside its line, in seconds and seconds per byte."""
 
     def __init__(self) -> None: ...
 
@@ -458,7 +458,7 @@ class NetworkModel:
 
     def time(self, bytes: int, processes: int = 1) -> float:
         """
-        From one message to the next where each of so many processes of a node sends several.
+        From one message to the next where each of this number of processes of a node sends several.
         """
 
     def arrival(self, bytes: int) -> float:
@@ -475,7 +475,7 @@ class NetworkModel:
     def receive_cpu(self, bytes: int) -> float: ...
 
     def copy(self, bytes: int, messages: float = 0.0) -> float:
-        """To copy so many bytes out of so many messages into one, or back."""
+        """To copy these bytes out of these messages into one, or back."""
 
     def stage(self, bytes: int) -> float:
         """To bring bytes into the network card's memory."""
@@ -497,7 +497,9 @@ class GridLinks:
     """Hockney's model between and inside nodes, in seconds."""
 
     def __init__(self, *, latency_s: float = 0.0, outer_s_per_byte: float = 0.0, inner_s_per_byte: float = 0.0, reduce_s_per_byte: float = 0.0, channels: int = 1) -> None:
-        """channels is how many messages a node carries at once as fast as one."""
+        """
+        channels is the number of messages that a node carries at once as fast as one.
+        """
 
 class NodeMap:
     """What the lines of a process grid cost the nodes that it is on."""
@@ -537,7 +539,7 @@ class NodeMap:
 
 def node_tiles(extents: Sequence[int], cores: int, weights: Sequence[float] = []) -> list[list[int]]:
     """
-    All tiles of so many cells that divide a grid, those of the least surface first.
+    All tiles of this number of cells that divide a grid, those of the least surface first.
     """
 
 def tile_surface(tile: Sequence[int], weights: Sequence[float] = []) -> float:
@@ -547,7 +549,7 @@ def tile_surface(tile: Sequence[int], weights: Sequence[float] = []) -> float:
 
 def nearest_extents(extents: Sequence[int], cells: int) -> list[int]:
     """
-    Extents of a grid of so many cells that are the nearest to those given.
+    Extents of a grid of this number of cells that are the nearest to those given.
     """
 
 class ScheduleCost:
@@ -832,7 +834,7 @@ class Step:
 
     @property
     def rounds(self) -> int:
-        """In so many of which it is taken."""
+        """In how many of them it is taken."""
 
 class Meetings:
     """Where messages that are sent at once meet."""
@@ -936,7 +938,7 @@ class Bisection:
 def bisect_machine(machine: Machine, seed: int = 1) -> Bisection: ...
 
 class CombiningCosts:
-    """Seconds a message and a byte."""
+    """Seconds per message and per byte."""
 
     def __init__(self, *, alpha: float = 0.0, beta: float = 0.0, gamma: float = 0.0, beta_em: float = 0.0, delta: float = 0.0) -> None:
         """
@@ -945,11 +947,11 @@ class CombiningCosts:
 
 def all_to_all_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
     """
-    Seconds of an all-to-all of so many bytes a pair. Strategies: direct, mesh, grid, hypercube.
+    Seconds of an all-to-all of this number of bytes per pair. Strategies: direct, mesh, grid, hypercube.
     """
 
 def all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
-    """The same of an all-gather of so many bytes per rank."""
+    """The same of an all-gather of this number of bytes per rank."""
 
 def nic_all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, direct: int = 0) -> float:
     """
@@ -957,7 +959,9 @@ def nic_all_gather_time(strategy: str, ranks: int, bytes: float, costs: Combinin
     """
 
 def many_to_many_time(strategy: str, ranks: int, degree: float, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
-    """Seconds of a many-to-many of so many bytes to each of `degree` ranks."""
+    """
+    Seconds of a many-to-many of this number of bytes to each of `degree` ranks.
+    """
 
 def virtual_mesh_receivers(ranks: int, axes: int, rank: int) -> list[list[int]]:
     """

@@ -26,9 +26,9 @@ struct Failures {
     std::vector<LinkEnds> links;  // all that lead from one vertex to the other
 };
 
-/// Any topology, part of which is down. Routes on which nothing is down stay; the others become a shortest way over
-/// the links that are up, at every vertex the link with the lowest id. A route that was split over several ways, one of
-/// which is down, is replaced as a whole. Distances are kept in a HopTable.
+/// Any topology, part of which is down. Routes on which nothing is down stay; the others become a shortest route over
+/// the links that are up, at every vertex the link with the lowest id. A route that was split over several paths, one
+/// of which is down, is replaced as a whole. Distances are kept in a HopTable.
 class Degraded {
    public:
     using Point = HopTable::Point;
@@ -85,7 +85,7 @@ class Degraded {
     ShortestWays around_;
     bool connected_ = true;  // all nodes that are up reach each other
     bool detours_ = false;   // some routes without failures are longer than necessary:
-    HopTable hops_;          // then this instead of the table of shortest ways
+    HopTable hops_;          // then this instead of the table of shortest routes
 };
 
 }  // namespace topoloom

@@ -31,8 +31,8 @@ using AnyTopology = TopologiesAnd<Degraded>;
 using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;
 
 /// What is inside every node, as it was given: slots in levels, distances between them, what one hop of the network
-/// weighs, and what the way between a slot and the node's network port costs: one number for each of as many equal runs
-/// of slots, or none. And speeds; Machine::speeds() completes them.
+/// weighs, and what the path between a slot and the node's network port costs: one number for each of as many equal
+/// runs of slots, or none. And speeds; Machine::speeds() completes them.
 struct NodeInside {
     Levels levels{{1}, {0}};
     std::uint32_t hop_weight =
@@ -185,7 +185,7 @@ class Machine {
     [[nodiscard]] std::size_t link_count() const;
     /// Those that are not down.
     [[nodiscard]] std::vector<Node> usable_nodes() const;
-    /// Throws Error if one of the nodes is down, or failures leave two of them without a way between them.
+    /// Throws Error if one of the nodes is down, or failures leave two of them without a route between them.
     void require_usable(std::span<const Node> nodes) const;
     [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / slots_per_node()}; }
     [[nodiscard]] Slot slot(Node node, std::uint32_t local) const {
@@ -193,7 +193,7 @@ class Machine {
     }
 
     /// The distance that hop-bytes multiply with; inside a node from its levels, else hops times their weight and the
-    /// ways between both slots and their nodes' ports.
+    /// paths between both slots and their nodes' ports.
     [[nodiscard]] std::uint32_t distance(Slot a, Slot b) const;
     [[nodiscard]] std::uint32_t max_distance() const;
     [[nodiscard]] std::uint32_t hops(Node a, Node b) const;
@@ -209,7 +209,7 @@ class Machine {
     [[nodiscard]] std::vector<std::uint32_t> grid() const;
     [[nodiscard]] std::vector<bool> wraps() const;
     [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const;
-    /// Throws Error if there is no node at these coordinates. With several nodes a router: the first of them.
+    /// Throws Error if there is no node at these coordinates. With several nodes per router: the first of them.
     [[nodiscard]] Node node_at(const std::vector<std::uint32_t>& coordinates) const;
     [[nodiscard]] std::string describe() const;
 

@@ -112,7 +112,7 @@ double at_least(const RailCluster& network, const Halves& halves) {
     return 2 * rate * static_cast<double>(halves.smaller);
 }
 
-/// The routers that nodes hang on, with one of their nodes and how many these are.
+/// The routers with nodes, with one of their nodes and how many these are.
 struct Site {
     Node node;
     double nodes;

@@ -224,7 +224,7 @@ class LinkRuns<BasicTorus<Width>> {
    private:
     struct Axis {
         std::uint32_t number;
-        std::int32_t ring;  // routers on a ring; on a line with two ends so many that nobody goes round
+        std::int32_t ring;         // routers on a ring; on a line with two ends so large that no route wraps
         std::uint32_t first_line;  // of those of the + links
         std::uint32_t lines;       // of each sign
     };

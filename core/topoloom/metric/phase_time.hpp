@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a phase takes beside its busiest link or node: the longest way, and what messages take to start.
+// What a phase takes beside its busiest link or node: the longest route, and what messages take to start.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,10 @@ namespace topoloom {
 /// split_rounds(). It takes as long as what is busiest needs once it is reached, and as its senders need to start all
 /// messages and see the last of them arrive:
 ///
-///     time = the longest of  rounds * (longest way + startup) + startups inside nodes / leaving messages + network
+///     time = the longest of  rounds * (longest route + startup) + startups inside nodes / leaving messages + network
 ///                            rounds * startup inside a node + memory
-///                            any sender(its startups + rounds * its longest way + its largest transfer)
-///                            any sender(its startups + rounds * its longest way)
+///                            any sender(its startups + rounds * its longest route + its largest transfer)
+///                            any sender(its startups + rounds * its longest route)
 ///                                + max(network / messages with which a sender leaves, memory / messages of a sender)
 ///
 /// A sender starts its messages one after the other, while those before them are on their way: a pipeline of two stages,

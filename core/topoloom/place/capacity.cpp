@@ -19,7 +19,7 @@ void check(const Sharing& sharing, std::size_t slot_count) {
     if (sharing.capacity.empty()) return;
     if (sharing.capacity.size() != slot_count)
         fail("there are ", sharing.capacity.size(), " capacities for ", slot_count,
-             " slots; give one a slot");
+             " slots; give one per slot");
     for (std::size_t i = 0; i < slot_count; ++i) {
         if (!std::isfinite(sharing.capacity[i]) || sharing.capacity[i] < 0)
             fail("capacity ", i, " is ", sharing.capacity[i], "; capacities must be finite and not negative");

@@ -26,7 +26,7 @@ struct Sharing {
 class Capacity {
    public:
     /// Throws Error, saying what to do, when there are no ranks, when they cannot fit, and for an imbalance or
-    /// capacities that are not finite and >= 0 or not one a slot.
+    /// capacities that are not finite and >= 0 or not one per slot.
     Capacity(const CommGraph& graph, const Allocation& allocation, const Sharing& sharing);
 
     /// No slot takes more than one rank, whatever its load.

@@ -19,10 +19,10 @@ namespace topoloom {
 class DualAscent {
    public:
     using Cost = std::int32_t;
-    /// Larger costs count as this; less where a rank has so many partners that sums would not fit.
+    /// Larger costs count as this; less where a rank has too many partners for sums to fit.
     static constexpr Cost max_cost = 1 << 24;
 
-    /// At least as many slots as ranks, and nothing costs anything yet; memory for so many pairs of ranks.
+    /// At least as many slots as ranks, and nothing costs anything yet; memory for `pairs` pairs of ranks.
     DualAscent(std::uint32_t ranks, std::uint32_t slots, std::size_t pairs);
 
     /// cost(j, l) for rank i on slot j and rank k on slot l. Every pair at most once.

@@ -50,7 +50,7 @@ Cost LinearAssignment<Cost>::solve(std::span<const Cost* const> rows, std::size_
     return value;
 }
 
-/// Every free row bids for its cheapest column until that is no cheaper than its second best, and takes it from whoever
+/// Every free row bids for its cheapest column until that costs no less than its second best, and takes it from whoever
 /// had it. Only prices of columns that are and stay taken fall, as prices of free columns must be 0.
 template <class Cost>
 void LinearAssignment<Cost>::reduce_rows() {

@@ -20,9 +20,9 @@ class QapTabu {
 
     /// Begins anew at an assignment. Costs about as much as order / 4 iterations.
     virtual void start(Permutation p, Rng rng) = 0;
-    /// Goes on for so many iterations.
+    /// Goes on for this number of iterations.
     virtual void run(std::uint64_t iterations) = 0;
-    /// Performs the best exchange while that improves, at most so many; true when none improves any more.
+    /// Performs the best exchange while that improves, at most this number of times; true when none improves any more.
     virtual bool descend(std::uint64_t exchanges) = 0;
 
     /// The best assignment since start(), and its value in the form.

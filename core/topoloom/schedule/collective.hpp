@@ -34,7 +34,7 @@ enum class Operation {
 
 /// As on the command line: all-gather.
 [[nodiscard]] std::string_view operation_name(Operation operation);
-/// Throws Error for what is no operation, and names those that are.
+/// Throws Error that names all operations if it is none of them.
 [[nodiscard]] Operation parse_operation(std::string_view name);
 
 /// How bytes are cut in pieces that they do not fill evenly.
@@ -48,9 +48,9 @@ enum class Cut : std::uint8_t {
 ///   broadcast, reduce, all-reduce     `bytes` in all, cut in `pieces`: block b is a piece
 ///   scatter, gather, all-gather       `bytes` a rank: block b goes to or comes from rank b
 ///   reduce-scatter                    `bytes` a rank: block b is summed up on rank b
-///   the last two in one piece a rank  `bytes` in all, cut evenly
+///   the last two in a piece per rank  `bytes` in all, cut evenly
 ///   scan, exscan                      one block, to which all ranks add: rank r needs the shares of ranks 0 .. r, or r - 1,
-///                                     and tells those that come from below apart
+///                                     and distinguishes those that come from below
 ///   all-to-all                        `bytes` a pair: block o * ranks + t goes from rank o to rank t
 ///   many-to-many                      the same of the pairs of a demand, and its bytes
 ///   many-to-many-multicast            block b goes from rank b to all who want it; others may have it as well
@@ -58,7 +58,7 @@ enum class Cut : std::uint8_t {
 class Collective {
    public:
     /// Throws Error for no ranks or 2^31 and more, bytes < 0, more than 2^62 bytes on one rank, bytes in a barrier, a root
-    /// that is no rank, and pieces where there is nothing to cut, none of them, or more than 2^31.
+    /// that is not a rank, and pieces where there is nothing to cut, none of them, or more than 2^31.
     Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank root = Rank{0},
                std::uint64_t pieces = 1, Cut cut = Cut::even);
     /// Many-to-many or its multicast. Throws Error for another operation.
@@ -93,7 +93,7 @@ class Collective {
                : operation_ == Operation::exscan ? rank.value
                                                  : ranks_;
     }
-    /// Of so many blocks from the first on.
+    /// Of this number of blocks from the first on.
     [[nodiscard]] Bytes bytes_of(std::uint64_t first, std::uint64_t count = 1) const {
         if (demand_ != nullptr) return demanded_bytes(first, count);
         if (pieces_ == 1) return bytes_ * static_cast<std::int64_t>(count);
@@ -112,7 +112,7 @@ class Collective {
         return shifted(rank, ranks_ - root_.value).value;
     }
     [[nodiscard]] Rank at(std::size_t position) const { return shifted(root_, position); }
-    /// The rank so many further, round the end; by < 2^32.
+    /// The rank `by` further, wrapping at the end; by < 2^32.
     [[nodiscard]] Rank shifted(Rank rank, std::size_t by) const {
         const std::size_t to = rank.value + by;
         return Rank{to < ranks_ ? to : to < 2 * ranks_ ? to - ranks_ : to % ranks_};

@@ -15,7 +15,8 @@ Demand::Demand(std::size_t ranks, std::size_t degree, Bytes bytes)
         fail("many-to-many: ", degree, " partners of each of ", ranks, " ranks; there are 0 to ", ranks - 1);
     constexpr std::int64_t most = std::int64_t{1} << 62;
     if (bytes.value < 0 || bytes.value > most / static_cast<std::int64_t>(ranks))
-        fail("many-to-many: ", bytes.value, " bytes a pair; there must be 0 or more, at most 2^62 a rank");
+        fail("many-to-many: ", bytes.value,
+             " bytes per pair; there must be 0 or more, at most 2^62 per rank");
 }
 
 Demand::Demand(CommGraph graph) : ranks_(graph.rank_count()), targets_(std::move(graph)) {

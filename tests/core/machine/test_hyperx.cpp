@@ -104,7 +104,7 @@ TEST_CASE("flattened butterflies of k^n nodes have routers of n (k - 1) + 1 port
     const Machine cube = make_machine("hyperx:8x8x8,nodes=8");
     CHECK(cube.node_count() == 8 * 8 * 8 * 8);
     CHECK((cube.link_count() - cube.node_count()) / 512 == 4 * 7 + 1);
-    CHECK(cube.describe() == "8x8x8 HyperX, 8 nodes a router");
+    CHECK(cube.describe() == "8x8x8 HyperX, 8 nodes per router");
 }
 
 TEST_CASE("a hypercube joins routers whose numbers differ in one bit, and halves across N / 2 links") {

@@ -21,7 +21,7 @@ void join(Ends& ends, std::uint32_t a, std::uint32_t b) {
     ++ends[{b, a}];
 }
 
-/// One link each way between every router and the next one along every axis.
+/// One link in each direction between every router and the next one along every axis.
 template <std::size_t Width>
 Ends expected_ends(const BasicTorus<Width>& torus) {
     const std::vector<std::uint32_t>& size = torus.spec().size;

@@ -58,7 +58,7 @@ TEST_CASE("wrap opens some rings of a torus") {
     CHECK(make_machine("torus:4x5x6,wrap=010").wraps() == std::vector<bool>{false, true, false});
 }
 
-TEST_CASE("the machine with two nodes a router and slow y links has 6528 nodes") {
+TEST_CASE("the machine with two nodes per router and slow y links has 6528 nodes") {
     const Machine machine = make_machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half");
     CHECK(machine.node_count() == 6528);
     CHECK(machine.link_count() + 2 * 6528 ==
@@ -94,7 +94,7 @@ TEST_CASE("levels inside a node have distances, and the network a weight") {
     CHECK(plain.slot_count() == 384);
     CHECK(plain.distance(Slot{0}, Slot{23}) == 0);
     CHECK(plain.distance(Slot{0}, Slot{24}) == 1);
-    CHECK(plain.describe() == "4x4 torus; 24 slots a node");
+    CHECK(plain.describe() == "4x4 torus; 24 slots per node");
 
     const Machine near_far = make_machine("torus:4x4+node:12:2,distance=1:3");
     CHECK(near_far.distance(Slot{0}, Slot{0}) == 0);
@@ -113,7 +113,7 @@ TEST_CASE("levels inside a node have distances, and the network a weight") {
     CHECK(weighted.max_distance() == 500);
 }
 
-TEST_CASE("between nodes, but not inside, the ways between both slots and their network ports count") {
+TEST_CASE("between nodes, but not inside, the paths between both slots and their network ports count") {
     const Machine machine = make_machine("torus:4x4,nodes=2,hosts=free+node:2:4,distance=1:2:10,port=0:3");
     CHECK(machine.distance(Slot{3}, Slot{4}) == 2);
     CHECK(machine.distance(Slot{6}, Slot{7}) == 1);
@@ -280,9 +280,9 @@ TEST_CASE("machines that cannot be are refused by name") {
          "distances of the machine exceed 2^31; use smaller weights"},
         {"torus:4x4+node:2,port=4000000000", "distances of the machine exceed 2^31; use smaller weights"},
         {"torus:4x4+node:2:2,port=0:1:2",
-         "there are 4 slots a node and 3 port costs; give one cost for each of equal runs of slots"},
+         "there are 4 slots per node and 3 port costs; give one cost for each of equal runs of slots"},
         {"torus:4x4+node:2,port=0:0:1:1",
-         "there are 2 slots a node and 4 port costs; give one cost for each of equal runs of slots"},
+         "there are 2 slots per node and 4 port costs; give one cost for each of equal runs of slots"},
         {"torus:4x4+node:0", "level 1 has arity 0; a group has at least one member"},
         {"torus:1024x1024+node:4096", "the machine has more than 2^31 slots"},
     };

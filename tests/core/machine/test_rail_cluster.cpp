@@ -14,7 +14,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Links by the class of their ends' names, as "GPU -> NVSwitch".
+/// Links by the class of their ends' names, such as "GPU -> NVSwitch".
 std::string class_of(const std::string& link_name) {
     std::string words;
     for (const char c : link_name) {

@@ -116,7 +116,7 @@ TEST_CASE("no segment is better than the best one") {
     CHECK(best_segment(node_map({2}, Nodes{0, 1}), links, 1e6) == 1e6);
 }
 
-TEST_CASE("binomial trees have log2 rounds an axis, those inside nodes first, and share channels outside") {
+TEST_CASE("binomial trees have log2 rounds per axis, those inside nodes first, and share channels outside") {
     const GridLinks links{.latency_s = 1, .outer_s_per_byte = 10, .inner_s_per_byte = 1, .channels = 1};
     const NodeMap map = node_map({8, 16}, tiled({8, 16}, {2, 4}));
     CHECK(map.inner_rounds == Nodes{1, 2});

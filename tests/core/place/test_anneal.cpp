@@ -209,7 +209,7 @@ TEST_CASE("with sweeps=0 annealing spends its budget of work, and no more") {
     CHECK(one.work < 2'400'000);  // a round of every chain may be begun
 }
 
-TEST_CASE("annealing stops when it is told to") {
+TEST_CASE("annealing stops when asked to") {
     const Machine machine = make_machine("torus:10x10x10");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(1000, Bytes{1}, 1, 8);

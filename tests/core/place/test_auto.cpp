@@ -158,7 +158,7 @@ TEST_CASE("patterns that leave nothing to gain are placed at once") {
     }
 }
 
-TEST_CASE("some ranks isolated, some edges without bytes, and few ranks on many slots are no trouble") {
+TEST_CASE("some ranks isolated, some edges without bytes, and few ranks on many slots are placed") {
     Rng rng(3);
     for (const std::string text :
          {"torus:4x4x4", "tree:4:4:4,distance=1:10:100", "torus:1+node:4:8,distance=1:5", "torus:60"}) {

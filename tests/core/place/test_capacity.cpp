@@ -26,7 +26,7 @@ std::vector<std::int64_t> list(std::span<const std::int64_t> values) {
     return {values.begin(), values.end()};
 }
 
-/// The message with which a room on so many slots is refused; empty if it is not.
+/// The message with which a capacity on this number of slots is refused; empty if it is not.
 std::string refusal(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
     const Machine machine = make_machine("torus:" + std::to_string(slots));
     const Allocation allocation = Allocation::whole(machine);
@@ -82,11 +82,11 @@ TEST_CASE("an imbalance that is negative or no number is refused, even where it 
     }
 }
 
-TEST_CASE("capacities must be one a slot, finite, not negative, and enough") {
+TEST_CASE("capacities must be one per slot, finite, not negative, and enough") {
     const CommGraph graph = with_loads({1, 2, 3});
     CHECK(refusal(graph, 2, {.capacity = {3, 3, 3}}) ==
-          "there are 3 capacities for 2 slots; give one a slot");
-    CHECK(refusal(graph, 2, {.capacity = {3}}) == "there are 1 capacities for 2 slots; give one a slot");
+          "there are 3 capacities for 2 slots; give one per slot");
+    CHECK(refusal(graph, 2, {.capacity = {3}}) == "there are 1 capacities for 2 slots; give one per slot");
     CHECK(refusal(graph, 2, {.capacity = {7, -1}}) ==
           "capacity 1 is -1; capacities must be finite and not negative");
     CHECK(refusal(graph, 2, {.capacity = {infinite, 1}}).starts_with("capacity 0 is inf"));

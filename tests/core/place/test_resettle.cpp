@@ -217,9 +217,9 @@ TEST_CASE("an earlier placement that does not fit the problem is refused") {
                          "the earlier placement speaks of 2 ranks, but the pattern has 3", Error);
     CHECK_THROWS_WITH_AS((void)problem.with_migration({{Slot{0}, Slot{4}, Slot{1}}, Bytes{1}}),
                          "the earlier placement uses slot 4, but the machine has only 4 slots", Error);
-    CHECK_THROWS_WITH_AS((void)problem.with_migration({{Slot{0}, Slot{1}, Slot{2}}, Bytes{-1}}),
-                         doctest::Contains("the migration cost is -1 bytes a rank; it must not be negative"),
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        (void)problem.with_migration({{Slot{0}, Slot{1}, Slot{2}}, Bytes{-1}}),
+        doctest::Contains("the migration cost is -1 bytes per rank; it must not be negative"), Error);
     CHECK_THROWS_AS((void)problem.with_migration({{Slot{0}, Slot{1}, Slot{2}}, Bytes{1LL << 62}}), Error);
     CHECK_THROWS_WITH_AS((void)place(problem, "previous"),
                          "mapper 'previous' needs an earlier placement; give one with --from", Error);

@@ -27,7 +27,7 @@ CommGraph grid_graph(const Extents& extents, bool periodic = false, StencilShape
     return stencil(axes, shape, Bytes{10});
 }
 
-/// A grid whose messages along the first axis carry so many bytes, those along the second 10.
+/// A grid whose messages along the first axis carry this number of bytes, those along the second 10.
 CommGraph weighted_grid(std::uint32_t rows, std::uint32_t columns, std::int64_t bytes) {
     std::vector<Rank> from;
     std::vector<Rank> to;

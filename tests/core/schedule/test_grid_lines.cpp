@@ -78,7 +78,7 @@ TEST_CASE("lines of an axis follow each other after those of the axis before") {
     const auto note = [&](Rank rank, Bytes) { to.push_back(rank.value); };
     grid.sends(Rank{3}, 0, note);   // down its column, two rows on
     grid.sends(Rank{18}, 2, note);  // along its row, four columns on
-    grid.sends(Rank{19}, 2, note);  // is no root of a row
+    grid.sends(Rank{19}, 2, note);  // is not the root of a row
     CHECK(to == std::vector{15U, 22U});
 }
 

@@ -60,7 +60,7 @@ from topoloom.machines.topology_forms import section_forms
         (
             "dragonfly:9x4,nodes=2,global=2",
             [
-                "9 groups, each joined to all others, 2 global links a router",
+                "9 groups, each joined to all others, 2 global links per router",
                 "└─ 4 routers, all joined",
                 "   └─ 2 nodes",
             ],

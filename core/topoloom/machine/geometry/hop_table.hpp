@@ -19,7 +19,7 @@
 namespace topoloom {
 
 /// Every node has a row of the table: that of its router, at distance 0 from the node, or of the one switch that it
-/// hangs on as a leaf, a link away. Nodes under one router or switch share the row.
+/// is attached to as a leaf, a link away. Nodes under one router or switch share the row.
 class HopTable {
    public:
     struct Point {
@@ -34,7 +34,7 @@ class HopTable {
         std::uint32_t leaf;  // the least of the points
     };
     using Pull = PullToPoints<HopTable>;
-    /// [b * width + a]: hops from row a to row b. Rows of routers that no node hangs on may come last, and are then
+    /// [b * width + a]: hops from row a to row b. Rows of routers without nodes may come last, and are then
     /// only ever `a`.
     using Hops = BigVector<std::uint16_t>;
     /// The hops from one node to another, where they differ from what the table says.
@@ -72,7 +72,7 @@ class HopTable {
         });
     }
 
-    /// Throws Error if a table of so many rows, and the points of so many nodes, do not fit this computer.
+    /// Throws Error if a table with these rows and the points of these nodes does not fit in memory.
     static void require_memory(std::uint64_t width, std::uint64_t rows, std::uint64_t nodes = 0);
 
     [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }

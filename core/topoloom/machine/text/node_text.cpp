@@ -59,7 +59,7 @@ NodeInside read_inside(const Section& section) {
     inside.levels = section.name.build([&] {
         Levels levels(std::move(arity), std::move(distance));
         if (!inside.port.empty() && levels.size() % inside.port.size() != 0) {
-            fail("there are ", levels.size(), " slots a node and ", inside.port.size(),
+            fail("there are ", levels.size(), " slots per node and ", inside.port.size(),
                  " port costs; give one cost for each of equal runs of slots");
         }
         return levels;

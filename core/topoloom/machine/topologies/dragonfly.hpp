@@ -142,7 +142,7 @@ class Dragonfly {
         return near_.data() + std::size_t{port} * near_stride_ + std::size_t{place.number} * words_;
     }
 
-    /// Links that need at most so many hops inside the two groups. Each set holds the one before.
+    /// Links that need at most this number of hops inside the two groups. Each set holds the one before.
     [[nodiscard]] static std::array<std::uint32_t, 5> within(Near a, Near b) {
         const auto lower = [](Near near) { return static_cast<std::uint32_t>(near); };
         const auto upper = [](Near near) { return static_cast<std::uint32_t>(near >> links_per_word); };

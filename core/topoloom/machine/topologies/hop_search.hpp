@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortest ways to the vertices of a graph, by breadth-first searches from many of them at once.
+// Shortest paths to the vertices of a graph, by breadth-first searches from many of them at once.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Networks whose routers are not nodes: each node hangs on its router by the links of its network cards.
+// Networks whose routers are not nodes: each node is attached to its router by the links of its network cards.
 #pragma once
 
 #include <cstdint>

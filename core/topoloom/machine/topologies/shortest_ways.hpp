@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortest ways through a network that is known link by link.
+// Shortest routes through a network that is known link by link.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class ShortestWays {
     };
 
     ShortestWays() = default;
-    /// `vertex` of every node, `forwards` by vertex, arcs in the order in which equally short ways are chosen.
+    /// `vertex` of every node, `forwards` by vertex, arcs in the order in which equally short routes are chosen.
     /// Throws Error as search_hops() does.
     ShortestWays(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
                  std::vector<Arc> arcs);

@@ -20,7 +20,7 @@
 
 namespace topoloom {
 
-/// Half-way round a ring messages go + (plus), half of each the one and half the other way (split), or + except from
+/// Half-way around a ring messages go + (plus), half of each the one and half the other way (split), or + except from
 /// the middle to position 0 (simgrid, as SimGrid routes).
 enum class TorusTies { plus, split, simgrid };
 
@@ -36,8 +36,8 @@ struct TorusSpec {
 };
 
 /// A torus or mesh of up to `Width` axes. Routers are numbered row-major (the last axis varies fastest), nodes
-/// router by router. A message corrects one axis after the other, each the shorter way round (Sudheer 2012, ch. 3);
-/// see TorusTies. Links: one each way between neighbouring routers, numbered axis by axis.
+/// router by router. A message corrects one axis after the other, each in the shorter direction (Sudheer 2012, ch. 3);
+/// see TorusTies. Links: one in each direction between neighboring routers, numbered axis by axis.
 template <std::size_t Width>
 class BasicTorus {
    public:
@@ -48,7 +48,7 @@ class BasicTorus {
 
     static constexpr std::uint32_t max_extent = 16384;  // differences must fit a Coordinate
 
-    /// Throws Error for bad extents, orders that are no permutation, or vectors of the wrong length.
+    /// Throws Error for bad extents, orders that are not permutations, or vectors of the wrong length.
     explicit BasicTorus(TorusSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return router_count_ * spec_.nodes_per_router; }

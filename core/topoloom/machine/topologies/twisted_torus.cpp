@@ -234,7 +234,7 @@ std::string TwistedTorus::describe() const {
     std::ostringstream text;
     for (std::size_t d = 0; d < spec_.size.size(); ++d) text << (d == 0 ? "" : "x") << spec_.size[d];
     text << " twisted torus";
-    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes a router";
+    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per router";
     return text.str();
 }
 

@@ -21,7 +21,7 @@ enum class StencilShape {
     box,   ///< diagonal neighbors too: 9 points in 2-D, 27 in 3-D
 };
 
-/// The shape that has so many points, the middle one included: 2d + 1 for the star, 3^d for the box.
+/// The shape that has this number of points, the middle one included: 2d + 1 for the star, 3^d for the box.
 /// Throws Error for any other number.
 [[nodiscard]] StencilShape stencil_shape(std::size_t dimensions, std::size_t points);
 

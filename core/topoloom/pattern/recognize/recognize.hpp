@@ -21,7 +21,7 @@ namespace topoloom {
 /// (2009)). The rest of the grid then follows cell by cell.
 [[nodiscard]] std::optional<GridPattern> recognize(const CommGraph& symmetric, int threads = 0);
 
-/// The parts of recognize(). They propose; only measure() tells whether it is so.
+/// The parts of recognize(). They propose; only measure() decides whether it is so.
 [[nodiscard]] std::optional<GridPattern> propose_star(const Adjacency& graph, std::uint32_t corner);
 [[nodiscard]] std::optional<GridPattern> propose_box(const Adjacency& graph, std::uint32_t corner);
 /// This one is exact: all ranks of a group talk, with more bytes than any message between groups has.

@@ -13,7 +13,7 @@ namespace topoloom {
 
 namespace {
 
-/// Up to so many ranks several ways are tried, and halving may weigh every cut by what it costs.
+/// Up to this number of ranks several variants are tried, and halving may weigh every cut by what it costs.
 constexpr std::size_t max_weighed = 20'000;
 
 GridPattern pattern_of(const RankGrid& grid) {

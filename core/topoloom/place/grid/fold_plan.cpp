@@ -157,7 +157,7 @@ class FoldSearch {
             if (routers[i] == 1) continue;
             std::uint64_t hops = 0;
             std::uint64_t around = 0;
-            // Positions add up over the axes: one row tells all, unless nested digits turn each other round.
+            // Positions add up over the axes: one row is enough, unless nested digits turn each other round.
             Extents rows(axes_, 1);
             if (reflection == Reflection::nested) rows = routers;
             rows[i] = 1;

@@ -16,7 +16,7 @@ struct PlaneBytes {
     double between;
     double around;
 
-    /// Across all planes that so many boxes along the axis cut.
+    /// Across all planes that this number of boxes along the axis cut.
     [[nodiscard]] double cut(std::uint32_t boxes) const {
         return boxes > 1 ? between * (boxes - 1.0) + around : 0;
     }
@@ -41,7 +41,7 @@ void for_each_filling(std::uint64_t product, const Extents& limits,
 
 /// Every rank on the slot of its box; boxes are numbered row-major. Boxes differ by one layer at most on every axis;
 /// where so equal boxes do not fit into the slots' capacities, they are cut at equal loads instead, with borders that
-/// have steps, and then mended. O(ranks log ranks). None where the ranks do not fit even so.
+/// have steps, and then repaired. O(ranks log ranks). None where the ranks do not fit even so.
 [[nodiscard]] std::optional<Placement> place_in_boxes(const Problem& problem, const RankGrid& grid,
                                                       const Extents& boxes,
                                                       std::span<const Slot> slot_of_box);

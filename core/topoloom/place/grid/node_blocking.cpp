@@ -138,7 +138,7 @@ class Blockings {
         const double extent = grid_.extents[axis];
         const double ideal = extent / std::max(1.0, scale * weighted_.weight[axis]);
         const auto nearest = static_cast<std::uint32_t>(std::max(1.0, std::round(ideal)));
-        // Away from the ideal by turns: n, n + 1, n - 1, ...
+        // Away from the ideal, alternating: n, n + 1, n - 1, ...
         for (std::uint32_t i = 0; i < 2 * nearest; ++i) {
             const std::uint32_t count = i % 2 == 0 ? nearest - i / 2 : nearest + (i + 1) / 2;
             if (count == 0 || count > grid_.extents[axis]) continue;

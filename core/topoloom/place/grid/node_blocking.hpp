@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// Above so many ranks only the ways that take O(ranks) are tried.
+/// Above this number of ranks only the methods that take O(ranks) are tried.
 inline constexpr std::size_t few_ranks = 20'000;
 
 /// The nodes that block order fills, and the slots that it takes on each, in the order of their numbers.

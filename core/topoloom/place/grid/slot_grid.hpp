@@ -20,7 +20,7 @@ struct SlotGrid {
     bool has_ports = false;   // whose costs for slots neither levels nor grid tell
 };
 
-/// The grid of all slots of a tree, torus or mesh, or of so many of them in whole groups that `ranks` ranks just fit
+/// The grid of all slots of a tree, torus or mesh, or of just enough of them, in whole groups, for `ranks` ranks
 /// inside every router; none where routers or groups are cut differently, or the rows of a torus are not complete.
 [[nodiscard]] std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t ranks);
 

@@ -125,7 +125,7 @@ class Nearest {
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
 
    private:
-    /// The first so many pieces as ranks.
+    /// The first pieces, this number of them, as ranks.
     [[nodiscard]] CommGraph graph_of_pieces(const NodeBlocking& blocking, std::size_t count,
                                             std::uint32_t cores) const {
         std::vector<Rank> piece_of(grid_.cells());
@@ -168,7 +168,7 @@ class Nearest {
                    [&](std::size_t tile) { return std::span<const Slot>(nodes_.slots[node_of_tile[tile]]); });
     }
 
-    /// The tiles on the axes of a torus, one a router.
+    /// The tiles on the axes of a torus, one per router.
     void try_foldings(const WeightedGrid& tiles, std::span<std::uint32_t> cells) {
         const std::size_t keep =
             std::clamp<std::size_t>(4'000'000 / (problem_.graph().edge_count() + 1), 1, 4);

@@ -211,7 +211,7 @@ class Multisection {
         }
     }
 
-    /// For each of so many items side by side.
+    /// For each of `count` items side by side.
     [[nodiscard]] int threads_inside(std::size_t items) const {
         const auto threads = static_cast<std::size_t>(thread_count(problem_.threads()));
         return static_cast<int>(std::max<std::size_t>(1, threads / items));

@@ -104,7 +104,7 @@ class SharedSearch {
         std::int64_t gain;
     };
     static constexpr std::size_t max_targets = 16;  // parts tried for one vertex: those it talks to most
-    static constexpr std::uint32_t crowd = 128;     // of so many peers most hardly notice a move
+    static constexpr std::uint32_t crowd = 128;     // with this many peers, most hardly notice a move
 
     [[nodiscard]] std::int64_t distance(Part a, Part b) const {
         return space_.distance(points_[a.value], points_[b.value]);

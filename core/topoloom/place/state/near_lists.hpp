@@ -35,7 +35,7 @@ class NearLists {
 };
 
 /// Calls use(lists) with up to `count` slots a list, as there are fewer in small allocations. All lists are made before,
-/// unless there are so many slots that few of them will be asked for.
+/// unless there are too many slots for most of them to be asked for.
 void with_near_lists(const Problem& problem, std::uint32_t count, const std::function<void(NearLists&)>& use);
 
 }  // namespace topoloom

@@ -13,7 +13,7 @@ namespace topoloom {
 
 namespace {
 
-/// The ranks from the root on, each with who comes before it. Fewer than all where the graph is no tree.
+/// The ranks from the root on, each with who comes before it. Fewer than all where the graph is not a tree.
 struct Walk {
     std::vector<Rank> order;
     std::vector<std::uint32_t> parent;

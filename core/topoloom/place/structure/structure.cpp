@@ -89,7 +89,7 @@ class BlocksOnRouters {
         double estimate;
     };
 
-    /// All blocks with so many ranks whose extents divide those of the pattern.
+    /// All blocks with this number of ranks whose extents divide those of the pattern.
     void list_blocks(std::vector<std::uint32_t>& block, std::uint64_t ranks, std::size_t tries) {
         const std::size_t i = block.size();
         if (i == pattern_.axes.size()) {

@@ -13,8 +13,8 @@ struct StructuredPlacement {
     Placement placement;
     std::string pattern;  // what was recognised, as in `16x16 star grid`
     bool optimal;         // proven: no placement has fewer hop-bytes
-    bool plain =
-        false;  // a grid on a machine of the same shape, or in plain boxes: hardly ever to be bettered
+    /// A grid on a machine of the same shape, or in plain boxes: hardly ever to be improved.
+    bool plain = false;
 };
 
 /// Recognizes the pattern (see recognize(), find_hub() and find_binomial_tree()), then tries, as long as the meter

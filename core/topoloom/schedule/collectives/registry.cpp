@@ -86,7 +86,8 @@ AnySchedule ring(const Call& call, std::string_view name, const OptionValues& va
 }
 
 constexpr std::string_view fold_help =
-    "who sits out where ranks are no power of two: the last, or the even or odd ones of the first";
+    "who sits out where the number of ranks is not a power of two: the last, or the even or odd ones of the "
+    "first";
 
 struct DoublingOptions {
     std::uint32_t fold = 0;

@@ -43,7 +43,7 @@ struct ScheduleEntry {
 [[nodiscard]] const std::vector<ScheduleEntry>& schedules();
 
 /// Makes a schedule from text such as ring or chain(segment=8192). Throws Error for an unknown name, one that does
-/// another operation or not so many ranks, and options out of range.
+/// another operation or cannot take this number of ranks, and options out of range.
 [[nodiscard]] AnySchedule make_schedule(const Call& call, std::string_view text);
 
 }  // namespace topoloom

@@ -20,7 +20,7 @@ struct FreeOrder {
     bool proven = false;       // no order has fewer
 };
 
-/// In how many rounds messages meet in this order. Throws Error for any ascent of what is no whole fat tree.
+/// In how many rounds messages meet in this order. Throws Error for any ascent of what is not a whole fat tree.
 [[nodiscard]] std::uint64_t meeting_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
                                            std::span<const Node> node_of_rank,
                                            Meeting meeting = Meeting::any_ascent);
