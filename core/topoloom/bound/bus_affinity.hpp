@@ -34,8 +34,8 @@ struct RankedAffinity {
 };
 
 struct BusAffinities {
-    std::vector<RankedAffinity>
-        ranking;             // all 8! of them, the best first; equals in the order of permutations
+    /// All 8! of them, the best first; equals in the order of permutations.
+    std::vector<RankedAffinity> ranking;
     std::size_t optima = 0;  // that are as good as the first
 };
 

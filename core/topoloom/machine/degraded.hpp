@@ -77,8 +77,8 @@ class Degraded {
     /// Two of the nodes, the first of which cannot reach the second; the same node twice if there are none.
     [[nodiscard]] std::pair<Node, Node> lost_among(std::span<const Node> nodes) const;
 
-    std::shared_ptr<const WholeTopology>
-        whole_;  // shared: machines are copied, and nothing in it ever changes
+    /// Shared: machines are copied, and nothing in it ever changes.
+    std::shared_ptr<const WholeTopology> whole_;
     std::vector<bool> node_up_;
     std::vector<bool> link_up_;
     std::vector<std::uint32_t> vertex_;  // of a node

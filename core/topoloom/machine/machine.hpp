@@ -35,11 +35,11 @@ using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, co
 /// runs of slots, or none. And speeds; Machine::speeds() completes them.
 struct NodeInside {
     Levels levels{{1}, {0}};
-    std::uint32_t hop_weight =
-        0;  // 0: such that other nodes are twice as far as the farthest slot of the own one
+    /// 0: chosen such that other nodes are twice as far as the farthest slot of the own node.
+    std::uint32_t hop_weight = 0;
     std::vector<std::uint32_t> port{};
-    std::uint32_t host =
-        0;  // what the links between a node and its router add to the ways there: set by Machine
+    /// What the links between a node and its router add to the distance to that node; set by Machine.
+    std::uint32_t host = 0;
     BytesPerSecond port_bandwidth{std::numeric_limits<double>::infinity()};
     std::optional<BytesPerSecond> memory{};
     std::optional<Seconds> startup{};

@@ -87,8 +87,8 @@ class DualAscent {
     std::vector<Cost> singles_;
     std::vector<std::vector<Partner>> partners_;  // by rank
     std::vector<Cost> blocks_;
-    std::vector<Cost>
-        cube_;  // costs of one rank with its partners: by partner, own slot, slot of the partner
+    /// Costs of one rank with its partners: by partner, own slot, slot of the partner.
+    std::vector<Cost> cube_;
     std::vector<Worker> workers_;
     std::vector<Cost> scratch_;
 };

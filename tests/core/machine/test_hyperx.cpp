@@ -99,8 +99,8 @@ TEST_CASE("the average distance of a HyperX is the sum over axes of 1 - 1 / exte
 TEST_CASE("flattened butterflies of k^n nodes have routers of n (k - 1) + 1 ports (Kim, Dally, Abts 2007)") {
     const Machine line = make_machine("hyperx:32,nodes=32");
     CHECK(line.node_count() == 32 * 32);
-    CHECK((line.link_count() - line.node_count()) / 32 ==
-          2 * 31 + 1);  // one of two host links leaves a router
+    // One of two host links leaves a router.
+    CHECK((line.link_count() - line.node_count()) / 32 == 2 * 31 + 1);
     const Machine cube = make_machine("hyperx:8x8x8,nodes=8");
     CHECK(cube.node_count() == 8 * 8 * 8 * 8);
     CHECK((cube.link_count() - cube.node_count()) / 512 == 4 * 7 + 1);

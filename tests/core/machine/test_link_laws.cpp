@@ -160,8 +160,8 @@ Ends expected_ends(const Dragonfly& dragonfly) {
         }
         return groups;
     };
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>>
-        routers;  // of a group, to a group
+    // Of one group towards another.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> routers;
     for (std::uint32_t g = 0; g < spec.groups && spec.groups > 1; ++g) {
         const std::vector<std::uint32_t> groups = turn(g);
         for (std::uint32_t port = 0; port < in_group * *spec.global_links; ++port) {

@@ -147,8 +147,8 @@ TEST_CASE("a packed graph has the edges of the graph in other names, without tho
     for (const std::int64_t factor : {std::int64_t{1}, std::int64_t{1} << 30}) {
         std::vector<Bytes> bytes;
         for (const Bytes b : graph.all_bytes()) bytes.emplace_back(b.value * factor);
-        bytes.back() =
-            Bytes{bytes.back().value + (factor > 1 ? 1 : 0)};  // then no divisor makes them fit 32 bits
+        // Then no divisor makes them fit 32 bits.
+        bytes.back() = Bytes{bytes.back().value + (factor > 1 ? 1 : 0)};
         const CommGraph big = CommGraph::from_csr(graph.first(), graph.all_peers(), bytes);
         const std::int64_t divisor = std::max<std::int64_t>(1, common_divisor(big));
         with_packed_graph(big, order, [&](const auto& packed) {

@@ -69,8 +69,8 @@ class BasicTorus {
             const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(apart < around ? apart : around);
             sums += halves[0] + halves[1];
         }
-        return static_cast<std::uint32_t>(sums * 0x0001'0001'0001'0001U >>
-                                          48);  // the sum of four 16-bit lanes
+        // The sum of four 16-bit lanes.
+        return static_cast<std::uint32_t>(sums * 0x0001'0001'0001'0001U >> 48);
     }
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const { return hops(a, b); }
     [[nodiscard]] std::uint32_t diameter() const;
@@ -188,8 +188,8 @@ class BasicTorus {
     }
     /// From position x to y, which differ.
     [[nodiscard]] Way way_along(const Lines& lines, std::int32_t x, std::int32_t y) const {
-        const std::int32_t up =
-            y - x + (y < x ? lines.ring : 0);  // on a line, where no ring closes, maybe < 0
+        // May be negative on a line, where no ring closes.
+        const std::int32_t up = y - x + (y < x ? lines.ring : 0);
         const std::int32_t down = lines.ring - up;
         const bool half_way = up == down;
         const bool minus = lines.ring == 0 ? up < 0 : down < up || (half_way && y == minus_to_);

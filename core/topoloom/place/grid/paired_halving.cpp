@@ -372,8 +372,8 @@ class GridHalving {
     std::vector<std::uint32_t> low_;  // kept to save allocations
     std::vector<std::uint32_t> high_;
     std::vector<typename Space::Point> points_;  // of the slots
-    std::vector<typename Space::Point>
-        center_;                          // of every rank: the middle of the slots that are left for it
+    // Of every rank: the middle of the slots that are left for it.
+    std::vector<typename Space::Point> center_;
     std::vector<std::uint32_t> part_of_;  // of every rank: its part, as far as it has been halved
     std::uint32_t parts_ = 0;
     std::vector<char> side_;

@@ -148,8 +148,9 @@ Placement place_previous(const Problem& problem, Meter& meter) {
     std::vector<char> taken(problem.allocation().slot_count(), 0);
     for (Position& p : position) {
         if (p == Position::none) continue;
+        // A slot that was shared keeps its first rank.
         if (taken[p.value] != 0)
-            p = Position::none;  // a slot that was shared keeps its first rank
+            p = Position::none;
         else
             free.take(p), taken[p.value] = 1;
     }

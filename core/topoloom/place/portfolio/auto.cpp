@@ -247,8 +247,8 @@ bool keeps_near(const Problem& problem, const Placement& near, const Placement& 
 /// are flattened from several starts.
 Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     constexpr double share_for_hop_bytes = 0.3;
-    constexpr std::size_t starts_on_links =
-        8;  // of few ranks: chance decides, and all take no longer than one
+    // With few ranks chance decides, and all starts take no longer than one.
+    constexpr std::size_t starts_on_links = 8;
     const double length = route_length(problem.allocation());
     const auto standard =
         static_cast<std::uint32_t>(std::max(1.0, annealing_sweeps(problem.graph()) / length));

@@ -20,11 +20,11 @@
 namespace topoloom {
 
 struct EvolutionOptions {
-    std::uint32_t islands =
-        1;                     // families that evolve apart from the coarsest graph on, until their best meet
-    std::uint32_t family = 1;  // members of each
-    std::uint32_t cycles = 0;  // children made after the members
-    std::uint32_t cuts = 3;    // rounds of minimum cuts between neighboring parts after each local search
+    /// Families that evolve apart from the coarsest graph on, until their best meet.
+    std::uint32_t islands = 1;
+    std::uint32_t family = 1;     // members of each
+    std::uint32_t cycles = 0;     // children made after the members
+    std::uint32_t cuts = 3;       // rounds of minimum cuts between neighboring parts after each local search
     std::uint32_t patience = 20;  // moves without gain before a local search gives up
 };
 

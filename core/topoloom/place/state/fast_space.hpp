@@ -22,8 +22,8 @@ namespace topoloom {
 class TableSpace {
    public:
     using Point = std::uint32_t;
-    static constexpr std::size_t max_slots =
-        2048;  // 8 MiB: beyond the caches a table is slower than computing
+    /// A table of 8 MiB: one that exceeds the caches is slower than computing.
+    static constexpr std::size_t max_slots = 2048;
 
     [[nodiscard]] static bool fits(const Allocation& allocation) {
         return allocation.slot_count() <= max_slots &&

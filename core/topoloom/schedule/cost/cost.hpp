@@ -14,8 +14,8 @@ namespace topoloom {
 
 struct ScheduleCost {
     double time = 0;  // s: the sum over the rounds
-    double cpu =
-        0;  // s that a rank spends on sending, receiving and copying, if it is the busiest of every round
+    /// Seconds that a rank spends on sending, receiving and copying, if it is the busiest of every round.
+    double cpu = 0;
     double congestion = 0;  // s that the busiest link of every round needs; 0 without a machine
     std::uint64_t rounds = 0;
     std::uint64_t messages = 0;  // of a rank that sends the most in every round

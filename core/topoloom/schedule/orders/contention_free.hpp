@@ -19,8 +19,8 @@ struct NodeMessage {
 
 /// Where several messages meet.
 struct Meetings {
-    std::size_t places =
-        0;            // links with more than one message; or subtrees, above which there may be such links
+    /// Links with more than one message; or subtrees, above which there may be such links.
+    std::size_t places = 0;
     double most = 0;  // messages on one link, at worst
 
     [[nodiscard]] bool none() const { return places == 0; }
