@@ -151,7 +151,7 @@ void bind_machine(nb::module_& m) {
             "Links between a node and its router; 0 where these are one, or a tree's lowest level joins "
             "them.")
         .def_prop_ro("remarks", &Machine::remarks,
-                     "What was assumed of the machine, and what is odd about it: a line each.")
+                     "What was assumed of the machine, and what is odd about it: one line each.")
         .def(
             "summary",
             [](const Machine& m) {

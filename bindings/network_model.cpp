@@ -61,7 +61,7 @@ void bind_costs(nb::module_& m) {
         .def_rw("delta", &MessageCosts::delta, "A byte, to stage in the network card's memory.")
         .def_rw("beta_em", &MessageCosts::beta_em, "A byte sent from there; 0: never sent from there.")
         .def_rw("node_beta", &MessageCosts::node_beta,
-                "A byte of all processes of a node together; 0: they do not slow each other.");
+                "Per byte of all processes of a node together; 0: they do not slow each other.");
 }
 
 }  // namespace

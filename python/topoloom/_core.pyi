@@ -210,7 +210,7 @@ class Machine:
     @property
     def remarks(self) -> list[str]:
         """
-        What was assumed of the machine, and what is odd about it: a line each.
+        What was assumed of the machine, and what is odd about it: one line each.
         """
 
     def summary(self) -> dict[str, object]: ...
@@ -294,7 +294,7 @@ class Judgement:
 
     @property
     def inter_node_max(self) -> int:
-        """The most bytes in or out of one node: the larger of both ways."""
+        """The most bytes in or out of one node: the larger of both directions."""
 
     @property
     def load_max(self) -> float:
@@ -431,7 +431,7 @@ class MessageCosts:
     @property
     def node_beta(self) -> float:
         """
-        A byte of all processes of a node together; 0: they do not slow each other.
+        Per byte of all processes of a node together; 0: they do not slow each other.
         """
 
     @node_beta.setter
@@ -679,7 +679,7 @@ def best_bus_affinities(allocation: Allocation, graph: CommGraph) -> tuple[list[
     """
     All of the 8! assignments of threads to the elements of a ring bus that score best, and their score:
     load of the busiest link, imbalance of the directions, excess over two messages on a link, and
-    messages that go half-way round; in halves of messages.
+    messages that go half-way around; in halves of messages.
     """
 
 class Bipartitions:
@@ -801,7 +801,7 @@ class AxisOrder:
 
 def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence[tuple[Sequence[int], str, int]], progress: Callable[[int], bool] | None = None) -> tuple[AxisOrder, AxisOrder, AxisOrder]:
     """
-    The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes a rank). `progress` is called now and then with the work done; False ends the search.
+    The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes per rank). `progress` is called now and then with the work done; False ends the search.
     """
 
 def mesh_phases(extents: Sequence[int], traffic: tuple[Sequence[int], str, int]) -> list[CommGraph]:
@@ -815,7 +815,7 @@ class Step:
 
     @staticmethod
     def shift(ranks: int, by: int) -> Step:
-        """Rank r sends to r + by, round the end."""
+        """Rank r sends to r + by, wrapping at the end."""
 
     @staticmethod
     def prefix(ranks: int, by: int) -> Step:
@@ -848,14 +848,14 @@ class Meetings:
         """Messages on one link, at worst."""
 
 def meetings_any_ascent(machine: Machine, step: Step, node_of_rank: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> Meetings:
-    """Where messages may meet on a fat tree, whichever ways they climb."""
+    """Where messages may meet on a fat tree, whichever routes they take up."""
 
 def meetings_on_routes(machine: Machine, step: Step, node_of_rank: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> Meetings:
     """Where messages meet on the routes of the machine."""
 
 def find_free_order(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], steps: Sequence[Step], on_routes: bool = False, work: int = 10000000, seed: int = 1) -> tuple[list[int], int, bool]:
     """
-    (nodes by rank, rounds in which messages meet, whether no order has fewer): on the routes of any machine, or on a fat tree whichever ways they climb.
+    (nodes by rank, rounds in which messages meet, whether no order has fewer): on the routes of any machine, or on a fat tree whichever routes they take up.
     """
 
 def with_gaps(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> list[int | None]:
@@ -1001,5 +1001,5 @@ def binomial_scatter_steps(costs: Annotated[NDArray[numpy.float64], dict(shape=(
 
 def grid_line_messages(extents: Sequence[int], operation: str, bytes: int, *, root: int = 0, pieces: int = 0) -> list[list[tuple[int, int, int]]]:
     """
-    By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along all lines of an axis at once, axis after axis, from or to the same position of every line: along binomial trees, or down chains in so many pieces.
+    By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along all lines of an axis at once, axis after axis, from or to the same position of every line: along binomial trees, or down chains in this number of pieces.
     """

@@ -71,9 +71,9 @@ struct NodeInside {
     }
 };
 
-/// How fast nodes are: what a node sends, and receives, a second over the network (inf: only its links limit it), what
-/// its messages read from memory a second, and write there, also those over the network, what every message takes its sender to start (LogGP's o), and
-/// what one over the network takes beside that and its links (L).
+/// How fast nodes are: what a node sends, and receives, per second over the network (inf: only its links limit it),
+/// what its messages read from memory per second, and write there, also those over the network, what every message
+/// takes its sender to start (LogGP's o), and what one over the network takes beside that and its links (L).
 struct NodeSpeeds {
     BytesPerSecond port{std::numeric_limits<double>::infinity()};
     BytesPerSecond memory{std::numeric_limits<double>::infinity()};
@@ -110,7 +110,7 @@ class FlatSpace {
     std::uint32_t slots_per_node_;
 };
 
-/// Distances that also count inside nodes or on the way to their ports, or weigh the network's hops.
+/// Distances that also count inside nodes or to their ports, or weigh the network's hops.
 template <Geometry T>
 class LeveledSpace {
    public:
@@ -118,7 +118,7 @@ class LeveledSpace {
     struct Point {
         typename T::Point network;
         std::uint32_t node;
-        std::uint32_t port;  // cost of the way there
+        std::uint32_t port;  // distance to it
         Levels::Key inside;
     };
 
@@ -174,7 +174,7 @@ class Machine {
     [[nodiscard]] bool has_bandwidths() const { return has_bandwidths_; }
     /// Where bandwidths are known, what was not given is assumed; see remarks(). Else there are no limits.
     [[nodiscard]] const NodeSpeeds& speeds() const { return speeds_; }
-    /// What was assumed of the machine, and what is odd about it: a line each.
+    /// What was assumed of the machine, and what is odd about it: one line each.
     [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
     /// Of what was assumed where the machine was described.
     void add_remark(std::string remark) { remarks_.push_back(std::move(remark)); }

@@ -41,7 +41,7 @@ concept Geometry = requires(const G& g, Node node, typename G::Point point, cons
 ///
 /// point       the topology's own form of a position, in which hops are cheapest
 /// hops        links on a shortest route that the routing takes; 0 for a node to itself
-/// route       visits the links from a to b, in order; share < 1 where traffic is split over several ways. Shares sum
+/// route       visits the links from a to b, in order; share < 1 where traffic is split over several paths. Shares sum
 ///             up to the hops, or to more where the routing makes detours (Valiant's)
 /// adapts      optional: whether routes depend on the load. with_minimal_share(f) then routes the share f as an idle
 ///             network does, the rest over detours

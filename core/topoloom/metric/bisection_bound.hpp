@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the links between two halves of a machine can carry at the least, however it is halved.
+// What the links between two halves of a machine carry at least, however it is halved.
 #pragma once
 
 #include <cstdint>

@@ -231,7 +231,7 @@ class Split {
     std::vector<Vertex> passed_over_;
     Capacity mass_{};
     std::int64_t cost_ = 0;
-    std::int64_t slack_ = 0;  // how far a side may overflow on the way to a better split
+    std::int64_t slack_ = 0;  // how far a side may overflow while it looks for a better split
     std::uint64_t work_ = 0;
 };
 

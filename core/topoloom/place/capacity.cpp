@@ -79,7 +79,7 @@ Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const S
     const std::int64_t held = std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0});
     if (held < mass)
         fail("the ranks have a load of ", total, " in all, but the capacities add up to ",
-             static_cast<double>(held) / scale, whole ? ", rounded down as all loads are whole" : "");
+             static_cast<double>(held) / scale, whole ? ", rounded down as all loads are integers" : "");
     if (heaviest > largest) fail("a rank has load ", heaviest, ", but the largest capacity is ", largest);
 }
 

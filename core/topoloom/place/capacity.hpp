@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// What the caller says about sharing slots. Nothing: one rank a slot.
+/// What the caller says about sharing slots. Nothing: one rank per slot.
 struct Sharing {
     /// Where ranks outnumber slots, a slot may hold (1 + imbalance) times its share of the load.
     std::optional<double> imbalance = std::nullopt;

@@ -62,7 +62,7 @@ Problem Problem::with_migration(Migration migration) const {
         }
     }
     if (migration.from.size() != rank_count()) {
-        fail("the earlier placement speaks of ", migration.from.size(), " ranks, but the pattern has ",
+        fail("the earlier placement has ", migration.from.size(), " ranks, but the pattern has ",
              rank_count());
     }
     const std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;

@@ -100,7 +100,7 @@ struct CostScale {
     /// For costs that add up to `total` at the most, of ranks with up to `partners` partners.
     CostScale(std::int64_t total, std::size_t partners);
     [[nodiscard]] std::int64_t down(std::int64_t cost) const { return cost * factor / divisor; }
-    /// What the cost is at the least.
+    /// What the cost is at least.
     [[nodiscard]] std::int64_t up(std::int64_t scaled) const {
         return (scaled + factor - 1) / factor * divisor;
     }

@@ -14,7 +14,7 @@
 
 namespace topoloom {
 
-/// As in MPI. An all-to-all is personalised: a block of its own for every pair. Many-to-many is an all-to-all, and its
+/// As in MPI. An all-to-all is personalized: a block of its own for every pair. Many-to-many is an all-to-all, and its
 /// multicast an all-gather, among those who want it.
 enum class Operation {
     broadcast,
@@ -37,7 +37,7 @@ enum class Operation {
 /// Throws Error that names all operations if it is none of them.
 [[nodiscard]] Operation parse_operation(std::string_view name);
 
-/// How bytes are cut in pieces that they do not fill evenly.
+/// How bytes are cut into pieces that they do not fill evenly.
 enum class Cut : std::uint8_t {
     even,        ///< the first pieces have one byte more
     last,        ///< the last piece has the rest, too
@@ -46,12 +46,12 @@ enum class Cut : std::uint8_t {
 
 /// Data in numbered blocks.
 ///   broadcast, reduce, all-reduce     `bytes` in all, cut in `pieces`: block b is a piece
-///   scatter, gather, all-gather       `bytes` a rank: block b goes to or comes from rank b
-///   reduce-scatter                    `bytes` a rank: block b is summed up on rank b
+///   scatter, gather, all-gather       `bytes` per rank: block b goes to or comes from rank b
+///   reduce-scatter                    `bytes` per rank: block b is summed up on rank b
 ///   the last two in a piece per rank  `bytes` in all, cut evenly
 ///   scan, exscan                      one block, to which all ranks add: rank r needs the shares of ranks 0 .. r, or r - 1,
 ///                                     and distinguishes those that come from below
-///   all-to-all                        `bytes` a pair: block o * ranks + t goes from rank o to rank t
+///   all-to-all                        `bytes` per pair: block o * ranks + t goes from rank o to rank t
 ///   many-to-many                      the same of the pairs of a demand, and its bytes
 ///   many-to-many-multicast            block b goes from rank b to all who want it; others may have it as well
 ///   barrier                           one block without bytes, to which all ranks add, some of them twice

@@ -324,7 +324,7 @@ TEST_CASE("what cannot be a dragonfly is refused") {
     refuses("dragonfly:9x4,bandwidth.row=1GB/s", "expected local or global at column 25");
     refuses("dragonfly:9x4x4,latency.x=1us", "expected local, row, column or global at column 25");
     refuses("dragonfly:9x4,rows=2", "no option of dragonfly 'rows'");
-    refuses("dragonfly:9x4,up", "expected an option as key=value at column 15");
+    refuses("dragonfly:9x4,up", "expected an option of the form key=value at column 15");
     refuses("dragonfly:65536x65536", "more than 2^31 nodes");
     refuses("dragonfly:4294967295x4294967295x4294967295", "more than 2^31 nodes");
     refuses("dragonfly:1x2000000000", "the machine has");

@@ -123,7 +123,7 @@ TEST_CASE("a hypercube joins routers whose numbers differ in one bit, and halves
     });
 }
 
-TEST_CASE("a hypercube routes as the mesh of two routers an axis, over the same routers") {
+TEST_CASE("a hypercube routes as the mesh of two routers per axis, over the same routers") {
     const Machine cube = make_machine("hypercube:5,order=3:1:4:0:2");
     const Machine mesh = make_machine("mesh:2x2x2x2x2,order=3:1:4:0:2");
     const auto visited = [](const Machine& machine, Node a, Node b) {

@@ -143,7 +143,7 @@ TEST_CASE("bandwidths that nothing built has, and speeds without times, are rema
 TEST_CASE("only what counts is assumed") {
     CHECK(make_machine("hyperx:4+node:4").remarks().empty());  // no bandwidths, no times
     CHECK(make_machine("hyperx:4+node:4").speeds().startup == Seconds{0});
-    // One slot a node: nothing is sent inside. Who gives a startup has thought of latency.
+    // One slot per node: nothing is sent inside. Who gives a startup has thought of latency.
     const Machine flat = make_machine("torus:4,bandwidth=10GB/s+node:1,startup=1us");
     CHECK(flat.speeds().latency == Seconds{0});
     CHECK(flat.remarks().empty());

@@ -206,7 +206,7 @@ TEST_CASE(
     });
 }
 
-TEST_CASE("distances are the same both ways where links are") {
+TEST_CASE("distances are the same in both directions where links are") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         if (!same_both_ways(machine)) return;
         for_each_pair(machine, [&](Node a, Node b) {

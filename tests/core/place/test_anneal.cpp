@@ -25,7 +25,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Machines on which distances are the same both ways.
+/// Machines on which distances are the same in both directions.
 const std::vector<std::string>& texts() {
     static const std::vector<std::string> all{"torus:4x4x4",
                                               "mesh:9x7",

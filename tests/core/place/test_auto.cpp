@@ -32,7 +32,7 @@ bool one_rank_a_slot(const Placement& placement) {
            placement.rank_count();
 }
 
-/// Every rank with rank 0, both ways.
+/// Every rank with rank 0, in both directions.
 CommGraph star(std::size_t ranks, Bytes bytes) {
     return CommGraph::from_rows(ranks, [&](Rank u, const auto& add) {
         if (u.value > 0) return add(Edge{Rank{0}, bytes});
@@ -88,7 +88,7 @@ TEST_CASE("ranks that talk to other nodes sit beside the network port") {
         for (const std::string chain : {"auto(effort=fast)", "auto", "multisection,swap"}) {
             CAPTURE(chain);
             const Placement placement = place(problem, chain).placement;
-            std::int64_t ports = 0;  // bytes times ways to ports
+            std::int64_t ports = 0;  // bytes times distances to ports
             for (const Rank u : ids<Rank>(shuffled.rank_count())) {
                 for (const Edge edge : shuffled.sends(u)) {
                     const Slot from = placement[u];

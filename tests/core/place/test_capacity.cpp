@@ -93,7 +93,7 @@ TEST_CASE("capacities must be one per slot, finite, not negative, and enough") {
     CHECK(refusal(graph, 2, {.capacity = {1, std::nan("")}}).starts_with("capacity 1 is nan"));
     CHECK(refusal(graph, 2, {.capacity = {3, 2}}) ==
           "the ranks have a load of 6 in all, but the capacities add up to 5, rounded down as all loads are "
-          "whole");
+          "integers");
     CHECK(refusal(graph, 3, {.capacity = {2, 2, 2}}) == "a rank has load 3, but the largest capacity is 2");
     CHECK(refusal(graph, 2, {.capacity = {3, 3}}).empty());
     // Whole loads do not share what two slots have left over.

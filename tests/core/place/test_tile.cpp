@@ -152,7 +152,7 @@ TEST_CASE("a 4x4 grid on 4 nodes of 4 cores is cut into 2x2 tiles") {
     CHECK(nodes.size() == 1);
 }
 
-TEST_CASE("no way to fill equal nodes has fewer bytes between them: brute force on small grids") {
+TEST_CASE("no other filling of equal nodes has fewer bytes between them: brute force on small grids") {
     const Machine machine = make_machine("torus:3+node:4");
     const Allocation whole = Allocation::whole(machine);
     for (const auto& graph : {grid_graph({3, 4}), grid_graph({2, 6}), grid_graph({3, 4}, true),

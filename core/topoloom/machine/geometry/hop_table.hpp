@@ -31,7 +31,7 @@ class HopTable {
     struct Region {
         std::uint32_t low;
         std::uint32_t high;
-        std::uint32_t leaf;  // the least of the points
+        std::uint32_t leaf;  // the smallest of the points
     };
     using Pull = PullToPoints<HopTable>;
     /// [b * width + a]: hops from row a to row b. Rows of routers without nodes may come last, and are then
@@ -49,7 +49,7 @@ class HopTable {
     struct Classes {
         std::vector<std::uint32_t> of_row;
         std::uint32_t count = 0;
-        std::vector<std::uint16_t> hops;  // [b * count + a], as long one way as the other
+        std::vector<std::uint16_t> hops;  // [b * count + a], as long in one direction as in the other
         std::uint16_t within = 0;         // between rows of one group
     };
 
@@ -86,7 +86,7 @@ class HopTable {
     [[nodiscard]] bool reaches(Point a, Point b) const {
         return classes_.count > 0 || hops_[b.row * width_ + a.row] != unreached;
     }
-    /// Whether the way back is always as long as the way there.
+    /// Whether the route back is always as long as the route there.
     [[nodiscard]] bool symmetric() const { return symmetric_; }
     /// Two nodes, the first of which cannot reach the second; the same node twice if all reach each other.
     [[nodiscard]] std::pair<Node, Node> lost() const { return lost_; }

@@ -12,8 +12,8 @@
 
 namespace topoloom {
 
-/// Distances, and at every vertex the first of its arcs that leads nearer. Ways pass only vertices that forward. A node
-/// whose vertex has a switch as its only neighbor shares the row of that switch in the table.
+/// Distances, and at every vertex the first of its arcs that leads nearer. Routes pass only vertices that forward. A
+/// node whose vertex has a switch as its only neighbor shares the row of that switch in the table.
 class ShortestWays {
    public:
     /// A directed link as seen from the vertex that it leaves.
@@ -29,7 +29,7 @@ class ShortestWays {
     ShortestWays(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
                  std::vector<Arc> arcs);
 
-    /// Between the nodes; pairs without a way are unreached.
+    /// Between the nodes; pairs without a route are unreached.
     [[nodiscard]] const HopTable& table() const { return table_; }
     /// The same with other hops for some pairs of nodes.
     void except(std::vector<HopTable::Exception> exceptions) { table_.except(std::move(exceptions)); }

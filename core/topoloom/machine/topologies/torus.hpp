@@ -20,8 +20,8 @@
 
 namespace topoloom {
 
-/// Half-way around a ring messages go + (plus), half of each the one and half the other way (split), or + except from
-/// the middle to position 0 (simgrid, as SimGrid routes).
+/// Half-way around a ring messages go + (plus), half of each in one and half in the other direction (split), or +
+/// except from the middle to position 0 (simgrid, as SimGrid routes).
 enum class TorusTies { plus, split, simgrid };
 
 /// How a torus or mesh is built. Vectors hold one entry per axis.
@@ -124,12 +124,12 @@ class BasicTorus {
     class Deposits;
 
    private:
-    /// The positions start .. start + length, round the end of a ring.
+    /// The positions start .. start + length, wrapping at the end of a ring.
     struct Reach {
         std::uint32_t start;
         std::uint32_t length;
     };
-    /// The least stretch of an axis that holds all points.
+    /// The shortest stretch of an axis that holds all points.
     [[nodiscard]] Reach reach_along(std::uint32_t axis, std::span<const Point> points) const;
 
     static constexpr std::size_t lanes = 8;
@@ -154,7 +154,7 @@ class BasicTorus {
         Divisor size;                        // routers on either
         Divisor stride;                      // what a step along this axis adds to a router's number
         std::array<std::uint32_t, Width> step{};  // what a step along an axis adds to a link's id
-        std::size_t around = 0;                   // once round a ring
+        std::size_t around = 0;                   // once around a ring
         std::uint32_t gap = 0;                    // ids that a line lacks because it does not close
     };
     /// How a message goes along one axis; where it is split, also as far in the - direction.
@@ -201,7 +201,7 @@ class BasicTorus {
     Divisor nodes_per_router_;
     std::uint32_t router_count_ = 1;
     std::int32_t minus_to_ = -1;  // half-way messages to this position go -
-    Point ring_{};                // extent of a ring; so large on a line that it never matters
+    Point ring_{};                // extent of a ring; large enough on a line never to matter
     std::vector<Lines> lines_;    // by axis
     std::size_t link_count_ = 0;
 };

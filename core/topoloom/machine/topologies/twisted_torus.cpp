@@ -71,8 +71,7 @@ std::vector<std::size_t> sorted_by_twist(const TwistedTorusSpec& spec) {
         };
         std::size_t axis = 0;
         while (axis < axes && (sorted[axis] || shifted(axis))) ++axis;
-        if (axis == axes)
-            fail("twists act on each other in a circle; let none shift an axis whose twist leads back to it");
+        if (axis == axes) fail("twists form a cycle; let none shift an axis whose twist leads back to it");
         sorted[axis] = true;
         order.push_back(axis);
     }

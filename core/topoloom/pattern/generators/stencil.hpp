@@ -17,7 +17,7 @@ struct GridAxis {
 };
 
 enum class StencilShape {
-    star,  ///< one neighbor each way along every axis: 5 points in 2-D, 7 in 3-D
+    star,  ///< one neighbor in each direction of every axis: 5 points in 2-D, 7 in 3-D
     box,   ///< diagonal neighbors too: 9 points in 2-D, 27 in 3-D
 };
 

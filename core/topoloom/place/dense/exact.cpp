@@ -136,7 +136,7 @@ Placement place_exact(const Problem& problem, Meter& meter) {
 MapperEntry exact_mapper() {
     return mapper_entry<place_exact>(
         {.name = "exact",
-         .summary = "branch and bound: the best placement there is, proven, for about 20 slots",
+         .summary = "branch and bound: the best placement, with proof, for up to about 20 slots",
          .source = "Hahn, Grant 1998",
          .needs = "graph, distances, memory for slots^4, time",
          .serves = Serves::alone,

@@ -26,7 +26,7 @@ struct FirstPair {
     std::uint32_t i, j, x, y;  // item i to location x, j to y
 };
 
-/// What all starts share: flows and distances both ways together, and where to begin.
+/// What all starts share: flows and distances, both directions together, and where to begin.
 struct Ground {
     Ground(const Qap& q, const GraspOptions& o) : qap(q), options(o), order(qap.order()), searches(qap) {
         for (std::size_t i = 0; i < order; ++i) {

@@ -44,7 +44,7 @@ class Blockings {
           cores_(*std::ranges::max_element(nodes.sizes)),
           tries_(std::clamp<std::size_t>(8'000'000 / (problem.graph().edge_count() + 1), 2, 200)) {}
 
-    /// All ways to fill the nodes with the fewest bytes between them that were found, at most a few.
+    /// All orders that fill the nodes with the fewest bytes between them that were found, at most a few.
     std::vector<NodeBlocking> best() {
         const bool many = grid_.cells() > few_ranks;
         if (nodes_.equal()) {
@@ -109,7 +109,7 @@ class Blockings {
             for (std::size_t i = 0; i < grid_.axes(); ++i) {
                 if (i != along) axes.push_back(i);
             }
-            // Either way through a layer.
+            // In either direction through a layer.
             for (const bool reversed : {false, true}) {
                 if (reversed && (axes.size() < 3 || grid_.cells() > few_ranks)) continue;
                 if (reversed) std::reverse(axes.begin() + 1, axes.end());

@@ -17,7 +17,7 @@ enum class SlotChoice { hilbert, by_number };
 enum class CutChoice {
     /// Along the axis with the least bytes across a plane, lower half to lower half: O(n log n).
     by_shape,
-    /// Along the axis, and in the direction, that cost least given where all others are by now: O(edges * axes * log n).
+    /// Along the axis, and in the direction, that cost least given where all others are now: O(edges * axes * log n).
     by_cost,
 };
 

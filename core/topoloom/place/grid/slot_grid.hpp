@@ -17,7 +17,7 @@ struct SlotGrid {
     std::vector<GroupLevel> inside;  // of a router, bottom-up
     std::uint64_t slots_per_router = 1;
     std::vector<Slot> slots;  // router by router, row-major; those of a router by their groups
-    bool has_ports = false;   // whose costs for slots neither levels nor grid tell
+    bool has_ports = false;   // whose costs for slots neither levels nor grid describe
 };
 
 /// The grid of all slots of a tree, torus or mesh, or of just enough of them, in whole groups, for `ranks` ranks

@@ -193,8 +193,7 @@ Placement improve_by_annealing(const Problem& problem, Placement start, Meter& m
 MapperEntry anneal_mapper() {
     return mapper_entry<improve_by_annealing>(
         {.name = "anneal",
-         .summary =
-             "simulated annealing: moves ranks beside their partners, less and less often for the worse",
+         .summary = "simulated annealing: moves ranks beside their partners, accepting ever fewer losses",
          .source = "Connolly 1990",
          .needs = "graph, distances, time",
          .serves = Serves::alone});

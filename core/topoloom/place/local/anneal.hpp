@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulated annealing: the improver that makes the most of more time.
+// Simulated annealing: the improver that gains most from more time.
 #pragma once
 
 #include "topoloom/place/local/anneal_options.hpp"

@@ -188,7 +188,7 @@ MapperEntry previous_mapper() {
 MapperEntry resettle_mapper() {
     return mapper_entry<improve_by_resettling>(
         {.name = "resettle",
-         .summary = "exchanges that pay for what they move from where it was",
+         .summary = "exchanges that gain more than moving the ranks from where they were costs",
          .needs = "graph, distances, earlier placement",
          .serves = Serves::alone});
 }

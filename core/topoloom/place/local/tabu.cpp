@@ -198,7 +198,7 @@ MapperEntry tabu_mapper() {
     return mapper_entry<improve_by_tabu>(
         {.name = "tabu",
          .summary =
-             "always the best exchange that undoes no late one, even if it makes things worse for a while",
+             "always the best exchange that does not undo a recent one, even if it is a loss for a while",
          .source = "Taillard 1991; Benlic, Hao 2015",
          .needs = "graph, distances",
          .serves = Serves::alone});

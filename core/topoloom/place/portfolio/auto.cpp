@@ -212,7 +212,7 @@ Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits
     return best.placement();
 }
 
-/// How much longer than usual a message's links take to go through: where a message is split over many ways.
+/// How much longer than usual a message's links take to go through: where a message is split over many paths.
 double route_length(const Allocation& allocation) {
     constexpr double usual = 12;
     constexpr std::size_t samples = 64;

@@ -53,7 +53,7 @@ class Evolution {
           seed_(seed),
           threads_(threads) {
         const std::int64_t mass = std::accumulate(graph_.mass.begin(), graph_.mass.end(), std::int64_t{0});
-        // About ten vertices a part on the coarsest graph leave room to move them.
+        // About ten vertices per part on the coarsest graph leave room to move them.
         max_mass_ = std::max<std::int64_t>(1, mass / static_cast<std::int64_t>(10 * points_.size()));
     }
 
@@ -83,7 +83,7 @@ class Evolution {
 
    private:
     static constexpr std::size_t brood = 2;  // made side by side, whatever the number of threads
-    static constexpr int rounds = 3;         // of local search on one level, at the most
+    static constexpr int rounds = 3;         // of local search on one level, at most
     static constexpr std::size_t vertices_per_place = 200;  // of the coarsest graph of an island
 
     template <class Make>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The quickest way to the distances between the slots of an allocation: by offset, from a table, or as the machine does.
+// The quickest source of the distances between the slots of an allocation: by offset, from a table, or as the machine
+// does.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@
 namespace topoloom {
 
 /// Distances of all pairs of slots, which are named by their position in the allocation. Where given routes make the
-/// ways there and back differ, their sum stands for both: searches need the same value either way to come to an end.
+/// ways there and back differ, their sum stands for both: searches need the same value in either direction to come to
+/// an end.
 class TableSpace {
    public:
     using Point = std::uint32_t;
@@ -63,7 +65,7 @@ class TableSpace {
 };
 
 /// Calls use(space, slots) with the quickest space for the distances between the slots of an allocation, and their points
-/// by position. The distances are the machine's, but where those of the ways there and back differ: then they are the sum
+/// by position. The distances are the machine's, except where those there and back differ: then they are the sum
 /// of both. Searches are compiled for each of these spaces, so they are few: what is rare takes a more general one.
 template <class Use>
 decltype(auto) with_fast_space(const Allocation& allocation, Use&& use) {

@@ -14,7 +14,7 @@ namespace topoloom {
 /// are a B_j whose root comes first.
 struct BinomialTree {
     std::vector<Rank> rank_of_number;
-    std::vector<double> bytes;  // [j]: of an edge that joins two B_j, in the mean
+    std::vector<double> bytes;  // [j]: of an edge that joins two B_j, on average
 };
 
 /// What a symmetric graph is, if it is a binomial tree of at least eight ranks. O(ranks).

@@ -79,7 +79,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     }
 
    private:
-    static constexpr std::uint64_t far = 256;  // routers: from there on a search by halves is quicker
+    static constexpr std::uint64_t far = 256;  // routers: beyond these a search by halves is quicker
 
     struct Axis {
         std::int32_t extent;
@@ -87,7 +87,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         std::uint32_t stride;  // in routers' numbers
     };
     struct Brick {
-        std::array<std::int32_t, Width> low;  // on a ring the brick may go on round its end
+        std::array<std::int32_t, Width> low;  // on a ring the brick may wrap around its end
         std::array<std::int32_t, Width> length;
         std::int32_t shells;  // this many hold all that is as near
     };

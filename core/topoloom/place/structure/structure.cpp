@@ -61,8 +61,8 @@ class BlocksOnRouters {
           blocking_(pattern, grid.inside),
           stride_(strides_of(pattern.axes)) {}
 
-    /// Tries up to `tries` ways, those of the best estimate first. True if one is so plain that nothing else needs to
-    /// be tried.
+    /// Tries up to `tries` foldings, those with the best estimate first. True if one is so plain that nothing else
+    /// needs to be tried.
     bool try_all(std::size_t tries, Best& best) {
         std::vector<std::uint32_t> block;
         list_blocks(block, grid_.slots_per_router, tries);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast, reduce, scatter and gather along a chain, block after block.
+// Broadcast, reduce, scatter and gather along a chain, block by block.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What messages cost by their size alone: time, CPU, copies; where they go is the business of the link loads.
+// What messages cost by their size alone: time, CPU, copies; where they go is left to the link loads.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct CostLine {
     std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
-/// What a message costs beside its line, in seconds and, where a name says so or in Greek, seconds a byte.
+/// What a message costs beside its line, in seconds and, where a name says so or in Greek, seconds per byte.
 struct MessageCosts {
     double latency = 0;                          // L: how much later than its turn one message alone arrives
     double send_cpu = 0, send_cpu_per_byte = 0;  // o_s: CPU of the sender
