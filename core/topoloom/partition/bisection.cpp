@@ -157,7 +157,7 @@ class Split {
         }
     }
 
-    /// The first vertex from `from` on, round the end, that may still move and is on side `wanted`.
+    /// The first vertex from `from` on, wrapping at the end, that may still move and is on side `wanted`.
     [[nodiscard]] Vertex unlocked_from(Vertex from, std::size_t wanted = 1) const {
         for (std::uint32_t i = from.value; i < from.value + graph_.size(); ++i) {
             const Vertex v{i < graph_.size() ? i : i - graph_.size()};

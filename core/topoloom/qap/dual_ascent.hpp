@@ -97,7 +97,7 @@ class DualAscent {
 struct CostScale {
     std::int64_t factor = 1;
     std::int64_t divisor = 1;
-    /// For costs that add up to `total` at the most, of ranks with up to `partners` partners.
+    /// For costs that add up to at most `total`, of ranks with up to `partners` partners.
     CostScale(std::int64_t total, std::size_t partners);
     [[nodiscard]] std::int64_t down(std::int64_t cost) const { return cost * factor / divisor; }
     /// What the cost is at least.

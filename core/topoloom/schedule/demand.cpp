@@ -48,7 +48,7 @@ Bytes Demand::bytes(Rank origin, Rank target) const {
 Demand::Wanted Demand::wanted(Rank origin, const EveryNth& targets) const {
     Wanted found;
     if (regular()) {
-        const std::size_t end = origin.value + degree_ + 1;  // round the end, perhaps
+        const std::size_t end = origin.value + degree_ + 1;  // may wrap at the end
         found.by = targets.below(std::min(end, ranks_)) - targets.below(origin.value + 1) +
                    (end > ranks_ ? targets.below(end - ranks_) : 0);
         found.bytes = bytes_ * static_cast<std::int64_t>(found.by);

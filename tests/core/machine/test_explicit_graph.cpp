@@ -36,7 +36,7 @@ TEST_CASE("nodes on a switch are two links apart") {
     CHECK(stops(machine, Node{0}, Node{2}) == Stops{0, 3, 2});
 }
 
-TEST_CASE("one-way links make the way back longer") {
+TEST_CASE("one-way links make the route back longer") {
     const Machine machine = make_machine("graph:4:0>1,1>2,2>3,3>0");
     CHECK(machine.hops(Node{0}, Node{1}) == 1);
     CHECK(machine.hops(Node{1}, Node{0}) == 3);

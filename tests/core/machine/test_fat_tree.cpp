@@ -67,7 +67,7 @@ std::string complaint(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("k-ary n-trees have k^n nodes and n k^(n-1) switches of k ports each way") {
+TEST_CASE("k-ary n-trees have k^n nodes and n k^(n-1) switches of k ports in each direction") {
     const auto counts = [](const std::string& text) {
         const FatTree tree = fat_tree(text);
         return std::pair(tree.node_count(), tree.switch_count());

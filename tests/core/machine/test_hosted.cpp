@@ -92,7 +92,7 @@ TEST_CASE("more nodes and routers than can be told apart are refused") {
           "machine 'hyperx:2,nodes=1073741823': the machine has more than 2^31 nodes and routers");
 }
 
-TEST_CASE("slots count the host links on their way, weighed as hops") {
+TEST_CASE("slots count the host links on their route, weighed as hops") {
     const Machine machine = make_machine("hyperx:4,nodes=2+node:2,distance=5:10,port=0:3");
     CHECK(machine.inside().hop_weight == 10);
     CHECK(machine.distance(Slot{0}, Slot{1}) == 5);

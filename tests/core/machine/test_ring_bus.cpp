@@ -92,7 +92,7 @@ Counts counts_of(const T& bus, const Pattern& messages, const Affinity& affinity
 /// Of each link, clockwise ones first.
 using Loads = std::array<double, 24>;
 
-/// How good an affinity is, the least the best: the greatest load, how far the directions differ, what exceeds 2 on
+/// How good an affinity is; less is better: the largest load, how far the directions differ, what exceeds 2 on
 /// links, half-way messages.
 using Score = std::tuple<double, double, double, double>;
 

@@ -175,7 +175,7 @@ TEST_CASE("only nodes of one vertex are 0 hops apart") {
     });
 }
 
-TEST_CASE("the diameter is the longest of all routes, the greatest distance that of all pairs") {
+TEST_CASE("the diameter is the longest of all routes, the largest distance that of all pairs") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         std::uint32_t longest = 0;
         std::uint32_t farthest = 0;
@@ -222,7 +222,7 @@ TEST_CASE("distances are the same in both directions where links are") {
     });
 }
 
-TEST_CASE("no detour is shorter than the way itself") {
+TEST_CASE("no detour is shorter than the route itself") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         if (!takes_shortest_ways(machine) || !nodes_forward(machine)) return;
         const Matrix hops = all_hops(machine, topology);

@@ -98,7 +98,7 @@ TEST_CASE("half-way around a ring goes in the positive direction") {
     CHECK(route_names(machine, Node{2}, Node{0}) == Names{"(2) +x", "(3) +x"});
 }
 
-TEST_CASE("half-way around a ring may go half each way") {
+TEST_CASE("half-way around a ring may go half in each direction") {
     const Machine machine = make_machine("torus:4,ties=split");
     CHECK(route_names(machine, Node{0}, Node{2}) ==
           Names{"(0) +x half", "(1) +x half", "(0) -x half", "(3) -x half"});

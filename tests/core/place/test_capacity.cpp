@@ -72,7 +72,7 @@ TEST_CASE("no ranks, and too many for slots that must not be shared, are refused
     CHECK(refusal(ring(9, Bytes{1}), 4, {.imbalance = 0}).empty());
 }
 
-TEST_CASE("an imbalance that is negative or no number is refused, even where it would not be needed") {
+TEST_CASE("an imbalance that is negative or not a number is refused, even where it would not be needed") {
     for (const std::size_t ranks : {2U, 9U}) {
         const CommGraph graph = ring(ranks, Bytes{1});
         CHECK(refusal(graph, 4, {.imbalance = -0.01}) ==

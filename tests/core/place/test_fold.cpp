@@ -55,7 +55,7 @@ TEST_CASE("hops of stencils are those of Bhatele and Kale, tables 4 and 5") {
     CHECK(hops("torus:8x16x16", large, "fold") == 49'152);
 }
 
-TEST_CASE("a grid on a machine of its own shape goes one hop a message, however it is numbered") {
+TEST_CASE("a grid on a machine of its own shape goes one hop per message, however it is numbered") {
     struct Match {
         std::string machine;
         Extents extents;

@@ -82,7 +82,7 @@ TEST_CASE("and so on the routes of any machine") {
     }
 }
 
-TEST_CASE("messages round a ring meet nowhere in the order of the tree, whatever nodes there are") {
+TEST_CASE("messages around a ring meet nowhere in the order of the tree, whatever nodes there are") {
     Rng rng(13);
     const Machine tree = k_ary(4, 4);
     for (const std::size_t ranks : {5U, 60U, 200U}) {

@@ -30,7 +30,7 @@ void require_memory(const Problem& problem, double bytes, std::string_view what)
          " slots; use fewer slots or another mapper, and `topoloom bound` for a weaker proof");
 }
 
-/// The greatest that is no more: not all integers are doubles.
+/// The largest that is not more: not all integers are doubles.
 double rounded_down(std::int64_t value) {
     const auto near = static_cast<double>(value);
     return static_cast<std::int64_t>(near) > value ? std::nextafter(near, 0) : near;

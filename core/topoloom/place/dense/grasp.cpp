@@ -112,7 +112,7 @@ class Start {
         assign(first.j, first.y);
     }
 
-    /// Goes on for about so much work; returns what it did.
+    /// Goes on for about this much work; returns what it did.
     std::uint64_t run(std::uint64_t work) {
         const std::uint64_t pairs = ground_.order * (ground_.order - 1) / 2;
         std::uint64_t spent = 0;

@@ -100,7 +100,7 @@ class Blockings {
         try_order(std::move(cells));
     }
 
-    /// Along every axis in strips about as wide as the sides of the box that would hold a node's cells at the least cost:
+    /// Along every axis in strips about as wide as the sides of the box that would hold a node's cells at least cost:
     /// sides are as their weights.
     void try_strips() {
         const double scale = std::pow(cores_ / weight_product(), 1 / static_cast<double>(grid_.axes()));

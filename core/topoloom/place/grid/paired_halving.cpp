@@ -19,7 +19,7 @@ class Points {
     std::uint32_t* operator[](std::size_t point) { return at_.data() + point * axes_; }
     const std::uint32_t* operator[](std::size_t point) const { return at_.data() + point * axes_; }
 
-    /// Least and greatest coordinate on every axis.
+    /// Smallest and largest coordinate on every axis.
     void bounds(std::span<const std::uint32_t> points, std::vector<std::uint32_t>& low,
                 std::vector<std::uint32_t>& high) const {
         low.assign(axes_, std::numeric_limits<std::uint32_t>::max());

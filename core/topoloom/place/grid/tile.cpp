@@ -92,7 +92,7 @@ class Nearest {
         try_foldings(tiles, blocking.cells);
     }
 
-    /// Pieces of one size, all but the last at the most, on their nodes in another order: the best that a search finds.
+    /// Pieces of one size, at most all but the last, on their nodes in another order: the best that a search finds.
     void try_searched_order(const NodeBlocking& blocking) {
         constexpr std::size_t max_nodes = 1000;  // a tenth of a second
         const Machine& machine = problem_.machine();

@@ -105,7 +105,7 @@ class NearTabu {
 
     void stay(Rank u) {
         if (heap_.contains(Vertex{u.value})) heap_.erase(Vertex{u.value});
-        if (staying_[u.value]) return;  // moved all the same: its stay goes on
+        if (staying_[u.value]) return;  // moved nevertheless: its stay goes on
         staying_[u.value] = true;
         released_[(now_ + 1 + rng_.below(max_stay - 1)) % max_stay].push_back(u);
     }

@@ -57,7 +57,7 @@ class Best {
     CongestionKey key_;
 };
 
-/// Up to here time hardly matters.
+/// Up to here time matters little.
 constexpr std::size_t few = 300;
 
 /// Runs mappers one after the other or side by side; all work counts.
@@ -233,7 +233,7 @@ std::uint64_t descent_work(const CommGraph& graph, const EffortLimits& limits) {
     return static_cast<std::uint64_t>(limits.descent_messages / (1 + degree));
 }
 
-/// Whether the one takes hardly longer than the other, and has fewer hop-bytes: they are what other jobs feel.
+/// Whether the one takes little longer than the other, and has fewer hop-bytes: they are what other jobs feel.
 bool keeps_near(const Problem& problem, const Placement& near, const Placement& other) {
     constexpr double hardly = 1.01;
     if (!problem.goal_on_links().objective.is(Aim::time) || problem.migration() != nullptr) return false;

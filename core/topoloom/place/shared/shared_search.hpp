@@ -81,7 +81,7 @@ class SharedSearch {
         return gained;
     }
 
-    /// Empties overfull parts at the least cost, as far as moves of single vertices can.
+    /// Empties overfull parts at the lowest cost, as far as moves of single vertices can.
     void repair() {
         for (const Part p : ids<Part>(points_.size())) {
             if (load_[p.value] > capacity_[p.value]) unload(p);

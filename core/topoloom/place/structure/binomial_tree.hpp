@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tree along which broadcasts and gathers run: recognized, and placed at the least cost that halving allows.
+// The tree along which broadcasts and gathers run: recognized, and placed at the lowest cost that halving allows.
 #pragma once
 
 #include <optional>

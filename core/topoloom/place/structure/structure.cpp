@@ -75,7 +75,7 @@ class BlocksOnRouters {
             if (way.folding.is_plain() && estimates_are_exact()) return plain_ = true;
             if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, Reflection::nested));
         }
-        // Where every attempt takes long, any folding will do: what else there is seldom beats it.
+        // Where every attempt takes long, any folding will do: the alternatives rarely beat it.
         return tries == fewest_tries && !ways_.empty();
     }
 
