@@ -13,7 +13,7 @@ struct BricksOptions {
     Extents cells;
 
     void visit(auto& field) {
-        field("cells", cells, "grid of the patches, which are the first ranks; not given: recognized");
+        field("cells", cells, "grid of the patches, which are the first ranks; none: recognized");
     }
 };
 
