@@ -76,7 +76,7 @@ void bind_axes(nb::module_& m) {
             return std::tuple(std::move(orders.given), std::move(orders.nested), std::move(orders.best));
         },
         "allocation"_a, "extents"_a, "traffic"_a, "progress"_a = nb::none(),
-        "The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes a "
+        "The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes per "
         "rank). `progress` is called now and then with the work done; False ends the search.");
     m.def(
         "mesh_phases",

@@ -89,7 +89,7 @@ void bind_bound(nb::module_& m) {
           "All of the 8! assignments of threads to the elements of a ring bus that score best, and their "
           "score:\n"
           "load of the busiest link, imbalance of the directions, excess over two messages on a link, and\n"
-          "messages that go half-way round; in halves of messages.");
+          "messages that go half-way around; in halves of messages.");
     nb::class_<Bipartitions>(m, "Bipartitions",
                              "NodeHalves of the threads of a blade, by the bytes between them.")
         .def_prop_ro(

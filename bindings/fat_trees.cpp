@@ -88,7 +88,7 @@ void bind_steps(nb::module_& m) {
             "messages"_a, "(from, to) of each.")
         .def_static(
             "shift", [](std::size_t ranks, std::size_t by) { return RepeatedStep{shift_step(ranks, by), 1}; },
-            "ranks"_a, "by"_a, "Rank r sends to r + by, round the end.")
+            "ranks"_a, "by"_a, "Rank r sends to r + by, wrapping at the end.")
         .def_static(
             "prefix",
             [](std::size_t ranks, std::size_t by) { return RepeatedStep{prefix_step(ranks, by), 1}; },
@@ -113,7 +113,7 @@ void bind_steps(nb::module_& m) {
                          for (const auto [from, to] : s.step) messages.emplace_back(from.value, to.value);
                          return messages;
                      })
-        .def_ro("rounds", &RepeatedStep::rounds, "In so many of which it is taken.");
+        .def_ro("rounds", &RepeatedStep::rounds, "In how many of them it is taken.");
 
     nb::class_<Meetings>(m, "Meetings", "Where messages that are sent at once meet.")
         .def_ro("places", &Meetings::places, "Links, or subtrees above which such links may be.")
@@ -125,7 +125,7 @@ void bind_steps(nb::module_& m) {
             return ascent.meetings(between_nodes(step.step, elements<Node>(nodes)));
         },
         "machine"_a, "step"_a, "node_of_rank"_a,
-        "Where messages may meet on a fat tree, whichever ways they climb.");
+        "Where messages may meet on a fat tree, whichever routes they take up.");
     m.def(
         "meetings_on_routes",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
@@ -146,7 +146,7 @@ void bind_steps(nb::module_& m) {
         "machine"_a, "nodes"_a, "steps"_a, "on_routes"_a = false, "work"_a = 10'000'000, "seed"_a = 1,
         nb::call_guard<nb::gil_scoped_release>(),
         "(nodes by rank, rounds in which messages meet, whether no order has fewer): on the routes of any "
-        "machine, or on a fat tree whichever ways they climb.");
+        "machine, or on a fat tree whichever routes they take up.");
     m.def(
         "with_gaps",
         [](const Machine& machine, const Ids& nodes) {

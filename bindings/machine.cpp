@@ -151,7 +151,7 @@ void bind_machine(nb::module_& m) {
             "Links between a node and its router; 0 where these are one, or a tree's lowest level joins "
             "them.")
         .def_prop_ro("remarks", &Machine::remarks,
-                     "What was assumed of the machine, and what is odd about it: a line each.")
+                     "What was assumed of the machine, and what is odd about it: one line each.")
         .def(
             "summary",
             [](const Machine& m) {
@@ -201,7 +201,7 @@ void bind_machine(nb::module_& m) {
             return Allocation(free.machine(), compact_nodes(free, count, seed));
         },
         "free"_a, "count"_a, "seed"_a = 1, nb::keep_alive<0, 1>(), nb::call_guard<nb::gil_scoped_release>(),
-        "So many of the free nodes, as close together as was found.");
+        "This number of free nodes, as close together as was found.");
 
     nb::class_<Placement>(m, "Placement", "rank -> slot; every placement that exists is valid.")
         .def(

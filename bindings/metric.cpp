@@ -77,7 +77,7 @@ void bind_metric(nb::module_& m) {
         .def_prop_ro("inter_node_bytes", [](const Judged& j) { return j.measures.inter_node_bytes.value; })
         .def_prop_ro(
             "inter_node_max", [](const Judged& j) { return j.measures.inter_node_max.value; },
-            "The most bytes in or out of one node: the larger of both ways.")
+            "The most bytes in or out of one node: the larger of both directions.")
         .def_prop_ro(
             "load_max", [](const Judged& j) { return j.measures.load_max; },
             "The largest sum of the ranks' loads on one slot.")
@@ -95,7 +95,7 @@ void bind_metric(nb::module_& m) {
     nb::class_<Shaped>(m, "AllocationShape", "What an allocation looks like on its machine.")
         .def_prop_ro(
             "components", [](const Shaped& s) { return s.shape.components; },
-            "Connected pieces of the network that its nodes hang on.")
+            "Connected pieces of the network that its nodes are attached to.")
         .def_prop_ro("links_inside", [](const Shaped& s) { return s.shape.links_inside; })
         .def_prop_ro(
             "links_leaving", [](const Shaped& s) { return s.shape.links_leaving; },

@@ -49,7 +49,7 @@ double at(const NetworkModel& model, std::int64_t bytes) {
 
 void bind_costs(nb::module_& m) {
     nb::class_<MessageCosts>(m, "MessageCosts",
-                             "What a message costs beside its line, in seconds and seconds a byte.")
+                             "What a message costs beside its line, in seconds and seconds per byte.")
         .def(nb::init<>())
         .def_rw("latency", &MessageCosts::latency, "L: how much later than its turn a message alone arrives.")
         .def_rw("send_cpu", &MessageCosts::send_cpu)
@@ -61,7 +61,7 @@ void bind_costs(nb::module_& m) {
         .def_rw("delta", &MessageCosts::delta, "A byte, to stage in the network card's memory.")
         .def_rw("beta_em", &MessageCosts::beta_em, "A byte sent from there; 0: never sent from there.")
         .def_rw("node_beta", &MessageCosts::node_beta,
-                "A byte of all processes of a node together; 0: they do not slow each other.");
+                "Per byte of all processes of a node together; 0: they do not slow each other.");
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ void bind_network_model(nb::module_& m) {
                 return model.time(size_of(bytes), processes);
             },
             "bytes"_a, "processes"_a = 1,
-            "From one message to the next where each of so many processes of a node sends several.")
+            "From one message to the next where each of this number of processes of a node sends several.")
         .def("arrival", &at<&NetworkModel::arrival>, "bytes"_a, "Until a message alone has arrived.")
         .def("nic_time", &at<&NetworkModel::nic_time>, "bytes"_a,
              "As `time` of one process, from the network card's memory.")
@@ -103,7 +103,7 @@ void bind_network_model(nb::module_& m) {
             [](const NetworkModel& model, std::int64_t bytes, double messages) {
                 return model.copy(size_of(bytes), messages);
             },
-            "bytes"_a, "messages"_a = 0.0, "To copy so many bytes out of so many messages into one, or back.")
+            "bytes"_a, "messages"_a = 0.0, "To copy these bytes out of these messages into one, or back.")
         .def("stage", &at<&NetworkModel::stage>, "bytes"_a, "To bring bytes into the network card's memory.")
         .def_prop_ro("lines", &plain_lines, "As `regimes` and `largest` take them.")
         .def_prop_ro("takes_largest", &NetworkModel::takes_largest)

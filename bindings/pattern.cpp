@@ -157,10 +157,10 @@ void bind_pattern(nb::module_& m) {
         "rows"_a, "order"_a, "group"_a, "bytes"_a = 1,
         "What the column, row or orthogonalization groups send down binomial trees from the diagonal.");
     m.def("hybrid_rows", &hybrid_rows, "rows"_a, "threads"_a,
-          "Rows of a triangular grid whose ranks have so many threads: the nearest odd number.");
+          "Rows of a triangular grid whose ranks have this number of threads: the nearest odd number.");
     m.def(
         "molecular_cells", [](double width) { return molecular_cells(apoa1, width); }, "width"_a = 16.0,
-        "Cells of the ApoA1 benchmark's box that are at least so many angstrom wide.");
+        "Cells of the ApoA1 benchmark's box that are at least this number of angstroms wide.");
     m.def("molecular_dynamics", &molecular_dynamics, "cells"_a, "atoms"_a = apoa1.atoms, "seed"_a = 1,
           Unlocked(), "Patches, the cells in order, and then a compute for every pair that interacts.");
 

@@ -36,7 +36,7 @@ void bind_process_grid(nb::module_& m) {
                std::uint32_t channels) { new (links) GridLinks{latency, outer, inner, reduce, channels}; },
             nb::kw_only(), "latency_s"_a = 0.0, "outer_s_per_byte"_a = 0.0, "inner_s_per_byte"_a = 0.0,
             "reduce_s_per_byte"_a = 0.0, "channels"_a = 1,
-            "channels is how many messages a node carries at once as fast as one.");
+            "channels is the number of messages that a node carries at once as fast as one.");
 
     nb::class_<NodeMap>(m, "NodeMap", "What the lines of a process grid cost the nodes that it is on.")
         .def(
@@ -71,22 +71,22 @@ void bind_process_grid(nb::module_& m) {
                 return node_tiles({extents, std::vector<double>(extents.size(), 1.0)}, cores);
             if (weights.size() != extents.size())
                 fail("there are ", weights.size(), " weights for ", extents.size(),
-                     " axes; give one an axis");
+                     " axes; give one per axis");
             return node_tiles({extents, weights}, cores);
         },
         "extents"_a, "cores"_a, "weights"_a = std::vector<double>{},
-        "All tiles of so many cells that divide a grid, those of the least surface first.");
+        "All tiles of this number of cells that divide a grid, those of the least surface first.");
     m.def(
         "tile_surface",
         [](const Extents& tile, const std::vector<double>& weights) {
             if (!weights.empty() && weights.size() != tile.size())
-                fail("there are ", weights.size(), " weights for ", tile.size(), " axes; give one an axis");
+                fail("there are ", weights.size(), " weights for ", tile.size(), " axes; give one per axis");
             return tile_surface(tile, weights);
         },
         "tile"_a, "weights"_a = std::vector<double>{},
         "External links of a tile inside a larger grid, each times the weight of its axis.");
     m.def("nearest_extents", &nearest_extents, "extents"_a, "cells"_a,
-          "Extents of a grid of so many cells that are the nearest to those given.");
+          "Extents of a grid of this number of cells that are the nearest to those given.");
 }
 
 }  // namespace topoloom::python

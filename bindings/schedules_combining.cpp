@@ -36,7 +36,7 @@ VirtualMesh mesh_of(std::size_t ranks, int axes) {
 }  // namespace
 
 void bind_schedules_combining(nb::module_& m) {
-    nb::class_<CombiningCosts>(m, "CombiningCosts", "Seconds a message and a byte.")
+    nb::class_<CombiningCosts>(m, "CombiningCosts", "Seconds per message and per byte.")
         .def(
             "__init__",
             [](CombiningCosts* costs, double alpha, double beta, double gamma, double beta_em, double delta) {
@@ -52,7 +52,8 @@ void bind_schedules_combining(nb::module_& m) {
             return all_to_all_time(strategy_of(strategy), ranks, bytes, costs, reading_of(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
-        "Seconds of an all-to-all of so many bytes a pair. Strategies: direct, mesh, grid, hypercube.");
+        "Seconds of an all-to-all of this number of bytes per pair. Strategies: direct, mesh, grid, "
+        "hypercube.");
     m.def(
         "all_gather_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
@@ -60,7 +61,7 @@ void bind_schedules_combining(nb::module_& m) {
             return all_gather_time(strategy_of(strategy), ranks, bytes, costs, reading_of(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
-        "The same of an all-gather of so many bytes per rank.");
+        "The same of an all-gather of this number of bytes per rank.");
     m.def(
         "nic_all_gather_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
@@ -76,7 +77,7 @@ void bind_schedules_combining(nb::module_& m) {
             return many_to_many_time(strategy_of(strategy), ranks, degree, bytes, costs, reading_of(printed));
         },
         "strategy"_a, "ranks"_a, "degree"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
-        "Seconds of a many-to-many of so many bytes to each of `degree` ranks.");
+        "Seconds of a many-to-many of this number of bytes to each of `degree` ranks.");
     m.def(
         "virtual_mesh_receivers",
         [](std::size_t ranks, int axes, std::uint32_t rank) {

@@ -105,9 +105,8 @@ void bind_schedules_orders(nb::module_& m) {
         },
         "extents"_a, "operation"_a, "bytes"_a, nb::kw_only(), "root"_a = 0, "pieces"_a = 0,
         "By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along all lines of an axis at "
-        "once, axis "
-        "after axis, from or to the same position of every line: along binomial trees, or down chains in so "
-        "many pieces.");
+        "once, axis after axis, from or to the same position of every line: along binomial trees, or down "
+        "chains in this number of pieces.");
 }
 
 }  // namespace topoloom::python

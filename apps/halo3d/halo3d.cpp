@@ -130,7 +130,7 @@ int run(Options options) {
 
     if (options.report) report(grid, rank, ranks);
     if (rank == 0) {
-        std::printf("halo3d: %d ranks %dx%dx%d, %d^3 cells each, %d steps, %.3g ms a step\n", ranks,
+        std::printf("halo3d: %d ranks %dx%dx%d, %d^3 cells each, %d steps, %.3g ms per step\n", ranks,
                     options.grid[0], options.grid[1], options.grid[2], options.cells, options.steps,
                     1e3 * slowest / options.steps);
         if (options.bytes) print_bytes(options);

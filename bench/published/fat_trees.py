@@ -44,7 +44,7 @@ def rows() -> Iterator[Ours]:
 
 
 def meets(machine: Machine, step: Step, nodes: list[int]) -> bool:
-    """Whether messages may meet, whichever ways they climb."""
+    """Whether messages may meet, whichever routes they take up."""
     return meetings_any_ascent(machine, step, nodes).places > 0
 
 

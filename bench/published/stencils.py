@@ -93,7 +93,7 @@ def claims() -> Iterator[Ours]:
     least = cube.hops("fold")
     for mapper, name in (("random", "random"), ("block", "round-robin")):
         less = 100 * (1 - least / cube.hops(mapper))
-        note = "ours leaves one hop a message"
+        note = "ours leaves one hop per message"
         yield claim(f"hop-bytes vs {name} at 1024", less, note)
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one-sided calls move: put and accumulate to the target, get from it, the fetching ones both ways.
+// What one-sided calls move: put and accumulate to the target, get from it, the fetching ones in both directions.
 #include "record.h"
 
 static void move(enum kind kind, MPI_Win win, int target, int64_t bytes) {

@@ -14,7 +14,7 @@
 // ---- location.c: what a process knows about its place ---------------------------------------------------
 enum { switch_levels = 4, core_levels = 4, host_length = 72 };
 struct location {
-    int64_t switches[switch_levels];  // the outermost first; each a hash of the whole way there, 0 = unknown
+    int64_t switches[switch_levels];  // the outermost first; each a hash of the whole path to it, 0 = unknown
     int64_t node;                     // a hash of what all processes of the node know
     int64_t cores[core_levels];  // package, NUMA domain, cache and core that it is bound to, -1 = to none
     char host[host_length];      // Linux allows 64 letters

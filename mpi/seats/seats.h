@@ -12,7 +12,7 @@ enum { most_cpus = 16384, cpu_words = most_cpus / 64 };
 struct cpus {
     uint64_t words[cpu_words];
 };
-void cpus_of_this_thread(struct cpus* cpus);  // that it may run on; none if the system does not tell
+void cpus_of_this_thread(struct cpus* cpus);  // that it may run on; none if the system does not say
 void cpus_bind_this_thread(const struct cpus* cpus);
 bool cpus_has(const struct cpus* cpus, int cpu);
 char* cpus_to_text(const struct cpus* cpus);  // malloc

@@ -89,12 +89,12 @@ def triangular_messages(rows: int, order: str, group: str, bytes: int = 1) -> Co
 
 def hybrid_rows(rows: int, threads: int) -> int:
     """
-    Rows of a triangular grid whose ranks have so many threads: the nearest odd number.
+    Rows of a triangular grid whose ranks have this number of threads: the nearest odd number.
     """
 
 def molecular_cells(width: float = 16.0) -> list[int]:
     """
-    Cells of the ApoA1 benchmark's box that are at least so many angstrom wide.
+    Cells of the ApoA1 benchmark's box that are at least this number of angstroms wide.
     """
 
 def molecular_dynamics(cells: Sequence[int], atoms: int = 92224, seed: int = 1) -> CommGraph:
@@ -221,7 +221,7 @@ class Machine:
     @property
     def remarks(self) -> list[str]:
         """
-        What was assumed of the machine, and what is odd about it: a line each.
+        What was assumed of the machine, and what is odd about it: one line each.
         """
 
     def summary(self) -> dict[str, object]: ...
@@ -262,7 +262,7 @@ def fragmented_allocation(machine: Machine, node_count: int, fragments: int, see
     """A ragged allocation as schedulers leave them: boxes, planes and lines."""
 
 def compact_nodes(free: Allocation, count: int, seed: int = 1) -> Allocation:
-    """So many of the free nodes, as close together as was found."""
+    """This number of free nodes, as close together as was found."""
 
 class Placement:
     """rank -> slot; every placement that exists is valid."""
@@ -355,7 +355,7 @@ class Judgement:
 
     @property
     def inter_node_max(self) -> int:
-        """The most bytes in or out of one node: the larger of both ways."""
+        """The most bytes in or out of one node: the larger of both directions."""
 
     @property
     def load_max(self) -> float:
@@ -392,7 +392,7 @@ class AllocationShape:
 
     @property
     def components(self) -> int:
-        """Connected pieces of the network that its nodes hang on."""
+        """Connected pieces of the network that its nodes are attached to."""
 
     @property
     def links_inside(self) -> int: ...
@@ -426,7 +426,7 @@ def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottes
     """Measures a placement in one pass over the messages."""
 
 class MessageCosts:
-    """What a message costs beside its line, in seconds and seconds a byte."""
+    """What a message costs beside its line, in seconds and seconds per byte."""
 
     def __init__(self) -> None: ...
 
@@ -492,7 +492,7 @@ class MessageCosts:
     @property
     def node_beta(self) -> float:
         """
-        A byte of all processes of a node together; 0: they do not slow each other.
+        Per byte of all processes of a node together; 0: they do not slow each other.
         """
 
     @node_beta.setter
@@ -519,7 +519,7 @@ class NetworkModel:
 
     def time(self, bytes: int, processes: int = 1) -> float:
         """
-        From one message to the next where each of so many processes of a node sends several.
+        From one message to the next where each of this number of processes of a node sends several.
         """
 
     def arrival(self, bytes: int) -> float:
@@ -536,7 +536,7 @@ class NetworkModel:
     def receive_cpu(self, bytes: int) -> float: ...
 
     def copy(self, bytes: int, messages: float = 0.0) -> float:
-        """To copy so many bytes out of so many messages into one, or back."""
+        """To copy these bytes out of these messages into one, or back."""
 
     def stage(self, bytes: int) -> float:
         """To bring bytes into the network card's memory."""
@@ -558,7 +558,9 @@ class GridLinks:
     """Hockney's model between and inside nodes, in seconds."""
 
     def __init__(self, *, latency_s: float = 0.0, outer_s_per_byte: float = 0.0, inner_s_per_byte: float = 0.0, reduce_s_per_byte: float = 0.0, channels: int = 1) -> None:
-        """channels is how many messages a node carries at once as fast as one."""
+        """
+        channels is the number of messages that a node carries at once as fast as one.
+        """
 
 class NodeMap:
     """What the lines of a process grid cost the nodes that it is on."""
@@ -598,7 +600,7 @@ class NodeMap:
 
 def node_tiles(extents: Sequence[int], cores: int, weights: Sequence[float] = []) -> list[list[int]]:
     """
-    All tiles of so many cells that divide a grid, those of the least surface first.
+    All tiles of this number of cells that divide a grid, those of the least surface first.
     """
 
 def tile_surface(tile: Sequence[int], weights: Sequence[float] = []) -> float:
@@ -608,7 +610,7 @@ def tile_surface(tile: Sequence[int], weights: Sequence[float] = []) -> float:
 
 def nearest_extents(extents: Sequence[int], cells: int) -> list[int]:
     """
-    Extents of a grid of so many cells that are the nearest to those given.
+    Extents of a grid of this number of cells that are the nearest to those given.
     """
 
 class ScheduleCost:
@@ -796,7 +798,7 @@ def best_bus_affinities(allocation: Allocation, graph: CommGraph) -> tuple[list[
     """
     All of the 8! assignments of threads to the elements of a ring bus that score best, and their score:
     load of the busiest link, imbalance of the directions, excess over two messages on a link, and
-    messages that go half-way round; in halves of messages.
+    messages that go half-way around; in halves of messages.
     """
 
 class Bipartitions:
@@ -938,7 +940,7 @@ class AxisOrder:
 
 def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence[tuple[Sequence[int], str, int]], progress: Callable[[int], bool] | None = None) -> tuple[AxisOrder, AxisOrder, AxisOrder]:
     """
-    The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes a rank). `progress` is called now and then with the work done; False ends the search.
+    The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes per rank). `progress` is called now and then with the work done; False ends the search.
     """
 
 def mesh_phases(extents: Sequence[int], traffic: tuple[Sequence[int], str, int]) -> list[CommGraph]:
@@ -952,7 +954,7 @@ class Step:
 
     @staticmethod
     def shift(ranks: int, by: int) -> Step:
-        """Rank r sends to r + by, round the end."""
+        """Rank r sends to r + by, wrapping at the end."""
 
     @staticmethod
     def prefix(ranks: int, by: int) -> Step:
@@ -971,7 +973,7 @@ class Step:
 
     @property
     def rounds(self) -> int:
-        """In so many of which it is taken."""
+        """In how many of them it is taken."""
 
 class Meetings:
     """Where messages that are sent at once meet."""
@@ -985,14 +987,14 @@ class Meetings:
         """Messages on one link, at worst."""
 
 def meetings_any_ascent(machine: Machine, step: Step, node_of_rank: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> Meetings:
-    """Where messages may meet on a fat tree, whichever ways they climb."""
+    """Where messages may meet on a fat tree, whichever routes they take up."""
 
 def meetings_on_routes(machine: Machine, step: Step, node_of_rank: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> Meetings:
     """Where messages meet on the routes of the machine."""
 
 def find_free_order(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int], steps: Sequence[Step], on_routes: bool = False, work: int = 10000000, seed: int = 1) -> tuple[list[int], int, bool]:
     """
-    (nodes by rank, rounds in which messages meet, whether no order has fewer): on the routes of any machine, or on a fat tree whichever ways they climb.
+    (nodes by rank, rounds in which messages meet, whether no order has fewer): on the routes of any machine, or on a fat tree whichever routes they take up.
     """
 
 def with_gaps(machine: Machine, nodes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int]) -> list[int | None]:
@@ -1078,7 +1080,7 @@ def bisect_machine(machine: Machine, seed: int = 1) -> Bisection:
     """
 
 class CombiningCosts:
-    """Seconds a message and a byte."""
+    """Seconds per message and per byte."""
 
     def __init__(self, *, alpha: float = 0.0, beta: float = 0.0, gamma: float = 0.0, beta_em: float = 0.0, delta: float = 0.0) -> None:
         """
@@ -1087,11 +1089,11 @@ class CombiningCosts:
 
 def all_to_all_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
     """
-    Seconds of an all-to-all of so many bytes a pair. Strategies: direct, mesh, grid, hypercube.
+    Seconds of an all-to-all of this number of bytes per pair. Strategies: direct, mesh, grid, hypercube.
     """
 
 def all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
-    """The same of an all-gather of so many bytes per rank."""
+    """The same of an all-gather of this number of bytes per rank."""
 
 def nic_all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, direct: int = 0) -> float:
     """
@@ -1099,7 +1101,9 @@ def nic_all_gather_time(strategy: str, ranks: int, bytes: float, costs: Combinin
     """
 
 def many_to_many_time(strategy: str, ranks: int, degree: float, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
-    """Seconds of a many-to-many of so many bytes to each of `degree` ranks."""
+    """
+    Seconds of a many-to-many of this number of bytes to each of `degree` ranks.
+    """
 
 def virtual_mesh_receivers(ranks: int, axes: int, rank: int) -> list[list[int]]:
     """
@@ -1139,5 +1143,5 @@ def binomial_scatter_steps(costs: Annotated[NDArray[numpy.float64], dict(shape=(
 
 def grid_line_messages(extents: Sequence[int], operation: str, bytes: int, *, root: int = 0, pieces: int = 0) -> list[list[tuple[int, int, int]]]:
     """
-    By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along all lines of an axis at once, axis after axis, from or to the same position of every line: along binomial trees, or down chains in so many pieces.
+    By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along all lines of an axis at once, axis after axis, from or to the same position of every line: along binomial trees, or down chains in this number of pieces.
     """

@@ -20,7 +20,12 @@ READ = (
     "bench/**/*.py",
     "bench/**/*.cpp",
     "docs/**/*.py",
+    "core/**/*.[hc]pp",
+    "core/**/*.h",
+    "bindings/*.[hc]pp",
     "mpi/**/*.[ch]",
+    "apps/**/*.[hc]pp",
+    "tests/core/**/*.[hc]pp",
     "machines/**/*.toml",
     "models/**/*.toml",
 )

@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// Memory for so many bytes; from 4 MiB on in huge pages where the system has them. Throws std::bad_alloc.
+/// Memory for this number of bytes; from 4 MiB on in huge pages where the system has them. Throws std::bad_alloc.
 [[nodiscard]] void* allocate_big(std::size_t bytes);
 void free_big(void* memory, std::size_t bytes) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Division of node numbers by a value known only at run time, without the processor's slow division.
+// Division of node numbers by a value known only at run time, without the slow division of the processor.
 #pragma once
 
 #include <bit>

@@ -16,7 +16,7 @@ class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Throws an Error whose text is the parts written one after the other.
+/// Throws an Error whose text is the parts, concatenated.
 template <class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
     std::ostringstream text;

@@ -14,7 +14,7 @@ namespace topoloom {
 /// Cells along every axis of a grid.
 using Extents = std::vector<std::uint32_t>;
 
-/// As in 8x8x16.
+/// Such as 8x8x16.
 [[nodiscard]] std::string extents_text(const Extents& extents);
 
 /// Cells of the grid; 2^64 - 1 where there are as many or more.

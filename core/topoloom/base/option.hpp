@@ -14,7 +14,7 @@
 
 namespace topoloom {
 
-/// Least and greatest value of an option.
+/// Minimum and maximum of an option.
 struct Range {
     double low;
     double high;
@@ -100,7 +100,8 @@ struct NamedOptions {
 [[nodiscard]] std::vector<std::string_view> split_outside_parentheses(std::string_view text,
                                                                       std::string_view separators);
 
-/// Throws Error that begins with `kind` unless the text is a name alone, or with options in parentheses, divided by , or ;.
+/// Throws Error that begins with `kind` unless the text is a name alone, or with options in parentheses, separated by ,
+/// or ;.
 [[nodiscard]] NamedOptions read_named_options(std::string_view kind, std::string_view text);
 
 /// The options of an algorithm, read from texts.

@@ -15,7 +15,7 @@ namespace topoloom {
 [[nodiscard]] std::vector<std::uint32_t> max_ranks_on_slots(std::span<const std::int64_t> masses,
                                                             std::span<const std::int64_t> capacities);
 
-/// Where the way back is longer or shorter than the way there, bounds on hop-bytes count the shorter one for both.
+/// Where the route back is longer or shorter than the route there, bounds on hop-bytes count the shorter one for both.
 class BoundProblem {
    public:
     /// `capacity` says how many ranks each slot of the allocation can hold; empty: 1. Refers to graph and allocation,

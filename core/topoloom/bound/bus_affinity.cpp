@@ -20,7 +20,7 @@ constexpr std::size_t lanes = 32;
 /// What a message puts on the links, in halves; one byte per link, so that a few instructions add all of them.
 struct Arc {
     alignas(lanes) std::array<std::uint8_t, lanes> load{};
-    std::int32_t clockwise = 0;  // 1, or -1 for the other way, or 0 for both
+    std::int32_t clockwise = 0;  // 1, or -1 for the other direction, or 0 for both
 };
 
 Arc arc_between(const RingBus& bus, Node from, Node to) {

@@ -14,9 +14,9 @@
 
 namespace topoloom {
 
-/// How the messages of an assignment share a ring bus, the least the best (Sudheer 2012, section 4.6): first what the
+/// How the messages of an assignment share a ring bus; less is better (Sudheer 2012, section 4.6): first what the
 /// busiest link carries, then how far the two directions differ, then what exceeds two messages on links, then how many
-/// go half-way round. In halves of messages, as half-way ones count half each way.
+/// go half-way around. In halves of messages, as half-way ones count half in each direction.
 struct BusScore {
     std::int32_t peak = 0;
     std::int32_t imbalance = 0;
@@ -34,8 +34,8 @@ struct RankedAffinity {
 };
 
 struct BusAffinities {
-    std::vector<RankedAffinity>
-        ranking;             // all 8! of them, the best first; equals in the order of permutations
+    /// All 8! of them, the best first; equals in the order of permutations.
+    std::vector<RankedAffinity> ranking;
     std::size_t optima = 0;  // that are as good as the first
 };
 
@@ -53,7 +53,7 @@ struct Bipartition {
 struct Bipartitions {
     Bipartition best;  // of its two sides, the one that sends more to the other is on processor 0
     Bipartition worst;
-    std::size_t optima = 0;  // sets that are as good as the best, counting both ways round
+    std::size_t optima = 0;  // sets that are as good as the best, counting both directions
     std::size_t pessima = 0;
 };
 

@@ -26,7 +26,7 @@ struct CongestionBound {
 [[nodiscard]] CongestionBound injection_bound(const BoundProblem& problem);
 
 /// Over parts of many kinds: nodes with consecutive numbers (subtrees, groups, rows), slabs across every axis of a grid,
-/// and what grows around a node; each with the switches that belong to it. Large machines are sampled.
+/// and what grows from a node; each with the switches that belong to it. Large machines are sampled.
 [[nodiscard]] CongestionBound cut_bound(const BoundProblem& problem);
 
 /// Spends the budget on a bound on bytes times hops.

@@ -59,7 +59,7 @@ class CutSearch {
         next_kind();
     }
 
-    /// From every position of every axis on, round the end of a ring.
+    /// From every position of every axis on, wrapping at the end of a ring.
     void try_slabs() {
         const Machine& machine = problem_.machine();
         if (!machine.has_grid()) return;

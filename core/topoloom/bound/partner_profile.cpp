@@ -42,7 +42,7 @@ std::int64_t min_hop_bytes(const PartnerProfile& partners, const NearProfile& ne
         placed = now;
         if (placed + 1 == partners.size()) return sum;
     }
-    // Others sit no nearer than the last that the profile tells of.
+    // Others sit no nearer than the last one in the profile.
     return sum + distance * (partners.back() - partners[placed]);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks exchange with their partners, the heaviest first, and what that costs at the least beside a slot.
+// What ranks exchange with their partners, the heaviest first, and what that costs at least beside a slot.
 #pragma once
 
 #include <cstdint>

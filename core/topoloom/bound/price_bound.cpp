@@ -145,7 +145,7 @@ class PriceGame {
                 });
             }
         }
-        constexpr int sweeps = 20;  // more gain hardly anything
+        constexpr int sweeps = 20;  // more gain almost nothing
         for (int i = 0; i < sweeps; ++i) {
             ascent.sweep(problem_.threads());
             if (!meter.spend(pairs * places * places / 16 + 1)) break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many bytes pass between some ranks and all others at the least, whichever ranks these are.
+// How many bytes at least pass between some ranks and all others, whichever ranks these are.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace topoloom {
 
-/// [k], for k = 0 .. ranks: a lower limit on the bytes, both ways together, between any k ranks and the others. From
-/// what k ranks can keep among themselves, each with its heaviest partners; and, for up to 1,024 ranks, from the second
-/// smallest eigenvalue of the pattern's Laplacian (Fiedler 1973; k * (ranks - k) / ranks times that), less what
+/// [k], for k = 0 .. ranks: a lower limit on the bytes, both directions together, between any k ranks and the others.
+/// From what k ranks can keep among themselves, each with its heaviest partners; and, for up to 1,024 ranks, from the
+/// second smallest eigenvalue of the pattern's Laplacian (Fiedler 1973; k * (ranks - k) / ranks times that), less what
 /// rounding can have added.
 [[nodiscard]] std::vector<std::int64_t> min_cut_bytes(const CommGraph& symmetric);
 

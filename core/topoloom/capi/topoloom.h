@@ -23,7 +23,7 @@ typedef struct topoloom_seats topoloom_seats; /* NOLINT(readability-identifier-n
 /* Learns a machine from what processes share. groups[p * levels + l] is the group of process p at level l, the
  * outermost first: switches, the node (l == node_level), then what cores share, such as package, NUMA
  * domain, cache and core. Equal numbers mean the same group only within the same group of the level before.
- * Switches and nodes become a tree in which the way over one switch costs 32, over a switch more 32 more;
+ * Switches and nodes become a tree in which the path over one switch costs 32, and each further switch 32 more;
  * within a node processes are 16 apart, and half as far for each further group that they share. Groups need
  * not be equally large. */
 TOPOLOOM_API int topoloom_seats_learned(size_t processes, size_t levels, size_t node_level,

@@ -21,10 +21,10 @@ struct AxisPiece {
 
 /// A mesh laid along a line of slots.
 struct AxisOrder {
-    std::vector<AxisPiece>
-        pieces;  // along the line, the fastest first; those of an axis from the lowest digit up
-    std::vector<bool>
-        back_and_forth;  // by axis: every other row of a piece runs backwards, so that steps are short
+    /// Along the line, the fastest first; those of an axis from the lowest digit up.
+    std::vector<AxisPiece> pieces;
+    /// By axis: every other row of a piece runs backwards, so that steps are short.
+    std::vector<bool> back_and_forth;
     std::vector<Slot> slot_of_rank;  // ranks are numbered with the first axis the fastest
     std::vector<double> seconds;     // by traffic: the objective `time`, added up over its phases
 

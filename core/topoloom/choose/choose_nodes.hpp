@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which of the free nodes a job should ask for: those on which its pattern has the fewest hop-bytes.
+// Which of the free nodes to ask for: those on which a job's pattern has the fewest hop-bytes.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct ChosenNodes {
     Placement placement;           // of the ranks on them
     std::int64_t hop_bytes;        // of that placement
     std::int64_t first_hop_bytes;  // of the same mapper's on the first free nodes
-    std::optional<std::int64_t>
-        random_hop_bytes;  // the same on nodes drawn at random; nothing if no time was left
-    std::uint64_t work;    // candidates evaluated
+    /// The same on nodes drawn at random; nothing if no time was left.
+    std::optional<std::int64_t> random_hop_bytes;
+    std::uint64_t work;  // candidates evaluated
 };
 
 /// Chooses `count` of the free nodes, and places the ranks on all of their slots with the mapper `chain`. Tried are the

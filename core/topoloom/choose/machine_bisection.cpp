@@ -74,8 +74,8 @@ class Halver {
         }
     }
 
-    /// The first half of the nodes by number; the switches of the lower levels go with what hangs on them, those above
-    /// stay together, for any height of the border.
+    /// The first half of the nodes by number; the switches of the lower levels go with what is attached to them, those
+    /// above stay together, for any height of the border.
     void in_order() {
         std::vector<char> side(nodes_on_.size(), 1);
         std::uint64_t filled = 0;

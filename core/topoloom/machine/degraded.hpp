@@ -26,9 +26,9 @@ struct Failures {
     std::vector<LinkEnds> links;  // all that lead from one vertex to the other
 };
 
-/// Any topology, part of which is down. Routes on which nothing is down stay; the others become a shortest way over
-/// the links that are up, at every vertex the link with the lowest id. A route that was split over several ways, one of
-/// which is down, is replaced as a whole. Distances are kept in a HopTable.
+/// Any topology, part of which is down. Routes on which nothing is down stay; the others become a shortest route over
+/// the links that are up, at every vertex the link with the lowest id. A route that was split over several paths, one
+/// of which is down, is replaced as a whole. Distances are kept in a HopTable.
 class Degraded {
    public:
     using Point = HopTable::Point;
@@ -77,15 +77,15 @@ class Degraded {
     /// Two of the nodes, the first of which cannot reach the second; the same node twice if there are none.
     [[nodiscard]] std::pair<Node, Node> lost_among(std::span<const Node> nodes) const;
 
-    std::shared_ptr<const WholeTopology>
-        whole_;  // shared: machines are copied, and nothing in it ever changes
+    /// Shared: machines are copied, and nothing in it ever changes.
+    std::shared_ptr<const WholeTopology> whole_;
     std::vector<bool> node_up_;
     std::vector<bool> link_up_;
     std::vector<std::uint32_t> vertex_;  // of a node
     ShortestWays around_;
     bool connected_ = true;  // all nodes that are up reach each other
     bool detours_ = false;   // some routes without failures are longer than necessary:
-    HopTable hops_;          // then this instead of the table of shortest ways
+    HopTable hops_;          // then this instead of the table of shortest routes
 };
 
 }  // namespace topoloom

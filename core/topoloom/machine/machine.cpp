@@ -288,7 +288,7 @@ Node Machine::node_at(const std::vector<std::uint32_t>& at) const {
 std::string Machine::describe() const {
     std::ostringstream text;
     text << with_topology(*this, [](const auto& t) { return t.describe(); });
-    if (slots_per_node() > 1) text << "; " << slots_per_node() << " slots a node";
+    if (slots_per_node() > 1) text << "; " << slots_per_node() << " slots per node";
     return text.str();
 }
 

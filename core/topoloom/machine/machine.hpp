@@ -31,15 +31,15 @@ using AnyTopology = TopologiesAnd<Degraded>;
 using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;
 
 /// What is inside every node, as it was given: slots in levels, distances between them, what one hop of the network
-/// weighs, and what the way between a slot and the node's network port costs: one number for each of as many equal runs
-/// of slots, or none. And speeds; Machine::speeds() completes them.
+/// weighs, and what the path between a slot and the node's network port costs: one number for each of as many equal
+/// runs of slots, or none. And speeds; Machine::speeds() completes them.
 struct NodeInside {
     Levels levels{{1}, {0}};
-    std::uint32_t hop_weight =
-        0;  // 0: such that other nodes are twice as far as the farthest slot of the own one
+    /// 0: chosen such that other nodes are twice as far as the farthest slot of the own node.
+    std::uint32_t hop_weight = 0;
     std::vector<std::uint32_t> port{};
-    std::uint32_t host =
-        0;  // what the links between a node and its router add to the ways there: set by Machine
+    /// What the links between a node and its router add to the distance to that node; set by Machine.
+    std::uint32_t host = 0;
     BytesPerSecond port_bandwidth{std::numeric_limits<double>::infinity()};
     std::optional<BytesPerSecond> memory{};
     std::optional<Seconds> startup{};
@@ -71,9 +71,9 @@ struct NodeInside {
     }
 };
 
-/// How fast nodes are: what a node sends, and receives, a second over the network (inf: only its links limit it), what
-/// its messages read from memory a second, and write there, also those over the network, what every message takes its sender to start (LogGP's o), and
-/// what one over the network takes beside that and its links (L).
+/// How fast nodes are: what a node sends, and receives, per second over the network (inf: only its links limit it),
+/// what its messages read from memory per second, and write there, also those over the network, what every message
+/// takes its sender to start (LogGP's o), and what one over the network takes beside that and its links (L).
 struct NodeSpeeds {
     BytesPerSecond port{std::numeric_limits<double>::infinity()};
     BytesPerSecond memory{std::numeric_limits<double>::infinity()};
@@ -110,7 +110,7 @@ class FlatSpace {
     std::uint32_t slots_per_node_;
 };
 
-/// Distances that also count inside nodes or on the way to their ports, or weigh the network's hops.
+/// Distances that also count inside nodes or to their ports, or weigh the network's hops.
 template <Geometry T>
 class LeveledSpace {
    public:
@@ -118,7 +118,7 @@ class LeveledSpace {
     struct Point {
         typename T::Point network;
         std::uint32_t node;
-        std::uint32_t port;  // cost of the way there
+        std::uint32_t port;  // distance to it
         Levels::Key inside;
     };
 
@@ -174,7 +174,7 @@ class Machine {
     [[nodiscard]] bool has_bandwidths() const { return has_bandwidths_; }
     /// Where bandwidths are known, what was not given is assumed; see remarks(). Else there are no limits.
     [[nodiscard]] const NodeSpeeds& speeds() const { return speeds_; }
-    /// What was assumed of the machine, and what is odd about it: a line each.
+    /// What was assumed of the machine, and what is odd about it: one line each.
     [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
     /// Of what was assumed where the machine was described.
     void add_remark(std::string remark) { remarks_.push_back(std::move(remark)); }
@@ -185,7 +185,7 @@ class Machine {
     [[nodiscard]] std::size_t link_count() const;
     /// Those that are not down.
     [[nodiscard]] std::vector<Node> usable_nodes() const;
-    /// Throws Error if one of the nodes is down, or failures leave two of them without a way between them.
+    /// Throws Error if one of the nodes is down, or failures leave two of them without a route between them.
     void require_usable(std::span<const Node> nodes) const;
     [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / slots_per_node()}; }
     [[nodiscard]] Slot slot(Node node, std::uint32_t local) const {
@@ -193,7 +193,7 @@ class Machine {
     }
 
     /// The distance that hop-bytes multiply with; inside a node from its levels, else hops times their weight and the
-    /// ways between both slots and their nodes' ports.
+    /// paths between both slots and their nodes' ports.
     [[nodiscard]] std::uint32_t distance(Slot a, Slot b) const;
     [[nodiscard]] std::uint32_t max_distance() const;
     [[nodiscard]] std::uint32_t hops(Node a, Node b) const;
@@ -209,7 +209,7 @@ class Machine {
     [[nodiscard]] std::vector<std::uint32_t> grid() const;
     [[nodiscard]] std::vector<bool> wraps() const;
     [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const;
-    /// Throws Error if there is no node at these coordinates. With several nodes a router: the first of them.
+    /// Throws Error if there is no node at these coordinates. With several nodes per router: the first of them.
     [[nodiscard]] Node node_at(const std::vector<std::uint32_t>& coordinates) const;
     [[nodiscard]] std::string describe() const;
 

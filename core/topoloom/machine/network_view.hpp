@@ -13,7 +13,8 @@
 
 namespace topoloom {
 
-/// Answers as the topology does, at the cost of a call; a route costs a call for each of its links. Refers to the topology.
+/// Answers as the topology does, at the cost of one call; a route costs a call for each of its links. Refers to the
+/// topology.
 class NetworkView {
    public:
     explicit NetworkView(const AnyTopology& topology) : topology_(&topology) {}

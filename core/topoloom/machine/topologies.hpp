@@ -31,7 +31,7 @@ struct TopologyText;
 extern const TopologyText torus_text, mesh_text, twisted_text, hyperx_text, hypercube_text, ring_text,
     tree_text, fat_tree_text, dragonfly_text, rails_text, graph_text;
 
-/// All of them, in the order in which people see them.
+/// All of them, in the order in which they are shown.
 inline constexpr std::array topology_texts{&torus_text,     &mesh_text,  &twisted_text, &hyperx_text,
                                            &hypercube_text, &ring_text,  &tree_text,    &fat_tree_text,
                                            &dragonfly_text, &rails_text, &graph_text};

@@ -41,7 +41,7 @@ concept Geometry = requires(const G& g, Node node, typename G::Point point, cons
 ///
 /// point       the topology's own form of a position, in which hops are cheapest
 /// hops        links on a shortest route that the routing takes; 0 for a node to itself
-/// route       visits the links from a to b, in order; share < 1 where traffic is split over several ways. Shares sum
+/// route       visits the links from a to b, in order; share < 1 where traffic is split over several paths. Shares sum
 ///             up to the hops, or to more where the routing makes detours (Valiant's)
 /// adapts      optional: whether routes depend on the load. with_minimal_share(f) then routes the share f as an idle
 ///             network does, the rest over detours
@@ -68,7 +68,7 @@ concept Topology = requires(const T& t, Node node, typename T::Point point, Link
 
 /// One whose nodes have coordinates.
 ///
-/// grid         extents of the coordinates; wraps(axis) tells rings from lines
+/// grid         extents of the coordinates; wraps(axis) distinguishes rings from lines
 /// coordinates  of a node; nodes of one router share them
 template <class T>
 concept GridTopology = Topology<T> && requires(const T& t, Node node, std::uint32_t axis) {
@@ -77,7 +77,7 @@ concept GridTopology = Topology<T> && requires(const T& t, Node node, std::uint3
     { t.coordinates(node) } -> std::same_as<std::vector<std::uint32_t>>;
 };
 
-/// Optional answers: whether routes are always shortest ways (they are unless takes_shortest_routes() says no), and
+/// Optional answers: whether routes are always shortest (they are unless takes_shortest_routes() says no), and
 /// whether messages pass through a vertex (they do unless forwards(vertex) says no).
 template <Topology T>
 [[nodiscard]] bool takes_shortest_routes(const T& topology) {

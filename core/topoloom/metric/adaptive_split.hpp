@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How adaptive routing divides traffic between minimal routes and detours: as is best for the busiest link.
+// How adaptive routing divides traffic between minimal routes and detours: such that the busiest link carries least.
 #pragma once
 
 #include <span>

@@ -17,7 +17,7 @@ constexpr std::uint64_t max_visits = 20'000'000;  // of links by routes; a secon
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 /// All pairs send, and dimension-ordered routes load the links of an axis of k positions evenly: on a ring those are k/4
-/// apart, whichever way is shorter; on a line k/2 x k/2 pairs of them meet in the middle, each way.
+/// apart in the shorter direction; on a line k/2 x k/2 pairs of them meet in the middle, in each direction.
 template <std::size_t Width>
 double at_least(const BasicTorus<Width>& torus, const NodeHalves& halves) {
     const TorusSpec& spec = torus.spec();
@@ -29,7 +29,7 @@ double at_least(const BasicTorus<Width>& torus, const NodeHalves& halves) {
         if (extent == 1) continue;
         const auto k = static_cast<double>(extent);
         const auto middle = static_cast<double>(extent / 2) * static_cast<double>((extent + 1) / 2);
-        // A ring's pairs take both ways; middle is then what the distances to all others sum up to.
+        // A ring's pairs take both directions; middle is then what the distances to all others sum up to.
         const double load = spec.wrap[axis] ? nodes * nodes / k * middle / (2 * routers)
                                             : nodes * nodes / k * middle / routers;
         const auto [up, down] = spec.bandwidth[axis];
@@ -73,7 +73,7 @@ double at_least(const Dragonfly& network, const NodeHalves& halves) {
     return 2 * rate * static_cast<double>(halves.larger) * static_cast<double>(halves.smaller);
 }
 
-/// Partners send, over all ways up alike: the cables above a subtree carry what its nodes send at the most.
+/// Partners send, over all routes up alike: the cables above a subtree carry at most what its nodes send.
 template <class Spec>
 double at_least_upward(const Spec& spec, const std::vector<double>& cables, const NodeHalves& halves) {
     double rate = unlimited;
@@ -112,7 +112,7 @@ double at_least(const RailCluster& network, const NodeHalves& halves) {
     return 2 * rate * static_cast<double>(halves.smaller);
 }
 
-/// The routers that nodes hang on, with one of their nodes and how many these are.
+/// The routers with nodes, with one of their nodes and how many these are.
 struct Site {
     Node node;
     double nodes;

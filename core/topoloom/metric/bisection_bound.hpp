@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the links between two halves of a machine can carry at the least, however it is halved.
+// What the links between two halves of a machine carry at least, however it is halved.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct NodeHalves {
 /// Traffic that the network can carry proves it: where all pairs can exchange x bytes/s at once, 2 x larger x
 /// smaller of them cross; where every node can exchange x with a partner at once, whoever that is, 2 x smaller do.
 /// From formulas where there is one, else from the machine's routes; 0 where those are too many, beyond some
-/// 2,000 routers, or where failures leave nodes without a way between them. Leighton, Introduction to Parallel
+/// 2,000 routers, or where failures leave nodes without a route between them. Leighton, Introduction to Parallel
 /// Algorithms and Architectures, 1992, section 1.9.
 [[nodiscard]] BytesPerSecond bisection_at_least(const Machine& machine);
 

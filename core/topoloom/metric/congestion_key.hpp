@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// The busiest link decides; then how many are as busy; then hop-bytes, which tell the way where the others do not.
+/// The busiest link decides; then how many are as busy; then hop-bytes, which guide a search where the others do not.
 struct CongestionKey {
     double congestion = 0;             // max over links of bytes / bandwidth; or what another objective is
     std::size_t links_at_maximum = 0;  // 0 where nothing is sent between nodes

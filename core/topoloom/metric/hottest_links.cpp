@@ -61,7 +61,7 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
                                    const Judgement& judgement, std::size_t count, int threads) {
     require_placed(graph, machine, placement.slots());
     std::vector<HotLink> hot = most_congested(machine, judgement, count);
-    // Nearly all links that a route visits are not hot: a byte tells, and only the few others are looked up.
+    // Nearly all links that a route visits are not hot: a byte shows this, and only the few others are looked up.
     std::vector<char> is_hot(machine.link_count(), 0);
     std::vector<std::pair<Link, std::size_t>> index;
     for (std::size_t i = 0; i < hot.size(); ++i) {

@@ -69,8 +69,7 @@ template <class T>
 double LinkLoads<T>::max_background(const T& network, std::span<const double> background) {
     if (background.empty()) return 0;
     if (background.size() != network.link_count()) {
-        fail("the background speaks of ", background.size(), " links, but the machine has ",
-             network.link_count());
+        fail("the background has ", background.size(), " links, but the machine has ", network.link_count());
     }
     double most = 0;
     for (const double bytes : background) {

@@ -32,7 +32,7 @@ enum class Busy { links, links_and_nodes };
 /// background of bytes by link counts in every maximum; the grain is that of all bytes together, then.
 ///
 /// A change costs O(links of the routes that change). The busiest link is looked for when asked for, among the
-/// blocks of links that changed. Memory O(links + edges): 32 bytes an edge; 56 a link, on tori about 20.
+/// blocks of links that changed. Memory O(links + edges): 32 bytes per edge; 56 per link, about 20 on tori.
 template <class T>
 class LinkLoads {
    public:

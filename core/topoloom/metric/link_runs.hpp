@@ -54,7 +54,7 @@ struct LoadRun {
 
 /// In general every link is a line.
 ///
-/// all, background  what all messages together, and other traffic on any one link, add up to at the most
+/// all, background  the most that all messages together, and other traffic on any one link, add up to
 /// lines            one after the other; some of their positions may stand for no link
 /// place            of a link
 /// point            of a node, from which routes are cheapest
@@ -202,7 +202,7 @@ class LinkRuns<BasicTorus<Width>> {
             const std::int32_t y = b.at[k];
             if (x == y) continue;
             const std::uint32_t line = axis.first_line + a.line_from[k] + b.line_to[k];
-            // Without branches, which nobody could foresee.
+            // Without branches, which would be unpredictable.
             std::int32_t up = y - x;
             up += axis.ring & (up >> 31);
             const std::int32_t down = axis.ring - up;
@@ -224,7 +224,7 @@ class LinkRuns<BasicTorus<Width>> {
    private:
     struct Axis {
         std::uint32_t number;
-        std::int32_t ring;  // routers on a ring; on a line with two ends so many that nobody goes round
+        std::int32_t ring;         // routers on a ring; on a line with two ends so large that no route wraps
         std::uint32_t first_line;  // of those of the + links
         std::uint32_t lines;       // of each sign
     };

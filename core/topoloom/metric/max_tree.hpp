@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// Numbers from 0 up, all 0 at first. O(log count) a change, O(1) for the largest.
+/// Numbers from 0 up, all 0 at first. O(log count) per change, O(1) for the largest.
 class MaxTree {
    public:
     explicit MaxTree(std::size_t count) : leaves_(std::bit_ceil(std::max<std::size_t>(count, 1))) {

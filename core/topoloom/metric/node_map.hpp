@@ -15,7 +15,7 @@ struct NodeMap {
     Extents extents;
     /// leaving[d][i]: cells of node i whose successor along axis d, without wrap-around, is on another node.
     std::vector<std::vector<std::uint32_t>> leaving;
-    /// Rounds of a binomial tree along axis d that stay inside nodes on all lines: the first so many powers of two.
+    /// Rounds of a binomial tree along axis d that stay inside nodes on all lines, which are the first ones.
     std::vector<std::uint32_t> inner_rounds;
 
     /// The most messages that a node sends out of itself at once along an axis.

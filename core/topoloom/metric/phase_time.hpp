@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a phase takes beside its busiest link or node: the longest way, and what messages take to start.
+// What a phase takes beside its busiest link or node: the longest route, and what messages take to start.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +22,13 @@ namespace topoloom {
 /// split_rounds(). It takes as long as what is busiest needs once it is reached, and as its senders need to start all
 /// messages and see the last of them arrive:
 ///
-///     time = the longest of  rounds * (longest way + startup) + startups inside nodes / leaving messages + network
+///     time = the longest of  rounds * (longest route + startup) + startups inside nodes / leaving messages + network
 ///                            rounds * startup inside a node + memory
-///                            any sender(its startups + rounds * its longest way + its largest transfer)
-///                            any sender(its startups + rounds * its longest way)
+///                            any sender(its startups + rounds * its longest route + its largest transfer)
+///                            any sender(its startups + rounds * its longest route)
 ///                                + max(network / messages with which a sender leaves, memory / messages of a sender)
 ///
-/// A sender starts its messages one after the other, while those before them are on their way: a pipeline of two stages,
+/// A sender starts its messages one after the other, while those before them are in flight: a pipeline of two stages,
 /// which ends with the first message in the one and all in the other, or all in the one and the last in the other. After
 /// LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995), with o for every message, L for every round, and G for
 /// what is shared. The startups inside nodes are those of senders that also leave theirs: their cards wait for them.
@@ -97,7 +97,7 @@ class PhaseTime {
         std::int64_t number;
         bool leaves = false;
         double latency = 0;   // seconds, as is the next
-        double transfer = 0;  // of all, at the narrowest place on their way
+        double transfer = 0;  // of all, at the narrowest point of their route
     };
     struct Sender {
         std::size_t first = 0;  // of its messages

@@ -23,7 +23,7 @@ struct RankMessage {
 };
 
 /// The heaviest first, since if they do not fit in a new place, nothing else matters. Without messages of no bytes. 32
-/// bytes an edge.
+/// bytes per edge.
 class RankMessages {
    public:
     explicit RankMessages(const CommGraph& graph) : first_(graph.rank_count() + 1, 0) {

@@ -157,7 +157,7 @@ class Split {
         }
     }
 
-    /// The first vertex from `from` on, round the end, that may still move and is on side `wanted`.
+    /// The first vertex from `from` on, wrapping at the end, that may still move and is on side `wanted`.
     [[nodiscard]] Vertex unlocked_from(Vertex from, std::size_t wanted = 1) const {
         for (std::uint32_t i = from.value; i < from.value + graph_.size(); ++i) {
             const Vertex v{i < graph_.size() ? i : i - graph_.size()};
@@ -231,7 +231,7 @@ class Split {
     std::vector<Vertex> passed_over_;
     Capacity mass_{};
     std::int64_t cost_ = 0;
-    std::int64_t slack_ = 0;  // how far a side may overflow on the way to a better split
+    std::int64_t slack_ = 0;  // how far a side may overflow while it looks for a better split
     std::uint64_t work_ = 0;
 };
 

@@ -15,9 +15,9 @@ namespace topoloom {
 
 struct BisectionOptions {
     std::uint32_t starts = 4;  // first splits of the coarsest graph
-    std::uint32_t passes = 2;  // of refinement at every level, at the most
+    std::uint32_t passes = 2;  // of refinement at every level, at most
     std::uint32_t cycles = 0;  // how often the result is coarsened and refined again
-    /// A split in the order of the numbers is tried too if it cuts at most so many times as much; 0: however bad.
+    /// A split in the order of the numbers is tried too if it cuts at most this many times as much; 0: however bad.
     std::uint32_t order_limit = 0;
     std::uint32_t window = 0;  // of coarsening, see coarsen()
 };

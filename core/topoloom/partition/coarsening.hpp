@@ -18,9 +18,9 @@ struct Coarsening {
 
 /// Joins every vertex with the unjoined neighbor of the best rating weight^2 / (mass * mass) (Holtgrewe, Sanders,
 /// Schulz, IPDPS 2010, expansion*2), or where all neighbors are taken, with a small cluster beside it or with another
-/// vertex that prefers the same neighbor, so that stars shrink too. No cluster gets heavier than `max_mass`; where
+/// vertex that prefers the same neighbor, so that stars shrink too. No cluster becomes heavier than `max_mass`; where
 /// `label` is given, only vertices of one of these parts are joined. Isolated vertices are joined with each other.
-/// Vertices are visited at random; with a `window` at random among so many neighboring numbers after
+/// Vertices are visited at random; with a `window` at random among this many neighboring numbers after
 /// the other, so that large graphs whose numbers follow their structure are read in order. O(edges),
 /// partly on all threads.
 [[nodiscard]] Coarsening coarsen(const WeightedGraph& graph, std::int64_t max_mass, Rng rng,

@@ -13,7 +13,7 @@ namespace topoloom {
 /// Vertices are 0 .. size-1; the terminals, source and sink, are none of them. Used again and again without new memory.
 class FlowNetwork {
    public:
-    /// Forgets everything.
+    /// Clears the network.
     void reset(std::uint32_t vertices);
     /// What cutting v from the source costs more than cutting it from the sink; may be negative.
     void add_terminal(Vertex v, std::int64_t weight) { terminal_[v.value] += weight; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many choices between two ways each, whose costs depend on each other.
+// Many binary choices whose costs depend on each other.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace topoloom {
 /// Choices for all vertices: an edge costs its weight, which may be negative, if its ends choose differently, and a
 /// vertex its bias if it chooses 1; those of mass 0 have no choice but 0. Begins with all 0 and goes on from losing
 /// flips, too, as Kernighan and Lin did (Bell Syst. Tech. J. 49 (1970)): what has to turn as a whole mostly loses at
-/// first. O(edges log vertices) a pass.
+/// first. O(edges log vertices) per pass.
 class TwoWayChoices {
    public:
     TwoWayChoices(const WeightedGraph& graph, std::span<const std::int64_t> bias)

@@ -35,7 +35,7 @@ struct CommRows {
 
 /// A directed, weighted communication graph in compressed sparse rows: the edges of rank u are
 /// [first[u], first[u+1]), ascending by peer, one per peer. Messages of a rank to itself are kept apart,
-/// since no placement changes what they cost. Built once, then only read; 20 bytes an edge.
+/// since no placement changes what they cost. Built once, then only read; 20 bytes per edge.
 class CommGraph {
    public:
     CommGraph() : first_(1, 0) {}

@@ -19,7 +19,7 @@ void check(const Sharing& sharing, std::size_t slot_count) {
     if (sharing.capacity.empty()) return;
     if (sharing.capacity.size() != slot_count)
         fail("there are ", sharing.capacity.size(), " capacities for ", slot_count,
-             " slots; give one a slot");
+             " slots; give one per slot");
     for (std::size_t i = 0; i < slot_count; ++i) {
         if (!std::isfinite(sharing.capacity[i]) || sharing.capacity[i] < 0)
             fail("capacity ", i, " is ", sharing.capacity[i], "; capacities must be finite and not negative");
@@ -79,7 +79,7 @@ Capacity::Capacity(const CommGraph& graph, const Allocation& allocation, const S
     const std::int64_t held = std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0});
     if (held < mass)
         fail("the ranks have a load of ", total, " in all, but the capacities add up to ",
-             static_cast<double>(held) / scale, whole ? ", rounded down as all loads are whole" : "");
+             static_cast<double>(held) / scale, whole ? ", rounded down as all loads are integers" : "");
     if (heaviest > largest) fail("a rank has load ", heaviest, ", but the largest capacity is ", largest);
 }
 

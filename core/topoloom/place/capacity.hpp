@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// What the caller says about sharing slots. Nothing: one rank a slot.
+/// What the caller says about sharing slots. Nothing: one rank per slot.
 struct Sharing {
     /// Where ranks outnumber slots, a slot may hold (1 + imbalance) times its share of the load.
     std::optional<double> imbalance = std::nullopt;
@@ -26,7 +26,7 @@ struct Sharing {
 class Capacity {
    public:
     /// Throws Error, saying what to do, when there are no ranks, when they cannot fit, and for an imbalance or
-    /// capacities that are not finite and >= 0 or not one a slot.
+    /// capacities that are not finite and >= 0 or not one per slot.
     Capacity(const CommGraph& graph, const Allocation& allocation, const Sharing& sharing);
 
     /// No slot takes more than one rank, whatever its load.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Entries of the registry, made from a mapper's function: its parameters tell its kind and its options.
+// Entries of the registry, made from a mapper's function: its parameters determine its kind and its options.
 #pragma once
 
 #include <string_view>

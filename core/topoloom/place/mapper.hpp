@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mappers: constructors that make a placement, improvers that better one, and chains of them by name.
+// Mappers: constructors that make a placement, improvers of one, and chains of them by name.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace topoloom {
 
-/// Makes a placement from nothing. When the meter runs out it finishes in the cheapest way.
+/// Makes a placement from nothing. When the meter runs out it finishes as cheaply as it can.
 using Construct = std::function<Placement(const Problem&, Meter&)>;
-/// Returns a placement that is never worse; the given one at the least.
+/// Returns a placement that is never worse: at least the given one.
 using Improve = std::function<Placement(const Problem&, Placement, Meter&)>;
 
 /// What a mapper can place: ranks alone on their slots, ranks that share slots, or both.

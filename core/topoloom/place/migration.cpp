@@ -8,7 +8,7 @@ namespace topoloom {
 std::int64_t migration_cost(const Migration& migration, const Machine& machine,
                             std::span<const Slot> slot_of_rank) {
     if (migration.from.size() != slot_of_rank.size()) {
-        fail("there are ", slot_of_rank.size(), " ranks, but the earlier placement speaks of ",
+        fail("there are ", slot_of_rank.size(), " ranks, but the earlier placement has ",
              migration.from.size());
     }
     std::int64_t hops = 0;

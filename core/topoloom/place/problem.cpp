@@ -16,7 +16,7 @@ namespace topoloom {
 namespace {
 
 /// What searches keep at most beside the pattern: its symmetric graph, copies of it that are divided or coarser, and
-/// the state of every rank. We measured 55 to 100 bytes an edge.
+/// the state of every rank. We measured 55 to 100 bytes per edge.
 void require_search_memory(const CommGraph& graph) {
     constexpr double bytes_per_edge = 100;
     constexpr double bytes_per_rank = 300;
@@ -62,14 +62,14 @@ Problem Problem::with_migration(Migration migration) const {
         }
     }
     if (migration.from.size() != rank_count()) {
-        fail("the earlier placement speaks of ", migration.from.size(), " ranks, but the pattern has ",
+        fail("the earlier placement has ", migration.from.size(), " ranks, but the pattern has ",
              rank_count());
     }
     const std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
     const auto moves = static_cast<std::int64_t>(rank_count() * std::size_t{machine().max_distance()});
     if (migration.bytes_per_rank.value < 0 || (moves > 0 && migration.bytes_per_rank.value > most / moves))
         fail("the migration cost is ", migration.bytes_per_rank.value,
-             " bytes a rank; it must not be negative, nor so large that moving all ranks exceeds 2^62 "
+             " bytes per rank; it must not be negative, nor so large that moving all ranks exceeds 2^62 "
              "hop-bytes");
     Problem other = *this;
     other.migration_ = std::make_shared<const Migration>(std::move(migration));

@@ -13,7 +13,8 @@
 
 namespace topoloom {
 
-/// Up to so many ranks whole searches run side by side; beyond, one search uses all cores and looks less far around.
+/// Up to this number of ranks whole searches run side by side; beyond, one search uses all cores and looks less far
+/// around.
 inline constexpr std::size_t max_ranks_side_by_side = 20'000;
 
 /// Calls search(i, meter) for every i below count. Each has an equal share of the work that is left, so results do not

@@ -19,10 +19,10 @@ namespace topoloom {
 class DualAscent {
    public:
     using Cost = std::int32_t;
-    /// Larger costs count as this; less where a rank has so many partners that sums would not fit.
+    /// Larger costs count as this; less where a rank has too many partners for sums to fit.
     static constexpr Cost max_cost = 1 << 24;
 
-    /// At least as many slots as ranks, and nothing costs anything yet; memory for so many pairs of ranks.
+    /// At least as many slots as ranks, and nothing costs anything yet; memory for `pairs` pairs of ranks.
     DualAscent(std::uint32_t ranks, std::uint32_t slots, std::size_t pairs);
 
     /// cost(j, l) for rank i on slot j and rank k on slot l. Every pair at most once.
@@ -87,8 +87,8 @@ class DualAscent {
     std::vector<Cost> singles_;
     std::vector<std::vector<Partner>> partners_;  // by rank
     std::vector<Cost> blocks_;
-    std::vector<Cost>
-        cube_;  // costs of one rank with its partners: by partner, own slot, slot of the partner
+    /// Costs of one rank with its partners: by partner, own slot, slot of the partner.
+    std::vector<Cost> cube_;
     std::vector<Worker> workers_;
     std::vector<Cost> scratch_;
 };
@@ -97,10 +97,10 @@ class DualAscent {
 struct CostScale {
     std::int64_t factor = 1;
     std::int64_t divisor = 1;
-    /// For costs that add up to `total` at the most, of ranks with up to `partners` partners.
+    /// For costs that add up to at most `total`, of ranks with up to `partners` partners.
     CostScale(std::int64_t total, std::size_t partners);
     [[nodiscard]] std::int64_t down(std::int64_t cost) const { return cost * factor / divisor; }
-    /// What the cost is at the least.
+    /// What the cost is at least.
     [[nodiscard]] std::int64_t up(std::int64_t scaled) const {
         return (scaled + factor - 1) / factor * divisor;
     }

@@ -9,7 +9,7 @@ namespace topoloom {
 
 struct Eigenvalues {
     std::vector<double> values;  // ascending
-    /// No value is further from the true one than this, for what rounding adds up to at the most: backward errors of
+    /// No value is further from the true one than this, for what rounding adds up to at most: backward errors of
     /// Householder's reduction and of the QL iteration (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
     /// theorem 19.10 and section 19.6), each order^2 roundings of the Frobenius norm, with 16 for what they call a small
     /// constant; then Weyl's theorem.

@@ -35,7 +35,7 @@ Cost LinearAssignment<Cost>::solve(std::span<const Cost* const> rows, std::size_
     order_.resize(columns);
     free_.resize(rows.size());
     std::iota(free_.begin(), free_.end(), 0U);
-    // Two passes settle most rows; a third seldom pays.
+    // Two passes settle most rows; a third rarely pays.
     if (columns > 1) {
         reduce_rows();
         reduce_rows();
@@ -50,7 +50,7 @@ Cost LinearAssignment<Cost>::solve(std::span<const Cost* const> rows, std::size_
     return value;
 }
 
-/// Every free row bids for its cheapest column until that is no cheaper than its second best, and takes it from whoever
+/// Every free row bids for its cheapest column until that costs no less than its second best, and takes it from whoever
 /// had it. Only prices of columns that are and stay taken fall, as prices of free columns must be 0.
 template <class Cost>
 void LinearAssignment<Cost>::reduce_rows() {
@@ -97,7 +97,7 @@ void LinearAssignment<Cost>::augment(std::uint32_t row) {
         before_[j] = row;
     }
     std::uint32_t done = 0;     // order_[0 .. done): left behind
-    std::uint32_t nearest = 0;  // order_[done .. nearest): at the least distance
+    std::uint32_t nearest = 0;  // order_[done .. nearest): at the smallest distance
     std::uint32_t scanned = 0;  // columns whose row has been followed
     Cost least = 0;
     std::uint32_t end = no_index;

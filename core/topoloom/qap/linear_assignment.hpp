@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The linear assignment problem: a column of its own for every row, at the least total cost.
+// The linear assignment problem: a column of its own for every row, at the lowest total cost.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ class LinearAssignment {
     std::vector<std::uint32_t> free_, still_free_;  // rows without a column
     std::vector<Cost> distance_;                    // of columns from the row that a path begins at
     std::vector<std::uint32_t> before_;             // the row from which a column is reached
-    std::vector<std::uint32_t> order_;              // columns: done, at the least distance, others
+    std::vector<std::uint32_t> order_;              // columns: done, at the smallest distance, others
     std::vector<const Cost*> row_starts_;
 };
 

@@ -109,7 +109,7 @@ class QapMoves {
     Permutation p_;
     std::vector<std::size_t> offset_;  // of row i, which has the exchanges with j < i
     std::vector<T> delta_, sign_;
-    std::vector<T> until_by_item_, until_by_location_;  // class x class, both ways round
+    std::vector<T> until_by_item_, until_by_location_;  // class x class, in both orders
     std::vector<std::uint32_t> location_class_;         // location class of each item's location
     std::vector<T> x_, y_, xt_, yt_, x_at_, sum_a_, sum_b_;
     std::vector<T> here_;  // what each item costs where it is; asymmetric only

@@ -53,7 +53,7 @@ class QapPool {
 
 [[nodiscard]] Permutation random_assignment(std::size_t order, Rng& rng);
 
-/// Moves `items` random items round in a cycle.
+/// Moves `items` random items in a cycle.
 [[nodiscard]] Permutation shaken(Permutation p, std::size_t items, Rng& rng);
 
 }  // namespace topoloom

@@ -65,8 +65,8 @@ class Memetic {
 
     QapResult run(Meter& meter) {
         const std::uint64_t pairs = qap_.order() * (qap_.order() - 1) / 2;
-        const std::uint64_t cost =
-            pairs + 16 * qap_.order();  // of an iteration, with what is not a loop over pairs
+        // Of an iteration, including what is not a loop over pairs.
+        const std::uint64_t cost = pairs + 16 * qap_.order();
         std::uint64_t left = options_.iterations;
         std::uint64_t work = min_work_per_round;
         meter.spend(0);

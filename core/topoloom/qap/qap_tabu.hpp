@@ -12,7 +12,7 @@ namespace topoloom {
 
 /// Always performs the best exchange that is not tabu; an exchange is tabu while both items return to locations that
 /// they left lately, unless it leads to the best value so far (Taillard, Parallel Computing 17, 1991). How long an item
-/// may not return is drawn anew each time, mostly short and seldom long: 8 * order * u^3 iterations for u drawn from
+/// may not return is drawn anew each time, mostly short and rarely long: 8 * order * u^3 iterations for u drawn from
 /// [0, 1), as in Taillard's later version; shorter where there are many twins, whose exchanges are left out. One iteration looks at all order^2 / 2 exchanges.
 class QapTabu {
    public:
@@ -20,9 +20,9 @@ class QapTabu {
 
     /// Begins anew at an assignment. Costs about as much as order / 4 iterations.
     virtual void start(Permutation p, Rng rng) = 0;
-    /// Goes on for so many iterations.
+    /// Goes on for this number of iterations.
     virtual void run(std::uint64_t iterations) = 0;
-    /// Performs the best exchange while that improves, at most so many; true when none improves any more.
+    /// Performs the best exchange while that improves, at most this number of times; true when none improves any more.
     virtual bool descend(std::uint64_t exchanges) = 0;
 
     /// The best assignment since start(), and its value in the form.

@@ -14,7 +14,7 @@
 
 namespace topoloom {
 
-/// As in MPI. An all-to-all is personalised: a block of its own for every pair. Many-to-many is an all-to-all, and its
+/// As in MPI. An all-to-all is personalized: a block of its own for every pair. Many-to-many is an all-to-all, and its
 /// multicast an all-gather, among those who want it.
 enum class Operation {
     broadcast,
@@ -34,10 +34,10 @@ enum class Operation {
 
 /// As on the command line: all-gather.
 [[nodiscard]] std::string_view operation_name(Operation operation);
-/// Throws Error for what is no operation, and names those that are.
+/// Throws Error that names all operations if it is none of them.
 [[nodiscard]] Operation parse_operation(std::string_view name);
 
-/// How bytes are cut in pieces that they do not fill evenly.
+/// How bytes are cut into pieces that they do not fill evenly.
 enum class Cut : std::uint8_t {
     even,        ///< the first pieces have one byte more
     last,        ///< the last piece has the rest, too
@@ -46,19 +46,19 @@ enum class Cut : std::uint8_t {
 
 /// Data in numbered blocks.
 ///   broadcast, reduce, all-reduce     `bytes` in all, cut in `pieces`: block b is a piece
-///   scatter, gather, all-gather       `bytes` a rank: block b goes to or comes from rank b
-///   reduce-scatter                    `bytes` a rank: block b is summed up on rank b
-///   the last two in one piece a rank  `bytes` in all, cut evenly
+///   scatter, gather, all-gather       `bytes` per rank: block b goes to or comes from rank b
+///   reduce-scatter                    `bytes` per rank: block b is summed up on rank b
+///   the last two in a piece per rank  `bytes` in all, cut evenly
 ///   scan, exscan                      one block, to which all ranks add: rank r needs the shares of ranks 0 .. r, or r - 1,
-///                                     and tells those that come from below apart
-///   all-to-all                        `bytes` a pair: block o * ranks + t goes from rank o to rank t
+///                                     and distinguishes those that come from below
+///   all-to-all                        `bytes` per pair: block o * ranks + t goes from rank o to rank t
 ///   many-to-many                      the same of the pairs of a demand, and its bytes
 ///   many-to-many-multicast            block b goes from rank b to all who want it; others may have it as well
 ///   barrier                           one block without bytes, to which all ranks add, some of them twice
 class Collective {
    public:
     /// Throws Error for no ranks or 2^31 and more, bytes < 0, more than 2^62 bytes on one rank, bytes in a barrier, a root
-    /// that is no rank, and pieces where there is nothing to cut, none of them, or more than 2^31.
+    /// that is not a rank, and pieces where there is nothing to cut, none of them, or more than 2^31.
     Collective(Operation operation, std::size_t ranks, Bytes bytes, Rank root = Rank{0},
                std::uint64_t pieces = 1, Cut cut = Cut::even);
     /// Many-to-many or its multicast. Throws Error for another operation.
@@ -93,7 +93,7 @@ class Collective {
                : operation_ == Operation::exscan ? rank.value
                                                  : ranks_;
     }
-    /// Of so many blocks from the first on.
+    /// Of this number of blocks from the first on.
     [[nodiscard]] Bytes bytes_of(std::uint64_t first, std::uint64_t count = 1) const {
         if (demand_ != nullptr) return demanded_bytes(first, count);
         if (pieces_ == 1) return bytes_ * static_cast<std::int64_t>(count);
@@ -112,7 +112,7 @@ class Collective {
         return shifted(rank, ranks_ - root_.value).value;
     }
     [[nodiscard]] Rank at(std::size_t position) const { return shifted(root_, position); }
-    /// The rank so many further, round the end; by < 2^32.
+    /// The rank `by` further, wrapping at the end; by < 2^32.
     [[nodiscard]] Rank shifted(Rank rank, std::size_t by) const {
         const std::size_t to = rank.value + by;
         return Rank{to < ranks_ ? to : to < 2 * ranks_ ? to - ranks_ : to % ranks_};

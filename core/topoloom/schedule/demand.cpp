@@ -15,7 +15,8 @@ Demand::Demand(std::size_t ranks, std::size_t degree, Bytes bytes)
         fail("many-to-many: ", degree, " partners of each of ", ranks, " ranks; there are 0 to ", ranks - 1);
     constexpr std::int64_t most = std::int64_t{1} << 62;
     if (bytes.value < 0 || bytes.value > most / static_cast<std::int64_t>(ranks))
-        fail("many-to-many: ", bytes.value, " bytes a pair; there must be 0 or more, at most 2^62 a rank");
+        fail("many-to-many: ", bytes.value,
+             " bytes per pair; there must be 0 or more, at most 2^62 per rank");
 }
 
 Demand::Demand(CommGraph graph) : ranks_(graph.rank_count()), targets_(std::move(graph)) {
@@ -47,7 +48,7 @@ Bytes Demand::bytes(Rank origin, Rank target) const {
 Demand::Wanted Demand::wanted(Rank origin, const EveryNth& targets) const {
     Wanted found;
     if (regular()) {
-        const std::size_t end = origin.value + degree_ + 1;  // round the end, perhaps
+        const std::size_t end = origin.value + degree_ + 1;  // may wrap at the end
         found.by = targets.below(std::min(end, ranks_)) - targets.below(origin.value + 1) +
                    (end > ranks_ ? targets.below(end - ranks_) : 0);
         found.bytes = bytes_ * static_cast<std::int64_t>(found.by);

@@ -24,8 +24,8 @@ struct EveryNth {
 /// Either regular, and then it needs no memory, or a graph. Nobody wants data of its own.
 class Demand {
    public:
-    /// Each of the next `degree` ranks, round the end, wants `bytes` of a rank. Throws Error for no ranks, a degree of so
-    /// many ranks or more, bytes < 0, and more than 2^62 bytes on a rank.
+    /// Each of the next `degree` ranks, wrapping at the end, wants `bytes` of a rank. Throws Error for no ranks, a
+    /// degree that is not below the number of ranks, bytes < 0, and more than 2^62 bytes on a rank.
     Demand(std::size_t ranks, std::size_t degree, Bytes bytes);
     /// Where edge u -> v has b bytes, v wants b bytes of u. Throws Error for no ranks. Memory: the graph twice.
     explicit Demand(CommGraph graph);

@@ -29,7 +29,7 @@ enum class Transfer { copy, move, combine };
 /// rank sends in all of them, in parts that add up to it.
 /// Where few ranks send in a round, senders(round, visit) calls visit(rank) for all that do, each once.
 /// A round begins when the messages of the round before have arrived. Where instead they are sent close behind these along
-/// the same way, and arrive a gap after them, pipelined(round) is true.
+/// the same route, and arrive a gap after them, pipelined(round) is true.
 template <class S>
 concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*message)(Rank, Bytes),
                             void (*block)(std::uint64_t), void (*who)(Rank)) {

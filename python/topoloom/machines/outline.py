@@ -3,7 +3,7 @@
 
 Thus::
 
-74 groups, each joined to all others, 9 global links a router
+74 groups, each joined to all others, 9 global links per router
 └─ 32 routers, all joined
    └─ 4 nodes
       └─ 8 x 8 slots

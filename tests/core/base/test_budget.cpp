@@ -27,7 +27,7 @@ TEST_CASE("no seconds left ends a search at its first look at the clock") {
     CHECK_FALSE(meter.spend(1));
 }
 
-TEST_CASE("the caller is told the work done and can end a search") {
+TEST_CASE("the caller learns the work done and can end a search") {
     std::uint64_t told = 0;
     Budget budget;
     budget.keep_going = [&](std::uint64_t done) {

@@ -45,7 +45,7 @@ TEST_CASE("an option with choices takes the number of the word") {
     CHECK(read_options<Cooking>("cook", {{"way", "steam"}, {"minutes", "60"}}).minutes == 60);
 }
 
-TEST_CASE("a word that is no choice is refused, with the nearest one and all there are") {
+TEST_CASE("a word that is not a choice is refused, with the nearest one and all there are") {
     CHECK_THROWS_WITH_AS(
         (void)read_options<Cooking>("cook", {{"way", "raost"}}),
         "no value of option way of cook 'raost' (did you mean 'roast'?); there are: boil, roast, steam",

@@ -61,7 +61,7 @@ class Searched {
 
     using Ways = std::vector<std::vector<Link>>;
 
-    /// All shortest ways over one global link, into the group of `to` or as far as `to` itself.
+    /// All shortest routes over one global link, into the group of `to` or as far as `to` itself.
     Ways minimal(std::uint32_t from, std::uint32_t to, bool as_far_as_router) const {
         if (from / in_group_ == to / in_group_) return {local(from, to)};
         Ways ways;
@@ -142,7 +142,7 @@ const std::vector<std::string> shapes{
 }  // namespace
 
 TEST_CASE("a canonical dragonfly has the published counts") {
-    // Kim et al. 2008: with h global links a router, p = h nodes, a = 2h routers, a h + 1 groups.
+    // Kim et al. 2008: with h global links per router, p = h nodes, a = 2h routers, a h + 1 groups.
     for (const std::uint32_t h : {1U, 2U, 3U}) {
         CAPTURE(h);
         const std::uint32_t a = 2 * h;
@@ -295,9 +295,10 @@ TEST_CASE("links are named after the routers that they join") {
 }
 
 TEST_CASE("a dragonfly describes itself") {
-    CHECK(make_machine("dragonfly:9x4").describe() == "9x4 dragonfly, 2 global links a router");
+    CHECK(make_machine("dragonfly:9x4").describe() == "9x4 dragonfly, 2 global links per router");
     CHECK(make_machine("dragonfly:6x6x16,nodes=4,global=10,arrangement=palmtree,routing=ugal").describe() ==
-          "6x6x16 dragonfly, 4 nodes a router, 10 global links a router, palmtree arrangement, UGAL routing");
+          "6x6x16 dragonfly, 4 nodes per router, 10 global links per router, palmtree arrangement, UGAL "
+          "routing");
     CHECK(make_machine("dragonfly:1x4,routing=valiant").describe() == "1x4 dragonfly, Valiant routing");
 }
 
@@ -313,7 +314,7 @@ TEST_CASE("what cannot be a dragonfly is refused") {
     refuses("dragonfly:4x2x0", "a group of a dragonfly has at least 1 router");
     refuses("dragonfly:9x4,nodes=0", "a dragonfly needs at least 1 node per router");
     refuses("dragonfly:9x4,global=1",
-            "9 groups need 8 global ports each, but 4 routers with 1 have only 4; give more global links a "
+            "9 groups need 8 global ports each, but 4 routers with 1 have only 4; give more global links per "
             "router");
     refuses("dragonfly:9x4,global=2,arrangement=direct", "9 groups need 9 global ports each");
     refuses("dragonfly:2x4,global=0", "2 groups need 1 global ports each");
@@ -323,7 +324,7 @@ TEST_CASE("what cannot be a dragonfly is refused") {
     refuses("dragonfly:9x4,bandwidth.row=1GB/s", "expected local or global at column 25");
     refuses("dragonfly:9x4x4,latency.x=1us", "expected local, row, column or global at column 25");
     refuses("dragonfly:9x4,rows=2", "no option of dragonfly 'rows'");
-    refuses("dragonfly:9x4,up", "expected an option as key=value at column 15");
+    refuses("dragonfly:9x4,up", "expected an option of the form key=value at column 15");
     refuses("dragonfly:65536x65536", "more than 2^31 nodes");
     refuses("dragonfly:4294967295x4294967295x4294967295", "more than 2^31 nodes");
     refuses("dragonfly:1x2000000000", "the machine has");

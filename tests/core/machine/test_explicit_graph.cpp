@@ -21,7 +21,7 @@ using Stops = std::vector<std::uint32_t>;
 
 }  // namespace
 
-TEST_CASE("a ring of nodes routes the shorter way, ties to the lower neighbor") {
+TEST_CASE("a ring of nodes takes the shorter direction, ties to the lower neighbor") {
     const Machine machine = make_machine("graph:4:0-1,1-2,2-3,3-0");
     CHECK(stops(machine, Node{0}, Node{3}) == Stops{0, 3});
     CHECK(stops(machine, Node{0}, Node{2}) == Stops{0, 1, 2});
@@ -36,13 +36,13 @@ TEST_CASE("nodes on a switch are two links apart") {
     CHECK(stops(machine, Node{0}, Node{2}) == Stops{0, 3, 2});
 }
 
-TEST_CASE("one-way links make the way back longer") {
+TEST_CASE("one-way links make the route back longer") {
     const Machine machine = make_machine("graph:4:0>1,1>2,2>3,3>0");
     CHECK(machine.hops(Node{0}, Node{1}) == 1);
     CHECK(machine.hops(Node{1}, Node{0}) == 3);
 }
 
-TEST_CASE("given routes are taken, other pairs take the shortest way") {
+TEST_CASE("given routes are taken, other pairs take a shortest route") {
     const Machine machine = make_machine("graph:4:0-1,1-2,2-3,3-0,route=0>3>2>1");
     CHECK(stops(machine, Node{0}, Node{1}) == Stops{0, 3, 2, 1});
     CHECK(machine.hops(Node{0}, Node{1}) == 3);

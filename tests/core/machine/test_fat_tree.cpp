@@ -67,7 +67,7 @@ std::string complaint(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("k-ary n-trees have k^n nodes and n k^(n-1) switches of k ports each way") {
+TEST_CASE("k-ary n-trees have k^n nodes and n k^(n-1) switches of k ports in each direction") {
     const auto counts = [](const std::string& text) {
         const FatTree tree = fat_tree(text);
         return std::pair(tree.node_count(), tree.switch_count());
@@ -78,8 +78,8 @@ TEST_CASE("k-ary n-trees have k^n nodes and n k^(n-1) switches of k ports each w
 }
 
 TEST_CASE("a k-ary n-tree joins switches whose words agree except possibly in one digit") {
-    // Switch (w, l), w in {0..k-1}^(n-1), is joined to (w', l + 1) where they agree but for digit n-2-l; node p hangs on
-    // (p without its last digit, 0).
+    // Switch (w, l), w in {0..k-1}^(n-1), is joined to (w', l + 1) where they agree but for digit n-2-l; node p is
+    // attached to (p without its last digit, 0).
     const std::uint32_t k = 3;
     const FatTree tree = fat_tree("fattree:3:3:3");
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> joined;

@@ -79,9 +79,9 @@ TEST_CASE("a host link takes the latency of all links, or its own") {
 }
 
 TEST_CASE("a machine says how many cards its nodes have, and where hosts are free") {
-    CHECK(make_machine("torus:4x4,nodes=2").describe() == "4x4 torus, 2 nodes a router");
+    CHECK(make_machine("torus:4x4,nodes=2").describe() == "4x4 torus, 2 nodes per router");
     CHECK(make_machine("hyperx:4x4,nodes=2,hosts=free").describe() ==
-          "4x4 HyperX, 2 nodes a router, hosts free");
+          "4x4 HyperX, 2 nodes per router, hosts free");
     CHECK(make_machine("hyperx:4x4,cards=4").describe() == "4x4 HyperX, 4 network cards per node");
     CHECK(make_machine("torus:4x4,cards=2").describe() == "4x4 torus, 2 network cards per node");
 }
@@ -92,7 +92,7 @@ TEST_CASE("more nodes and routers than can be told apart are refused") {
           "machine 'hyperx:2,nodes=1073741823': the machine has more than 2^31 nodes and routers");
 }
 
-TEST_CASE("slots count the host links on their way, weighed as hops") {
+TEST_CASE("slots count the host links on their route, weighed as hops") {
     const Machine machine = make_machine("hyperx:4,nodes=2+node:2,distance=5:10,port=0:3");
     CHECK(machine.inside().hop_weight == 10);
     CHECK(machine.distance(Slot{0}, Slot{1}) == 5);

@@ -99,12 +99,12 @@ TEST_CASE("the average distance of a HyperX is the sum over axes of 1 - 1 / exte
 TEST_CASE("flattened butterflies of k^n nodes have routers of n (k - 1) + 1 ports (Kim, Dally, Abts 2007)") {
     const Machine line = make_machine("hyperx:32,nodes=32");
     CHECK(line.node_count() == 32 * 32);
-    CHECK((line.link_count() - line.node_count()) / 32 ==
-          2 * 31 + 1);  // one of two host links leaves a router
+    // One of two host links leaves a router.
+    CHECK((line.link_count() - line.node_count()) / 32 == 2 * 31 + 1);
     const Machine cube = make_machine("hyperx:8x8x8,nodes=8");
     CHECK(cube.node_count() == 8 * 8 * 8 * 8);
     CHECK((cube.link_count() - cube.node_count()) / 512 == 4 * 7 + 1);
-    CHECK(cube.describe() == "8x8x8 HyperX, 8 nodes a router");
+    CHECK(cube.describe() == "8x8x8 HyperX, 8 nodes per router");
 }
 
 TEST_CASE("a hypercube joins routers whose numbers differ in one bit, and halves across N / 2 links") {
@@ -123,7 +123,7 @@ TEST_CASE("a hypercube joins routers whose numbers differ in one bit, and halves
     });
 }
 
-TEST_CASE("a hypercube routes as the mesh of two routers an axis, over the same routers") {
+TEST_CASE("a hypercube routes as the mesh of two routers per axis, over the same routers") {
     const Machine cube = make_machine("hypercube:5,order=3:1:4:0:2");
     const Machine mesh = make_machine("mesh:2x2x2x2x2,order=3:1:4:0:2");
     const auto visited = [](const Machine& machine, Node a, Node b) {

@@ -21,7 +21,7 @@ void join(Ends& ends, std::uint32_t a, std::uint32_t b) {
     ++ends[{b, a}];
 }
 
-/// One link each way between every router and the next one along every axis.
+/// One link in each direction between every router and the next one along every axis.
 template <std::size_t Width>
 Ends expected_ends(const BasicTorus<Width>& torus) {
     const std::vector<std::uint32_t>& size = torus.spec().size;
@@ -160,8 +160,8 @@ Ends expected_ends(const Dragonfly& dragonfly) {
         }
         return groups;
     };
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>>
-        routers;  // of a group, to a group
+    // Of one group towards another.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> routers;
     for (std::uint32_t g = 0; g < spec.groups && spec.groups > 1; ++g) {
         const std::vector<std::uint32_t> groups = turn(g);
         for (std::uint32_t port = 0; port < in_group * *spec.global_links; ++port) {

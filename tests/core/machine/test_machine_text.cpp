@@ -58,7 +58,7 @@ TEST_CASE("wrap opens some rings of a torus") {
     CHECK(make_machine("torus:4x5x6,wrap=010").wraps() == std::vector<bool>{false, true, false});
 }
 
-TEST_CASE("the machine with two nodes a router and slow y links has 6528 nodes") {
+TEST_CASE("the machine with two nodes per router and slow y links has 6528 nodes") {
     const Machine machine = make_machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half");
     CHECK(machine.node_count() == 6528);
     CHECK(machine.link_count() + 2 * 6528 ==
@@ -94,7 +94,7 @@ TEST_CASE("levels inside a node have distances, and the network a weight") {
     CHECK(plain.slot_count() == 384);
     CHECK(plain.distance(Slot{0}, Slot{23}) == 0);
     CHECK(plain.distance(Slot{0}, Slot{24}) == 1);
-    CHECK(plain.describe() == "4x4 torus; 24 slots a node");
+    CHECK(plain.describe() == "4x4 torus; 24 slots per node");
 
     const Machine near_far = make_machine("torus:4x4+node:12:2,distance=1:3");
     CHECK(near_far.distance(Slot{0}, Slot{0}) == 0);
@@ -113,7 +113,7 @@ TEST_CASE("levels inside a node have distances, and the network a weight") {
     CHECK(weighted.max_distance() == 500);
 }
 
-TEST_CASE("between nodes, but not inside, the ways between both slots and their network ports count") {
+TEST_CASE("between nodes, but not inside, the paths between both slots and their network ports count") {
     const Machine machine = make_machine("torus:4x4,nodes=2,hosts=free+node:2:4,distance=1:2:10,port=0:3");
     CHECK(machine.distance(Slot{3}, Slot{4}) == 2);
     CHECK(machine.distance(Slot{6}, Slot{7}) == 1);
@@ -198,8 +198,8 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
         {"torus:4x4.5", "expected a number at column 9"},
         {"torus:nan", "expected a number at column 7"},
         {"torus:99999999999", "this number is too large at column 7"},
-        {"torus:4x4,", "expected an option as key=value at column 11"},
-        {"torus:4x4,nodes", "expected an option as key=value at column 11"},
+        {"torus:4x4,", "expected an option of the form key=value at column 11"},
+        {"torus:4x4,nodes", "expected an option of the form key=value at column 11"},
         {"torus:4x4,nodes=", "expected a number at column 17"},
         {"torus:4x4,nodes=2,nodes=2", "'nodes' is given twice; at column 19"},
         {"torus:4x4,order=0:x", "expected a number at column 19"},
@@ -225,11 +225,11 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
          "no option of tree 'distanze' (did you mean 'distance'?); there are: distance, bandwidth, latency; "
          "at column 10"},
         {"tree:4::8", "expected a number at column 8"},
-        {"tree:4:8,1:10", "expected an option as key=value at column 10"},
+        {"tree:4:8,1:10", "expected an option of the form key=value at column 10"},
         {"graph:", "expected a number at column 7"},
         {"graph:x:0-1", "expected a number at column 7"},
-        {"graph:2:01", "expected a link as 0-1 or 0>1 at column 9"},
-        {"graph:2:0-1,", "expected a link as 0-1 or 0>1 at column 13"},
+        {"graph:2:01", "expected a link such as 0-1 or 0>1 at column 9"},
+        {"graph:2:0-1,", "expected a link such as 0-1 or 0>1 at column 13"},
         {"graph:2:0-1@fast", "cannot read bandwidth 'fast': expected a number and a unit; at column 13"},
         {"graph:2:0-1,route=", "expected numbers separated by '>' at column 19"},
         {"torus:4x4+node:", "expected numbers separated by ':' at column 16"},
@@ -280,9 +280,9 @@ TEST_CASE("machines that cannot be are refused by name") {
          "distances of the machine exceed 2^31; use smaller weights"},
         {"torus:4x4+node:2,port=4000000000", "distances of the machine exceed 2^31; use smaller weights"},
         {"torus:4x4+node:2:2,port=0:1:2",
-         "there are 4 slots a node and 3 port costs; give one cost for each of equal runs of slots"},
+         "there are 4 slots per node and 3 port costs; give one cost for each of equal runs of slots"},
         {"torus:4x4+node:2,port=0:0:1:1",
-         "there are 2 slots a node and 4 port costs; give one cost for each of equal runs of slots"},
+         "there are 2 slots per node and 4 port costs; give one cost for each of equal runs of slots"},
         {"torus:4x4+node:0", "level 1 has arity 0; a group has at least one member"},
         {"torus:1024x1024+node:4096", "the machine has more than 2^31 slots"},
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What machines do not say of themselves: weights that keep nodes together, and speeds, assumed and told.
+// What machines do not say of themselves: weights that keep nodes together, and speeds, assumed and reported.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -108,7 +108,7 @@ TEST_CASE("a machine that says how fast some links are, and nothing of others, i
     }
 }
 
-TEST_CASE("what is not said of nodes is assumed, where times have a meaning, and told") {
+TEST_CASE("what is not said of nodes is assumed, where times have a meaning, and reported") {
     const Machine silent = make_machine("hyperx:4,bandwidth=10GB/s+node:4");
     CHECK(silent.speeds().startup == Seconds{0.5e-6});
     CHECK(silent.speeds().latency == Seconds{0.5e-6});
@@ -143,7 +143,7 @@ TEST_CASE("bandwidths that nothing built has, and speeds without times, are rema
 TEST_CASE("only what counts is assumed") {
     CHECK(make_machine("hyperx:4+node:4").remarks().empty());  // no bandwidths, no times
     CHECK(make_machine("hyperx:4+node:4").speeds().startup == Seconds{0});
-    // One slot a node: nothing is sent inside. Who gives a startup has thought of latency.
+    // One slot per node: nothing is sent inside. Who gives a startup has thought of latency.
     const Machine flat = make_machine("torus:4,bandwidth=10GB/s+node:1,startup=1us");
     CHECK(flat.speeds().latency == Seconds{0});
     CHECK(flat.remarks().empty());

@@ -14,7 +14,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Links by the class of their ends' names, as "GPU -> NVSwitch".
+/// Links by the class of their ends' names, such as "GPU -> NVSwitch".
 std::string class_of(const std::string& link_name) {
     std::string words;
     for (const char c : link_name) {
@@ -145,8 +145,8 @@ TEST_CASE("a link counts in distances by how much slower than NVLink it is, wher
           Distances{2, 2 * 9, 2 * (1 + 9), 2 * (9 + 18), 2 * (1 + 9 + 18)});
     CHECK(distances("bandwidth=50GB/s,bandwidth.nvlink=450GB/s,cross=spine") ==
           Distances{2, 2 * 9, 2 * (9 + 9), 2 * (9 + 9), 2 * (9 + 9)});
-    CHECK(distances("bandwidth=50GB/s,bandwidth.nvlink=25GB/s") ==
-          Distances{2, 2, 4, 4, 6});                                          // never less than 1
+    // Never less than 1.
+    CHECK(distances("bandwidth=50GB/s,bandwidth.nvlink=25GB/s") == Distances{2, 2, 4, 4, 6});
     CHECK(distances("bandwidth.nvlink=double") == Distances{2, 2, 4, 4, 6});  // who knows what others are
     CHECK(distances("bandwidth=1MB/s,bandwidth.nvlink=900GB/s") ==
           Distances{2, 2 * 1000, 2 * 1001, 2 * 2000, 2 * 2001});

@@ -92,7 +92,7 @@ Counts counts_of(const T& bus, const Pattern& messages, const Affinity& affinity
 /// Of each link, clockwise ones first.
 using Loads = std::array<double, 24>;
 
-/// How good an affinity is, the least the best: the greatest load, how far the directions differ, what exceeds 2 on
+/// How good an affinity is; less is better: the largest load, how far the directions differ, what exceeds 2 on
 /// links, half-way messages.
 using Score = std::tuple<double, double, double, double>;
 
@@ -145,7 +145,8 @@ TEST_CASE("the rings of one direction are one link, as wide as all of them") {
         CHECK(bus.link_count() == 24);
         for (const Link link : ids<Link>(24)) CHECK(bus.bandwidth(link).value == 2 * 25.6e9);
     });
-    CHECK(make_machine(cell).describe() == "ring bus of 12 stations, 2 rings each way, 3 transfers a ring");
+    CHECK(make_machine(cell).describe() ==
+          "ring bus of 12 stations, 2 rings in each direction, 3 transfers a ring");
     CHECK(make_machine("ring:8").describe() == "ring bus of 8 stations");
 }
 

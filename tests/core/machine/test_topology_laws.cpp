@@ -34,7 +34,7 @@ bool splits(const Machine& machine) {
            (is_a(machine, "ring:") && !mentions(machine, "ties=plus"));
 }
 bool detours(const Machine& machine) { return mentions(machine, "routing=valiant"); }
-/// Where a node is, or what it hangs on.
+/// Where a node is, or what it is attached to.
 template <class T>
 std::uint32_t router_of(const T& topology, Node node) {
     if constexpr (std::is_same_v<T, Degraded>) {
@@ -63,7 +63,7 @@ bool nodes_forward(const Machine& machine) {
     return !mentions(machine, "forward=no") && !is_a(machine, "fattree:");
 }
 
-/// Links on a shortest way between the vertices of all nodes, found by breadth-first search over the links' ends.
+/// Links on a shortest route between the vertices of all nodes, found by breadth-first search over the links' ends.
 template <class T>
 Matrix searched_hops(const Machine& machine, const T& topology) {
     const std::size_t ends_only = nodes_forward(machine) ? 0 : topology.node_count();
@@ -152,7 +152,7 @@ TEST_CASE("routes that are not split visit their links in order") {
     });
 }
 
-TEST_CASE("hops are those of a shortest way, and no fewer on given routes") {
+TEST_CASE("hops are those of a shortest route, and no fewer on given routes") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const Matrix hops = all_hops(machine, topology);
         const Matrix searched = searched_hops(machine, topology);
@@ -175,7 +175,7 @@ TEST_CASE("only nodes of one vertex are 0 hops apart") {
     });
 }
 
-TEST_CASE("the diameter is the longest of all routes, the greatest distance that of all pairs") {
+TEST_CASE("the diameter is the longest of all routes, the largest distance that of all pairs") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         std::uint32_t longest = 0;
         std::uint32_t farthest = 0;
@@ -206,7 +206,7 @@ TEST_CASE(
     });
 }
 
-TEST_CASE("distances are the same both ways where links are") {
+TEST_CASE("distances are the same in both directions where links are") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         if (!same_both_ways(machine)) return;
         for_each_pair(machine, [&](Node a, Node b) {
@@ -222,7 +222,7 @@ TEST_CASE("distances are the same both ways where links are") {
     });
 }
 
-TEST_CASE("no detour is shorter than the way itself") {
+TEST_CASE("no detour is shorter than the route itself") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         if (!takes_shortest_ways(machine) || !nodes_forward(machine)) return;
         const Matrix hops = all_hops(machine, topology);

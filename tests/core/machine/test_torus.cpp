@@ -24,7 +24,7 @@ std::uint32_t diameter(const std::string& text) {
     return with_topology(make_machine(text), [](const auto& t) { return t.diameter(); });
 }
 
-/// Sum over axes of |a - b|, or the other way round the ring where that is shorter.
+/// Sum over axes of |a - b|, or in the other direction of the ring where that is shorter.
 std::uint32_t defined_hops(const Machine& machine, Node a, Node b) {
     const auto x = machine.coordinates(a);
     const auto y = machine.coordinates(b);
@@ -42,7 +42,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("distances are sums over axes of the shorter way") {
+TEST_CASE("distances are sums over axes of the shorter direction") {
     for (const std::string text :
          {"torus:5x4x3", "mesh:5x4x3", "torus:6x5,wrap=01,nodes=2", "torus:6x5,nodes=2,hosts=free",
           "torus:3x4,cards=1", "torus:2x3x2x3x2x2"}) {
@@ -78,7 +78,7 @@ TEST_CASE("the longest axes still measure right") {
     CHECK(ring.hops(Node{16383}, Node{8190}) == 8191);
 }
 
-TEST_CASE("routes correct x, then y, the shorter way round") {
+TEST_CASE("routes correct x, then y, in the shorter direction") {
     const Machine machine = make_machine("torus:5x5");
     CHECK(route_names(machine, machine.node_at({0, 0}), machine.node_at({2, 4})) ==
           Names{"(0,0) +x", "(1,0) +x", "(2,0) -y"});
@@ -92,20 +92,20 @@ TEST_CASE("routes correct the axes in the given order") {
           Names{"(0,0) -y", "(0,4) +x"});
 }
 
-TEST_CASE("half-way round a ring goes in the positive direction") {
+TEST_CASE("half-way around a ring goes in the positive direction") {
     const Machine machine = make_machine("torus:4");
     CHECK(route_names(machine, Node{0}, Node{2}) == Names{"(0) +x", "(1) +x"});
     CHECK(route_names(machine, Node{2}, Node{0}) == Names{"(2) +x", "(3) +x"});
 }
 
-TEST_CASE("half-way round a ring may go half each way") {
+TEST_CASE("half-way around a ring may go half in each direction") {
     const Machine machine = make_machine("torus:4,ties=split");
     CHECK(route_names(machine, Node{0}, Node{2}) ==
           Names{"(0) +x half", "(1) +x half", "(0) -x half", "(3) -x half"});
     CHECK(route_names(machine, Node{0}, Node{1}) == Names{"(0) +x"});
 }
 
-TEST_CASE("half-way round a ring may go as in SimGrid") {
+TEST_CASE("half-way around a ring may go as in SimGrid") {
     const Machine machine = make_machine("torus:4,ties=simgrid");
     CHECK(route_names(machine, Node{2}, Node{0}) == Names{"(2) -x", "(1) -x"});
     CHECK(route_names(machine, Node{0}, Node{2}) == Names{"(0) +x", "(1) +x"});

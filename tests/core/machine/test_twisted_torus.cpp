@@ -180,7 +180,7 @@ TEST_CASE("a twisted torus that cannot be is refused") {
         {"twisted:4x4,twist.x=0:4",
          "machine 'twisted:4x4,twist.x=0:4': a twist of 4 along axis y is not below its extent 4"},
         {"twisted:4x4,twist.x=0:2,twist.y=2:0",
-         "machine 'twisted:4x4,twist.x=0:2,twist.y=2:0': twists act on each other in a circle; let none "
+         "machine 'twisted:4x4,twist.x=0:2,twist.y=2:0': twists form a cycle; let none "
          "shift an "
          "axis whose twist leads back to it"},
         {"twisted:2x2x2x2x2x2x2x2x2",

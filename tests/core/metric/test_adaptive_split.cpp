@@ -107,7 +107,7 @@ TEST_CASE("uniform traffic goes minimally") {
     CHECK(ugal.congestion_max == judged("minimal", all_to_all(72, Bytes{10})).congestion_max);
 }
 
-TEST_CASE("adaptive routing is never worse than either way of its own") {
+TEST_CASE("adaptive routing is never worse than either of its own routes") {
     Rng rng(42);
     for (const std::string shape : {"5x4,global=2", "6x2x3", "9x4,nodes=2", "2x4"}) {
         CAPTURE(shape);

@@ -14,7 +14,7 @@ using namespace topoloom;
 
 namespace {
 
-/// All links by congestion, each with its three greatest contributions, straight from the definition.
+/// All links by congestion, each with its three largest contributions, straight from the definition.
 std::vector<HotLink> slow_hottest(const CommGraph& graph, const Machine& machine, const Placement& placement,
                                   const Judgement& judgement, std::size_t count) {
     std::vector<HotLink> links;

@@ -108,7 +108,7 @@ TEST_CASE("link loads sum to bytes times hops") {
     CHECK(sum == static_cast<double>(result.hop_bytes));
 }
 
-TEST_CASE("a stencil on its own torus costs one hop a message and loads every link alike") {
+TEST_CASE("a stencil on its own torus costs one hop per message and loads every link alike") {
     const Machine machine = make_machine("torus:4x4x4");
     const std::array<GridAxis, 3> grid{{{4}, {4}, {4}}};
     const Judgement result = judge(stencil(grid, StencilShape::star, Bytes{10}), machine,

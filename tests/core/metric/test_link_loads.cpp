@@ -204,6 +204,6 @@ TEST_CASE("other traffic on a link counts in every maximum") {
         });
         background.pop_back();
         CHECK_THROWS_WITH_AS(with_link_loads(machine, graph, slots, background, [](auto&) {}),
-                             doctest::Contains("the background speaks of"), Error);
+                             doctest::Contains("the background has"), Error);
     }
 }

@@ -90,7 +90,7 @@ TEST_CASE("tiles gain what was published: 1.25, 1.5 and 1.86 in two dimensions, 
     CHECK(gain({2, 2, 3}) == doctest::Approx(25.0 / 16));
 }
 
-TEST_CASE("a pipeline takes one step a segment and link, and the gain of tiles is that of their surfaces") {
+TEST_CASE("a pipeline takes one step per segment and link, and the gain of tiles is that of their surfaces") {
     const GridLinks wire{.latency_s = 1e-6, .outer_s_per_byte = 1e-9};
     // One chain of 8 nodes, 10 segments: (8 - 2 + 10) steps. All links leave their node.
     const NodeMap chain = node_map({8}, Nodes{0, 1, 2, 3, 4, 5, 6, 7});
@@ -116,7 +116,7 @@ TEST_CASE("no segment is better than the best one") {
     CHECK(best_segment(node_map({2}, Nodes{0, 1}), links, 1e6) == 1e6);
 }
 
-TEST_CASE("binomial trees have log2 rounds an axis, those inside nodes first, and share channels outside") {
+TEST_CASE("binomial trees have log2 rounds per axis, those inside nodes first, and share channels outside") {
     const GridLinks links{.latency_s = 1, .outer_s_per_byte = 10, .inner_s_per_byte = 1, .channels = 1};
     const NodeMap map = node_map({8, 16}, tiled({8, 16}, {2, 4}));
     CHECK(map.inner_rounds == Nodes{1, 2});

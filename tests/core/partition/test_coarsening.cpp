@@ -67,7 +67,7 @@ TEST_CASE("vertices of different labels are never joined") {
     }
 }
 
-TEST_CASE("grids, stars, cliques and isolated vertices shrink by a third at the least") {
+TEST_CASE("grids, stars, cliques and isolated vertices shrink by at least a third") {
     for (const WeightedGraph& fine :
          {grid_graph(20, 20), star_graph(1000), clique_graph(200), random_graph(400, 0, 1, 1, Rng(1))}) {
         CHECK(3 * coarsen(fine, 10, Rng(4)).graph.size() <= 2 * fine.size());

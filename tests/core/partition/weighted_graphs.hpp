@@ -33,7 +33,7 @@ inline WeightedGraph weighted_graph(const std::vector<std::int64_t>& mass, const
     return graph;
 }
 
-/// About `degree` edges a vertex, weights 0 .. max_weight, masses 1 .. max_mass.
+/// About `degree` edges per vertex, weights 0 .. max_weight, masses 1 .. max_mass.
 inline WeightedGraph random_graph(std::uint32_t vertices, std::uint32_t degree, std::uint32_t max_weight,
                                   std::uint32_t max_mass, Rng rng) {
     std::vector<std::int64_t> mass;

@@ -31,8 +31,8 @@ TEST_CASE("dense matrices that are not square or not bytes are refused with the 
         const char* message;
     };
     for (const Row& row : {
-             Row{"", "the text has no numbers; expected a square matrix, one row a line"},
-             Row{"\n \n", "the text has no numbers; expected a square matrix, one row a line"},
+             Row{"", "the text has no numbers; expected a square matrix, one row per line"},
+             Row{"\n \n", "the text has no numbers; expected a square matrix, one row per line"},
              Row{"0 1\n", "line 2: expected row 2 of 2, but the text ends here"},
              Row{"0 1\n1 0\n0 0\n",
                  "line 3: there are more rows than the 2 columns; the matrix must be square"},

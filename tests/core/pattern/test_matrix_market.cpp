@@ -54,7 +54,7 @@ TEST_CASE("arrays go column by column") {
           expected);
 }
 
-TEST_CASE("integers are read in every spelling of a real, and a pattern has one byte an entry") {
+TEST_CASE("integers are read in every spelling of a real, and a pattern has one byte per entry") {
     for (const char* value :
          {"1024", "1024.0", "1.024e3", "1.0240000000000000E+03", "+1024", "10240e-1", "01024"}) {
         CAPTURE(value);

@@ -135,20 +135,16 @@ TEST_CASE("METIS graphs that break the rules are refused with the line and the f
              Row{"2 1 10\n-1 2\n1 1\n", "line 2: a vertex weight must not be negative, but is -1"},
              Row{"2 2\n2 2\n1 1\n", "line 2: vertex 1 names neighbor 2 twice"},
              Row{"%\n2 1\n%\n2\n%\n\n",
-                 "line 4: vertex 1 has neighbor 2, but not the other way round; METIS graphs list both "
-                 "directions"},
+                 "line 4: vertex 1 has neighbor 2, but not in the other direction; METIS graphs list both"},
              Row{"3 1\n\n\n1\n",
-                 "line 4: vertex 3 has neighbor 1, but not the other way round; METIS graphs list both "
-                 "directions"},
+                 "line 4: vertex 3 has neighbor 1, but not in the other direction; METIS graphs list both"},
              Row{"3 2\n2\n1\n1 2\n",
-                 "line 4: vertex 3 has neighbor 1, but not the other way round; METIS graphs list both "
-                 "directions"},
+                 "line 4: vertex 3 has neighbor 1, but not in the other direction; METIS graphs list both"},
              Row{"3 2\n3\n1\n1\n",
-                 "line 3: vertex 2 has neighbor 1, but not the other way round; METIS graphs list both "
-                 "directions"},
+                 "line 3: vertex 2 has neighbor 1, but not in the other direction; METIS graphs list both"},
              Row{"2 1 1\n2 5\n1 6\n",
-                 "line 2: vertex 1 has an edge of weight 5 to vertex 2, which has weight 6 the other way "
-                 "round"},
+                 "line 2: vertex 1 has an edge of weight 5 to vertex 2, which has weight 6 in the other "
+                 "direction"},
              Row{"3 1\n2\n1 3\n2\n", "the header announces 1 edges, but the lines have 2"},
          }) {
         CAPTURE(std::string(row.text));

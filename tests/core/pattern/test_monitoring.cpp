@@ -62,8 +62,7 @@ TEST_CASE("kinds of messages are counted as asked for") {
     CHECK(total(&MonitoringKinds::one_sided) == 96);
     CHECK(total(&MonitoringKinds::collective) == 4440);
     CHECK_THROWS_WITH_AS((void)read_monitoring(rank_0, none),
-                         "no line tells of messages of the kinds asked for; is this monitoring output?",
-                         Error);
+                         "no line has messages of the kinds asked for; is this monitoring output?", Error);
 }
 
 TEST_CASE("phases of one rank are summed, and ranks that say nothing are there when their number is given") {
@@ -79,8 +78,7 @@ TEST_CASE("monitoring lines that cannot be are refused with the line and the fin
         const char* text;
         const char* message;
     };
-    constexpr const char* nothing =
-        "no line tells of messages of the kinds asked for; is this monitoring output?";
+    constexpr const char* nothing = "no line has messages of the kinds asked for; is this monitoring output?";
     for (const Row& row : {
              Row{"", nothing},
              Row{"# POINT TO POINT\n\n", nothing},

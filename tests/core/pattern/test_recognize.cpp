@@ -245,7 +245,7 @@ TEST_CASE("all-to-all is one clique, and heavy groups show through it") {
     CHECK(groups->text() == "10 groups of 3");
 }
 
-TEST_CASE("irregular graphs are turned down") {
+TEST_CASE("irregular graphs are rejected") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         CHECK_FALSE(
             recognize(random_geometric(300, Bytes{1}, seed, 2 + static_cast<double>(seed)).symmetric()));

@@ -13,7 +13,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("a phase whose pairs all send equally many messages is not split") {
+TEST_CASE("a phase whose pairs all send the same number of messages is not split") {
     CHECK(split_rounds(ring(8, Bytes{100})).empty());
     CHECK(split_rounds(CommGraph()).empty());
 }

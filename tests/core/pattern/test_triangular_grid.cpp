@@ -71,7 +71,9 @@ TEST_CASE("every unordered pair of a row and a column has one rank") {
     }
 }
 
-TEST_CASE("rows and columns of balanced grids, and all that orthogonalize together, are equally many") {
+TEST_CASE(
+    "rows and columns of balanced grids, and all that orthogonalize together, have the same number of "
+    "ranks") {
     for (const TriangularOrder order : orders) {
         for (const TriangularGroup group : groups) {
             if ((order == dm || order == cm) && group != TriangularGroup::orthogonalization) continue;

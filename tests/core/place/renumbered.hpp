@@ -39,7 +39,7 @@ inline CommGraph with_bytes(const CommGraph& graph,
     });
 }
 
-/// The graph with one more edge, both ways.
+/// The graph with one more edge, in both directions.
 inline CommGraph with_edge(const CommGraph& graph, Rank a, Rank b, Bytes bytes) {
     return CommGraph::from_rows(graph.rank_count(), [&](Rank u, const auto& add) {
         for (const Edge edge : graph.sends(u)) add(edge);

@@ -25,7 +25,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Machines on which distances are the same both ways.
+/// Machines on which distances are the same in both directions.
 const std::vector<std::string>& texts() {
     static const std::vector<std::string> all{"torus:4x4x4",
                                               "mesh:9x7",
@@ -147,8 +147,8 @@ TEST_CASE("a packed graph has the edges of the graph in other names, without tho
     for (const std::int64_t factor : {std::int64_t{1}, std::int64_t{1} << 30}) {
         std::vector<Bytes> bytes;
         for (const Bytes b : graph.all_bytes()) bytes.emplace_back(b.value * factor);
-        bytes.back() =
-            Bytes{bytes.back().value + (factor > 1 ? 1 : 0)};  // then no divisor makes them fit 32 bits
+        // Then no divisor makes them fit 32 bits.
+        bytes.back() = Bytes{bytes.back().value + (factor > 1 ? 1 : 0)};
         const CommGraph big = CommGraph::from_csr(graph.first(), graph.all_peers(), bytes);
         const std::int64_t divisor = std::max<std::int64_t>(1, common_divisor(big));
         with_packed_graph(big, order, [&](const auto& packed) {
@@ -209,7 +209,7 @@ TEST_CASE("with sweeps=0 annealing spends its budget of work, and no more") {
     CHECK(one.work < 2'400'000);  // a round of every chain may be begun
 }
 
-TEST_CASE("annealing stops when it is told to") {
+TEST_CASE("annealing stops when asked to") {
     const Machine machine = make_machine("torus:10x10x10");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(1000, Bytes{1}, 1, 8);

@@ -32,7 +32,7 @@ bool one_rank_a_slot(const Placement& placement) {
            placement.rank_count();
 }
 
-/// Every rank with rank 0, both ways.
+/// Every rank with rank 0, in both directions.
 CommGraph star(std::size_t ranks, Bytes bytes) {
     return CommGraph::from_rows(ranks, [&](Rank u, const auto& add) {
         if (u.value > 0) return add(Edge{Rank{0}, bytes});
@@ -88,7 +88,7 @@ TEST_CASE("ranks that talk to other nodes sit beside the network port") {
         for (const std::string chain : {"auto(effort=fast)", "auto", "multisection,swap"}) {
             CAPTURE(chain);
             const Placement placement = place(problem, chain).placement;
-            std::int64_t ports = 0;  // bytes times ways to ports
+            std::int64_t ports = 0;  // bytes times distances to ports
             for (const Rank u : ids<Rank>(shuffled.rank_count())) {
                 for (const Edge edge : shuffled.sends(u)) {
                     const Slot from = placement[u];
@@ -158,7 +158,7 @@ TEST_CASE("patterns that leave nothing to gain are placed at once") {
     }
 }
 
-TEST_CASE("some ranks isolated, some edges without bytes, and few ranks on many slots are no trouble") {
+TEST_CASE("some ranks isolated, some edges without bytes, and few ranks on many slots are placed") {
     Rng rng(3);
     for (const std::string text :
          {"torus:4x4x4", "tree:4:4:4,distance=1:10:100", "torus:1+node:4:8,distance=1:5", "torus:60"}) {

@@ -98,7 +98,7 @@ TEST_CASE("patches are spread over the machine as their cells over the box") {
     }
 }
 
-TEST_CASE("patches that touch are no farther apart along any axis than the extents make them") {
+TEST_CASE("patches that touch are at most as far apart along any axis as the extents make them") {
     const Extents cells{12, 12, 8};
     const CommGraph graph = molecular_dynamics({12, 12, 8}, 92'224, 1);
     struct Example {
@@ -164,7 +164,7 @@ TEST_CASE("cells are recognized, and auto is as good") {
     }
 }
 
-TEST_CASE("what are no patches and computes is refused, and so is what does not fit") {
+TEST_CASE("a pattern without patches and computes is refused, and so is what does not fit") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<GridAxis> grid{{4}, {4}};
@@ -176,7 +176,7 @@ TEST_CASE("what are no patches and computes is refused, and so is what does not 
                          Error);
     CHECK_THROWS_WITH_AS(
         (void)place(without, "bricks(cells=2x2)"),
-        "bricks: rank 0 is no patch: with cells of 2x2 the first 4 ranks talk to none of each "
+        "bricks: rank 0 is not a patch: with cells of 2x2 the first 4 ranks talk to none of each "
         "other, and every further one to one or two of these",
         Error);
     CHECK_THROWS_WITH_AS(

@@ -26,7 +26,7 @@ std::vector<std::int64_t> list(std::span<const std::int64_t> values) {
     return {values.begin(), values.end()};
 }
 
-/// The message with which a room on so many slots is refused; empty if it is not.
+/// The message with which a capacity on this number of slots is refused; empty if it is not.
 std::string refusal(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
     const Machine machine = make_machine("torus:" + std::to_string(slots));
     const Allocation allocation = Allocation::whole(machine);
@@ -72,7 +72,7 @@ TEST_CASE("no ranks, and too many for slots that must not be shared, are refused
     CHECK(refusal(ring(9, Bytes{1}), 4, {.imbalance = 0}).empty());
 }
 
-TEST_CASE("an imbalance that is negative or no number is refused, even where it would not be needed") {
+TEST_CASE("an imbalance that is negative or not a number is refused, even where it would not be needed") {
     for (const std::size_t ranks : {2U, 9U}) {
         const CommGraph graph = ring(ranks, Bytes{1});
         CHECK(refusal(graph, 4, {.imbalance = -0.01}) ==
@@ -82,18 +82,18 @@ TEST_CASE("an imbalance that is negative or no number is refused, even where it 
     }
 }
 
-TEST_CASE("capacities must be one a slot, finite, not negative, and enough") {
+TEST_CASE("capacities must be one per slot, finite, not negative, and enough") {
     const CommGraph graph = with_loads({1, 2, 3});
     CHECK(refusal(graph, 2, {.capacity = {3, 3, 3}}) ==
-          "there are 3 capacities for 2 slots; give one a slot");
-    CHECK(refusal(graph, 2, {.capacity = {3}}) == "there are 1 capacities for 2 slots; give one a slot");
+          "there are 3 capacities for 2 slots; give one per slot");
+    CHECK(refusal(graph, 2, {.capacity = {3}}) == "there are 1 capacities for 2 slots; give one per slot");
     CHECK(refusal(graph, 2, {.capacity = {7, -1}}) ==
           "capacity 1 is -1; capacities must be finite and not negative");
     CHECK(refusal(graph, 2, {.capacity = {infinite, 1}}).starts_with("capacity 0 is inf"));
     CHECK(refusal(graph, 2, {.capacity = {1, std::nan("")}}).starts_with("capacity 1 is nan"));
     CHECK(refusal(graph, 2, {.capacity = {3, 2}}) ==
           "the ranks have a load of 6 in all, but the capacities add up to 5, rounded down as all loads are "
-          "whole");
+          "integers");
     CHECK(refusal(graph, 3, {.capacity = {2, 2, 2}}) == "a rank has load 3, but the largest capacity is 2");
     CHECK(refusal(graph, 2, {.capacity = {3, 3}}).empty());
     // Whole loads do not share what two slots have left over.

@@ -59,7 +59,7 @@ struct Setting {
 
 }  // namespace
 
-TEST_CASE("round-robin puts rank i on slot i mod slots, random as many on each") {
+TEST_CASE("round-robin puts rank i on slot i mod slots, random the same number on each") {
     const Setting setting({10, 13}, "torus:3x4", 0);
     const auto places = setting.places("round-robin");
     for (std::size_t i = 0; i < places.size(); ++i) CHECK(places[i] == i % 12);

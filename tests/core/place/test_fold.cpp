@@ -50,12 +50,12 @@ TEST_CASE("hops of stencils are those of Bhatele and Kale, tables 4 and 5") {
     CHECK(hops("torus:8x16x16", small, published + "grid=32x512;boxes=8x256)") == 25'600);
     CHECK(hops("torus:8x8x8", large, "round-robin") == 149'504);
     CHECK(hops("torus:8x8x8", small, "hashed(grid=32x512)", 3.0) == 298'736);
-    // Reflected folds save the way back, and other cuts more.
+    // Reflected folds save the route back, and other cuts more.
     CHECK(hops("torus:8x8x8", large, "fold") == 24'576);
     CHECK(hops("torus:8x16x16", large, "fold") == 49'152);
 }
 
-TEST_CASE("a grid on a machine of its own shape goes one hop a message, however it is numbered") {
+TEST_CASE("a grid on a machine of its own shape goes one hop per message, however it is numbered") {
     struct Match {
         std::string machine;
         Extents extents;

@@ -139,7 +139,7 @@ TEST_CASE("a work budget ends every chain with a valid placement, the same for a
     }
 }
 
-TEST_CASE("a search stops when it is told to and returns what it has") {
+TEST_CASE("a search stops when asked to and returns what it has") {
     const Machine machine = make_machine("torus:20x20x20");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(8000, Bytes{1}, 1, 8);

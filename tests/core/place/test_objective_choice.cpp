@@ -27,7 +27,7 @@ ObjectiveChoice choice_on(const std::string& text, const CommGraph& graph) {
 TEST_CASE("long messages are placed for time, short ones for hop-bytes") {
     const ObjectiveChoice large = choice_on(timed, ring(32, Bytes{10'000'000}));
     CHECK(large.aim == Aim::time);
-    // 1 ms a link, 2 us of startup and latency.
+    // 1 ms per link, 2 us of startup and latency.
     CHECK(large.reason == "links, network cards and memory take 100 % of the time");
     const ObjectiveChoice small = choice_on(timed, ring(32, Bytes{10}));
     CHECK(small.aim == Aim::hop_bytes);

@@ -77,7 +77,7 @@ TEST_CASE("messages of different phases do not meet") {
 }
 
 TEST_CASE("ranks keep away from links that others use") {
-    // The short way to either neighbor is free, but one of them is behind a busy link.
+    // The short route to either neighbor is free, but one of them is behind a busy link.
     const Machine machine = make_machine("torus:6");
     const Allocation allocation = Allocation::of_slots(machine, {Slot{0}, Slot{1}, Slot{5}});
     const CommGraph graph = messages(2, {{0, 1, 10}, {1, 0, 10}});

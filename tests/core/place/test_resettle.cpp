@@ -17,7 +17,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Machines on which distances are the same both ways.
+/// Machines on which distances are the same in both directions.
 const std::vector<std::string>& texts() {
     static const std::vector<std::string> all{"torus:4x4x4",
                                               "mesh:9x7",
@@ -214,12 +214,12 @@ TEST_CASE("an earlier placement that does not fit the problem is refused") {
     const CommGraph graph = ring(3, Bytes{1});
     const Problem problem(graph, allocation);
     CHECK_THROWS_WITH_AS((void)problem.with_migration({{Slot{0}, Slot{1}}, Bytes{1}}),
-                         "the earlier placement speaks of 2 ranks, but the pattern has 3", Error);
+                         "the earlier placement has 2 ranks, but the pattern has 3", Error);
     CHECK_THROWS_WITH_AS((void)problem.with_migration({{Slot{0}, Slot{4}, Slot{1}}, Bytes{1}}),
                          "the earlier placement uses slot 4, but the machine has only 4 slots", Error);
-    CHECK_THROWS_WITH_AS((void)problem.with_migration({{Slot{0}, Slot{1}, Slot{2}}, Bytes{-1}}),
-                         doctest::Contains("the migration cost is -1 bytes a rank; it must not be negative"),
-                         Error);
+    CHECK_THROWS_WITH_AS(
+        (void)problem.with_migration({{Slot{0}, Slot{1}, Slot{2}}, Bytes{-1}}),
+        doctest::Contains("the migration cost is -1 bytes per rank; it must not be negative"), Error);
     CHECK_THROWS_AS((void)problem.with_migration({{Slot{0}, Slot{1}, Slot{2}}, Bytes{1LL << 62}}), Error);
     CHECK_THROWS_WITH_AS((void)place(problem, "previous"),
                          "mapper 'previous' needs an earlier placement; give one with --from", Error);

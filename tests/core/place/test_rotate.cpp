@@ -21,7 +21,7 @@ std::int64_t value(const Problem& problem, std::string_view chain) {
 
 }  // namespace
 
-TEST_CASE("rotate betters many placements that swap cannot, and longer cycles more of them than pairs") {
+TEST_CASE("rotate improves many placements that swap cannot, and longer cycles more of them than pairs") {
     const Machine machine = make_machine("torus:5x5x4");
     const Allocation allocation = Allocation::whole(machine);
     int better = 0;

@@ -169,7 +169,7 @@ TEST_CASE("a clique, whose ranks all have more peers than a search looks at, fal
         for (const Rank u : ids<Rank>(ranks))
             CHECK(result.placement[u] == result.placement[Rank{u.value % 16}]);
     }
-    const CommGraph even = clique(1);  // where all ways to fill the slots are equally good
+    const CommGraph even = clique(1);  // where all fillings of the slots are equally good
     const Problem problem(even, allocation, 1, 1, Sharing{.imbalance = 0});
     const std::int64_t expected = 320LL * 20 * (3 * 1 + 12 * 10);
     CHECK(problem.value(place(problem, "block,refine").placement.slots()) == expected);

@@ -96,7 +96,7 @@ TEST_CASE("blocks for the nodes of a torus are boxes, and boxes again inside a n
           2 * (3 * 3 * 64 * 10 + 64 * (8 * 1 + 4 * 3)));
 }
 
-TEST_CASE("blocks are boxes where ways to ports cost something, but nobody then says that they are best") {
+TEST_CASE("blocks are boxes where distances to ports count, but are then not claimed to be optimal") {
     const CommGraph graph = renumbered(star({{8, false}, {8, false}, {8, false}}), 1);
     const Machine machine = make_machine("torus:4x4x4+node:8,port=0:1");
     const Allocation allocation = Allocation::whole(machine);
@@ -105,7 +105,7 @@ TEST_CASE("blocks are boxes where ways to ports cost something, but nobody then 
     const auto found = place_by_structure(Problem(graph, allocation, 1, 1), meter);
     REQUIRE(found);
     CHECK_FALSE(found->optimal);
-    // Every one of 3 * 3 * 64 pairs goes one hop, and no more than two ways to a port.
+    // Every one of 3 * 3 * 64 pairs goes one hop, and no more than two distances to a port.
     CHECK(hop_bytes(graph, machine, found->placement.slots()) <= 2 * 3 * 3 * 64 * 3);
     // A tree whose levels alone are filled exactly, but whose ports are not.
     const Machine tree = make_machine("tree:8+node:8,distance=1:10,port=0:20");

@@ -54,7 +54,7 @@ TEST_CASE("after swap no exchange of two communicating ranks and no move to a fr
     }
 }
 
-TEST_CASE("searches by gain come to an end on any number of slots where ways there and back differ") {
+TEST_CASE("searches by gain come to an end on any number of slots where distances there and back differ") {
     // More slots than have a table of their distances.
     constexpr std::uint32_t nodes = 2060;
     std::string text = "graph:" + std::to_string(nodes) + ":";
@@ -78,7 +78,7 @@ TEST_CASE("searches by gain come to an end on any number of slots where ways the
 TEST_CASE("swap unties a ring whose ranks were dealt out backwards in pairs") {
     const Machine machine = make_machine("torus:16");
     const Allocation allocation = Allocation::whole(machine);
-    // Ranks 2i and 2i+1 stand on each other's slots: one exchange for each pair mends it.
+    // Ranks 2i and 2i+1 stand on each other's slots: one exchange for each pair repairs it.
     const CommGraph graph = CommGraph::from_rows(
         16, [](Rank u, const auto& add) { add(Edge{Rank{((u.value ^ 1U) + 1) % 16 ^ 1U}, Bytes{10}, 1}); });
     const PlaceResult result = place(Problem(graph, allocation), "block,swap");

@@ -27,7 +27,7 @@ CommGraph grid_graph(const Extents& extents, bool periodic = false, StencilShape
     return stencil(axes, shape, Bytes{10});
 }
 
-/// A grid whose messages along the first axis carry so many bytes, those along the second 10.
+/// A grid whose messages along the first axis carry this number of bytes, those along the second 10.
 CommGraph weighted_grid(std::uint32_t rows, std::uint32_t columns, std::int64_t bytes) {
     std::vector<Rank> from;
     std::vector<Rank> to;
@@ -152,7 +152,7 @@ TEST_CASE("a 4x4 grid on 4 nodes of 4 cores is cut into 2x2 tiles") {
     CHECK(nodes.size() == 1);
 }
 
-TEST_CASE("no way to fill equal nodes has fewer bytes between them: brute force on small grids") {
+TEST_CASE("no other filling of equal nodes has fewer bytes between them: brute force on small grids") {
     const Machine machine = make_machine("torus:3+node:4");
     const Allocation whole = Allocation::whole(machine);
     for (const auto& graph : {grid_graph({3, 4}), grid_graph({2, 6}), grid_graph({3, 4}, true),

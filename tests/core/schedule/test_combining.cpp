@@ -202,7 +202,7 @@ TEST_CASE("among 2048 ranks the best strategy of a many-to-many turns with the d
 }
 
 TEST_CASE(
-    "a many-to-many keeps the messages of the all-to-all, and its bytes a rank are those of the demand") {
+    "a many-to-many keeps the messages of the all-to-all, and its bytes per rank are those of the demand") {
     const auto demand = std::make_shared<Demand>(64, 16, Bytes{1});
     for (const std::string_view name : {"mesh", "grid", "hypercube"}) {
         const Counted all = counted(name, Operation::all_to_all, 64);
@@ -227,7 +227,7 @@ TEST_CASE("a demand that can't be met is refused") {
     CHECK_THROWS_WITH(Demand(4, 4, Bytes{1}),
                       "many-to-many: 4 partners of each of 4 ranks; there are 0 to 3");
     CHECK_THROWS_WITH(Demand(4, 1, Bytes{-1}),
-                      "many-to-many: -1 bytes a pair; there must be 0 or more, at most 2^62 a rank");
+                      "many-to-many: -1 bytes per pair; there must be 0 or more, at most 2^62 per rank");
     CHECK_THROWS_WITH(Collective(Operation::many_to_many, 4, Bytes{1}),
                       "many-to-many: it needs a demand: who wants whose data");
     CHECK_THROWS_WITH((void)all_to_all_time(Combining::mesh, 0, 1, message),

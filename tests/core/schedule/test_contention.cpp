@@ -209,7 +209,7 @@ TEST_CASE("messages that all leave one group at once share its cables where thes
     CHECK(spread.down == 1);
 }
 
-TEST_CASE("targets that are no permutation are refused") {
+TEST_CASE("targets that are not a permutation are refused") {
     const FatTree tree = fat_tree("fattree:2");
     CHECK_THROWS_WITH_AS((void)congestion_free(tree, std::vector<Node>(1)),
                          "a permutation of 2 nodes needs as many targets, not 1", Error);

@@ -56,7 +56,7 @@ Step random_step(Rng& rng, std::size_t ranks) {
 
 /// Of a 2-ary 3-tree: whether two messages share a link for any choice of ways up by which none share one.
 bool meets_on_some_ascent(const std::vector<NodeMessage>& messages) {
-    // The way of a message: bit j tells which of two parents it takes above level j + 1. Root numbers above level j
+    // The way of a message: bit j says which of two parents it takes above level j + 1. Root numbers above level j
     // are the lowest j bits.
     const auto link = [](std::uint32_t subtree, std::uint32_t ways, std::uint32_t level, bool down) {
         return std::array{level, subtree, ways % (1U << level), std::uint32_t{down}};

@@ -82,7 +82,7 @@ TEST_CASE("and so on the routes of any machine") {
     }
 }
 
-TEST_CASE("messages round a ring meet nowhere in the order of the tree, whatever nodes there are") {
+TEST_CASE("messages around a ring meet nowhere in the order of the tree, whatever nodes there are") {
     Rng rng(13);
     const Machine tree = k_ary(4, 4);
     for (const std::size_t ranks : {5U, 60U, 200U}) {
@@ -123,6 +123,7 @@ TEST_CASE("nodes that can't be ordered are named") {
     CHECK_THROWS_WITH((void)find_free_order(tree, std::vector{Node{1}, Node{4}}, steps),
                       "node 4 does not exist: the machine has 4");
     CHECK_THROWS_WITH((void)with_gaps(tree, {}), "there are no nodes to order");
-    CHECK_THROWS_WITH((void)find_free_order(make_machine("torus:4"), std::vector{Node{1}, Node{2}}, steps),
-                      "it takes a whole fat tree, such as fattree:16:16, to know ways up, not 'torus:4'");
+    CHECK_THROWS_WITH(
+        (void)find_free_order(make_machine("torus:4"), std::vector{Node{1}, Node{2}}, steps),
+        "routes up are known only for a whole fat tree, such as fattree:16:16, not for 'torus:4'");
 }

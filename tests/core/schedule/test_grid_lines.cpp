@@ -78,11 +78,11 @@ TEST_CASE("lines of an axis follow each other after those of the axis before") {
     const auto note = [&](Rank rank, Bytes) { to.push_back(rank.value); };
     grid.sends(Rank{3}, 0, note);   // down its column, two rows on
     grid.sends(Rank{18}, 2, note);  // along its row, four columns on
-    grid.sends(Rank{19}, 2, note);  // is no root of a row
+    grid.sends(Rank{19}, 2, note);  // is not the root of a row
     CHECK(to == std::vector{15U, 22U});
 }
 
-TEST_CASE("one rank a node: the counted messages take what the model of the grid says") {
+TEST_CASE("one rank per node: the counted messages take what the model of the grid says") {
     const GridLinks links{.latency_s = 2e-6, .outer_s_per_byte = 1e-9, .reduce_s_per_byte = 3e-10};
     const GridLinks copying{.latency_s = 2e-6, .outer_s_per_byte = 1e-9};
     for (const Extents& extents : {Extents{16}, {4, 6}, {5, 7, 3}}) {

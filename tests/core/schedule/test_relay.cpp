@@ -36,7 +36,7 @@ TEST_CASE("relays hand every block on, whatever k and wherever they wait") {
     }
 }
 
-TEST_CASE("every rank sends a message to each of k ranks round a stop, and the block on by k") {
+TEST_CASE("every rank sends a message to each of k ranks around a stop, and the block on by k") {
     using Peers = std::vector<std::uint32_t>;
     CHECK(peers_of_rank_0(8, "k-shift(k=4)") == Peers{6, 7, 1, 4, 6, 7, 1});
     CHECK(peers_of_rank_0(8, "k-prefix(k=4)") == Peers{1, 2, 3, 4, 1, 2, 3});

@@ -124,7 +124,7 @@ void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
     }
 }
 
-/// What a rank's sends take where a message of so many bytes takes alpha + beta bytes, and larger ones a little less.
+/// What a rank's sends take where a message of this size takes alpha + beta bytes, and larger ones a little less.
 template <Schedule S>
 double send_time(const S& schedule, Rank rank, std::uint64_t round, double alpha, double beta) {
     double time = 0;

@@ -153,7 +153,7 @@ def test_a_wide_port_leaves_the_link_the_narrowest() -> None:
     ("more", "message"),
     [
         ({"objective": "timed"}, "no objective 'timed' (did you mean 'time'?)"),
-        ({"background": np.ones(3)}, "the background speaks of 3 links"),
+        ({"background": np.ones(3)}, "the background has 3 links"),
         ({"background": -np.ones(8)}, "a background load is -1"),
     ],
 )

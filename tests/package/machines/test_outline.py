@@ -37,7 +37,7 @@ from topoloom.machines.topology_forms import section_forms
         ("hypercube:6", ["64 nodes, each joined to 6"]),
         (
             "ring:12,rings=2,transfers=3",
-            ["12 stations, 2 rings each way with 3 transfers at once"],
+            ["12 stations, 2 rings in each direction with 3 transfers at once"],
         ),
         ("tree:4:8:2", ["2 groups", "└─ 8 groups", "   └─ 4 nodes"]),
         (
@@ -60,7 +60,7 @@ from topoloom.machines.topology_forms import section_forms
         (
             "dragonfly:9x4,nodes=2,global=2",
             [
-                "9 groups, each joined to all others, 2 global links a router",
+                "9 groups, each joined to all others, 2 global links per router",
                 "└─ 4 routers, all joined",
                 "   └─ 2 nodes",
             ],

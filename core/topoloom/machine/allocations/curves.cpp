@@ -36,7 +36,7 @@ void to_transposed_index(std::vector<std::uint32_t>& x, std::uint32_t bits) {
     for (std::uint32_t& value : x) value ^= flip;
 }
 
-/// What points are sorted by: a number of so many bits each, in 64-bit words, the most significant first.
+/// What points are sorted by: a number of this many bits each, in 64-bit words, the most significant first.
 class Keys {
    public:
     Keys(Curve curve, std::span<const std::uint32_t> extents)

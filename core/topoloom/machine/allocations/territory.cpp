@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Vertices that are joined again and again; path halving keeps the way to the root short.
+/// Vertices that are joined again and again; path halving keeps the path to the root short.
 class Pieces {
    public:
     explicit Pieces(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }

@@ -11,9 +11,9 @@
 
 namespace topoloom {
 
-/// The vertices that an allocation's nodes hang on; the switches that are one link away from these, where nodes are
-/// vertices of their own; and what they enclose, so that nobody else's node is reached from there without passing
-/// them. A switch is a vertex on which no node hangs. Two nodes are in one component if links between such vertices
+/// The vertices to which an allocation's nodes are attached; the switches that are one link away from these, where
+/// nodes are vertices of their own; and what they enclose, so that nobody else's node is reached from there without
+/// passing them. A switch is a vertex without a node. Two nodes are in one component if links between such vertices
 /// lead from one to the other: neighbors on a torus, nodes on one switch of a tree, all nodes of a whole machine. Links
 /// and nodes that are down do not count.
 class Territory {

@@ -19,7 +19,7 @@
 namespace topoloom {
 
 /// Every node has a row of the table: that of its router, at distance 0 from the node, or of the one switch that it
-/// hangs on as a leaf, a link away. Nodes under one router or switch share the row.
+/// is attached to as a leaf, a link away. Nodes under one router or switch share the row.
 class HopTable {
    public:
     struct Point {
@@ -31,10 +31,10 @@ class HopTable {
     struct Region {
         std::uint32_t low;
         std::uint32_t high;
-        std::uint32_t leaf;  // the least of the points
+        std::uint32_t leaf;  // the smallest of the points
     };
     using Pull = PullToPoints<HopTable>;
-    /// [b * width + a]: hops from row a to row b. Rows of routers that no node hangs on may come last, and are then
+    /// [b * width + a]: hops from row a to row b. Rows of routers without nodes may come last, and are then
     /// only ever `a`.
     using Hops = BigVector<std::uint16_t>;
     /// The hops from one node to another, where they differ from what the table says.
@@ -49,7 +49,7 @@ class HopTable {
     struct Classes {
         std::vector<std::uint32_t> of_row;
         std::uint32_t count = 0;
-        std::vector<std::uint16_t> hops;  // [b * count + a], as long one way as the other
+        std::vector<std::uint16_t> hops;  // [b * count + a], as long in one direction as in the other
         std::uint16_t within = 0;         // between rows of one group
     };
 
@@ -72,7 +72,7 @@ class HopTable {
         });
     }
 
-    /// Throws Error if a table of so many rows, and the points of so many nodes, do not fit this computer.
+    /// Throws Error if a table with these rows and the points of these nodes does not fit in memory.
     static void require_memory(std::uint64_t width, std::uint64_t rows, std::uint64_t nodes = 0);
 
     [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
@@ -86,7 +86,7 @@ class HopTable {
     [[nodiscard]] bool reaches(Point a, Point b) const {
         return classes_.count > 0 || hops_[b.row * width_ + a.row] != unreached;
     }
-    /// Whether the way back is always as long as the way there.
+    /// Whether the route back is always as long as the route there.
     [[nodiscard]] bool symmetric() const { return symmetric_; }
     /// Two nodes, the first of which cannot reach the second; the same node twice if all reach each other.
     [[nodiscard]] std::pair<Node, Node> lost() const { return lost_; }

@@ -27,7 +27,7 @@ class PackedCoordinates {
         std::uint32_t axis = 0;
         std::uint32_t shift = 0;
         std::uint32_t mask = 0;
-        std::uint32_t last = 0;  // the greatest coordinate
+        std::uint32_t last = 0;  // the largest coordinate
         std::uint32_t step = 1;  // what a step along the axis adds to a router's number
     };
     [[nodiscard]] const Field& field(std::size_t axis) const { return fields_[axis]; }

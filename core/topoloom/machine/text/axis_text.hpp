@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bandwidths and latencies by axis, as bandwidth.y=half or latency.x-=2us.
+// Bandwidths and latencies by axis, such as bandwidth.y=half or latency.x-=2us.
 #pragma once
 
 #include <array>

@@ -20,7 +20,7 @@ void read_link(const Piece& item, BytesPerSecond standard, Seconds latency,
     const auto [ends, speed] = item.cut('@');
     const bool one_way = ends.text().find('>') != std::string_view::npos;
     const auto [from, to] = ends.cut(one_way ? '>' : '-');
-    if (!to) item.complain("expected a link as 0-1 or 0>1");
+    if (!to) item.complain("expected a link such as 0-1 or 0>1");
     const ExplicitLink link{from.number(), to->number(), speed ? read_bandwidth(*speed, standard) : standard,
                             latency};
     links.push_back(link);

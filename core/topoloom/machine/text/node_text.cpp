@@ -19,7 +19,8 @@ constexpr std::array node_options{
         "distance between slots that share no lower level, and one entry more, the weight of a hop"},
     TopologyOption{"port", OptionForm::distances,
                    "distance to the network port, one for each of equal runs of slots"},
-    TopologyOption{"bandwidth", OptionForm::quantity, "what a node's messages carry together, each way"},
+    TopologyOption{"bandwidth", OptionForm::quantity,
+                   "what a node's messages carry together, in each direction"},
     TopologyOption{"startup", OptionForm::quantity, "what a message over the network takes its sender"},
     TopologyOption{"latency", OptionForm::quantity, "what it takes beside that and its links"},
     TopologyOption{"memory", OptionForm::quantity, "bandwidth at which messages inside the node are copied"},
@@ -59,7 +60,7 @@ NodeInside read_inside(const Section& section) {
     inside.levels = section.name.build([&] {
         Levels levels(std::move(arity), std::move(distance));
         if (!inside.port.empty() && levels.size() % inside.port.size() != 0) {
-            fail("there are ", levels.size(), " slots a node and ", inside.port.size(),
+            fail("there are ", levels.size(), " slots per node and ", inside.port.size(),
                  " port costs; give one cost for each of equal runs of slots");
         }
         return levels;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 2> ring_ties{"split", "plus"};
 
 constexpr std::array ring_options{
-    TopologyOption{"rings", OptionForm::count, "rings each way"},
+    TopologyOption{"rings", OptionForm::count, "rings in each direction"},
     TopologyOption{"transfers", OptionForm::count, "transfers at once on a ring"},
     TopologyOption{"ties", OptionForm::word, "which direction messages take half way around", ring_ties},
     TopologyOption{"bandwidth", OptionForm::quantity, "of a ring"}, latency_option(OptionForm::quantity)};
@@ -39,7 +39,7 @@ WholeTopology read_ring(const Section& section) {
 }  // namespace
 
 constinit const TopologyText ring_text{
-    {"ring", "stations on a bus of rings both ways, as in the Cell processor",
+    {"ring", "stations on a bus of rings in both directions, as in the Cell processor",
      "ring:12,rings=2,transfers=3,bandwidth=25.6GB/s", "stations", "", ring_options},
     read_ring};
 

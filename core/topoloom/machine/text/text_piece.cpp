@@ -67,7 +67,7 @@ void unknown_option(const Section& section, const Piece& key, const std::vector<
 }
 
 void refuse_items(const Section& section) {
-    if (!section.items.empty()) section.items.front().complain("expected an option as key=value");
+    if (!section.items.empty()) section.items.front().complain("expected an option of the form key=value");
 }
 
 TextParts split_machine(const Piece& text) {

@@ -35,7 +35,7 @@ class Piece {
         fail("cannot read machine '", shown(whole_), "': ", parts..., " at column ",
              part_.data() - whole_.data() + 1);
     }
-    /// Calls make(); its complaints are about what the text says, not how.
+    /// Calls make(); its errors are about what the text means, not how it is spelled.
     template <class Make>
     [[nodiscard]] auto build(const Make& make) const {
         try {
@@ -112,9 +112,9 @@ void refuse_items(const Section& section);
 
 /// A machine's short text in its parts, unread.
 struct TextParts {
-    Piece network;              ///< as `torus:4x4`, or whatever else precedes the others, such as a name
-    std::optional<Piece> down;  ///< as `down:17,v40`
-    std::optional<Piece> node;  ///< as `node:2:8`
+    Piece network;              ///< `torus:4x4`, or whatever else precedes the others, such as a name
+    std::optional<Piece> down;  ///< such as `down:17,v40`
+    std::optional<Piece> node;  ///< such as `node:2:8`
 };
 
 /// Throws Error if +down: comes behind +node:.

@@ -54,7 +54,7 @@ inline constexpr std::array<std::string_view, 1> free_hosts{"free"};
 inline constexpr TopologyOption hosts_option{"hosts", OptionForm::word,
                                              "free: nodes have no links to their router", free_hosts};
 
-/// A section of machine text, `name:body,option=value,...`, as people are told of it.
+/// A section of machine text, `name:body,option=value,...`, as messages name it.
 struct SectionForm {
     std::string_view name;
     std::string_view summary;

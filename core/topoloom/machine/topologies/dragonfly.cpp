@@ -37,7 +37,7 @@ Size measure(DragonflySpec& spec) {
     if (ports < size.port_stride) {
         fail(spec.groups, " groups need ", size.port_stride, " global ports each, but ", in_group,
              in_group == 1 ? " router" : " routers", " with ", *spec.global_links, " have only ", ports,
-             "; give more global links a router");
+             "; give more global links per router");
     }
     const std::uint64_t between = spec.groups == 1 ? 0 : direct ? 1 : ports / size.port_stride;
     if (between > Dragonfly::max_links_between_groups) {
@@ -178,8 +178,8 @@ std::string Dragonfly::describe() const {
     text << spec_.groups << "x";
     if (spec_.rows > 1) text << spec_.rows << "x";
     text << spec_.columns << " dragonfly";
-    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes a router";
-    if (*spec_.global_links > 0) text << ", " << *spec_.global_links << " global links a router";
+    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per router";
+    if (*spec_.global_links > 0) text << ", " << *spec_.global_links << " global links per router";
     if (spec_.arrangement == DragonflyArrangement::palmtree) text << ", palmtree arrangement";
     if (spec_.arrangement == DragonflyArrangement::direct) text << ", direct arrangement";
     if (spec_.routing == DragonflyRouting::valiant) text << ", Valiant routing";

@@ -73,7 +73,7 @@ class Dragonfly {
     [[nodiscard]] std::uint32_t diameter() const { return geometry_.max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return geometry_; }
 
-    /// A link is visited once for each of the ways that share it.
+    /// A link is visited once for each of the paths that share it.
     template <class Visit>
     [[gnu::always_inline]] void route(Node a, Node b, const Visit& visit) const {
         mixed_route(a, b, spec_.routing == DragonflyRouting::valiant ? 0 : 1, visit);
@@ -131,7 +131,7 @@ class Dragonfly {
     [[nodiscard]] static std::uint32_t local_hops(const Place& a, const Place& b) {
         return (a.row == b.row ? 0U : 1U) + (a.column == b.column ? 0U : 1U);
     }
-    /// The first port of group `from` that leads to group `to`; computed without a branch that cannot be foreseen. With
+    /// The first port of group `from` that leads to group `to`; computed without an unpredictable branch. With
     /// mirrored_ all ones, x ^ mirrored_ is -x - 1.
     [[nodiscard]] std::uint32_t port(std::uint32_t from, std::uint32_t to) const {
         const std::uint32_t beyond = 0U - static_cast<std::uint32_t>(to > from);
@@ -142,7 +142,7 @@ class Dragonfly {
         return near_.data() + std::size_t{port} * near_stride_ + std::size_t{place.number} * words_;
     }
 
-    /// Links that need at most so many hops inside the two groups. Each set holds the one before.
+    /// Links that need at most this number of hops inside the two groups. Each set holds the one before.
     [[nodiscard]] static std::array<std::uint32_t, 5> within(Near a, Near b) {
         const auto lower = [](Near near) { return static_cast<std::uint32_t>(near); };
         const auto upper = [](Near near) { return static_cast<std::uint32_t>(near >> links_per_word); };

@@ -16,8 +16,8 @@
 
 namespace topoloom {
 
-/// How a message climbs. By target or by source: always the same way, chosen by that node's number (d-mod-k and
-/// s-mod-k). Random: in equal parts over all ways up, a model of adaptive and of random routing. Simgrid: by
+/// How a message climbs. By target or by source: always the same route, chosen by that node's number (d-mod-k and
+/// s-mod-k). Random: in equal parts over all routes up, a model of adaptive and of random routing. Simgrid: by
 /// target, but down on those of the parallel cables that SimGrid 3.32 takes.
 enum class FatTreeRouting { by_target, by_source, random, simgrid };
 
@@ -27,7 +27,7 @@ struct FatTreeSpec {
     std::vector<std::uint32_t> up;        // its parents, for each child; empty: 1, then as many as children
     std::vector<std::uint32_t> parallel;  // cables to each parent; empty: 1
     FatTreeRouting routing = FatTreeRouting::by_target;
-    std::vector<BytesPerSecond> bandwidth;  // of a cable, each way; empty: 1 B/s
+    std::vector<BytesPerSecond> bandwidth;  // of a cable, in each direction; empty: 1 B/s
     std::vector<Seconds> latency;           // empty: 0
 };
 
@@ -63,7 +63,7 @@ class FatTree {
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
-    /// Sums up the loads of messages in O(levels) each, however many ways they are split over: what is added to the
+    /// Sums up the loads of messages in O(levels) each, however many routes they are split over: what is added to the
     /// links visited here settle() turns into loads.
     template <class Visit>
     void collect(Node a, Node b, const Visit& visit) const;
@@ -99,7 +99,7 @@ class FatTree {
     template <class Visit>
     void route_simgrid(std::uint32_t a, std::uint32_t b, const Visit& visit) const;
     static constexpr std::uint32_t no_port = 1U << 31;
-    /// By which SimGrid descends from level j + 1 on the way from a to b, having come to port `first` in its search.
+    /// By which SimGrid descends from level j + 1 on the route from a to b, having reached port `first` in its search.
     /// Port c * arity + i is cable c to child i.
     [[nodiscard]] std::uint32_t simgrid_port(std::size_t j, std::uint32_t a, std::uint32_t b,
                                              std::uint32_t first) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortest ways to the vertices of a graph, by breadth-first searches from many of them at once.
+// Shortest paths to the vertices of a graph, by breadth-first searches from many of them at once.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace topoloom {
 
 /// Hops from all `vertices` vertices to the first `ends` of them over directed links: [b * vertices + a], from a to b.
-/// Ways begin and end anywhere, but pass only vertices that relay. Pairs without a way are HopTable::unreached.
+/// Paths begin and end anywhere, but pass only vertices that relay. Pairs without a path are HopTable::unreached.
 /// O(ends * links / 256) words in graphs of small diameter (Then et al., The More the Merrier: Efficient Multi-Source
 /// Graph Traversal, VLDB 2014). Throws Error for distances above 65,534 and for tables that do not fit this computer.
 [[nodiscard]] HopTable::Hops search_hops(std::size_t vertices, std::size_t ends,

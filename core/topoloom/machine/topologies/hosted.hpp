@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Networks whose routers are not nodes: each node hangs on its router by the links of its network cards.
+// Networks whose routers are not nodes: each node is attached to its router by the links of its network cards.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@
 
 namespace topoloom {
 
-/// The links between a node and its router. A node spreads its messages over its cards, so they are one link each way,
-/// as wide as all of them. Without cards nodes are their routers: to leave a node takes no link ("hosts=free").
+/// The links between a node and its router. A node spreads its messages over its cards, so they are one link in each
+/// direction, as wide as all of them. Without cards nodes are their routers: to leave a node takes no link
+/// ("hosts=free").
 struct HostLinks {
     std::uint32_t cards = 1;
-    BytesPerSecond bandwidth = unit_bandwidth;  // of a card, each way
+    BytesPerSecond bandwidth = unit_bandwidth;  // of a card, in each direction
     Seconds latency{0};
     bool is_assumed = false;  // nothing was said of the cards
 };
@@ -89,7 +90,7 @@ class Hosted {
     void route(Node a, Node b, const Visit& visit) const {
         route_over(base_, a, b, visit);
     }
-    /// By other routes between the routers than the network's own.
+    /// With other routes between the routers than the network's own.
     template <class Routes, class Visit>
     void route_over(const Routes& between, Node a, Node b, const Visit& visit) const {
         if (!has_links()) return between.route(a, b, visit);

@@ -130,7 +130,7 @@ std::string BasicHyperX<Space>::describe() const {
         for (std::size_t d = 0; d < spec_.size.size(); ++d) text << (d == 0 ? "" : "x") << spec_.size[d];
         text << " HyperX";
     }
-    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes a router";
+    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per router";
     return text.str();
 }
 

@@ -27,10 +27,10 @@ struct HyperXSpec {
     std::vector<Seconds> latency;           // empty: 0
 };
 
-/// A HyperX (Ahn, Binkert, Davis, McLaren, Schreiber, SC 2009) with one link each way between any two routers that
-/// differ on one axis, also called flattened butterfly or Hamming graph. Routers are numbered row-major, nodes router
-/// by router. A message corrects one axis after the other, each with one link. Links are numbered by axis, by the
-/// router that they leave, by the coordinate that they lead to.
+/// A HyperX (Ahn, Binkert, Davis, McLaren, Schreiber, SC 2009) with one link in each direction between any two routers
+/// that differ on one axis, also called flattened butterfly or Hamming graph. Routers are numbered row-major, nodes
+/// router by router. A message corrects one axis after the other, each with one link. Links are numbered by axis, by
+/// the router that they leave, by the coordinate that they lead to.
 ///
 /// `Space` is the geometry: HopTable for any extents; a torus where no extent exceeds 2, since its rings then join the
 /// same routers.
@@ -39,7 +39,7 @@ class BasicHyperX {
    public:
     using Point = PackedCoordinates::Key;
 
-    /// Throws Error for bad extents, orders that are no permutation, or vectors of the wrong length.
+    /// Throws Error for bad extents, orders that are not permutations, or vectors of the wrong length.
     explicit BasicHyperX(HyperXSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return vertex_count() * spec_.nodes_per_router; }

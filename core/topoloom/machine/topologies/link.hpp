@@ -54,7 +54,7 @@ inline void require_bandwidth(BytesPerSecond bandwidth) {
     }
 }
 
-/// Throws Error unless so many links can be numbered in 32 bits.
+/// Throws Error unless this number of links can be numbered in 32 bits.
 inline void require_link_ids(std::uint64_t link_count) {
     if (link_count > std::numeric_limits<std::uint32_t>::max()) {
         fail("the machine has ", link_count, " links; at most 2^32 - 1 can be told apart");

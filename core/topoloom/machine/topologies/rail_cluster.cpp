@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// Whether so many rows, one for the GPUs of a domain on one rail, are told apart by their leaf switch only.
+/// Whether only their leaf switches distinguish these rows, one for the GPUs of a domain on one rail.
 bool is_large(std::uint64_t rows) { return rows > 4096; }
 
 RailClusterSpec complete(RailClusterSpec spec) {

@@ -29,9 +29,8 @@ struct RailClusterSpec {
     std::uint32_t domains = 1;  // in a scalable unit
     std::uint32_t units = 1;
     std::uint32_t rails = 0;  // GPU g of a domain is on rail g mod rails; 0: a rail for each
-    std::optional<std::uint32_t>
-        spines;  // each joined to all leaves; absent: as many as a leaf has GPUs, or none
-                 // where no route needs them
+    /// Each joined to all leaves; absent: as many as a leaf has GPUs, or none where no route needs them.
+    std::optional<std::uint32_t> spines;
     RailCrossing crossing = RailCrossing::nvlink;
     std::array<BytesPerSecond, 3> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}, BytesPerSecond{1}};
     std::array<Seconds, 3> latency{};
@@ -45,7 +44,7 @@ struct RailClusterSpec {
 ///     other rail               by NVLink first (NCCL's PXN: NVIDIA, "Doubling all2all Performance with NCCL 2.12",
 ///                              2022), or over the spines
 ///
-/// NVLink first may take more links than a way over the spines: it keeps traffic off these.
+/// NVLink first may take more links than a route over the spines: it keeps traffic off these.
 class RailCluster {
    public:
     struct Point {

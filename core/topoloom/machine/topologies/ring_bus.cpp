@@ -36,7 +36,7 @@ std::string RingBus::link_name(Link link) const {
 std::string RingBus::describe() const {
     std::ostringstream text;
     text << "ring bus of " << spec_.stations << " stations";
-    if (spec_.rings > 1) text << ", " << spec_.rings << " rings each way";
+    if (spec_.rings > 1) text << ", " << spec_.rings << " rings in each direction";
     if (spec_.transfers > 0) text << ", " << spec_.transfers << " transfers a ring";
     return text.str();
 }

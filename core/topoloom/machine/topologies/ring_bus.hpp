@@ -17,7 +17,8 @@ struct RingBusSpec {
     std::uint32_t stations = 0;
     std::uint32_t rings = 1;      // in each direction
     std::uint32_t transfers = 0;  // at once on one ring; 0: as many as do not overlap
-    bool split_ties = true;  // half-way messages: half each way, as an arbiter may choose; else all clockwise
+    /// Half-way messages in both directions, as an arbiter may choose; else all clockwise.
+    bool split_ties = true;
     BytesPerSecond bandwidth{1};  // of one ring
     Seconds latency{0};           // from a station to the next
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortest ways through a network that is known link by link.
+// Shortest routes through a network that is known link by link.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace topoloom {
 
-/// Distances, and at every vertex the first of its arcs that leads nearer. Ways pass only vertices that forward. A node
-/// whose vertex has a switch as its only neighbor shares the row of that switch in the table.
+/// Distances, and at every vertex the first of its arcs that leads nearer. Routes pass only vertices that forward. A
+/// node whose vertex has a switch as its only neighbor shares the row of that switch in the table.
 class ShortestWays {
    public:
     /// A directed link as seen from the vertex that it leaves.
@@ -24,12 +24,12 @@ class ShortestWays {
     };
 
     ShortestWays() = default;
-    /// `vertex` of every node, `forwards` by vertex, arcs in the order in which equally short ways are chosen.
+    /// `vertex` of every node, `forwards` by vertex, arcs in the order in which equally short routes are chosen.
     /// Throws Error as search_hops() does.
     ShortestWays(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
                  std::vector<Arc> arcs);
 
-    /// Between the nodes; pairs without a way are unreached.
+    /// Between the nodes; pairs without a route are unreached.
     [[nodiscard]] const HopTable& table() const { return table_; }
     /// The same with other hops for some pairs of nodes.
     void except(std::vector<HopTable::Exception> exceptions) { table_.except(std::move(exceptions)); }

@@ -297,7 +297,7 @@ std::string BasicTorus<Width>::describe() const {
     const bool any_wrap = std::find(spec_.wrap.begin(), spec_.wrap.end(), true) != spec_.wrap.end();
     for (std::uint32_t d = 0; d < axis_count(); ++d) text << (d == 0 ? "" : "x") << spec_.size[d];
     text << (any_wrap ? " torus" : " mesh");
-    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes a router";
+    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per router";
     return text.str();
 }
 

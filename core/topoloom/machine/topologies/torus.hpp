@@ -20,8 +20,8 @@
 
 namespace topoloom {
 
-/// Half-way round a ring messages go + (plus), half of each the one and half the other way (split), or + except from
-/// the middle to position 0 (simgrid, as SimGrid routes).
+/// Half-way around a ring messages go + (plus), half of each in one and half in the other direction (split), or +
+/// except from the middle to position 0 (simgrid, as SimGrid routes).
 enum class TorusTies { plus, split, simgrid };
 
 /// How a torus or mesh is built. Vectors hold one entry per axis.
@@ -36,8 +36,8 @@ struct TorusSpec {
 };
 
 /// A torus or mesh of up to `Width` axes. Routers are numbered row-major (the last axis varies fastest), nodes
-/// router by router. A message corrects one axis after the other, each the shorter way round (Sudheer 2012, ch. 3);
-/// see TorusTies. Links: one each way between neighbouring routers, numbered axis by axis.
+/// router by router. A message corrects one axis after the other, each in the shorter direction (Sudheer 2012, ch. 3);
+/// see TorusTies. Links: one in each direction between neighboring routers, numbered axis by axis.
 template <std::size_t Width>
 class BasicTorus {
    public:
@@ -48,7 +48,7 @@ class BasicTorus {
 
     static constexpr std::uint32_t max_extent = 16384;  // differences must fit a Coordinate
 
-    /// Throws Error for bad extents, orders that are no permutation, or vectors of the wrong length.
+    /// Throws Error for bad extents, orders that are not permutations, or vectors of the wrong length.
     explicit BasicTorus(TorusSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return router_count_ * spec_.nodes_per_router; }
@@ -69,8 +69,8 @@ class BasicTorus {
             const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(apart < around ? apart : around);
             sums += halves[0] + halves[1];
         }
-        return static_cast<std::uint32_t>(sums * 0x0001'0001'0001'0001U >>
-                                          48);  // the sum of four 16-bit lanes
+        // The sum of four 16-bit lanes.
+        return static_cast<std::uint32_t>(sums * 0x0001'0001'0001'0001U >> 48);
     }
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const { return hops(a, b); }
     [[nodiscard]] std::uint32_t diameter() const;
@@ -124,12 +124,12 @@ class BasicTorus {
     class Deposits;
 
    private:
-    /// The positions start .. start + length, round the end of a ring.
+    /// The positions start .. start + length, wrapping at the end of a ring.
     struct Reach {
         std::uint32_t start;
         std::uint32_t length;
     };
-    /// The least stretch of an axis that holds all points.
+    /// The shortest stretch of an axis that holds all points.
     [[nodiscard]] Reach reach_along(std::uint32_t axis, std::span<const Point> points) const;
 
     static constexpr std::size_t lanes = 8;
@@ -154,7 +154,7 @@ class BasicTorus {
         Divisor size;                        // routers on either
         Divisor stride;                      // what a step along this axis adds to a router's number
         std::array<std::uint32_t, Width> step{};  // what a step along an axis adds to a link's id
-        std::size_t around = 0;                   // once round a ring
+        std::size_t around = 0;                   // once around a ring
         std::uint32_t gap = 0;                    // ids that a line lacks because it does not close
     };
     /// How a message goes along one axis; where it is split, also as far in the - direction.
@@ -188,8 +188,8 @@ class BasicTorus {
     }
     /// From position x to y, which differ.
     [[nodiscard]] Way way_along(const Lines& lines, std::int32_t x, std::int32_t y) const {
-        const std::int32_t up =
-            y - x + (y < x ? lines.ring : 0);  // on a line, where no ring closes, maybe < 0
+        // May be negative on a line, where no ring closes.
+        const std::int32_t up = y - x + (y < x ? lines.ring : 0);
         const std::int32_t down = lines.ring - up;
         const bool half_way = up == down;
         const bool minus = lines.ring == 0 ? up < 0 : down < up || (half_way && y == minus_to_);
@@ -201,7 +201,7 @@ class BasicTorus {
     Divisor nodes_per_router_;
     std::uint32_t router_count_ = 1;
     std::int32_t minus_to_ = -1;  // half-way messages to this position go -
-    Point ring_{};                // extent of a ring; so large on a line that it never matters
+    Point ring_{};                // extent of a ring; large enough on a line never to matter
     std::vector<Lines> lines_;    // by axis
     std::size_t link_count_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads of the links of a torus from many messages, in O(axes) a message instead of O(hops).
+// Loads of the links of a torus from many messages, in O(axes) per message instead of O(hops).
 #pragma once
 
 #include "topoloom/machine/topologies/torus.hpp"

@@ -71,8 +71,7 @@ std::vector<std::size_t> sorted_by_twist(const TwistedTorusSpec& spec) {
         };
         std::size_t axis = 0;
         while (axis < axes && (sorted[axis] || shifted(axis))) ++axis;
-        if (axis == axes)
-            fail("twists act on each other in a circle; let none shift an axis whose twist leads back to it");
+        if (axis == axes) fail("twists form a cycle; let none shift an axis whose twist leads back to it");
         sorted[axis] = true;
         order.push_back(axis);
     }
@@ -234,7 +233,7 @@ std::string TwistedTorus::describe() const {
     std::ostringstream text;
     for (std::size_t d = 0; d < spec_.size.size(); ++d) text << (d == 0 ? "" : "x") << spec_.size[d];
     text << " twisted torus";
-    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes a router";
+    if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per router";
     return text.str();
 }
 

@@ -39,7 +39,7 @@ class TwistedTorus {
     static constexpr std::size_t max_axes = 8;
     static constexpr std::uint32_t max_extent = 16384;  // steps along an axis must fit 16 bits
 
-    /// Throws Error for bad extents, vectors of the wrong length, and twists that act on each other in a circle.
+    /// Throws Error for bad extents, vectors of the wrong length, and twists that depend on each other in a cycle.
     explicit TwistedTorus(TwistedTorusSpec spec);
 
     [[nodiscard]] std::size_t node_count() const {
@@ -97,7 +97,7 @@ class TwistedTorus {
     std::vector<std::uint32_t> key_;         // [router]: its coordinates in the radix 2 * size - 1
     std::uint32_t center_ = 0;               // the key of the last router: makes differences positive
     std::vector<std::uint16_t> hops_;        // [difference of keys + center]
-    std::vector<std::uint32_t> difference_;  // the same: the router so far from router 0
+    std::vector<std::uint32_t> difference_;  // the same: the router at this difference from router 0
     std::vector<std::size_t> way_;           // [router]: the first of its steps from router 0; the end of all
     std::vector<std::uint8_t> step_;         // 2 * axis + sign
     std::vector<std::size_t> first_;         // [step]: its first link; an axis of a single router has none

@@ -15,8 +15,9 @@ namespace topoloom {
 enum class MeshCollective : std::uint8_t {
     ring,        ///< half to the next member and half to the one before, the last next to the first
     all_to_all,  ///< a part to every other member
-    halving,  ///< to i xor 1, i xor 2, i xor 4, ..., half as much each time, in rounds of their own: an all-reduce
-              ///< by vector halving and distance doubling, and back (Rabenseifner, ICCS 2004)
+    /// To i xor 1, i xor 2, i xor 4, ..., half as much each time, in rounds of their own: an all-reduce by vector
+    /// halving and distance doubling, and back (Rabenseifner, ICCS 2004).
+    halving,
     chain,  ///< a ring that is open: stages of a pipeline, whose first and last send half
 };
 
@@ -32,7 +33,7 @@ struct MeshTraffic {
 
 /// The phases of the traffic, one but for halving; none in groups of one. Ranks are numbered with the first axis of the
 /// mesh the fastest. Parts that do not come out even are rounded up. Throws Error as mesh_size() does, for no axes or
-/// one that is unknown or named twice, for halving in groups whose size is no power of two, and as the patterns of
+/// one that is unknown or named twice, for halving in groups whose size is not a power of two, and as the patterns of
 /// collectives do.
 [[nodiscard]] std::vector<CommGraph> mesh_phases(std::span<const std::uint32_t> extents,
                                                  const MeshTraffic& traffic);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t max_ranks = (std::size_t{1} << 31) - 1;
 constexpr std::size_t max_axes = 32;
-// 3^10 neighbors a rank; beyond it no memory holds the graph.
+// 3^10 neighbors per rank; beyond it no memory holds the graph.
 constexpr std::size_t max_box_axes = 10;
 
 std::string text_of(std::span<const GridAxis> grid) {

@@ -17,11 +17,11 @@ struct GridAxis {
 };
 
 enum class StencilShape {
-    star,  ///< one neighbor each way along every axis: 5 points in 2-D, 7 in 3-D
+    star,  ///< one neighbor in each direction of every axis: 5 points in 2-D, 7 in 3-D
     box,   ///< diagonal neighbors too: 9 points in 2-D, 27 in 3-D
 };
 
-/// The shape that has so many points, the middle one included: 2d + 1 for the star, 3^d for the box.
+/// The shape that has this number of points, the middle one included: 2d + 1 for the star, 3^d for the box.
 /// Throws Error for any other number.
 [[nodiscard]] StencilShape stencil_shape(std::size_t dimensions, std::size_t points);
 

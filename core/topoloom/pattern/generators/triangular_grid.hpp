@@ -39,10 +39,10 @@ struct TriangularCell {
 [[nodiscard]] std::vector<TriangularCell> triangular_grid(std::uint32_t rows, TriangularOrder order);
 
 /// The messages down a binomial tree in every group: from the rank on the diagonal, which is relative rank 0, to the
-/// others, numbered as they come after it and round to it again; relative rank v gets its message from v without its
-/// lowest set bit. Columns and rows broadcast `bytes`, a piece of the vector; orthogonalization scatters them, so that
-/// a message holds as many equal parts, rounded up, as ranks wait for it. A reduction or gather sends the same back.
-/// Throws Error as above, and for bytes < 0. O(ranks). Source: ibid., sec. 4.
+/// others, numbered as they come after it, wrapping around to it again; relative rank v gets its message from v without
+/// its lowest set bit. Columns and rows broadcast `bytes`, a piece of the vector; orthogonalization scatters them, so
+/// that a message holds as many equal parts, rounded up, as ranks wait for it. A reduction or gather sends the same
+/// back. Throws Error as above, and for bytes < 0. O(ranks). Source: ibid., sec. 4.
 [[nodiscard]] CommGraph triangular_messages(std::uint32_t rows, TriangularOrder order, TriangularGroup group,
                                             Bytes bytes);
 

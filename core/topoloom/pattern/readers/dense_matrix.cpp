@@ -49,7 +49,7 @@ CommGraph read_dense_matrix(std::string_view text) {
         rows.self_messages.push_back(to_itself.value > 0 ? 1 : 0);
     }
     const std::size_t row_count = rows.first.size() - 1;
-    if (row_count == 0) fail("the text has no numbers; expected a square matrix, one row a line");
+    if (row_count == 0) fail("the text has no numbers; expected a square matrix, one row per line");
     if (row_count != order)
         scan.unexpected("row " + std::to_string(row_count + 1) + " of " + std::to_string(order));
     return CommGraph::from_csr(std::move(rows));

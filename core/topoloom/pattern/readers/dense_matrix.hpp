@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads communication matrices written as plain numbers, one row a line: TreeMatch's .mat, numpy.savetxt.
+// Reads communication matrices written as plain numbers, one row per line: TreeMatch's .mat, numpy.savetxt.
 #pragma once
 
 #include <string_view>

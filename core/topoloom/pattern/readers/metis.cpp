@@ -135,16 +135,16 @@ void check_symmetric(std::string_view text, const CommRows& lists) {
             const bool there = back < lists.first[v.value + 1];
             if (there && lists.peers[back].value < u) {
                 refuse_vertex(text, v, "has neighbor ", lists.peers[back].value + 1,
-                              ", but not the other way round; METIS graphs list both directions");
+                              ", but not in the other direction; METIS graphs list both");
             }
             if (!there || lists.peers[back].value != u) {
                 refuse_vertex(text, Rank{u}, "has neighbor ", v.value + 1,
-                              ", but not the other way round; METIS graphs list both directions");
+                              ", but not in the other direction; METIS graphs list both");
             }
             if (!lists.bytes.empty() && lists.bytes[back] != lists.bytes[i]) {
                 refuse_vertex(text, Rank{u}, "has an edge of weight ", lists.bytes[i].value, " to vertex ",
                               v.value + 1, ", which has weight ", lists.bytes[back].value,
-                              " the other way round");
+                              " in the other direction");
             }
         }
     }

@@ -69,8 +69,7 @@ CommGraph read_monitoring(std::string_view text, MonitoringKinds kinds, std::siz
         // What follows is a histogram of sizes, or belongs to a line that does not count.
         scan.skip_line();
     }
-    if (messages.empty())
-        fail("no line tells of messages of the kinds asked for; is this monitoring output?");
+    if (messages.empty()) fail("no line has messages of the kinds asked for; is this monitoring output?");
     return CommGraph::from_edges(rank_count > 0 ? rank_count : highest + 1, edges.sources, edges.peers,
                                  edges.bytes, messages);
 }

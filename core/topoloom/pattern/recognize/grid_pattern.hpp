@@ -33,7 +33,8 @@ struct GridPattern {
     std::vector<PatternAxis> axes;
     StencilShape shape = StencilShape::star;
     std::vector<Rank> rank_of_cell;
-    /// Mean bytes of a message by class. Star: one class an axis. Box: bit i of the class says that axis i is moved on.
+    /// Mean bytes of a message by class. Star: one class per axis. Box: bit i of the class says that axis i is moved
+    /// on.
     std::vector<double> weight;
     bool uniform = false;  ///< all messages of a class carry the same bytes
 

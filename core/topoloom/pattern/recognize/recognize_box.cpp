@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strong products: how many neighbors two ranks share, and how many each has, tells along how many axes they differ.
+// Strong products: how many neighbors two ranks share, and how many each has, shows along how many axes they differ.
 //
 // Let N be closed neighborhoods. On a ring of four or more, |N(x)| = 3 and partners share 2; on a path of three or
 // more, an end has |N| = 2, all of it shared with its partner, which has 3. In a product both numbers multiply.
@@ -62,7 +62,7 @@ class BoxGrowth {
    public:
     BoxGrowth(const Adjacency& graph, std::uint32_t corner) : graph_(graph), corner_(corner) {}
 
-    /// The ranks along every axis, the corner first; empty if this is no such grid.
+    /// The ranks along every axis, the corner first; empty if this is not such a grid.
     bool find_lines() {
         const std::uint32_t closed = graph_.degree(corner_) + 1;
         std::vector<std::uint32_t> ring_partners;

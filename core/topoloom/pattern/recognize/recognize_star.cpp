@@ -32,7 +32,7 @@ std::vector<std::vector<std::uint32_t>> axes_at(const Adjacency& graph, std::uin
     return axes;
 }
 
-/// The rank that follows `at` on the way from `before`; none at an end or a fork.
+/// The rank that follows `at` on the path from `before`; none at an end or a fork.
 std::uint32_t next_on_line(const Adjacency& graph, std::uint32_t before, std::uint32_t at) {
     std::uint32_t next = no_index;
     for (const Rank w : graph.of(at)) {

@@ -30,7 +30,7 @@ void require_memory(const Problem& problem, double bytes, std::string_view what)
          " slots; use fewer slots or another mapper, and `topoloom bound` for a weaker proof");
 }
 
-/// The greatest that is no more: not all integers are doubles.
+/// The largest that is not more: not all integers are doubles.
 double rounded_down(std::int64_t value) {
     const auto near = static_cast<double>(value);
     return static_cast<std::int64_t>(near) > value ? std::nextafter(near, 0) : near;
@@ -136,7 +136,7 @@ Placement place_exact(const Problem& problem, Meter& meter) {
 MapperEntry exact_mapper() {
     return mapper_entry<place_exact>(
         {.name = "exact",
-         .summary = "branch and bound: the best placement there is, proven, for about 20 slots",
+         .summary = "branch and bound: the best placement, with proof, for up to about 20 slots",
          .source = "Hahn, Grant 1998",
          .needs = "graph, distances, memory for slots^4, time",
          .serves = Serves::alone,

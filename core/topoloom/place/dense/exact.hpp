@@ -10,7 +10,7 @@ namespace topoloom {
 /// the value itself, or less if the budget ended the search. Same result for any number of threads.
 ///
 /// For hop-bytes, those of moving included: seconds up to 16 slots, minutes for 20 if most ranks talk to most, more for
-/// sparse patterns that fit well. For congestion, in one phase without other traffic: up to ten ranks or so; on a ring
+/// sparse patterns that fit well. For congestion, in one phase without other traffic: up to about ten ranks; on a ring
 /// bus with eight elements all assignments are tried. Throws Error for other objectives, where the search would not fit in
 /// memory, and for congestion where routes depend on the load.
 [[nodiscard]] Placement place_exact(const Problem& problem, Meter& meter);

@@ -26,7 +26,7 @@ struct FirstPair {
     std::uint32_t i, j, x, y;  // item i to location x, j to y
 };
 
-/// What all starts share: flows and distances both ways together, and where to begin.
+/// What all starts share: flows and distances, both directions together, and where to begin.
 struct Ground {
     Ground(const Qap& q, const GraspOptions& o) : qap(q), options(o), order(qap.order()), searches(qap) {
         for (std::size_t i = 0; i < order; ++i) {
@@ -112,7 +112,7 @@ class Start {
         assign(first.j, first.y);
     }
 
-    /// Goes on for about so much work; returns what it did.
+    /// Goes on for about this much work; returns what it did.
     std::uint64_t run(std::uint64_t work) {
         const std::uint64_t pairs = ground_.order * (ground_.order - 1) / 2;
         std::uint64_t spent = 0;

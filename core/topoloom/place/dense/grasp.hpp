@@ -17,9 +17,9 @@ struct GraspOptions {
         field("alpha", alpha, Range{0, 1000},
               "length of the restricted candidate list, per mille of all candidates");
         field("beta", beta, Range{0, 1000},
-              "per mille of flows and distances among which the first pair is sought");
+              "per mille of flows and distances among which the first pair is chosen");
         field("restarts", restarts, Range{0, 1e9},
-              "starts, the best of which counts; 0: fewer the more slots");
+              "number of starts, the best of which counts; 0: fewer for more slots");
     }
 };
 
@@ -27,7 +27,7 @@ struct GraspOptions {
 /// products of large flows and small distances; then pairs of an item and a location are drawn from those of least cost
 /// towards what is placed already, items that exchange something with it first; then the best of all exchanges is
 /// performed until none helps. `warm` assignments are improved in the same way before all others. A restart costs
-/// O(order^3) at the most; memory about 500 * order^2 bytes. Same result for any number of threads.
+/// O(order^3) at most; memory about 500 * order^2 bytes. Same result for any number of threads.
 [[nodiscard]] Permutation grasp(const Qap& qap, std::span<const Permutation> warm, std::uint64_t seed,
                                 int threads, Meter& meter, const GraspOptions& options);
 

@@ -12,7 +12,7 @@ constexpr std::uint32_t no_cut = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t cut_bits = 24;
 constexpr std::uint32_t max_extent = 1U << cut_bits;
 
-/// Pairs of partners (one way) on an axis that a cut at `cut_at` parts.
+/// Pairs of partners (in one direction) on an axis that a cut at `cut_at` parts.
 double pairs_cut(const PatternAxis& axis, std::uint32_t extent, std::uint32_t cut_at) {
     switch (axis.kind) {
         case AxisKind::path:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A grid cut into boxes for a hierarchy: the cheapest way of nested cuts, found exactly.
+// A grid cut into boxes for a hierarchy: the cheapest nested cuts, found exactly.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct GroupLevel {
 };
 
 /// Cuts a box of the pattern along planes, again and again, until every piece has the size of a group, then these into
-/// smaller groups, level by level. Of all ways that leave only boxes it knows the one of least hop-bytes: dynamic
+/// smaller groups, level by level. Of all cuts that leave only boxes it finds those of least hop-bytes: dynamic
 /// programming over the extents of boxes, in which rings are open once cut. O(boxes * sum of extents) time at most;
-/// boxes whose size does not suit are never met. Memory 12 bytes a cell and level.
+/// boxes whose size does not suit are never met. Memory 12 bytes per cell and level.
 class BoxBlocking {
    public:
     BoxBlocking(const GridPattern& pattern, std::vector<GroupLevel> levels);

@@ -13,7 +13,7 @@ namespace topoloom {
 
 namespace {
 
-/// Up to so many ranks several ways are tried, and halving may weigh every cut by what it costs.
+/// Up to this number of ranks several variants are tried, and halving may weigh every cut by what it costs.
 constexpr std::size_t max_weighed = 20'000;
 
 GridPattern pattern_of(const RankGrid& grid) {
@@ -48,7 +48,7 @@ std::optional<Placement> fold_boxes(const Problem& problem, const RankGrid& grid
     return place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
 }
 
-/// For ragged allocations and grids that fit no other way: the best of what is tried.
+/// For ragged allocations and grids that do not fit otherwise: the best of what is tried.
 std::optional<Placement> fold_anyhow(const Problem& problem, const RankGrid& grid) {
     const GridPattern pattern = pattern_of(grid);
     std::optional<Placement> best;

@@ -139,7 +139,7 @@ class FoldSearch {
         for (std::size_t i = 0; i < axes_; ++i) {
             const bool whole = routers[i] == 1 && planes_[i].around > 0;
             pattern.axes.push_back({inside[i], whole && inside[i] > 2 ? AxisKind::ring : AxisKind::path});
-            // Both ways, between all boxes beside a plane; where there are two boxes, they meet on both sides.
+            // In both directions, between all boxes beside a plane; where there are two boxes, they meet on both sides.
             const double meet =
                 static_cast<double>(cell_count(routers) * cell_count(inside)) / routers[i] / inside[i];
             const double around = whole && inside[i] == 2 ? planes_[i].around : 0;
@@ -157,7 +157,7 @@ class FoldSearch {
             if (routers[i] == 1) continue;
             std::uint64_t hops = 0;
             std::uint64_t around = 0;
-            // Positions add up over the axes: one row tells all, unless nested digits turn each other round.
+            // Positions add up over the axes: one row is enough, unless nested digits turn each other round.
             Extents rows(axes_, 1);
             if (reflection == Reflection::nested) rows = routers;
             rows[i] = 1;

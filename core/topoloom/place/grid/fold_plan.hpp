@@ -27,8 +27,8 @@ struct FoldTask {
     Extents boxes;  // if they are given; else any, one for every slot
 };
 
-/// Of the ways that are looked at, the one of fewest hop-bytes; none where the boxes don't fold onto the machine.
-/// Looks at cuts in the order of what they cost at the least, until that is more than the best has.
+/// Of the plans that are tried, the one with the fewest hop-bytes; none where the boxes don't fold onto the machine.
+/// Looks at cuts in the order of what they cost at least, until that is more than the best has.
 [[nodiscard]] std::optional<FoldPlan> plan_fold(const FoldTask& task);
 
 }  // namespace topoloom

@@ -11,12 +11,13 @@
 
 namespace topoloom {
 
-/// Bytes, both ways, across a plane between neighboring cells of an axis; and around, from its last cell to its first.
+/// Bytes, in both directions, across a plane between neighboring cells of an axis; and around, from its last cell to
+/// its first.
 struct PlaneBytes {
     double between;
     double around;
 
-    /// Across all planes that so many boxes along the axis cut.
+    /// Across all planes that this number of boxes along the axis cut.
     [[nodiscard]] double cut(std::uint32_t boxes) const {
         return boxes > 1 ? between * (boxes - 1.0) + around : 0;
     }
@@ -26,12 +27,12 @@ struct PlaneBytes {
 /// Which factors an axis may have.
 enum class Factors { up_to, dividing };
 
-/// Visits the ways to write `product` as one factor an axis, each at most the axis's limit, or dividing it; in
+/// Visits the factorizations of `product` into one factor per axis, each at most the axis's limit, or dividing it; in
 /// lexicographic order, and at most 10^5 of them.
 void for_each_factorization(std::uint64_t product, const Extents& limits, Factors kind,
                             const std::function<void(const Extents&)>& visit);
 
-/// The same, each at most the axis's limit if there are such ways, else without limits.
+/// The same, each at most the axis's limit if there are such factorizations, else without limits.
 void for_each_filling(std::uint64_t product, const Extents& limits,
                       const std::function<void(const Extents&)>& visit);
 
@@ -39,9 +40,9 @@ void for_each_filling(std::uint64_t product, const Extents& limits,
 /// there is such a factorization.
 [[nodiscard]] Extents boxes_of_least_surface(const RankGrid& grid, std::uint64_t count);
 
-/// Every rank on the slot of its box; boxes are numbered row-major. Boxes differ by one layer at most on every axis;
+/// Every rank on the slot of its box; boxes are numbered row-major. Boxes differ by at most one layer on every axis;
 /// where so equal boxes do not fit into the slots' capacities, they are cut at equal loads instead, with borders that
-/// have steps, and then mended. O(ranks log ranks). None where the ranks do not fit even so.
+/// have steps, and then repaired. O(ranks log ranks). None where the ranks do not fit even so.
 [[nodiscard]] std::optional<Placement> place_in_boxes(const Problem& problem, const RankGrid& grid,
                                                       const Extents& boxes,
                                                       std::span<const Slot> slot_of_box);

@@ -53,7 +53,7 @@ class Folding {
     void place(const std::vector<std::uint32_t>& block, Reflection reflection, Extents& coordinates) const;
 };
 
-/// Ways of folding that fit, the most promising first: at most `keep` of them, out of `most` that are looked at. Empty
+/// Foldings that fit, the most promising first: at most `keep` of them, out of `most` that are looked at. Empty
 /// if extents do not divide suitably. Deterministic.
 [[nodiscard]] std::vector<Folding> list_foldings(const std::vector<FoldedAxis>& axes, const Extents& extent,
                                                  const std::vector<bool>& wraps, std::size_t keep,

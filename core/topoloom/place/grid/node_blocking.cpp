@@ -44,7 +44,7 @@ class Blockings {
           cores_(*std::ranges::max_element(nodes.sizes)),
           tries_(std::clamp<std::size_t>(8'000'000 / (problem.graph().edge_count() + 1), 2, 200)) {}
 
-    /// All ways to fill the nodes with the fewest bytes between them that were found, at most a few.
+    /// All orders that fill the nodes with the fewest bytes between them that were found, at most a few.
     std::vector<NodeBlocking> best() {
         const bool many = grid_.cells() > few_ranks;
         if (nodes_.equal()) {
@@ -100,7 +100,7 @@ class Blockings {
         try_order(std::move(cells));
     }
 
-    /// Along every axis in strips about as wide as the sides of the box that would hold a node's cells at the least cost:
+    /// Along every axis in strips about as wide as the sides of the box that would hold a node's cells at least cost:
     /// sides are as their weights.
     void try_strips() {
         const double scale = std::pow(cores_ / weight_product(), 1 / static_cast<double>(grid_.axes()));
@@ -109,7 +109,7 @@ class Blockings {
             for (std::size_t i = 0; i < grid_.axes(); ++i) {
                 if (i != along) axes.push_back(i);
             }
-            // Either way through a layer.
+            // In either direction through a layer.
             for (const bool reversed : {false, true}) {
                 if (reversed && (axes.size() < 3 || grid_.cells() > few_ranks)) continue;
                 if (reversed) std::reverse(axes.begin() + 1, axes.end());
@@ -138,7 +138,7 @@ class Blockings {
         const double extent = grid_.extents[axis];
         const double ideal = extent / std::max(1.0, scale * weighted_.weight[axis]);
         const auto nearest = static_cast<std::uint32_t>(std::max(1.0, std::round(ideal)));
-        // Away from the ideal by turns: n, n + 1, n - 1, ...
+        // Away from the ideal, alternating: n, n + 1, n - 1, ...
         for (std::uint32_t i = 0; i < 2 * nearest; ++i) {
             const std::uint32_t count = i % 2 == 0 ? nearest - i / 2 : nearest + (i + 1) / 2;
             if (count == 0 || count > grid_.extents[axis]) continue;

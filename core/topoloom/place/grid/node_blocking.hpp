@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// Above so many ranks only the ways that take O(ranks) are tried.
+/// Above this number of ranks only the methods that take O(ranks) are tried.
 inline constexpr std::size_t few_ranks = 20'000;
 
 /// The nodes that block order fills, and the slots that it takes on each, in the order of their numbers.
@@ -31,12 +31,12 @@ struct NodeBlocking {
     std::int64_t inter_node_bytes;
 };
 
-/// The ways to fill the nodes, of those of node_tile.hpp and BoxBlocking, between whose nodes the fewest bytes go; at
+/// Orders that fill the nodes, of those of node_tile.hpp and BoxBlocking, between whose nodes the fewest bytes go; at
 /// most a few. The more edges, the fewer are tried. O(edges) each.
 [[nodiscard]] std::vector<NodeBlocking> best_blockings(const Problem& problem, const RankGrid& grid,
                                                        const FilledNodes& nodes, Meter& meter);
 
-/// What two neighbors along an axis exchange on average, both ways.
+/// What two neighbors along an axis exchange on average, in both directions.
 [[nodiscard]] WeightedGrid weighted(const RankGrid& grid);
 
 /// Bytes of all messages between ranks on different nodes.

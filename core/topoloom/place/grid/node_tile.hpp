@@ -24,9 +24,9 @@ struct WeightedGrid {
 /// Tile after tile, row-major, and so the cells in each (Karlsson 2012, alg. 5.12). Extents must divide. O(cells).
 [[nodiscard]] std::vector<std::uint32_t> tile_order(const Extents& grid, const Extents& tile);
 
-/// The grid cut into so many even strips along every axis but the first of `axes`; through each of them layer by layer,
-/// in which the last of `axes` is the fastest, every other layer backward, so that each begins where the one before has
-/// ended (stencil strips: Hunold, von Kirchbach, Lehr, Schulz, Träff, CLUSTER 2020). O(cells).
+/// The grid cut into this number of even strips along every axis but the first of `axes`; through each of them layer by
+/// layer, in which the last of `axes` is the fastest, every other layer backward, so that each begins where the one
+/// before has ended (stencil strips: Hunold, von Kirchbach, Lehr, Schulz, Träff, CLUSTER 2020). O(cells).
 [[nodiscard]] std::vector<std::uint32_t> strip_order(const Extents& grid,
                                                      const std::vector<std::size_t>& axes,
                                                      const Extents& strips);

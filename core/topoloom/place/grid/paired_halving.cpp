@@ -19,7 +19,7 @@ class Points {
     std::uint32_t* operator[](std::size_t point) { return at_.data() + point * axes_; }
     const std::uint32_t* operator[](std::size_t point) const { return at_.data() + point * axes_; }
 
-    /// Least and greatest coordinate on every axis.
+    /// Smallest and largest coordinate on every axis.
     void bounds(std::span<const std::uint32_t> points, std::vector<std::uint32_t>& low,
                 std::vector<std::uint32_t>& high) const {
         low.assign(axes_, std::numeric_limits<std::uint32_t>::max());
@@ -372,8 +372,8 @@ class GridHalving {
     std::vector<std::uint32_t> low_;  // kept to save allocations
     std::vector<std::uint32_t> high_;
     std::vector<typename Space::Point> points_;  // of the slots
-    std::vector<typename Space::Point>
-        center_;                          // of every rank: the middle of the slots that are left for it
+    // Of every rank: the middle of the slots that are left for it.
+    std::vector<typename Space::Point> center_;
     std::vector<std::uint32_t> part_of_;  // of every rank: its part, as far as it has been halved
     std::uint32_t parts_ = 0;
     std::vector<char> side_;

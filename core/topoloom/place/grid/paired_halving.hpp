@@ -15,9 +15,10 @@ enum class SlotChoice { hilbert, by_number };
 
 /// How the cells are cut.
 enum class CutChoice {
-    by_shape,  ///< along the axis with the least bytes across a plane, lower half to lower half: O(n log n)
-    by_cost,  ///< along the axis, and the way round, that cost least given where all others are by now: O(edges *
-              ///< axes * log n)
+    /// Along the axis with the least bytes across a plane, lower half to lower half: O(n log n).
+    by_shape,
+    /// Along the axis, and in the direction, that cost least given where all others are now: O(edges * axes * log n).
+    by_cost,
 };
 
 /// Slots are halved along the longest axis of what is left of them, or between the groups that are farthest apart where

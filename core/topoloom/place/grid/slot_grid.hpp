@@ -17,10 +17,10 @@ struct SlotGrid {
     std::vector<GroupLevel> inside;  // of a router, bottom-up
     std::uint64_t slots_per_router = 1;
     std::vector<Slot> slots;  // router by router, row-major; those of a router by their groups
-    bool has_ports = false;   // whose costs for slots neither levels nor grid tell
+    bool has_ports = false;   // whose costs for slots neither levels nor grid describe
 };
 
-/// The grid of all slots of a tree, torus or mesh, or of so many of them in whole groups that `ranks` ranks just fit
+/// The grid of all slots of a tree, torus or mesh, or of just enough of them, in whole groups, for `ranks` ranks
 /// inside every router; none where routers or groups are cut differently, or the rows of a torus are not complete.
 [[nodiscard]] std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t ranks);
 

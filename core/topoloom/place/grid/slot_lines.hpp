@@ -11,7 +11,7 @@ namespace topoloom {
 
 struct SlotLine {
     std::vector<Slot> slots;  // one for each rank
-    /// After so many slots, and multiples of them, the line turns into the next row: 8 and 64 on 8x8x8. Ascending.
+    /// After this number of slots, and multiples of it, the line turns into the next row: 8 and 64 on 8x8x8. Ascending.
     std::vector<std::size_t> turns;
 };
 

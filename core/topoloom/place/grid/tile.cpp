@@ -92,7 +92,7 @@ class Nearest {
         try_foldings(tiles, blocking.cells);
     }
 
-    /// Pieces of one size, all but the last at the most, on their nodes in another order: the best that a search finds.
+    /// Pieces of one size, at most all but the last, on their nodes in another order: the best that a search finds.
     void try_searched_order(const NodeBlocking& blocking) {
         constexpr std::size_t max_nodes = 1000;  // a tenth of a second
         const Machine& machine = problem_.machine();
@@ -125,7 +125,7 @@ class Nearest {
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }
 
    private:
-    /// The first so many pieces as ranks.
+    /// The first pieces, this number of them, as ranks.
     [[nodiscard]] CommGraph graph_of_pieces(const NodeBlocking& blocking, std::size_t count,
                                             std::uint32_t cores) const {
         std::vector<Rank> piece_of(grid_.cells());
@@ -168,7 +168,7 @@ class Nearest {
                    [&](std::size_t tile) { return std::span<const Slot>(nodes_.slots[node_of_tile[tile]]); });
     }
 
-    /// The tiles on the axes of a torus, one a router.
+    /// The tiles on the axes of a torus, one per router.
     void try_foldings(const WeightedGrid& tiles, std::span<std::uint32_t> cells) {
         const std::size_t keep =
             std::clamp<std::size_t>(4'000'000 / (problem_.graph().edge_count() + 1), 1, 4);

@@ -60,7 +60,7 @@ class CongestionAnnealing {
     }
 
    private:
-    /// How many of the nearest slots to choose from: when it is cold, only short ways are accepted.
+    /// How many of the nearest slots to choose from: when it is cold, only short distances are accepted.
     [[nodiscard]] std::uint32_t reach_at(double progress) const {
         constexpr double last = 6;
         const double all = std::max(last, static_cast<double>(slots_.size()));

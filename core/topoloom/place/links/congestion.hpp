@@ -13,7 +13,7 @@ struct CongestionOptions {
     }
 };
 
-/// So many that a few hundred ranks take less than a second.
+/// Chosen so that a few hundred ranks take less than a second.
 [[nodiscard]] std::uint32_t annealing_sweeps(const CommGraph& graph);
 
 /// Simulated annealing; the best placement by CongestionKey that was seen. The maximum alone says nothing about most

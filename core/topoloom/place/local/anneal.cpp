@@ -51,8 +51,8 @@ Numbering number_along_machine(const Problem& problem, const Placement& start) {
     return numbering;
 }
 
-/// Chains that cool side by side, in rounds of so many proposals each, so that neither threads nor the clock decide
-/// what becomes of them.
+/// Chains that cool side by side, in rounds of this number of proposals each, so that neither threads nor the clock
+/// decide what becomes of them.
 template <class Space, class Graph>
 class Annealing {
    public:
@@ -97,7 +97,7 @@ class Annealing {
         double progress = 0;
         double before = 0;
         while (progress < 1 && !meter.exhausted()) {
-            // The first round is a short one, since it tells how fast progress is.
+            // The first round is a short one, since it shows how fast progress is.
             const std::uint64_t round =
                 fit ? max_per_round / (done == 0 ? 16 : 1) : std::min(max_per_round, total - done);
             const double next = fit ? progress + (progress - before) : progress_after(done + round);
@@ -193,8 +193,7 @@ Placement improve_by_annealing(const Problem& problem, Placement start, Meter& m
 MapperEntry anneal_mapper() {
     return mapper_entry<improve_by_annealing>(
         {.name = "anneal",
-         .summary =
-             "simulated annealing: moves ranks beside their partners, less and less often for the worse",
+         .summary = "simulated annealing: moves ranks beside their partners, accepting ever fewer losses",
          .source = "Connolly 1990",
          .needs = "graph, distances, time",
          .serves = Serves::alone});

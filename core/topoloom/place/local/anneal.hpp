@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulated annealing: the improver that makes the most of more time.
+// Simulated annealing: the improver that gains most from more time.
 #pragma once
 
 #include "topoloom/place/local/anneal_options.hpp"
@@ -15,13 +15,14 @@ namespace topoloom {
 /// start that is better than greedy constructors make, less. A proposal costs O(degree of the two). Work counts
 /// proposals of all chains. With sweeps=0 the temperature follows the share of the budget that is used up, so the
 /// result is the same each time under a budget of work, not of seconds. Memory, beside a copy of the graph of 8 bytes
-/// an edge: 96 bytes a slot for lists of near slots, about 60 a rank and chain. More than 20,000 ranks are annealed by
-/// regions.
+/// per edge: 96 bytes per slot for lists of near slots, about 60 per rank and chain. More than 20,000 ranks are
+/// annealed by regions.
 [[nodiscard]] Placement improve_by_annealing(const Problem& problem, Placement start, Meter& meter,
                                              const AnnealOptions& options);
 
-/// The same in regions of so many ranks, which are drawn anew every few sweeps (0: all at once, in `chains` chains). The
-/// regions cool side by side, each as if the others stood still: all cores work on one placement, in their caches.
+/// The same in regions of `region_size` ranks, which are drawn anew every few sweeps (0: all at once, in `chains`
+/// chains). The regions cool side by side, each as if the others stood still: all cores work on one placement, in their
+/// caches.
 [[nodiscard]] Placement anneal_by_regions(const Problem& problem, Placement start, Meter& meter,
                                           const AnnealOptions& options, std::uint32_t region_size);
 

@@ -58,7 +58,7 @@ class AnnealWalker {
     [[nodiscard]] const std::vector<Position>& positions() const { return state_.positions(); }
 
     /// `count` proposals, for all ranks in turn. The best placement is looked for at the end: a search that cools
-    /// slowly is seldom better in between.
+    /// slowly is rarely better in between.
     void run(std::uint64_t count, const Acceptance& acceptance) {
         for (std::uint64_t i = 0; i < count; ++i) {
             const Proposal proposal = propose(Rank{next_rank_});

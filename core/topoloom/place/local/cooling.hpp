@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// By a constant factor a step.
+/// By a constant factor per step.
 struct Cooling {
     double first;
     double last;

@@ -247,7 +247,7 @@ class RegionAnnealing {
         for (std::uint32_t i = 0; progress < 1 && !meter.exhausted(); ++i) {
             divide(i);
             if (i == 0) cooling = calibrate(options.heat, meter);
-            // How fast progress is, a short first round tells.
+            // A short first round shows how fast progress is.
             const std::uint32_t now = fit ? (i == 0 ? 1 : max_sweeps / 2)
                                           : std::max(1U, sweeps * (i + 1) / rounds - sweeps * i / rounds);
             const double next = fit ? 2 * progress - before : static_cast<double>(i + 1) / rounds;

@@ -148,8 +148,9 @@ Placement place_previous(const Problem& problem, Meter& meter) {
     std::vector<char> taken(problem.allocation().slot_count(), 0);
     for (Position& p : position) {
         if (p == Position::none) continue;
+        // A slot that was shared keeps its first rank.
         if (taken[p.value] != 0)
-            p = Position::none;  // a slot that was shared keeps its first rank
+            p = Position::none;
         else
             free.take(p), taken[p.value] = 1;
     }
@@ -187,7 +188,7 @@ MapperEntry previous_mapper() {
 MapperEntry resettle_mapper() {
     return mapper_entry<improve_by_resettling>(
         {.name = "resettle",
-         .summary = "exchanges that pay for what they move from where it was",
+         .summary = "exchanges that gain more than moving the ranks from where they were costs",
          .needs = "graph, distances, earlier placement",
          .serves = Serves::alone});
 }

@@ -82,7 +82,7 @@ class RouteRotations {
         path_.push({u, occupant_[to.value], position_[u.value], to});
         sit(u, to);
     }
-    /// The way there and the way back: whoever is there goes where u was.
+    /// There and back: whoever is there goes where u was.
     void sit(Rank u, Position to) {
         const Rank v = occupant_[to.value];
         const Position from = position_[u.value];

@@ -72,7 +72,8 @@ class SwapSearch {
         }
         const auto found = free_.nearest({partners_, weights_});
         meter.spend(found.evaluated);
-        // By the distances of all other gains, which may be both ways' in one: or the search could go round in circles.
+        // By the distances of all other gains, which may be those of both directions in one: otherwise the search could
+        // cycle.
         if (state_.move_gain(u, found.position) <= 0) return;
         free_.release(state_.position(u));
         free_.take(found.position);

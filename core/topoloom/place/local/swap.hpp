@@ -11,7 +11,8 @@ struct SwapOptions {
     std::uint32_t candidates = 256;
     void visit(auto& field) {
         field("reach", reach, Range{1, 100}, "exchange ranks that are at most this many messages apart");
-        field("candidates", candidates, Range{1, 1e9}, "partners tried for a rank in one visit at the most");
+        field("candidates", candidates, Range{1, 1e9},
+              "maximum number of partners tried for a rank in one visit");
     }
 };
 

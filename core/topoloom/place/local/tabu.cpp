@@ -105,7 +105,7 @@ class NearTabu {
 
     void stay(Rank u) {
         if (heap_.contains(Vertex{u.value})) heap_.erase(Vertex{u.value});
-        if (staying_[u.value]) return;  // moved all the same: its stay goes on
+        if (staying_[u.value]) return;  // moved nevertheless: its stay goes on
         staying_[u.value] = true;
         released_[(now_ + 1 + rng_.below(max_stay - 1)) % max_stay].push_back(u);
     }
@@ -198,7 +198,7 @@ MapperEntry tabu_mapper() {
     return mapper_entry<improve_by_tabu>(
         {.name = "tabu",
          .summary =
-             "always the best exchange that undoes no late one, even if it makes things worse for a while",
+             "always the best exchange that does not undo a recent one, even if it is a loss for a while",
          .source = "Taillard 1991; Benlic, Hao 2015",
          .needs = "graph, distances",
          .serves = Serves::alone});

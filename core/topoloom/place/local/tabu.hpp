@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tabu search: always the best exchange that does not undo a late one, even when it makes things worse for a while.
+// Tabu search: always the best exchange that does not undo a recent one, even when it makes things worse for a while.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
@@ -12,8 +12,9 @@ struct TabuOptions {
     void visit(auto& field) {
         field("iterations", iterations, Range{0, 1e9},
               "exchanges performed in all; 0: 1000, or 10 per rank where only near ones are tried");
-        field("dense", dense, Range{0, 10000},
-              "up to this many slots all exchanges are looked at each time, above it those of near ranks");
+        field(
+            "dense", dense, Range{0, 10000},
+            "up to this number of slots all exchanges are examined each time, above it those of near ranks");
     }
 };
 

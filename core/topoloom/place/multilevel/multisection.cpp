@@ -177,9 +177,9 @@ class Multisection {
         });
     }
 
-    /// All parts were halved at once, without knowing how the others would be: halves that had better lie the other way
-    /// round change places; then every cut is refined, one after the other or, on many ranks, those that have nothing to
-    /// do with each other side by side.
+    /// All parts were halved at once, without knowing how the others would be: halves that are
+    /// better swapped change places; then every cut is refined, one after the other or, on many ranks, those that have
+    /// nothing to do with each other side by side.
     void settle_halves(std::span<const std::uint32_t> first_child, Meter& meter) {
         sample_parts();
         std::vector<Part> lefts;
@@ -211,7 +211,7 @@ class Multisection {
         }
     }
 
-    /// For each of so many items side by side.
+    /// For each of `count` items side by side.
     [[nodiscard]] int threads_inside(std::size_t items) const {
         const auto threads = static_cast<std::size_t>(thread_count(problem_.threads()));
         return static_cast<int>(std::max<std::size_t>(1, threads / items));
@@ -281,7 +281,7 @@ class Multisection {
         }
     }
 
-    /// Exchanges the places of those pairs of halves that should lie the other way round, all things considered.
+    /// Exchanges the places of those pairs of halves that should rather be swapped, all things considered.
     void turn(std::span<const Part> lefts, Meter& meter) {
         const auto ranks_of = [&](Part p) { return ranks(parts_[p.value]); };
         const auto farther_from = [&](Part left) {
@@ -313,7 +313,7 @@ class Multisection {
         }
     }
 
-    /// The same value for both ways.
+    /// The same value for both directions.
     [[nodiscard]] std::int64_t apart(Part p, Part q) const {
         return machine_.distance(samples_[std::min(p, q).value], samples_[std::max(p, q).value]);
     }

@@ -40,7 +40,7 @@ enum class Beside {
     many_edges  // at least an eighth of what one of the two has with the one it has most edges with
 };
 
-/// The same for items made of parts of a graph. `ranks(p)` are those of part p, `item` tells of every part
+/// The same for items made of parts of a graph. `ranks(p)` are those of part p, `item` says of every part
 /// which of `count` items it belongs to, or no_item. During a batch none may see what becomes of the others,
 /// so that order and threads do not matter. O(edges), on all cores.
 template <class Ranks>

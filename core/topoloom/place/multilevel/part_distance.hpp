@@ -22,7 +22,7 @@ namespace topoloom {
 /// Distances between parts, by a few points that stand for each.
 ///
 /// The rings of a torus that the points fill evenly are best taken for lines: both halves of one half of a ring are as far
-/// from the other half, so that nothing would tell how to turn them, nor along which axis to cut the ranks, until it is
+/// from the other half, so that nothing would show how to turn them, nor along which axis to cut the ranks, until it is
 /// too late for good grids. On a line the inner quarters are nearer. Hypercubes do better on rings.
 template <class Space>
 class PartDistance {
@@ -72,7 +72,8 @@ class PartDistance {
     /// Whether Difference is quicker than two distances, for many samples.
     static constexpr bool has_quick_difference = has_coordinates;
 
-    /// What it returns is at most this many times the greatest distance of the machine: lines are twice as long as rings.
+    /// What it returns is at most this many times the largest distance of the machine: lines are twice as long as
+    /// rings.
     static constexpr std::int64_t scale() { return std::int64_t{2} * Sample::most * Sample::most; }
 
    private:

@@ -21,7 +21,7 @@ class Farther {
    public:
     using Sample = typename Parts::Sample;
 
-    /// Refers to machine and samples; `samples` by part. Parts will be asked for about so many times.
+    /// Refers to machine and samples; `samples` by part. Parts will be asked for about `questions` times.
     Farther(const Parts& machine, const std::vector<Sample>& samples, const std::array<Sample, 2>& pieces,
             std::size_t questions)
         : samples_(samples),

@@ -22,7 +22,7 @@ struct RefineOptions {
 /// Moves single ranks along true hop-bytes within the slots' capacities, on the graph and on coarser graphs whose
 /// vertices are ranks of one slot (iterated multilevel: Walshaw, Annals of OR 131 (2004)). With a family of placements,
 /// two of them are combined again and again: what both put together stays together (Sanders, Schulz, ALENEX 2012).
-/// Ranks alone on their slots are left to swap, rotate and anneal. About O(edges) a cycle.
+/// Ranks alone on their slots are left to swap, rotate and anneal. About O(edges) per cycle.
 [[nodiscard]] Placement refine_shared(const Problem& problem, Placement start, Meter& meter,
                                       const RefineOptions& options);
 

@@ -15,7 +15,7 @@ namespace topoloom {
 
 /// Parts of a graph, of which lefts[k] and lefts[k] + 1 may turn. `ranks(p)` are those of part p;
 /// farther_from(left)(q) is how much farther part q is from part left + 1 than from part left, by distances
-/// that are the same for both ways.
+/// that are the same for both directions.
 template <class Ranks, class FartherFrom>
 class TurnChoices {
    public:

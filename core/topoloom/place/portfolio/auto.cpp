@@ -57,7 +57,7 @@ class Best {
     CongestionKey key_;
 };
 
-/// Up to here time hardly matters.
+/// Up to here time matters little.
 constexpr std::size_t few = 300;
 
 /// Runs mappers one after the other or side by side; all work counts.
@@ -77,7 +77,7 @@ void try_all(const Problem& problem, const std::vector<std::string>& chains, Bes
 
 std::vector<std::string> candidates(const Problem& problem, const EffortLimits& limits) {
     const std::size_t ranks = problem.rank_count();
-    // Annealing, which comes next, mends at less cost what swap or a second start does.
+    // Annealing, which comes next, improves as much as swap or a second start, at less cost.
     if (!limits.tries_many) return {ranks > few ? "multisection(starts=1)" : "multisection,swap"};
     if (ranks > max_ranks_side_by_side) return {"multisection"};
     const std::string good = "multisection(starts=8;cycles=2),swap";
@@ -104,7 +104,7 @@ AnnealOptions annealing(const Problem& problem, const Meter& meter, const Effort
     const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
     if (ranks > max_ranks_side_by_side && !meter.limited()) {
         const double sweeps = std::clamp(limits.region_annealing / (9 + degree) / ranks, 16.0, 10000.0);
-        // Too short a search does not mend what heat spoils.
+        // Too short a search does not repair what heat spoils.
         return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 30U : 300U};
     }
     const double brief = problem.rank_count() > few ? std::min(50 * ranks, 1.5e6) : 300 * ranks;
@@ -212,7 +212,7 @@ Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits
     return best.placement();
 }
 
-/// How much longer than usual a message's links take to go through: where a message is split over many ways.
+/// How much longer than usual a message's links take to go through: where a message is split over many paths.
 double route_length(const Allocation& allocation) {
     constexpr double usual = 12;
     constexpr std::size_t samples = 64;
@@ -233,7 +233,7 @@ std::uint64_t descent_work(const CommGraph& graph, const EffortLimits& limits) {
     return static_cast<std::uint64_t>(limits.descent_messages / (1 + degree));
 }
 
-/// Whether the one takes hardly longer than the other, and has fewer hop-bytes: they are what other jobs feel.
+/// Whether the one takes little longer than the other, and has fewer hop-bytes: they are what other jobs feel.
 bool keeps_near(const Problem& problem, const Placement& near, const Placement& other) {
     constexpr double hardly = 1.01;
     if (!problem.goal_on_links().objective.is(Aim::time) || problem.migration() != nullptr) return false;
@@ -247,8 +247,8 @@ bool keeps_near(const Problem& problem, const Placement& near, const Placement& 
 /// are flattened from several starts.
 Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimits& limits) {
     constexpr double share_for_hop_bytes = 0.3;
-    constexpr std::size_t starts_on_links =
-        8;  // of few ranks: chance decides, and all take no longer than one
+    // With few ranks chance decides, and all starts take no longer than one.
+    constexpr std::size_t starts_on_links = 8;
     const double length = route_length(problem.allocation());
     const auto standard =
         static_cast<std::uint32_t>(std::max(1.0, annealing_sweeps(problem.graph()) / length));
@@ -322,7 +322,7 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
     const double of_block = problem.time(block.slots());
     const double most = of_block * rounding;
     const double of_found = problem.time(found.slots());
-    // What the model cannot tell for sure is no reason to change the order of short messages; fewer hop-bytes are.
+    // What the model cannot say for sure does not justify changing the order of short messages; fewer hop-bytes are.
     const double gain = of_block > 0 ? 1 - of_found / of_block : 0;
     const auto hop_bytes = [&](const Placement& p) {
         return problem.for_hop_bytes().key(p.slots()).hop_bytes;

@@ -17,7 +17,7 @@ struct ObjectiveChoice {
 };
 
 /// `time`, where the machine's bandwidths are known and messages are large enough for the placement's loads to matter;
-/// else hop-bytes, which also keep messages inside nodes and ways short. `phases` and `background` are those of
+/// else hop-bytes, which also keep messages inside nodes and routes short. `phases` and `background` are those of
 /// Problem::with_objective(). O(edges * hops).
 [[nodiscard]] ObjectiveChoice choose_objective(const Problem& problem, std::vector<const CommGraph*> phases,
                                                std::span<const double> background);

@@ -20,11 +20,11 @@
 namespace topoloom {
 
 struct EvolutionOptions {
-    std::uint32_t islands =
-        1;                     // families that evolve apart from the coarsest graph on, until their best meet
-    std::uint32_t family = 1;  // members of each
-    std::uint32_t cycles = 0;  // children made after the members
-    std::uint32_t cuts = 3;    // rounds of minimum cuts between neighboring parts after each local search
+    /// Families that evolve apart from the coarsest graph on, until their best meet.
+    std::uint32_t islands = 1;
+    std::uint32_t family = 1;     // members of each
+    std::uint32_t cycles = 0;     // children made after the members
+    std::uint32_t cuts = 3;       // rounds of minimum cuts between neighboring parts after each local search
     std::uint32_t patience = 20;  // moves without gain before a local search gives up
 };
 
@@ -53,7 +53,7 @@ class Evolution {
           seed_(seed),
           threads_(threads) {
         const std::int64_t mass = std::accumulate(graph_.mass.begin(), graph_.mass.end(), std::int64_t{0});
-        // About ten vertices a part on the coarsest graph leave room to move them.
+        // About ten vertices per part on the coarsest graph leave room to move them.
         max_mass_ = std::max<std::int64_t>(1, mass / static_cast<std::int64_t>(10 * points_.size()));
     }
 
@@ -83,7 +83,7 @@ class Evolution {
 
    private:
     static constexpr std::size_t brood = 2;  // made side by side, whatever the number of threads
-    static constexpr int rounds = 3;         // of local search on one level, at the most
+    static constexpr int rounds = 3;         // of local search on one level, at most
     static constexpr std::size_t vertices_per_place = 200;  // of the coarsest graph of an island
 
     template <class Make>

@@ -13,7 +13,7 @@ namespace topoloom {
 /// Whether no shared slot holds more than its capacity.
 [[nodiscard]] bool fits(const Problem& problem, const Placement& placement);
 
-/// The placement itself if it fits; else ranks are moved at the least cost until it does. None where moves of single
+/// The placement itself if it fits; else ranks are moved at the lowest cost until it does. None where moves of single
 /// ranks do not get there.
 [[nodiscard]] std::optional<Placement> try_to_fit(const Problem& problem, Placement placement);
 

@@ -17,9 +17,9 @@
 
 namespace topoloom {
 
-/// Takes the vertices near the border of two parts and deals them anew to the two, at the least hop-bytes of all ways
-/// to do so; what lies outside pulls by its distance (Sanders, Schulz, ESA 2011, section 4: corridor, adaptive size,
-/// most balanced of the minimum cuts; here on hop-bytes).
+/// Takes the vertices near the border of two parts and divides them anew between the two, with the fewest hop-bytes of
+/// all ways to do so; what lies outside pulls by its distance (Sanders, Schulz, ESA 2011, section 4: corridor, adaptive
+/// size, most balanced of the minimum cuts; here on hop-bytes).
 template <class Space>
 class PairFlow {
    public:

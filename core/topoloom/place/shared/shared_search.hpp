@@ -81,7 +81,7 @@ class SharedSearch {
         return gained;
     }
 
-    /// Empties overfull parts at the least cost, as far as moves of single vertices can.
+    /// Empties overfull parts at the lowest cost, as far as moves of single vertices can.
     void repair() {
         for (const Part p : ids<Part>(points_.size())) {
             if (load_[p.value] > capacity_[p.value]) unload(p);
@@ -104,7 +104,7 @@ class SharedSearch {
         std::int64_t gain;
     };
     static constexpr std::size_t max_targets = 16;  // parts tried for one vertex: those it talks to most
-    static constexpr std::uint32_t crowd = 128;     // of so many peers most hardly notice a move
+    static constexpr std::uint32_t crowd = 128;     // with this many peers, most hardly notice a move
 
     [[nodiscard]] std::int64_t distance(Part a, Part b) const {
         return space_.distance(points_[a.value], points_[b.value]);

@@ -18,7 +18,7 @@ namespace topoloom {
 /// Like round-robin, with the order of the nodes reversed in every other round (Cray's folded-rank placement).
 [[nodiscard]] Placement place_folded(const Problem& problem, Meter& meter);
 
-/// Ranks on a random choice of slots, as many on each where they share them; the same for the same seed on every
+/// Ranks on a random choice of slots, equally many on each where they share them; the same for the same seed on every
 /// computer.
 [[nodiscard]] Placement place_random(const Problem& problem, Meter& meter);
 

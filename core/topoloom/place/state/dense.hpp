@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// Throws Error, naming the mapper, when so many searches on matrices of this order would not fit in memory.
+/// Throws Error, naming the mapper, when this number of searches on matrices of this order would not fit in memory.
 void require_dense_memory(std::string_view mapper, std::size_t order, std::size_t searches);
 
 /// Items are the ranks, then as many that send nothing as there are free slots; locations are the positions in the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The quickest way to the distances between the slots of an allocation: by offset, from a table, or as the machine does.
+// The quickest source of the distances between the slots of an allocation: by offset, from a table, or as the machine
+// does.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,13 @@
 namespace topoloom {
 
 /// Distances of all pairs of slots, which are named by their position in the allocation. Where given routes make the
-/// ways there and back differ, their sum stands for both: searches need the same value either way to come to an end.
+/// ways there and back differ, their sum stands for both: searches need the same value in either direction to come to
+/// an end.
 class TableSpace {
    public:
     using Point = std::uint32_t;
-    static constexpr std::size_t max_slots =
-        2048;  // 8 MiB: beyond the caches a table is slower than computing
+    /// A table of 8 MiB: one that exceeds the caches is slower than computing.
+    static constexpr std::size_t max_slots = 2048;
 
     [[nodiscard]] static bool fits(const Allocation& allocation) {
         return allocation.slot_count() <= max_slots &&
@@ -63,7 +65,7 @@ class TableSpace {
 };
 
 /// Calls use(space, slots) with the quickest space for the distances between the slots of an allocation, and their points
-/// by position. The distances are the machine's, but where those of the ways there and back differ: then they are the sum
+/// by position. The distances are the machine's, except where those there and back differ: then they are the sum
 /// of both. Searches are compiled for each of these spaces, so they are few: what is rare takes a more general one.
 template <class Use>
 decltype(auto) with_fast_space(const Allocation& allocation, Use&& use) {

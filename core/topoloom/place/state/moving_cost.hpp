@@ -17,7 +17,7 @@ namespace topoloom {
 /// Without migration nothing costs anything. O(1) to ask.
 class MovingCost {
    public:
-    /// `scale`: 2 for a search whose distances are those of both ways together. Refers to the problem.
+    /// `scale`: 2 for a search whose distances are those of both directions together. Refers to the problem.
     MovingCost(const Problem& problem, std::int64_t scale);
 
     /// Where a rank was, if that is known.

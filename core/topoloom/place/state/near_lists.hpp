@@ -34,8 +34,8 @@ class NearLists {
     std::function<List(Position)> make_;
 };
 
-/// Calls use(lists) with up to `count` slots a list, as there are fewer in small allocations. All lists are made before,
-/// unless there are so many slots that few of them will be asked for.
+/// Calls use(lists) with up to `count` slots per list, as there are fewer in small allocations. All lists are made
+/// before, unless there are too many slots for most of them to be asked for.
 void with_near_lists(const Problem& problem, std::uint32_t count, const std::function<void(NearLists&)>& use);
 
 }  // namespace topoloom

@@ -16,8 +16,8 @@
 namespace topoloom {
 
 /// Slots are named by their position in the allocation. Exact; among equals those that come early along the
-/// locality-preserving order, seen from the slot. About O(count + log slots) a search where regions rule out parts of the
-/// machine, else O(slots).
+/// locality-preserving order, seen from the slot. About O(count + log slots) per search where regions rule out parts of
+/// the machine, else O(slots).
 template <class Space>
 class NearSlotSearch {
    public:

@@ -12,7 +12,7 @@
 namespace topoloom {
 
 /// Lists of `count()` slots each, nearest first, without the slot itself; slots are named by their position in the
-/// allocation. Exact; see NearSlotSearch for the order of equals. Memory 4 bytes an entry; made in about
+/// allocation. Exact; see NearSlotSearch for the order of equals. Memory 4 bytes per entry; made in about
 /// O(slots * (count + log slots)) where regions rule out parts of the machine, else O(slots^2), on all cores.
 class NearSlots {
    public:

@@ -25,8 +25,8 @@ struct GridOptions {
 struct RankGrid {
     Extents extents;
     std::vector<Rank> rank_of_cell;
-    /// Bytes both ways between neighbors along every axis, all neighbors together; those of the wrap-around pairs, of
-    /// first and last cells of an axis, apart. Messages between other cells are in neither.
+    /// Bytes in both directions between neighbors along every axis, all neighbors together; those of the wrap-around
+    /// pairs, of first and last cells of an axis, apart. Messages between other cells are in neither.
     std::vector<double> bytes;
     std::vector<double> wrap_bytes;
 

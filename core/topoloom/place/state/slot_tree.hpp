@@ -44,8 +44,8 @@ class SlotTree {
         update(0, at);
     }
 
-    /// Shows `best` what may be better, the nearest parts first: best.admits(value) tells whether a slot of that value,
-    /// or a part of that joint value, comes into question at all; best.hopes(value, bound) whether one that costs no
+    /// Shows `best` what may be better, the nearest parts first: best.admits(value) says whether a slot of that value,
+    /// or a part of that joint value, is a candidate at all; best.hopes(value, bound) whether one that costs no
     /// less than the bound may be better; best.offer(position, value, cost) takes it if it is. Costs are pull.cost(point)
     /// and pull.bound(region). Returns the slots and parts looked at.
     template <class Pull, class Best>
@@ -107,7 +107,7 @@ class SlotTree {
             }
             return;
         }
-        // Bounds are dear, and many parts are full.
+        // Bounds are expensive, and many parts are full.
         const auto bound_of = [&](std::uint32_t half) {
             return best.admits(parts_[half].value) ? pull.bound(parts_[half].region) : worst;
         };

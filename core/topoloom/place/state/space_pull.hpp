@@ -61,11 +61,11 @@ class LeveledPull {
     std::vector<std::uint64_t> weights_;
     typename Space::Network::Pull network_;
     std::uint64_t weight_ = 0;
-    std::uint64_t ports_ = 0;            // what the way to their ports costs the points
+    std::uint64_t ports_ = 0;            // what the distances to their ports cost the points
     std::uint64_t ports_elsewhere_ = 0;  // at least, for points that are not on the same node as a slot
 };
 
-/// Builds the cheapest right Pull for a space.
+/// Builds the cheapest correct Pull for a space.
 template <class Space>
 [[nodiscard]] auto make_pull(const Space& space, std::span<const typename Space::Point> points,
                              std::span<const std::uint64_t> weights) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distances there and back together, where those of the two ways differ.
+// Distances there and back together, where the two differ.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace topoloom {
 
-/// A search that adds up gains rank by rank needs the same distance either way: then every move that it accepts lowers
-/// the sum over all pairs of ranks, and it comes to an end. Only given links and routes may lack that; there the sum of
-/// the two ways stands for both. Refers to the space.
+/// A search that adds up gains rank by rank needs the same distance in either direction: then every move that it
+/// accepts lowers the sum over all pairs of ranks, and it comes to an end. Only given links and routes may lack that;
+/// there the sum of the two directions stands for both. Refers to the space.
 template <class Space>
 class SymmetricSpace {
    public:
@@ -34,7 +34,7 @@ class SymmetricSpace {
     bool differ_ = false;
 };
 
-/// Whether the distances of a space are sums of both ways.
+/// Whether the distances of a space are sums of both directions.
 template <class Space>
 [[nodiscard]] bool counts_both_ways(const Space& space) {
     if constexpr (requires { space.differ(); }) return space.differ();

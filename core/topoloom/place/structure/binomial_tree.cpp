@@ -13,7 +13,7 @@ namespace topoloom {
 
 namespace {
 
-/// The ranks from the root on, each with who comes before it. Fewer than all where the graph is no tree.
+/// The ranks from the root on, each with who comes before it. Fewer than all where the graph is not a tree.
 struct Walk {
     std::vector<Rank> order;
     std::vector<std::uint32_t> parent;
@@ -66,7 +66,7 @@ class TreeHalving {
         std::uint32_t partner = 0;  // cell of the other half's root
     };
     using Box = std::vector<Root>;  // by cell; empty: not yet known
-    /// What the nearest root of the other half costs together with the way there.
+    /// What the nearest root of the other half costs together with the distance to it.
     struct Reach {
         double cost = std::numeric_limits<double>::infinity();
         std::uint32_t from = 0;
@@ -119,7 +119,7 @@ class TreeHalving {
         }
     }
 
-    /// Distances are sums over axes, so the nearest is found axis by axis, in one sweep each way.
+    /// Distances are sums over axes, so the nearest is found axis by axis, in one sweep in each direction.
     void spread(const Exponents& exponents, std::vector<Reach>& reach) const {
         const double step = tree_.bytes[bits(exponents, 0) - 1 + levels_inside_];
         for (std::size_t d = 0; d < exponents.size(); ++d) {

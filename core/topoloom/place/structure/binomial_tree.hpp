@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tree along which broadcasts and gathers run: recognized, and placed at the least cost that halving allows.
+// The tree along which broadcasts and gathers run: recognized, and placed at the lowest cost that halving allows.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace topoloom {
 /// are a B_j whose root comes first.
 struct BinomialTree {
     std::vector<Rank> rank_of_number;
-    std::vector<double> bytes;  // [j]: of an edge that joins two B_j, in the mean
+    std::vector<double> bytes;  // [j]: of an edge that joins two B_j, on average
 };
 
 /// What a symmetric graph is, if it is a binomial tree of at least eight ranks. O(ranks).
@@ -22,7 +22,7 @@ struct BinomialTree {
 
 /// Halves the box of routers again and again, along the axes and with the roots that together cost the least hop-bytes: a
 /// dynamic program over all boxes of halved extents and all slots of the root, exact among such placements. All
-/// 2^k slots are used; nothing where an extent or the slots of a router are no power of two. O(slots * axes^2).
+/// 2^k slots are used; nothing where an extent or the slots of a router are not a power of two. O(slots * axes^2).
 [[nodiscard]] std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree,
                                                                    const SlotGrid& grid);
 

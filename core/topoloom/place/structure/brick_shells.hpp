@@ -15,7 +15,7 @@
 
 namespace topoloom {
 
-/// Tells nothing where the network is no torus.
+/// Finds nothing where the network is not a torus.
 template <class Space>
 class BrickShells {
    public:
@@ -79,7 +79,7 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     }
 
    private:
-    static constexpr std::uint64_t far = 256;  // routers: from there on a search by halves is quicker
+    static constexpr std::uint64_t far = 256;  // routers: beyond these a search by halves is quicker
 
     struct Axis {
         std::int32_t extent;
@@ -87,9 +87,9 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
         std::uint32_t stride;  // in routers' numbers
     };
     struct Brick {
-        std::array<std::int32_t, Width> low;  // on a ring the brick may go on round its end
+        std::array<std::int32_t, Width> low;  // on a ring the brick may wrap around its end
         std::array<std::int32_t, Width> length;
-        std::int32_t shells;  // so many hold all that is as near
+        std::int32_t shells;  // this many hold all that is as near
     };
     struct Best {
         std::uint32_t router;
@@ -114,14 +114,14 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
             brick.low[axis] = low;
             const std::int32_t apart = high - low;
             brick.length[axis] = apart + 1;
-            if (wraps && 2 * apart == extent) {  // both ways round are short
+            if (wraps && 2 * apart == extent) {  // both directions are short
                 brick.length[axis] = extent;
             } else if (wraps && extent > 1) {
                 if (2 * apart > extent) {
                     brick.low[axis] = high;
                     brick.length[axis] = extent - apart + 1;
                 }
-                // The far side of a ring costs no more than the way round it.
+                // The far side of a ring costs no more than going around it.
                 const std::int32_t saved = extent - 2 * (brick.length[axis] - 1);
                 brick.shells = std::min(brick.shells, (saved + 1) / 2);
             }

@@ -61,7 +61,7 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
              " ranks for computes; patches come first, computes follow");
     }
     if (const auto odd = odd_rank(problem.symmetric(), count)) {
-        fail("bricks: rank ", odd->value, " is no ", odd->value < count ? "patch" : "compute",
+        fail("bricks: rank ", odd->value, " is not a ", odd->value < count ? "patch" : "compute",
              ": with cells of ", extents_text(cells), " the first ", count,
              " ranks talk to none of each other, and every further one to one or two of these");
     }

@@ -14,7 +14,7 @@ namespace topoloom {
 
 namespace {
 
-/// After so many layers of cells, or slots, comes a cut; they sum up to this.
+/// Layers of cells, or slots, between cuts; they sum up to this.
 struct Cut {
     std::size_t after;
     double sum;
@@ -149,7 +149,7 @@ class PatchHalving {
     }
 
     /// Brings that share of the capacity to the front, as near as planes across the axis allow, and returns how many slots
-    /// these are. Between planes: what is cut inside one is no box, and its patches lie askew to their neighbors.
+    /// these are. Between planes: what is cut inside one is not a box, and its patches lie askew to their neighbors.
     std::size_t split_slots(std::span<Position> slots, std::size_t axis, double share) const {
         const auto along = [&](Position slot) { return at(slot, axis); };
         const auto [least, most] = std::ranges::minmax(slots | std::views::transform(along));

@@ -54,7 +54,7 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
             best = center;
         }
         sort_around(best);
-        // Where routes are given, the way back may have another length.
+        // Where routes are given, the route back may have another length.
         constexpr bool both_ways_equal = !std::is_same_v<typename Space::Network, HopTable>;
         HubPlacement result{std::vector<Slot>(graph.rank_count()), tries == slots.size() && both_ways_equal};
         result.slots[hub.value] = slots[best];

@@ -61,8 +61,8 @@ class BlocksOnRouters {
           blocking_(pattern, grid.inside),
           stride_(strides_of(pattern.axes)) {}
 
-    /// Tries up to `tries` ways, those of the best estimate first. True if one is so plain that nothing else needs to
-    /// be tried.
+    /// Tries up to `tries` foldings, those with the best estimate first. True if one is so plain that nothing else
+    /// needs to be tried.
     bool try_all(std::size_t tries, Best& best) {
         std::vector<std::uint32_t> block;
         list_blocks(block, grid_.slots_per_router, tries);
@@ -75,7 +75,7 @@ class BlocksOnRouters {
             if (way.folding.is_plain() && estimates_are_exact()) return plain_ = true;
             if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, Reflection::nested));
         }
-        // Where every attempt takes long, any folding will do: what else there is seldom beats it.
+        // Where every attempt takes long, any folding will do: the alternatives rarely beat it.
         return tries == fewest_tries && !ways_.empty();
     }
 
@@ -89,7 +89,7 @@ class BlocksOnRouters {
         double estimate;
     };
 
-    /// All blocks with so many ranks whose extents divide those of the pattern.
+    /// All blocks with this number of ranks whose extents divide those of the pattern.
     void list_blocks(std::vector<std::uint32_t>& block, std::uint64_t ranks, std::size_t tries) {
         const std::size_t i = block.size();
         if (i == pattern_.axes.size()) {

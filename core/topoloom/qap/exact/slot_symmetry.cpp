@@ -30,7 +30,7 @@ class SlotSymmetry::Search {
         mapped_.push_back(from);
         return true;
     }
-    /// Maps all other slots, if there is a way and it is found soon.
+    /// Maps all other slots, if that is possible and is found soon.
     [[nodiscard]] bool complete() {
         if (mapped_.size() == slots_) return true;
         std::uint32_t from = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Places that a search need not tell apart, since all distances stay what they are.
+// Places that a search need not distinguish, since all distances stay what they are.
 #pragma once
 
 #include <cstdint>

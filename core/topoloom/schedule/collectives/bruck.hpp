@@ -11,9 +11,9 @@
 namespace topoloom {
 
 /// With s = 1, 2, 4, ... < ranks. All-gather: rank r sends the first s of its blocks r, r + 1, ..., or as many as are left,
-/// to r - s. All-to-all: a block from o to t is to go t - o ranks round; rank r sends those where s is in the binary form
-/// of that number to r + s. Source: J. Bruck et al., Efficient Algorithms for All-to-All Communications in Multiport
-/// Message-Passing Systems, IEEE TPDS 8(11), 1997.
+/// to r - s. All-to-all: a block from o to t is to go t - o ranks around; rank r sends those where s is in the binary
+/// form of that number to r + s. Source: J. Bruck et al., Efficient Algorithms for All-to-All Communications in
+/// Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997.
 class Bruck {
    public:
     explicit Bruck(Collective collective) : collective_(std::move(collective)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast, reduce, scatter and gather along a chain, block after block.
+// Broadcast, reduce, scatter and gather along a chain, block by block.
 #pragma once
 
 #include <algorithm>
@@ -64,8 +64,8 @@ class Chain {
     template <class Visit>
     void busiest(std::uint64_t round, const Visit& visit) const {
         const std::uint64_t last = collective_.ranks() - 1;
-        const std::uint64_t links =
-            dealt() ? 0 : std::min(round, last - 1);  // that the first item has behind it
+        // Those that the first item has passed.
+        const std::uint64_t links = dealt() ? 0 : std::min(round, last - 1);
         visit(collective_.at(outward() ? links : dealt() ? 1 : last - links));
     }
 

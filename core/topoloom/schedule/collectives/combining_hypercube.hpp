@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-to-all and many-to-many, personalised or multicast, by exchange along the dimensions of a virtual hypercube.
+// All-to-all and many-to-many, personalized or multicast, by exchange along the dimensions of a virtual hypercube.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace topoloom {
 /// In the round of dimension j every rank exchanges with rank ^ 2^j all that it has for the other side. Ranks from the
 /// largest power of two C on hand their data to rank - C before, and get theirs from it after all. The last `direct`
 /// dimensions are one round, in which 2^direct - 1 ranks are sent to. A rank sends one message in all other rounds, and so
-/// can't copy into it what it combines while another is under way: hence copied(), at gamma a byte. From memory of the
-/// NIC, with P' = P / 2^direct, a multicast takes                                                           [3.16]
+/// can't copy into it what it combines while another is under way: hence copied(), at gamma per byte. From memory of
+/// the NIC, with P' = P / 2^direct, a multicast takes                                                           [3.16]
 ///   (log P - direct) alpha + (P' - 1) m (beta + gamma) + (2^direct - 1)(alpha + P' m beta_em) + P' m delta
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.
 class CombiningHypercube {

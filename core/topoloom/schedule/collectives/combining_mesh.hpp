@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-to-all and many-to-many, personalised or multicast, with messages combined along the lines of a virtual mesh.
+// All-to-all and many-to-many, personalized or multicast, with messages combined along the lines of a virtual mesh.
 #pragma once
 
 #include "topoloom/schedule/collectives/combined.hpp"
@@ -9,9 +9,9 @@
 namespace topoloom {
 
 /// A round goes along an axis: to every other cell of its line a rank sends all that it has for the ranks behind that cell,
-/// even if that is nothing. With P = s^2 and m bytes a pair 2 (s - 1) messages of s m bytes a rank instead of P - 1 of
-/// m: cheaper for m < alpha / beta. Sends are O(1) a message; those of a many-to-many O(origins that it may carry data of).
-/// From memory of the NIC, copied to first at delta a byte and sent at beta_em, a multicast takes
+/// even if that is nothing. With P = s^2 and m bytes per pair 2 (s - 1) messages of s m bytes per rank instead of P - 1
+/// of m: cheaper for m < alpha / beta. Sends are O(1) per message; those of a many-to-many O(origins that it may carry
+/// data of). From memory of the NIC, copied to first at delta per byte and sent at beta_em, a multicast takes
 ///   2 axes   2 sqrt(P) alpha + P m beta_em + sqrt(P) m delta      [3.14]
 ///   3 axes   3 cbrt(P) alpha + P m beta_em + P^(2/3) m delta      [3.15]
 /// Source: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005, sec. 3.1 to 3.3.

@@ -12,8 +12,8 @@
 
 namespace topoloom {
 
-/// Which ranks are extra, where their number is no power of two: the last ones, or, as MPICH folds ranks, every other one
-/// of the first, those with even numbers or those with odd ones.
+/// Which ranks are extra, where their number is not a power of two: the last ones, or, as MPICH folds ranks, every
+/// other one of the first, those with even numbers or those with odd ones.
 enum class Fold : std::uint8_t { last, even, odd };
 
 /// As many corners as the largest power of two takes of the ranks, numbered by them in order. Corner i stands for extra
@@ -31,7 +31,7 @@ class Cube {
     [[nodiscard]] std::uint64_t dimensions() const {
         return static_cast<std::uint64_t>(std::bit_width(corners_) - 1);
     }
-    /// With so many rounds of exchanges.
+    /// With this number of rounds of exchanges.
     [[nodiscard]] std::uint64_t rounds(std::uint64_t exchanges) const {
         return exchanges + (extra_ > 0 ? 2 : 0);
     }

@@ -11,7 +11,8 @@
 namespace topoloom {
 
 /// cyclic    in round i rank r sends to r + i + 1
-/// pairwise  in round i ranks r and r xor i + 1 exchange; where the number of ranks is no power of two, some have no partner
+/// pairwise  in round i ranks r and r xor i + 1 exchange; where the number of ranks is not a power of two, some have no
+/// partner
 /// at_once   one round: every rank sends to r + 1, r + 2, ... and waits for nothing between
 enum class DirectOrder { cyclic, pairwise, at_once };
 

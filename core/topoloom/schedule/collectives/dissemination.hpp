@@ -9,8 +9,8 @@
 
 namespace topoloom {
 
-/// In round j rank r tells r + 2^j that it and all it has heard of are there. Source: D. Hensgen, R. Finkel, U. Manber, Two
-/// Algorithms for Barrier Synchronization, Int. J. Parallel Programming 17(1), 1988.
+/// In round j rank r notifies r + 2^j that it and all it has heard of are there. Source: D. Hensgen, R. Finkel, U.
+/// Manber, Two Algorithms for Barrier Synchronization, Int. J. Parallel Programming 17(1), 1988.
 class Dissemination {
    public:
     explicit Dissemination(Collective collective) : collective_(std::move(collective)) {}

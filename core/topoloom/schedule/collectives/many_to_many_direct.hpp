@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many-to-many, personalised or multicast, with a message of its own for each who wants one.
+// Many-to-many, personalized or multicast, with a separate message for each rank that wants one.
 #pragma once
 
 #include "topoloom/schedule/schedule.hpp"

@@ -8,9 +8,10 @@
 
 namespace topoloom {
 
-/// Ranks 2q and 2q + 1 are pair q. In round 0 a pair exchanges its blocks; then every rank exchanges with its other neighbor
-/// and with the one in its pair by turns, and hands on the pair's blocks that it got last. ranks / 2 rounds. Source: J. Chen
-/// et al., Performance evaluation of allgather algorithms on terascale Linux cluster with fast Ethernet, HPC Asia 2005.
+/// Ranks 2q and 2q + 1 are pair q. First a pair exchanges its blocks; then every rank exchanges with its other neighbor
+/// and with the one in its pair in turn, and hands on the pair's blocks that it got last. ranks / 2 rounds. Source: J.
+/// Chen et al., Performance evaluation of allgather algorithms on terascale Linux cluster with fast Ethernet, HPC Asia
+/// 2005.
 class NeighborExchange {
    public:
     explicit NeighborExchange(Collective collective) : collective_(std::move(collective)) {}
@@ -44,7 +45,7 @@ class NeighborExchange {
         const bool up = (rank.value % 2 == 0) == (round % 2 == 0);
         return collective_.shifted(rank, up ? 1 : collective_.ranks() - 1);
     }
-    /// The pair whose blocks the rank got in that round: they come from both sides by turns, ever farther.
+    /// The pair whose blocks the rank got in that round: they come from both sides in turn, ever farther.
     [[nodiscard]] std::uint64_t newest_pair(Rank rank, std::uint64_t round) const {
         const std::uint64_t pairs = collective_.ranks() / 2;
         const std::uint64_t far = (round + 1) / 2;

@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// All messages as one graph; with `each`, of so many bytes whatever they carry, which counts messages rather than volume.
+/// All messages as one graph; with `each`, of this size whatever they carry, which counts messages rather than volume.
 /// O(messages), or where rounds repeat themselves O(edges); no memory but the graph. Throws Error for more than 2^31
 /// edges.
 [[nodiscard]] CommGraph pattern(const AnySchedule& schedule, std::optional<Bytes> each = std::nullopt,

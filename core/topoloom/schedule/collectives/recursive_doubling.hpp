@@ -78,14 +78,14 @@ class RecursiveDoubling {
     [[nodiscard]] std::size_t distance(std::uint64_t round) const {
         return std::size_t{1} << cube_.exchange(round);
     }
-    /// Of the corners whose blocks a rank has by now.
+    /// Of the corners whose blocks are held by a rank by now.
     [[nodiscard]] std::size_t first(Rank from, std::uint64_t round) const {
         return cube_.corner(from) & ~(distance(round) - 1);
     }
     [[nodiscard]] Bytes handed_in(Rank extra) const {
         return gathers() ? collective_.bytes_of(extra.value) : collective_.bytes();
     }
-    /// By a corner that has the blocks of so many corners.
+    /// By a corner that has the blocks of this number of corners.
     [[nodiscard]] Bytes exchanged(std::size_t first_corner, std::size_t corners) const {
         if (!gathers()) return collective_.bytes();
         Bytes sum;

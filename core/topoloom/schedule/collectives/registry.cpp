@@ -86,7 +86,8 @@ AnySchedule ring(const Call& call, std::string_view name, const OptionValues& va
 }
 
 constexpr std::string_view fold_help =
-    "ranks beyond a power of two that sit out: the last, or the even or odd ones of the first";
+    "which ranks sit out where their number is not a power of two: the last, or the even or odd ones of the "
+    "first";
 
 struct DoublingOptions {
     std::uint32_t fold = 0;
@@ -131,7 +132,7 @@ struct RelayOptions {
     std::uint32_t barrier = 0;
     void visit(auto& field) {
         field("k", k, {1, 1U << 30}, "ranks round every stop; fewer where that has to be");
-        field("barrier", barrier, Choices{"message", "stop"}, "what ranks wait after");
+        field("barrier", barrier, Choices{"message", "stop"}, "after what ranks wait");
     }
 };
 
@@ -174,7 +175,7 @@ const std::vector<ScheduleEntry>& schedules() {
          list_options<ChainOptions>},
         {"scatter-all-gather",
          {broadcast, reduce},
-         "in pieces: scattered along a tree, then round a ring; a reduction backwards",
+         "in pieces: scattered along a tree, then around a ring; a reduction backwards",
          "Barnett et al. 1994; Thakur et al. 2005",
          "(ceil(log2 P) + P - 1) alpha + 2 (P - 1) / P m beta",
          scatter_all_gather,
@@ -222,7 +223,7 @@ const std::vector<ScheduleEntry>& schedules() {
          NeighborExchange::applies},
         {"dissemination",
          {barrier},
-         "in round j word to the rank 2^j further",
+         "in round j a signal to the rank 2^j further",
          "Hensgen et al. 1988",
          "ceil(log2 P) alpha",
          plain<Dissemination>},
@@ -246,7 +247,7 @@ const std::vector<ScheduleEntry>& schedules() {
          uneven<Direct<DirectOrder::at_once>>},
         {"k-prefix",
          {all_gather},
-         "blocks travel in hops of k ranks, round every stop to the ranks r xor 1, ..., k - 1",
+         "blocks travel in hops of k ranks, around every stop to the ranks r xor 1, ..., k - 1",
          "Kumar 2005, eq. 4.5",
          "(P - 1) (alpha + m beta); out of the card's memory: (P - 1) (alpha + m beta_em) + P / k m delta",
          relay<RelayOrder::prefix>,
@@ -255,7 +256,7 @@ const std::vector<ScheduleEntry>& schedules() {
          list_options<RelayOptions>},
         {"k-shift",
          {all_gather},
-         "blocks travel in hops of k ranks, round every stop to the nearest k - 1",
+         "blocks travel in hops of k ranks, around every stop to the nearest k - 1",
          "Kumar 2005, eq. 4.6",
          "(P - 1) (alpha + m beta); out of the card's memory: (P - 1) (alpha + m beta_em) + P / k m delta",
          relay<RelayOrder::shift>,
@@ -293,7 +294,7 @@ const std::vector<ScheduleEntry>& schedules() {
          list_options<DirectDimensions>},
         {"direct",
          {many_to_many, many_to_many_multicast},
-         "a message for everyone who wants one",
+         "a message for every rank that wants one",
          "",
          "degree (alpha + m beta)",
          plain<ManyToManyDirect>},

@@ -19,8 +19,9 @@ struct Call {
     Bytes bytes;  // as in Collective
     Rank root{0};
     std::shared_ptr<const Demand> demand = nullptr;  // of a many-to-many, whose bytes it gives
-    bool in_all =
-        false;  // bytes are all ranks' together, of an all-gather or a reduce-scatter, and need not come out even
+    /// Whether the bytes of an all-gather or a reduce-scatter are those of all ranks together; the ranks' shares may
+    /// then differ.
+    bool in_all = false;
 };
 
 /// One line of the registry.
@@ -43,7 +44,7 @@ struct ScheduleEntry {
 [[nodiscard]] const std::vector<ScheduleEntry>& schedules();
 
 /// Makes a schedule from text such as ring or chain(segment=8192). Throws Error for an unknown name, one that does
-/// another operation or not so many ranks, and options out of range.
+/// another operation or cannot take this number of ranks, and options out of range.
 [[nodiscard]] AnySchedule make_schedule(const Call& call, std::string_view text);
 
 }  // namespace topoloom

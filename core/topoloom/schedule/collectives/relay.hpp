@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather by relays: a block travels in hops of k ranks and is handed out to the ranks round every stop.
+// All-gather by relays: a block travels in hops of k ranks and is handed out to the ranks around every stop.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-gather, reduce-scatter and all-reduce round a ring.
+// All-gather, reduce-scatter and all-reduce around a ring.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast and reduce of long messages in one piece a rank.
+// Broadcast and reduce of long messages in one piece per rank.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// How ranks exchange their pieces: round a ring, or over distances 1, 2, 4, ..., which takes a power of two of them.
+/// How ranks exchange their pieces: around a ring, or over distances 1, 2, 4, ..., which takes a power of two of them.
 enum class Spread : std::uint8_t { ring, doubling };
 
 /// A broadcast scatters the pieces along a binomial tree, then gathers them on all ranks; a reduction is the same backwards: a
@@ -20,7 +20,7 @@ enum class Spread : std::uint8_t { ring, doubling };
 /// IJHPCA 19(1), 2005.
 class ScatterAllGather {
    public:
-    /// In one piece a rank.
+    /// In one piece per rank.
     explicit ScatterAllGather(Collective collective, Spread spread = Spread::ring)
         : collective_(std::move(collective)), spread_(spread) {}
     [[nodiscard]] static bool applies(std::size_t ranks, Spread spread) {

@@ -5,7 +5,7 @@ namespace topoloom {
 
 namespace {
 
-/// The least side whose square or cube takes so many.
+/// The least side whose square or cube takes all ranks.
 std::uint32_t side_of(std::size_t ranks, int axes) {
     std::uint64_t side = 1;
     while (side * side * (axes == 3 ? side : 1) < ranks) ++side;

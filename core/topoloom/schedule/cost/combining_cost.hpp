@@ -6,13 +6,13 @@
 
 namespace topoloom {
 
-/// Seconds a message and a byte.
+/// Seconds per message and per byte.
 struct CombiningCosts {
     double alpha = 0;    // a message
-    double beta = 0;     // a byte sent
-    double gamma = 0;    // a byte copied into a message, where that is not pipelined
-    double beta_em = 0;  // a byte sent from memory of the NIC
-    double delta = 0;    // a byte copied there
+    double beta = 0;     // per byte sent
+    double gamma = 0;    // per byte copied into a message, where that is not pipelined
+    double beta_em = 0;  // per byte sent from memory of the NIC
+    double delta = 0;    // per byte copied there
 };
 
 enum class Combining { direct, mesh, grid, hypercube };
@@ -20,15 +20,15 @@ enum class Combining { direct, mesh, grid, hypercube };
 /// Where the source's equation is not what the algorithm does.
 enum class Reading { counted, printed };
 
-/// Seconds of an all-to-all of m bytes a pair, between P ranks: [3.1], [3.2] and with holes [3.4], [3.6] and with holes
-/// [3.8], [3.10] and with holes [3.12]. As printed [3.12] has (1 + 1) log P messages a rank; it sends floor(log P) + 2, and
-/// of bytes P a round and P - 1 in the first and the last. Throws Error for no ranks.
-/// Source, also below: S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005.
+/// Seconds of an all-to-all of m bytes per pair, between P ranks: [3.1], [3.2] and with holes [3.4], [3.6] and with
+/// holes [3.8], [3.10] and with holes [3.12]. As printed [3.12] has (1 + 1) log P messages per rank; it sends floor(log
+/// P) + 2, and of bytes P per round and P - 1 in the first and the last. Throws Error for no ranks. Source, also below:
+/// S. Kumar, Optimizing Communication for Massively Parallel Processing, 2005.
 [[nodiscard]] double all_to_all_time(Combining strategy, std::size_t ranks, double bytes,
                                      const CombiningCosts& costs, Reading reading = Reading::counted);
 
-/// The same of an all-gather of m bytes a rank: [3.1], [3.3] and [3.5], [3.7] and [3.9], [3.11] and [3.13], the last counted
-/// likewise.
+/// The same of an all-gather of m bytes per rank: [3.1], [3.3] and [3.5], [3.7] and [3.9], [3.11] and [3.13], the last
+/// counted likewise.
 [[nodiscard]] double all_gather_time(Combining strategy, std::size_t ranks, double bytes,
                                      const CombiningCosts& costs, Reading reading = Reading::counted);
 

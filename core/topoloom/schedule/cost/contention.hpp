@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// Whether no two messages can meet on a link down, as long as none meet on the way up: node i sends one message to
+/// Whether no two messages can meet on a link down, as long as none meet on the links up: node i sends one message to
 /// targets[i], and every subtree is entered from at most one other subtree of its level (Kumar 2005, ch. 4). For trees
 /// in which every switch has a port up for each one down, as in k-ary n-trees. Throws Error if `targets` is no
 /// permutation of the nodes. O(nodes * levels).

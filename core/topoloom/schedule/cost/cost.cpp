@@ -154,7 +154,7 @@ class RoundTimer {
     }
 
    private:
-    /// Loads the route; the latency of the way.
+    /// Loads the route and returns its latency.
     double send(Node from, Node to, double bytes) {
         double latency = 0;
         network_.route(from, to, [&](Link link, double part) {

@@ -14,8 +14,8 @@ namespace topoloom {
 
 struct ScheduleCost {
     double time = 0;  // s: the sum over the rounds
-    double cpu =
-        0;  // s that a rank spends on sending, receiving and copying, if it is the busiest of every round
+    /// Seconds that a rank spends on sending, receiving and copying, if it is the busiest of every round.
+    double cpu = 0;
     double congestion = 0;  // s that the busiest link of every round needs; 0 without a machine
     std::uint64_t rounds = 0;
     std::uint64_t messages = 0;  // of a rank that sends the most in every round
@@ -33,9 +33,9 @@ struct ScheduleCost {
 /// Rank r sits on slots[r]. Messages within a node cost nothing. A round takes the longest of
 ///   - what the rank with the most to send needs, as above, the ranks of its node sending with it,
 ///   - the start of a message and what then has to pass the busiest link, or the busiest port of a node,
-/// and, unless it is pipelined, the latency of the longest way. Throws Error where slots are not the ranks, and for more
-/// than 2^32 messages, which would take minutes. O(messages * hops), rounds in parallel. When the budget ends, so does the
-/// count, and nothing is known.
+/// and, unless it is pipelined, the latency of the longest route. Throws Error where slots are not the ranks, and for
+/// more than 2^32 messages, which would take minutes. O(messages * hops), rounds in parallel. When the budget ends, so
+/// does the count, and nothing is known.
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model,
                                 const Machine& machine, std::span<const Slot> slots, int threads = 0,
                                 const Budget& budget = {});

@@ -14,7 +14,7 @@ void check(const GridLinks& links, double bytes) {
     for (const double value :
          {links.latency_s, links.outer_s_per_byte, links.inner_s_per_byte, links.reduce_s_per_byte, bytes}) {
         if (!std::isfinite(value) || value < 0)
-            fail("latency, times a byte and bytes must be finite and not negative, not ", value);
+            fail("latency, seconds per byte and bytes must be finite and not negative, not ", value);
     }
     if (links.channels == 0) fail("a node needs 1 channel or more");
 }

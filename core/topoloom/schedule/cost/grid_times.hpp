@@ -6,7 +6,7 @@
 
 namespace topoloom {
 
-/// Hockney's model, T = latency + bytes * seconds a byte, between nodes and inside them. A node carries `channels`
+/// Hockney's model, T = latency + bytes * seconds per byte, between nodes and inside them. A node carries `channels`
 /// messages at once as fast as one.
 struct GridLinks {
     double latency_s = 0;
@@ -23,8 +23,8 @@ enum class GridCollective { broadcast, reduce, scatter, gather };
 /// 2d and d, and the share of external links over the sum of the areas of the grid; see docs/how-to/place/process-grids.md.
 [[nodiscard]] double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, double segment);
 
-/// The segment for which that is least: the root of d * bytes * latency / (steps * seconds a byte), at most `bytes` and
-/// at least one byte.
+/// The segment for which that is least: the root of d * bytes * latency / (steps * seconds per byte), at most `bytes`
+/// and at least one byte.
 [[nodiscard]] double best_segment(const NodeMap& map, const GridLinks& links, double bytes);
 
 /// A collective along binomial trees: rounds inside nodes, and those between nodes, in which a node's messages take turns

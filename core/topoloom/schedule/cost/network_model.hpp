@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What messages cost by their size alone: time, CPU, copies; where they go is the business of the link loads.
+// What messages cost by their size alone: time, CPU, copies; where they go is left to the link loads.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct CostLine {
     std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
 
-/// What a message costs beside its line, in seconds and, where a name says so or in Greek, seconds a byte.
+/// What a message costs beside its line, in seconds and, where a name says so or in Greek, seconds per byte.
 struct MessageCosts {
     double latency = 0;                          // L: how much later than its turn one message alone arrives
     double send_cpu = 0, send_cpu_per_byte = 0;  // o_s: CPU of the sender
@@ -52,8 +52,8 @@ class NetworkModel {
     [[nodiscard]] double time(Bytes size) const {
         return seconds(size, [](const CostLine& line) { return line.beta; });
     }
-    /// The same while so many processes of the node send: what they inject together may take longer than a line. A
-    /// line is what one process gets.
+    /// The same while this number of processes of the node send: what they inject together may take longer than a line.
+    /// A line is what one process gets.
     [[nodiscard]] double time(Bytes size, std::uint32_t processes) const {
         const double shared = processes > 1 ? processes * costs_.node_beta : 0;
         return seconds(size, [shared](const CostLine& line) { return std::max(line.beta, shared); });
@@ -72,11 +72,11 @@ class NetworkModel {
     [[nodiscard]] double receive_cpu(Bytes size) const {
         return costs_.receive_cpu + static_cast<double>(size.value) * costs_.receive_cpu_per_byte;
     }
-    /// To copy so many bytes out of so many messages into one, or back.
+    /// To copy these bytes out of these messages into one, or back.
     [[nodiscard]] double copy(Bytes size, double messages = 0) const {
         return messages * costs_.combine + static_cast<double>(size.value) * costs_.gamma;
     }
-    /// To bring so many bytes into the memory of the network card.
+    /// To bring this number of bytes into the memory of the network card.
     [[nodiscard]] double stage(Bytes size) const { return static_cast<double>(size.value) * costs_.delta; }
 
     [[nodiscard]] const std::vector<CostLine>& lines() const { return lines_; }

@@ -19,7 +19,7 @@ struct StepMessage {
 
 using Step = std::vector<StepMessage>;
 
-/// Rank r sends to r + by, round the end.
+/// Rank r sends to r + by, wrapping at the end.
 [[nodiscard]] Step shift_step(std::size_t ranks, std::size_t by);
 /// Rank r sends to r xor by, if there is such a rank.
 [[nodiscard]] Step prefix_step(std::size_t ranks, std::size_t by);

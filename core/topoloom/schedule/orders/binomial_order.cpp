@@ -21,7 +21,7 @@ void check_channels(std::uint32_t channels) {
     if (channels == 0) fail("0 channels; there must be 1 or more");
 }
 
-/// The greatest value of the faster of two classes whose variances add up to least.
+/// The largest value of the faster of two classes whose variances add up to least.
 double fast_class_end(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const auto count = static_cast<double>(values.size());
@@ -54,7 +54,7 @@ std::uint32_t nearest_group(const CostMatrix& costs, const CostGroups& groups, R
     }
     std::uint32_t best = groups.of[process.value];
     for (std::uint32_t group = 0; group < groups.count; ++group) {
-        // A group of nobody else has no say.
+        // A group without others is left out.
         if (others[group] > 0 && (others[best] == 0 || sum[group] * others[best] < sum[best] * others[group]))
             best = group;
     }

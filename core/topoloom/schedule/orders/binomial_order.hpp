@@ -38,11 +38,11 @@ struct CostGroups {
 /// Splits the costs in two classes of least variance, groups who are within the faster one, and lets processes change to the
 /// group that they are nearest to. One group unless each has two processes and its t is 5 or more. O(size^2 log size).
 /// Source for the test: C. Karlsson, Optimizing Multi-dimensional MPI Communications on Multi-core Architectures, 2012,
-/// sec. 4.1; it names no way to find the groups.
+/// sec. 4.1; it gives no method to find the groups.
 [[nodiscard]] CostGroups find_cost_groups(const CostMatrix& costs);
 
 enum class BinomialOrder {
-    standard,            // root, root + 1, ... round the end
+    standard,            // root, root + 1, ... wrapping at the end
     fastest_edge_first,  // every sender takes the nearest process that is left
     channel_aware,       // the same, but the farthest in the step in which as many send as there are channels
     random,              // the root, then any order
@@ -50,8 +50,8 @@ enum class BinomialOrder {
 
 /// The process on every position of a binomial tree, the root's first. Lowest processes win ties. Where `channels` is no
 /// power of two, the one below counts; where more than send in the last step, that one does. Throws Error for a root that
-/// is no process, and no channels. O(size^2). Source: Karlsson 2012, A 4.7 to 4.9, with positions for processes and the
-/// bounds of loops put right.
+/// is not a process, and no channels. O(size^2). Source: Karlsson 2012, A 4.7 to 4.9, with positions for processes and
+/// the bounds of loops corrected.
 [[nodiscard]] std::vector<Rank> binomial_order(const CostMatrix& costs, BinomialOrder order, Rank root,
                                                std::uint32_t channels, std::uint64_t seed);
 

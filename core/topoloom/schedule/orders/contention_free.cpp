@@ -39,7 +39,8 @@ std::vector<NodeMessage> between_nodes(const Step& step, std::span<const Node> n
 const FatTree& fat_tree_of(const Machine& machine) {
     const auto* const tree = std::get_if<FatTree>(&machine.topology());
     if (tree == nullptr)
-        fail("it takes a whole fat tree, such as fattree:16:16, to know ways up, not '", machine.text(), "'");
+        fail("routes up are known only for a whole fat tree, such as fattree:16:16, not for '",
+             machine.text(), "'");
     return *tree;
 }
 

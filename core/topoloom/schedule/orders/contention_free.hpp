@@ -19,8 +19,8 @@ struct NodeMessage {
 
 /// Where several messages meet.
 struct Meetings {
-    std::size_t places =
-        0;            // links with more than one message; or subtrees, above which there may be such links
+    /// Links with more than one message; or subtrees, above which there may be such links.
+    std::size_t places = 0;
     double most = 0;  // messages on one link, at worst
 
     [[nodiscard]] bool none() const { return places == 0; }
@@ -34,10 +34,10 @@ inline constexpr Node no_node{0xFFFF'FFFFU};
 /// Throws Error unless the network is a fat tree of which nothing is down.
 [[nodiscard]] const FatTree& fat_tree_of(const Machine& machine);
 
-/// Whichever ways the messages climb, so long as those of a subtree take different cables out of it. No two of them ever
-/// meet if, and on k-ary n-trees only if, all that enter a subtree come from one subtree of its level (Kumar 2005, 4.2).
-/// Where cables are fewer than nodes, too many messages meet on some, too; that fewer can climb apart is taken for
-/// granted. O(messages * levels).
+/// Whichever routes the messages take up, so long as those of a subtree take different cables out of it. No two of them
+/// ever meet if, and on k-ary n-trees only if, all that enter a subtree come from one subtree of its level (Kumar 2005,
+/// 4.2). Where cables are fewer than nodes, too many messages meet on some, too; that fewer can climb apart is taken
+/// for granted. O(messages * levels).
 class AnyAscent {
    public:
     explicit AnyAscent(const FatTree& tree);
@@ -62,7 +62,7 @@ class AnyAscent {
     std::vector<Subtree> subtrees_;  // of the level that is looked at
 };
 
-/// On the routes of the machine, whatever it is. Where a message is split over several ways, its shares count.
+/// On the routes of the machine, whatever it is. Where a message is split over several paths, its shares count.
 /// O(messages * hops + links).
 [[nodiscard]] Meetings meetings_on_routes(const Machine& machine, std::span<const NodeMessage> messages);
 

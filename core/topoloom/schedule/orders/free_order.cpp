@@ -113,7 +113,8 @@ Order by_fullness(const Shapes& shapes, Order order, bool fullest_first) {
     return order;
 }
 
-/// Swaps two nodes, or moves a run of them; keeps what is no worse. Gives up after so many moves that were not better.
+/// Swaps two nodes, or moves a run of them; keeps what is no worse. Gives up after this number of moves that were not
+/// better.
 void improve(Scorer& scorer, Order& order, Score& score, std::uint64_t work, Rng& rng) {
     const auto ranks = static_cast<std::uint32_t>(order.size());
     if (ranks < 3) return;

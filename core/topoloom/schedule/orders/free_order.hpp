@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders of nodes in which the steps of a schedule meet nowhere, or as seldom as can be.
+// Orders of nodes in which the steps of a schedule meet nowhere, or as rarely as possible.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct FreeOrder {
     bool proven = false;       // no order has fewer
 };
 
-/// In how many rounds messages meet in this order. Throws Error for any ascent of what is no whole fat tree.
+/// In how many rounds messages meet in this order. Throws Error for any ascent of what is not a whole fat tree.
 [[nodiscard]] std::uint64_t meeting_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
                                            std::span<const Node> node_of_rank,
                                            Meeting meeting = Meeting::any_ascent);
@@ -28,7 +28,7 @@ struct FreeOrder {
 /// Orders nodes for steps of as many ranks. On fat trees shifts by 1 meet nowhere in the order of the tree, whatever the
 /// ascent. For others that order, the given one and those with the fullest subtrees first or last are improved by moves that
 /// make it no worse; then all orders are tried that might have fewer rounds, and of those that any ascent makes alike
-/// one. Both end after so much work, in messages and links looked at; for a dozen nodes the second comes to its end.
+/// one. Both end after this much work, in messages and links looked at; for a dozen nodes the second comes to its end.
 [[nodiscard]] FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
                                         std::span<const RepeatedStep> steps,
                                         Meeting meeting = Meeting::any_ascent,

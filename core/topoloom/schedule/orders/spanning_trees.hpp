@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trees of links along which switches multicast, or, the other way, reduce.
+// Trees of links along which switches multicast, or, in the other direction, reduce.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +53,8 @@ enum class ParentChoice { least_loaded, last };
 ///
 /// Let the root be 0. The tree of axis i and direction s goes along the axes i, i + 1, ... round to i - 1 in turn, always
 /// in direction s, to all routers with x_i != 0; those with x_i = 0 it comes to by one more step along i. Hence into a
-/// router x it comes along i, if x_i = 0, and else along the last axis before i, round the end, on which x is not 0:
-/// another one for every i. Throws Error likewise.
+/// router x it comes along i, if x_i = 0, and else along the last axis before i, wrapping at the end, on which x is not
+/// 0: another one for every i. Throws Error likewise.
 template <std::size_t Width>
 [[nodiscard]] std::vector<SpanningTree> disjoint_trees(const BasicTorus<Width>& torus,
                                                        const Multicast& multicast);
