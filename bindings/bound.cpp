@@ -91,14 +91,14 @@ void bind_bound(nb::module_& m) {
           "load of the busiest link, imbalance of the directions, excess over two messages on a link, and\n"
           "messages that go half-way round; in halves of messages.");
     nb::class_<Bipartitions>(m, "Bipartitions",
-                             "Halves of the threads of a blade, by the bytes between them.")
+                             "NodeHalves of the threads of a blade, by the bytes between them.")
         .def_prop_ro(
             "best", [](const Bipartitions& b) { return b.best.on_first; },
             "Bit t is set for threads of processor 0, the side that sends more.")
         .def_prop_ro("best_bytes", [](const Bipartitions& b) { return b.best.crossing.value; })
         .def_prop_ro("worst", [](const Bipartitions& b) { return b.worst.on_first; })
         .def_prop_ro("worst_bytes", [](const Bipartitions& b) { return b.worst.crossing.value; })
-        .def_ro("optima", &Bipartitions::optima, "Halves that are as good as the best.")
+        .def_ro("optima", &Bipartitions::optima, "NodeHalves that are as good as the best.")
         .def_ro("pessima", &Bipartitions::pessima);
     m.def("rank_bipartitions", &rank_bipartitions, "graph"_a,
           "Looks at all halves of an even number of up to 24 threads.");

@@ -56,7 +56,8 @@ class MachineText {
     [[nodiscard]] std::vector<std::string> down() const {
         std::vector<std::string> items;
         if (parts_.down) {
-            for (const Piece& item : parts_.down->cut(':').second->split(',')) items.emplace_back(item.text());
+            for (const Piece& item : parts_.down->cut(':').second->split(','))
+                items.emplace_back(item.text());
         }
         return items;
     }
@@ -67,7 +68,7 @@ class MachineText {
 
    private:
     std::string text_;
-    MachineParts parts_;
+    TextParts parts_;
 };
 
 nb::dict described(const SectionForm& form) {

@@ -213,7 +213,7 @@ void bind_schedule(nb::module_& m) {
         [](std::size_t ranks, std::int64_t bytes) {
             return pattern(make_schedule({Operation::all_to_all, ranks, Bytes{bytes}}, "at-once"));
         },
-        "rank_count"_a, "bytes"_a = 1, Unlocked());
+        "rank_count"_a, "bytes"_a = 1, Unlocked(), "Every rank sends to every other one.");
     m.def("schedules", &list_schedules, "All schedules with their operations and options.",
           nb::sig("def schedules() -> list[dict[str, object]]"));
 }

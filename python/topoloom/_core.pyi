@@ -1,7 +1,9 @@
-"""The compiled core of Topoloom. Import its names from `topoloom`."""
+"""
+The compiled core of Topoloom. Import its names from `topoloom` and its rooms.
+"""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 import numpy
 import numpy.typing
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class Error(ValueError):
-    pass
+    """What is wrong with an input, where, and what to do."""
 
 class CommGraph:
     """
@@ -71,7 +73,8 @@ def stencil(grid: Sequence[int], points: int, periodic: bool | Sequence[bool] = 
     Halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.
     """
 
-def ring(rank_count: int, bytes: int = 1) -> CommGraph: ...
+def ring(rank_count: int, bytes: int = 1) -> CommGraph:
+    """Every rank sends to the next one, the last to the first."""
 
 def random_geometric(rank_count: int, bytes: int = 1, seed: int = 1, degree: float = 6.0) -> CommGraph:
     """Random points of the unit square that talk to those near them."""
@@ -128,6 +131,14 @@ class Machine:
 
     @property
     def slot_count(self) -> int: ...
+
+    @property
+    def levels(self) -> list[int]:
+        """How many parts each level inside a node has, from the slots up."""
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether something is down."""
 
     @property
     def link_count(self) -> int: ...
@@ -265,6 +276,56 @@ class Placement:
     @property
     def slots(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
         """uint32 array, the slot of every rank."""
+
+class TextSection:
+    """A section of machine text: name:body,item,option=value,..."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def body(self) -> str: ...
+
+    @property
+    def sizes(self) -> list[int]:
+        """The numbers of the body of anything but a graph."""
+
+    @property
+    def items(self) -> list[str]:
+        """What stands behind the body without an equals sign."""
+
+    @property
+    def options(self) -> list[tuple[str, str]]:
+        """(key, value), as they are given."""
+
+class MachineText:
+    """A machine's short text in its parts, unread."""
+
+    def __init__(self, text: str) -> None: ...
+
+    @property
+    def network(self) -> str:
+        """The text without failures and nodes."""
+
+    @property
+    def topology(self) -> TextSection:
+        """The same as a section."""
+
+    @property
+    def down(self) -> list[str]:
+        """What is down: 17, v40, 0-1, 5>6."""
+
+    @property
+    def node(self) -> TextSection | None:
+        """What is said of nodes, or None."""
+
+def topologies() -> list[dict[str, object]]:
+    """
+    The kinds of topologies in machine text, with their options, and what may follow them.
+    """
 
 class Judgement:
     """
@@ -637,10 +698,68 @@ def bruck(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
 def binomial_tree(rank_count: int, bytes: int = 1, root: int = 0) -> CommGraph:
     """Broadcast from root along MPICH's binomial tree."""
 
-def all_to_all(rank_count: int, bytes: int = 1) -> CommGraph: ...
+def all_to_all(rank_count: int, bytes: int = 1) -> CommGraph:
+    """Every rank sends to every other one."""
 
 def schedules() -> list[dict[str, object]]:
     """All schedules with their operations and options."""
+
+class Objective:
+    """What a search minimizes, such as `Objective.congestion`."""
+
+    def __init__(self, name: str) -> None:
+        """
+        From its name: auto, hop-bytes, congestion, congestion-soft, time, or a mix such as
+        weighted(hop-bytes=1;congestion=2).
+        """
+
+    @staticmethod
+    def weighted(*, hop_bytes: float = 0.0, congestion: float = 0.0, congestion_soft: float = 0.0, time: float = 0.0) -> Objective:
+        """A mix of several, each as a share of what block placement has."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    auto: Final[Objective] = ...
+    """The one that suits the problem: what choose_objective() gives."""
+
+    hop_bytes: Final[Objective] = ...
+    """Bytes times distance."""
+
+    congestion: Final[Objective] = ...
+    """Seconds that the busiest link needs."""
+
+    congestion_soft: Final[Objective] = ...
+    """The same with a smooth maximum over all links."""
+
+    time: Final[Objective] = ...
+    """Predicted seconds, startups and latencies included."""
+
+class Sharing:
+    """What a slot may hold where ranks share slots."""
+
+    def __init__(self, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None) -> None:
+        """
+        Where ranks outnumber slots, a slot holds up to (1 + imbalance) times its share of the load;
+        or capacities give the load that each slot of the allocation may hold.
+        """
+
+    @property
+    def imbalance(self) -> float | None: ...
+
+    @property
+    def capacities(self) -> list[float]:
+        """Empty: equal shares."""
+
+    def __repr__(self) -> str: ...
 
 class Bounds:
     """What no placement can be better than, and what proves it."""
@@ -666,7 +785,7 @@ class Bounds:
     def congestion_where(self) -> str:
         """The part of the allocation that the proof speaks of."""
 
-def find_bounds(graph: CommGraph, allocation: Allocation, *, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> Bounds:
+def find_bounds(graph: CommGraph, allocation: Allocation, *, sharing: Sharing | None = None, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> Bounds:
     """
     Proves how few hop-bytes, and how little congestion, any placement has at least.
 
@@ -681,7 +800,7 @@ def best_bus_affinities(allocation: Allocation, graph: CommGraph) -> tuple[list[
     """
 
 class Bipartitions:
-    """Halves of the threads of a blade, by the bytes between them."""
+    """NodeHalves of the threads of a blade, by the bytes between them."""
 
     @property
     def best(self) -> int:
@@ -698,7 +817,7 @@ class Bipartitions:
 
     @property
     def optima(self) -> int:
-        """Halves that are as good as the best."""
+        """NodeHalves that are as good as the best."""
 
     @property
     def pessima(self) -> int: ...
@@ -706,23 +825,43 @@ class Bipartitions:
 def rank_bipartitions(graph: CommGraph) -> Bipartitions:
     """Looks at all halves of an even number of up to 24 threads."""
 
-def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, imbalance: float | None = None, capacities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, objective: str = 'auto', phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, proven: Callable[[float], None] | None = None, progress: Callable[[int], bool] | None = None) -> tuple[Placement, int]:
-    """
-    Places the ranks with a chain of mappers; returns (placement, work done).
+class PlaceResult:
+    """What place() found."""
 
-    Each rank gets a slot of its own, unless there are more ranks than slots and an imbalance says how
-    much more than its share a slot may hold (0.03: 3 %), or capacities give the load of every slot.
-    previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes a rank moves with it.
-    objective is hop-bytes, congestion, congestion-soft, time, weighted(hop-bytes=1;congestion=2) or
-    auto, which choose_objective() tells;
-    phases are graphs whose messages never meet, and whose sum is the graph (none: it is one phase);
-    background holds bytes by link that others send.
-    proven(least) is called where the search has proven that no placement has a lower value of the
-    objective.
+    @property
+    def placement(self) -> Placement:
+        """The best placement found."""
+
+    @property
+    def work(self) -> int:
+        """Candidates evaluated."""
+
+    @property
+    def proven(self) -> float | None:
+        """
+        No placement has a lower value of the objective; None where the search proved nothing.
+        """
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the placement is proven to be optimal."""
+
+    def __repr__(self) -> str: ...
+
+def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, objective: Objective | str = ..., phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, sharing: Sharing | None = None, previous: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[int] | None = None, migration_cost: int = 0, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], bool] | None = None) -> PlaceResult:
+    """
+    Places the ranks with a chain of mappers.
+
+    objective is an Objective or its name; Objective.auto is the one that choose_objective() gives.
+    phases are graphs whose messages never meet on links, and whose sum is the graph (none: it is one
+    phase); background holds the bytes that others send over every link.
+    Each rank gets a slot of its own, unless sharing says what a slot may hold.
+    previous holds the earlier slot of every rank (-1: none); migration_cost is the bytes that a rank
+    moves with it.
     progress(work) is called now and then; when it returns False the best placement so far is returned.
     """
 
-def objective_value(graph: CommGraph, allocation: Allocation, placement: Placement, *, objective: str, phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None) -> float:
+def objective_value(graph: CommGraph, allocation: Allocation, placement: Placement, *, objective: Objective | str, phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None) -> float:
     """
     What place() minimizes: hop-bytes, seconds, or a mix in parts of what block placement has.
     """
@@ -733,8 +872,8 @@ def predicted_time(graph: CommGraph, allocation: Allocation, placement: Placemen
     memory; 0 where the machine gives no bandwidths. Ranks may share slots.
     """
 
-def choose_objective(graph: CommGraph, allocation: Allocation, *, phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, imbalance: float | None = None) -> tuple[str, str]:
-    """What objective="auto" stands for here, and why."""
+def choose_objective(graph: CommGraph, allocation: Allocation, *, phases: Sequence[CommGraph] = [], background: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | Sequence[float] | None = None, sharing: Sharing | None = None) -> tuple[Objective, str]:
+    """What Objective.auto stands for here, and why."""
 
 class ChosenNodes:
     """Nodes for a pattern, and where its ranks go on them."""
@@ -933,7 +1072,10 @@ class Bisection:
     def exact(self) -> bool:
         """Whether the two are the same."""
 
-def bisect_machine(machine: Machine, seed: int = 1) -> Bisection: ...
+def bisect_machine(machine: Machine, seed: int = 1) -> Bisection:
+    """
+    Finds a halving of the nodes whose links between the halves carry little, and a bound on all.
+    """
 
 class CombiningCosts:
     """Seconds a message and a byte."""

@@ -191,7 +191,7 @@ class Halver {
         return height;
     }
 
-    Halves halves_;
+    NodeHalves halves_;
     MachineBisection result_;
     std::vector<std::uint32_t> nodes_on_;  // by vertex
     std::vector<LinkEnds> ends_;           // of the links that are up

@@ -20,7 +20,7 @@ struct MachineBisection {
     [[nodiscard]] bool exact() const { return at_most.value <= at_least.value * (1 + 1e-9); }
 };
 
-/// Halves the nodes, and the switches as suits best: across the axes of a grid, in the order of the nodes, and, where
+/// NodeHalves the nodes, and the switches as suits best: across the axes of a grid, in the order of the nodes, and, where
 /// none of these is proven to be the worst, by multilevel partitioning. Deterministic. One node has no halves: all 0.
 [[nodiscard]] MachineBisection bisect_machine(const Machine& machine, std::uint64_t seed);
 

@@ -19,7 +19,7 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 /// All pairs send, and dimension-ordered routes load the links of an axis of k positions evenly: on a ring those are k/4
 /// apart, whichever way is shorter; on a line k/2 x k/2 pairs of them meet in the middle, each way.
 template <std::size_t Width>
-double at_least(const BasicTorus<Width>& torus, const Halves& halves) {
+double at_least(const BasicTorus<Width>& torus, const NodeHalves& halves) {
     const TorusSpec& spec = torus.spec();
     const auto nodes = static_cast<double>(torus.node_count());
     const auto routers = static_cast<double>(torus.vertex_count());
@@ -40,7 +40,7 @@ double at_least(const BasicTorus<Width>& torus, const Halves& halves) {
 
 /// All pairs send: the links of an axis share evenly what its coordinates exchange.
 template <class Space>
-double at_least(const BasicHyperX<Space>& network, const Halves& halves) {
+double at_least(const BasicHyperX<Space>& network, const NodeHalves& halves) {
     const auto nodes = static_cast<double>(network.node_count());
     const auto routers = static_cast<double>(network.vertex_count());
     double rate = unlimited;
@@ -53,7 +53,7 @@ double at_least(const BasicHyperX<Space>& network, const Halves& halves) {
 }
 
 /// All pairs send, groups over all their global links alike, along the row and then the column on both sides.
-double at_least(const Dragonfly& network, const Halves& halves) {
+double at_least(const Dragonfly& network, const NodeHalves& halves) {
     const DragonflySpec& spec = network.spec();
     const auto rows = static_cast<double>(spec.rows);
     const auto columns = static_cast<double>(spec.columns);
@@ -75,7 +75,7 @@ double at_least(const Dragonfly& network, const Halves& halves) {
 
 /// Partners send, over all ways up alike: the cables above a subtree carry what its nodes send at the most.
 template <class Spec>
-double at_least_upward(const Spec& spec, const std::vector<double>& cables, const Halves& halves) {
+double at_least_upward(const Spec& spec, const std::vector<double>& cables, const NodeHalves& halves) {
     double rate = unlimited;
     double nodes_below = 1;
     for (std::size_t level = 0; level < spec.arity.size(); ++level) {
@@ -86,11 +86,11 @@ double at_least_upward(const Spec& spec, const std::vector<double>& cables, cons
     return 2 * rate * static_cast<double>(halves.smaller);
 }
 
-double at_least(const Tree& tree, const Halves& halves) {
+double at_least(const Tree& tree, const NodeHalves& halves) {
     return at_least_upward(tree.spec(), std::vector<double>(tree.spec().arity.size(), 1.0), halves);
 }
 
-double at_least(const FatTree& tree, const Halves& halves) {
+double at_least(const FatTree& tree, const NodeHalves& halves) {
     std::vector<double> cables;
     double roots = 1;
     for (std::size_t level = 0; level < tree.spec().arity.size(); ++level) {
@@ -101,7 +101,7 @@ double at_least(const FatTree& tree, const Halves& halves) {
 }
 
 /// Partners send: by NVLink to all GPUs of the own domain alike, along the rails, and by NVLink to the target.
-double at_least(const RailCluster& network, const Halves& halves) {
+double at_least(const RailCluster& network, const NodeHalves& halves) {
     const RailClusterSpec& spec = network.spec();
     const auto [nvlink, rail, spine] = spec.bandwidth;
     double rate = std::min(nvlink.value / 2, rail.value);
@@ -166,7 +166,7 @@ std::vector<double> worst_shares(std::size_t links, const std::vector<Site>& sit
 
 /// What the routes between these nodes prove, for all pairs and for partners.
 template <Topology T>
-double at_least_by_routes(const T& network, std::span<const Node> nodes, const Halves& halves) {
+double at_least_by_routes(const T& network, std::span<const Node> nodes, const NodeHalves& halves) {
     const std::vector<Site> sites = sites_of(network, nodes);
     if (sites.size() * sites.size() * network.diameter() > max_visits) return 0;
     std::vector<double> load(network.link_count(), 0.0);
@@ -193,12 +193,12 @@ double at_least_by_routes(const T& network, std::span<const Node> nodes, const H
 }
 
 template <Topology T>
-double at_least(const T& network, const Halves& halves) {
+double at_least(const T& network, const NodeHalves& halves) {
     const ids<Node> all(network.node_count());
     return at_least_by_routes(network, std::vector<Node>(all.begin(), all.end()), halves);
 }
 
-double at_least(const Degraded& network, const Halves& halves) {
+double at_least(const Degraded& network, const NodeHalves& halves) {
     const std::vector<Node> nodes = network.usable_nodes();
     try {
         network.require_usable(nodes);
@@ -210,7 +210,7 @@ double at_least(const Degraded& network, const Halves& halves) {
 
 }  // namespace
 
-Halves halves_of(const Machine& machine) {
+NodeHalves halves_of(const Machine& machine) {
     const std::vector<Node> nodes = machine.usable_nodes();
     std::vector<std::uint32_t> on_vertex;
     with_topology(machine, [&](const auto& topology) {
@@ -224,7 +224,7 @@ Halves halves_of(const Machine& machine) {
 }
 
 BytesPerSecond bisection_at_least(const Machine& machine) {
-    const Halves halves = halves_of(machine);
+    const NodeHalves halves = halves_of(machine);
     if (halves.smaller == 0) return BytesPerSecond{0};
     return BytesPerSecond{
         with_topology(machine, [&](const auto& t) { return at_least(between_routers(t), halves); })};

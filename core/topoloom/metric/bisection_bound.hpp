@@ -10,12 +10,12 @@
 namespace topoloom {
 
 /// How many nodes the halves of a machine have, without those that are down; they differ by one router's at most.
-struct Halves {
+struct NodeHalves {
     std::uint64_t larger;
     std::uint64_t smaller;
 };
 
-[[nodiscard]] Halves halves_of(const Machine& machine);
+[[nodiscard]] NodeHalves halves_of(const Machine& machine);
 
 /// A lower limit on the bandwidth, of both directions together, of the links between any two halves of the nodes, which
 /// go with their routers.

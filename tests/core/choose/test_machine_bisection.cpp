@@ -18,7 +18,7 @@ constexpr std::size_t few = 16;  // vertices; 2^16 ways to halve them
 
 /// The definition: of all ways to give every vertex a side, with halved nodes, the one that cuts the least bandwidth.
 template <class T>
-double worst_of_all(const Machine& machine, const T& network, const Halves& halves) {
+double worst_of_all(const Machine& machine, const T& network, const NodeHalves& halves) {
     std::vector<LinkEnds> ends;
     std::vector<double> bandwidth;
     for (const Link link : ids<Link>(network.link_count())) {
@@ -51,7 +51,7 @@ MachineBisection bisection_of(const std::string& text) { return bisect_machine(m
 TEST_CASE("the bisection of a small machine is the worst of all its halvings, and no bound is above it") {
     int exact = 0;
     for_each_topology([&](const Machine& machine, const auto& network) {
-        const Halves halves = halves_of(machine);
+        const NodeHalves halves = halves_of(machine);
         const auto& routers = between_routers(network);  // which their nodes go with
         if (routers.vertex_count() > few || halves.smaller == 0) return;
         const double worst = worst_of_all(machine, routers, halves);

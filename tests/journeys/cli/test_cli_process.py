@@ -115,7 +115,8 @@ def searches(pid: int) -> bool:
     with contextlib.suppress(FileNotFoundError):
         for file in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):
-                if "socket" in str(file.readlink()):
+                # Its standard streams may be sockets, too.
+                if int(file.name) > 2 and "socket" in str(file.readlink()):
                     return True
     return False
 

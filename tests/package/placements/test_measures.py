@@ -124,7 +124,7 @@ def test_titles_are_unique_and_keys_are_those_of_judgements() -> None:
     assert len(set(titles)) == len(titles)
     machine = Machine("torus:4x4")
     where = Allocation.whole(machine)
-    judgement = judge(ring(16), where, place(ring(16), where, "block")[0])
+    judgement = judge(ring(16), where, place(ring(16), where, "block").placement)
     assert set(measure_values(judgement)) < MEASURES.keys()
     assert set(measure_values(judgement, shared=True)) == MEASURES.keys() - {
         "predicted_seconds",

@@ -34,7 +34,7 @@ WholeTopology read_topology(const Section& network) {
 
 Machine make_machine(std::string_view text) {
     const Piece whole(text, text);
-    const MachineParts parts = split_machine(whole);
+    const TextParts parts = split_machine(whole);
     NodeInside inside;
     if (parts.node) inside = read_inside(read_section(*parts.node));
     WholeTopology topology = read_topology(read_section(parts.network));

@@ -70,7 +70,7 @@ void refuse_items(const Section& section) {
     if (!section.items.empty()) section.items.front().complain("expected an option as key=value");
 }
 
-MachineParts split_machine(const Piece& text) {
+TextParts split_machine(const Piece& text) {
     const auto [before, node] = cut_at(text, "+node:");
     const auto [network, down] = cut_at(before, "+down:");
     if (node) {

@@ -111,14 +111,14 @@ struct Section {
 void refuse_items(const Section& section);
 
 /// A machine's short text in its parts, unread.
-struct MachineParts {
+struct TextParts {
     Piece network;              ///< as `torus:4x4`, or whatever else precedes the others, such as a name
     std::optional<Piece> down;  ///< as `down:17,v40`
     std::optional<Piece> node;  ///< as `node:2:8`
 };
 
 /// Throws Error if +down: comes behind +node:.
-[[nodiscard]] MachineParts split_machine(const Piece& text);
+[[nodiscard]] TextParts split_machine(const Piece& text);
 
 /// What read() makes of the text of a value, which it may refuse.
 template <class Read>

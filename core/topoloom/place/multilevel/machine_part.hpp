@@ -25,7 +25,7 @@ struct MachinePart {
 };
 
 /// A part of the machine and the ranks that go there: begin .. end of a list that is shared by all parts.
-struct Section {
+struct RankedPart {
     MachinePart machine;
     std::uint32_t begin = 0;
     std::uint32_t end = 0;

@@ -73,7 +73,7 @@ class Multisection {
             step(level, meter);
         }
         std::vector<Position> position_of(ranks_.size());
-        for (const Section& part : parts_) settle(part, position_of);
+        for (const RankedPart& part : parts_) settle(part, position_of);
         return position_of;
     }
 
@@ -84,7 +84,7 @@ class Multisection {
     using Batches = std::vector<std::vector<std::uint32_t>>;
 
     [[nodiscard]] bool all_finished() const {
-        return std::ranges::all_of(parts_, [](const Section& part) { return part.finished; });
+        return std::ranges::all_of(parts_, [](const RankedPart& part) { return part.finished; });
     }
 
     /// Numbers the ranks part by part, so that those of a part are near each other in memory.
@@ -104,7 +104,7 @@ class Multisection {
     void step(std::uint64_t level, Meter& meter) {
         std::vector<std::vector<MachinePart>> pieces(parts_.size());
         parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
-            Section& part = parts_[p];
+            RankedPart& part = parts_[p];
             part.finished = part.finished || part.size() == 0 || part.machine.size() == 1 ||
                             machine_.is_point(part.machine);
             if (!part.finished) pieces[p] = pieces_of(part.machine);
@@ -117,7 +117,7 @@ class Multisection {
         }
         const bool late = many_ && meter.exhausted();  // all that is left is to fill pieces in order
         if (!late) sample_parts();
-        std::vector<Section> next(children);
+        std::vector<RankedPart> next(children);
         // One by one, each part sees how those before it were divided, and all are cut along the same planes.
         const bool one_by_one =
             problem_.capacity().one_rank_per_slot() && !late && (!many_ || parts_.size() >= min_batched);
@@ -126,7 +126,7 @@ class Multisection {
         for (const std::vector<std::uint32_t>& batch : batches_of_parts(late)) {
             const std::size_t count = batch.size();
             std::vector<std::uint64_t> work(count, 0);
-            std::vector<std::vector<Section>> divided(count);
+            std::vector<std::vector<RankedPart>> divided(count);
             const bool hurry = !meter.go_on();
             const Budget rest = meter.rest();
             const int threads = one_by_one && !many_ ? 1 : problem_.threads();
@@ -249,8 +249,8 @@ class Multisection {
 
     /// Moves ranks between two halves, now that it is known where all others are. Returns the work done.
     std::uint64_t refine(Part left, int threads) {
-        Section& a = parts_[left.value];
-        Section& b = parts_[left.value + 1];
+        RankedPart& a = parts_[left.value];
+        RankedPart& b = parts_[left.value + 1];
         const std::span<Vertex> mine(ranks_.data() + a.begin, b.end - a.begin);
         const std::array<MachinePart, 2> pieces{a.machine, b.machine};
         std::vector<std::int64_t> bias;
@@ -272,7 +272,7 @@ class Multisection {
     /// Makes known to the others what refine() moved.
     void show(Part left) {
         for (const Part p : {left, Part{left.value + 1}}) {
-            Section& half = parts_[p.value];
+            RankedPart& half = parts_[p.value];
             half.mass = 0;
             for (const Vertex u : ranks(half)) {
                 part_of_[u.value] = p;
@@ -298,8 +298,8 @@ class Multisection {
         TurnChoices(graph_, part_of_, parts_.size(), lefts, ranks_of, farther_from)
             .weigh(choices, bias, problem_.threads());
         for (const Part left : lefts) {
-            const Section& a = parts_[left.value];
-            const Section& b = parts_[left.value + 1];
+            const RankedPart& a = parts_[left.value];
+            const RankedPart& b = parts_[left.value + 1];
             choices.mass.push_back(a.mass <= b.machine.capacity && b.mass <= a.machine.capacity ? 1 : 0);
         }
         TwoWayChoices search(choices, bias);
@@ -325,7 +325,7 @@ class Multisection {
         return {halves.begin(), halves.end()};
     }
 
-    [[nodiscard]] std::span<Vertex> ranks(const Section& part) {
+    [[nodiscard]] std::span<Vertex> ranks(const RankedPart& part) {
         return {ranks_.data() + part.begin, part.size()};
     }
 
@@ -338,15 +338,15 @@ class Multisection {
     };
 
     /// Deals the ranks of a part to its pieces; reorders them.
-    std::vector<Section> divide(std::uint32_t p, const Divider& divider, bool hurry, Meter& meter) {
-        const Section part = parts_[p];
+    std::vector<RankedPart> divide(std::uint32_t p, const Divider& divider, bool hurry, Meter& meter) {
+        const RankedPart part = parts_[p];
         const std::span<Vertex> mine = ranks(part);
         const std::vector<Part> piece_of =
             hurry ? fill_in_order(mine, graph_.mass, divider.capacity) : split(p, divider, meter);
-        std::vector<Section> divided;
+        std::vector<RankedPart> divided;
         std::vector<Vertex> sorted;
         for (std::size_t i = 0; i < divider.pieces.size(); ++i) {
-            Section piece{divider.pieces[i], part.begin + static_cast<std::uint32_t>(sorted.size())};
+            RankedPart piece{divider.pieces[i], part.begin + static_cast<std::uint32_t>(sorted.size())};
             for (std::size_t k = 0; k < mine.size(); ++k) {
                 if (piece_of[k] != Part{i}) continue;
                 sorted.push_back(mine[k]);
@@ -445,7 +445,7 @@ class Multisection {
     }
 
     /// Puts the ranks of a finished part on its slots, where all are equally good.
-    void settle(const Section& part, std::vector<Position>& position_of) {
+    void settle(const RankedPart& part, std::vector<Position>& position_of) {
         const std::span<const Position> slots = machine_.slots(part.machine);
         std::vector<std::int64_t> spare;
         for (const Position slot : slots) spare.push_back(problem_.capacity().capacities()[slot.value]);
@@ -468,7 +468,7 @@ class Multisection {
     std::vector<Vertex> local_;  // of the graph of its part
     std::vector<Part> part_of_;
     std::vector<Part> next_part_of_;
-    std::vector<Section> parts_;
+    std::vector<RankedPart> parts_;
     std::vector<typename Parts::Sample> samples_;  // by part
 };
 

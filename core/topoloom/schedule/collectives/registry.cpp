@@ -86,7 +86,7 @@ AnySchedule ring(const Call& call, std::string_view name, const OptionValues& va
 }
 
 constexpr std::string_view fold_help =
-    "who sits out where ranks are no power of two: the last, or the even or odd ones of the first";
+    "ranks beyond a power of two that sit out: the last, or the even or odd ones of the first";
 
 struct DoublingOptions {
     std::uint32_t fold = 0;

@@ -25,7 +25,6 @@ from topoloom.cli.options.searches import (
 if TYPE_CHECKING:
     from topoloom.tasks.compare import Comparison
     from topoloom.tasks.problem import Problem
-    from topoloom.tasks.sharing import allows_sharing, share_slots
 
 #: What is tried by default: where ranks have slots of their own, and where they share.
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
@@ -98,6 +97,7 @@ def command(
     from topoloom.tasks.compare import DEFAULT, compare_mappers, split_mappers
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import Where, load_problem
+    from topoloom.tasks.sharing import allows_sharing, share_slots
 
     search, share = searching.search(), sharing.sharing()
     where = Where(*allowed, search.seed, limits.order(launcher))

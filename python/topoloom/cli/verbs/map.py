@@ -27,7 +27,6 @@ from topoloom.cli.options.searches import (
 if TYPE_CHECKING:
     from topoloom.tasks.map import Mapped
     from topoloom.tasks.problem import Problem
-    from topoloom.tasks.sharing import allows_sharing
 
 
 @with_groups
@@ -103,6 +102,7 @@ def command(
     from topoloom.tasks.map import map_ranks
     from topoloom.tasks.objective import read_objective
     from topoloom.tasks.problem import Where, load_problem
+    from topoloom.tasks.sharing import allows_sharing
 
     search = searching.search()
     at_least("--migration-cost", migration_cost, 0)
