@@ -49,7 +49,7 @@ def reorder(
     -------
     mpi4py.MPI.Intracomm
         In it each process does the work of its new rank. Where no better order can be
-        found, the order is the old one; what went wrong stands on standard error.
+        found, the order is the old one; what went wrong is reported on standard error.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The demo goes the whole way with a real MPI."""
+"""The demo runs from start to end with a real MPI."""
 
 from __future__ import annotations
 

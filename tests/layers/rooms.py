@@ -22,7 +22,7 @@ def rooms_below(top: Path, suffixes: tuple[str, ...]) -> dict[str, set[str]]:
 
 
 def permits(room: str, allowed: set[str], other: str) -> bool:
-    """Tell whether files of `room` may include those of `other`.
+    """Return whether files of `room` may include those of `other`.
 
     A name stands for the room and its sub-rooms, but for the room alone where it is
     the including room's own parent.

@@ -31,7 +31,7 @@ def under_switches(
     words: Sequence[object],
     variables: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run so many ranks under each switch, as Slurm's tree plugin would say it."""
+    """Run these numbers of ranks under switches, as Slurm's tree plugin names them."""
     launcher, *options = mpi.command(0)[:-2]
     command = [launcher, *options]
     for number, ranks in enumerate(groups):

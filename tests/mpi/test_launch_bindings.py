@@ -67,7 +67,7 @@ def run(
 
 
 def slots_of(placement: str) -> list[tuple[str, int]]:
-    """Tell the host and the slot on it of each rank."""
+    """Return the host and the slot on it of each rank."""
     placed = load_placement(placement)
     assert placed.hosts is not None
     per_node = placed.machine.slots_per_node

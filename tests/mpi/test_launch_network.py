@@ -62,7 +62,7 @@ def on_head(
 
 
 def expected(placement: str) -> list[tuple[str, int]]:
-    """Tell the host and the core of each rank."""
+    """Return the host and the core of each rank."""
     placed = load_placement(placement)
     assert placed.hosts is not None
     slots = placed.placement.slots.tolist()

@@ -40,7 +40,7 @@ def test_ranks_start_on_the_nodes_that_are_said(
     line = "{}:{}\n" if hydra else "{} slots={}\n"
     file.write_text("".join(map(line.format, HOSTS, cores)))
     # What the words say of the launcher's options.
-    _, _, *options = words.partition(", as ")[2].partition(" does")[0].split()[1:]
+    _, _, *options = words.partition(" as ")[2].partition(" does")[0].split()[1:]
     where = ["-f", file] if hydra else ["--hostfile", file, "--bind-to", "none"]
     seats = several_hosts.seats(*where, *options, ranks=ranks)
     expected = [HOSTS[slot // 4] for slot in used.slots.tolist()]

@@ -85,7 +85,7 @@ def test_an_interrupt_of_ours_alone_ends_the_program(
     where = ["--machine", "mesh:1+node:2", "--hosts", socket.gethostname()]
     words = [*TOPOLOOM, "run", *where, "--profile", "ring.npz", "--"]
     program = mpi.command(2, "sh", "-c", "touch rank.$$; exec sleep 300")
-    # Without a terminal, which would tell both.
+    # Without a terminal, which would signal both.
     process = subprocess.Popen([*words, *program], start_new_session=True)
     while process.poll() is None and len(ranks := list(tmp_path.glob("rank.*"))) < 2:
         time.sleep(0.05)

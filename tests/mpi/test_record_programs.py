@@ -139,7 +139,7 @@ def test_a_lammps_melt_on_27_ranks_agrees_with_open_mpis_own_count(
 
 def test_netpipe_agrees_with_open_mpis_own_count(tmp_path: Path) -> None:
     netpipe = need("NPopenmpi", "apt-get install netpipe-openmpi")
-    # It measures how often to send a message; with -n it is told.
+    # It measures how often to send a message, unless -n says it.
     words = [netpipe, "-n", 3, "-u", 4096, "-o", tmp_path / "np.out"]
     sent = recorded(OPEN_MPI_4, 2, *words, folder=tmp_path).point_to_point()
     assert pairs(sent) == monitored(OPEN_MPI_4.command(2, *words), tmp_path / "prof")

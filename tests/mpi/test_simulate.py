@@ -75,9 +75,9 @@ def test_there_is_no_traffic_on_the_way_back_and_no_window() -> None:
 def test_a_flow_from_afar_gets_as_much_of_a_link(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The rest of its long way has a slower link.
+    """The rest of its long route has a slower link.
 
-    As with TCP, SimGrid would give the shorter way two thirds of the first link, for
+    As with TCP, SimGrid would give the shorter route two thirds of the first link, for
     1.5 ms; half of the other message would be left then.
     """
     line = f"graph:3:0-1@1GB/s,1-2@500MB/s,latency=1us{FREE}"
@@ -88,7 +88,7 @@ def test_a_flow_from_afar_gets_as_much_of_a_link(
 
 
 def test_other_settings_of_simgrid_may_be_given() -> None:
-    """As to load the way back with 5 %, on a way that nobody sends on."""
+    """Such as loading the route back with 5 %, where nobody sends."""
     machine = Machine(f"torus:8,bandwidth=1GB/s{FREE}")
     settings = [each for each in smpi.SETTINGS if "crosstraffic" not in each]
     one, both = graph(8, [(0, 1)]), graph(8, [(0, 1), (1, 0)])
@@ -273,7 +273,7 @@ def test_an_all_to_all_on_a_star_takes_the_predicted_time(
     ],
 )
 def test_nothing_is_faster_than_the_busiest_sender_memory_or_port(text: str) -> None:
-    """Of those that a placement alone says, whichever ways the messages go."""
+    """Of those that a placement alone says, whichever routes the messages take."""
     machine = Machine(text)
     allocation = Allocation.whole(machine)
     pattern = random_geometric(64, SIZE)

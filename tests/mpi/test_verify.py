@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks tell where they are as the program starts; what is not as planned is named."""
+"""Ranks report where they are as the program starts; deviations are named."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def tagged(mpi: Mpi, ranks: int, *words: object) -> list[str]:
 
 
 def output(done: subprocess.CompletedProcess[str]) -> tuple[set[int], list[str]]:
-    """Tell which of the launcher's ranks printed, and what."""
+    """Return which of the launcher's ranks printed, and what."""
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line]
     printers = {int(match[1]) for line in lines if (match := TAG.match(line))}

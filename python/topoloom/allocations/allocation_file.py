@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Allocations from text: host lists, one host a line, node ids, or coordinates.
+"""Allocations from text: host lists, one host per line, node ids, or coordinates.
 
 A line of an allocation file is one of
 
@@ -9,7 +9,7 @@ A line of an allocation file is one of
 - ``17``: a node id;
 - ``3 4 5`` or ``3,4,5``: the coordinates of a node of a torus or mesh;
 - ``(3,4,5)``, as in the vcoordfile and rank-map-hostfile of Fujitsu's PJM: the same,
-  but a line for each rank: a node is taken where it is first named;
+  but one line per rank: a node is taken where it is first named;
 - ``login1 17`` or ``login1 3 4 5``: a host and where it is, for names whose digits
   mean something else.
 
@@ -39,7 +39,7 @@ _HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+([0-9]+(?:[\s,]+[0-9
 _LETTER = re.compile(r"[A-Za-z]")
 #: Fujitsu's coordinates, and the core that the line may go on to name.
 _VCOORD = re.compile(r"\(\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\)(?:\s+core=[0-9]+)?")
-#: Comparing names takes time, and is worth it only among so many.
+#: Comparing names takes time, and is worth it only up to this number.
 _MAX_COMPARED = 2_000
 _TRAILING_DIGITS = re.compile(r"[0-9]{1,18}$")
 _MAX_DIGITS = 20
@@ -196,7 +196,7 @@ def _named_twice(earlier: _Entry, entry: _Entry) -> str:
         return f"{what} is named twice, first on line {earlier.line}"
     return (
         f"hosts {earlier.host} and {entry.host} are both node {entry.node}; "
-        f"write the node behind the name, as '{entry.host} NODE'"
+        f"write the node after the name, such as '{entry.host} NODE'"
     )
 
 
@@ -220,7 +220,7 @@ def _line(nodes: _Nodes, line: str) -> Iterator[tuple[int, str | None]]:
         node = _node(nodes.machine, vcoord[1] if vcoord else line)
         yield node, nodes.hosts[node] if nodes.hosts else None
     elif line.startswith("("):
-        raise Error(f"'{line[:60]}' is no place of a rank, such as (3,4,5)")
+        raise Error(f"'{line[:60]}' is not the position of a rank, such as (3,4,5)")
     elif match := _HOST_AND_PLACE.fullmatch(line):
         yield _node(nodes.machine, match[2]), match[1]
     else:
@@ -269,14 +269,14 @@ def _node_of_host(nodes: _Nodes, host: str) -> int:
     if digits is None:
         raise Error(
             f"host {host} has no number at its end that could be a node id; "
-            f"write the node behind the name, as '{host} 0'"
+            f"write the node after the name, such as '{host} 0'"
         )
     node = int(digits[0])
     if node >= machine.node_count:
         raise Error(
             f"host {host} would be node {node}, but {machine.name} has nodes "
-            f"0 to {machine.node_count - 1}; write the node behind the name, "
-            f"as '{host} 0'"
+            f"0 to {machine.node_count - 1}; write the node after the name, "
+            f"such as '{host} 0'"
         )
     return node
 

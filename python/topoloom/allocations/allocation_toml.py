@@ -2,7 +2,7 @@
 """The tables ``[[allocation]]`` of a machine's TOML: what a job was given of it.
 
 Each has ``hosts``, a host list, and ``slots``, counted on each of these hosts from 0,
-as ``"0-3,8"``; without ``slots`` they are whole. Their order is the launcher's.
+such as ``"0-3,8"``; without ``slots`` they are whole. Their order is the launcher's.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def read_allocation_tables(document: dict[str, Any]) -> tuple[AllocatedNode, ...
             raise Error(f"no key '{where}.{min(unknown)}'; there are: hosts, slots")
         hosts, slots = table.get("hosts"), table.get("slots")
         if not isinstance(hosts, str):
-            raise Error(f'{where}.hosts must be a host list, as "n[01-64]"')
+            raise Error(f'{where}.hosts must be a host list, such as "n[01-64]"')
         if not isinstance(slots, str | None):
-            raise Error(f'{where}.slots must be a text, as "0-3,8"')
+            raise Error(f'{where}.slots must be a string, such as "0-3,8"')
         with named(f"{where}.slots"):
             given = () if slots is None else expand_ranges(slots, _MAX_SLOTS)
         with named(f"{where}.hosts"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the other jobs of a machine are: an allocation file a job, or one of squeue.
+"""Where other jobs of a machine are: an allocation file per job, or squeue's output.
 
 What ``squeue -o '%i %N'`` prints is known by its head line, which starts with JOBID:
 every line below names a job and its nodes. A job without nodes still waits.
@@ -60,7 +60,7 @@ def _of_squeue(
             continue
         job, nodes = words[0], " ".join(words[1:])
         if job in jobs:
-            raise Error(f"line {number}: job {job} is there twice")
+            raise Error(f"line {number}: job {job} appears twice")
         try:
             jobs[job] = read_allocation(machine, nodes, hosts).allocation
         except Error as error:

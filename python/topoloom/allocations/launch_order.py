@@ -4,7 +4,7 @@
 - ``slurm``: ``srun -N 3 -n 7`` deals ranks to the nodes in turn, as long as a node has
   room, which makes 3, 2 and 2; the ranks of a node are consecutive;
 - ``openmpi``, ``mpich``: ``mpirun -n 7`` fills the slots of one node after the other,
-  and with so many ranks per node (``-N 3``, ``-ppn 3``) it goes on to the next earlier.
+  and with a limit per node (``-N 3``, ``-ppn 3``) it goes on to the next earlier.
 
 On a node ranks take its slots in order. Launchers that bind ranks may deal them to
 sockets in turn instead, as their site and their options say: Slurm only where it has
@@ -89,7 +89,7 @@ class Launched(NamedTuple):
     allocation
         A slot for each rank, in the launcher's order, and the nodes that have one.
     words
-        What that is of a larger allocation, and how to have it otherwise; else "".
+        What that is of a larger allocation, and how to change that; else "".
     """
 
     allocation: Allocation
@@ -108,8 +108,8 @@ class LaunchOrder:
         The most ranks on a node; as few nodes are used as that needs. None leaves it
         to the launcher.
     cores_per_rank
-        A rank takes so many slots of its node, one after the other, and is placed
-        on the first of them.
+        A rank takes this number of slots of its node, one after the other, and is
+        placed on the first of them.
     memory_per_rank
         Bytes of the node's memory that a rank needs; 0 asks for none.
     """
@@ -173,7 +173,7 @@ class LaunchOrder:
         return slots, capacity
 
     def _words(self, free: Counts, capacity: Counts, counts: Counts) -> str:
-        """Tell what is used of a larger allocation, and how to have it otherwise."""
+        """Say what is used of a larger allocation, and how to change that."""
         launcher = _LAUNCHERS[self.launcher]
         ranks, most = int(counts.sum()), int(capacity.max())
         nodes, used = len(counts), int(np.count_nonzero(counts))
@@ -190,8 +190,8 @@ class LaunchOrder:
                 hint = f"; --ranks-per-node {-(-ranks // nodes)} spreads them"
         return (
             f"{counted(nodes, 'node')} of {_range(free)}: {counted(ranks, 'rank')} "
-            f"{'uses' if ranks == 1 else 'use'} {_range(slots)} of {which}, as "
-            f"{command} does{hint}"
+            f"{'uses' if ranks == 1 else 'use'} {_range(slots)} of {which}, "
+            f"as {command} does{hint}"
         )
 
     def _capacity(self, slots: _Slots, memory: int) -> Counts:

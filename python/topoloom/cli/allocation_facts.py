@@ -17,14 +17,14 @@ MAX_JOBS = 10
 def shape_facts(
     allocation: Allocation, jobs: Mapping[str, Allocation], seed: int
 ) -> dict[str, Any]:
-    """Measure an allocation, beside the most compact one found on the empty machine.
+    """Measure an allocation, and the most compact one found on the empty machine.
 
     Of `jobs`, one on the same nodes is the job itself.
     """
     machine = allocation.machine
     shape = allocation_shape(allocation)
     best = compact_nodes(Allocation.whole(machine), len(allocation.nodes), seed)
-    # The search may miss what a scheduler came upon.
+    # The search may miss what a scheduler happened to find.
     best_distance = min(best.average_distance, allocation.average_distance)
     ratio = allocation.average_distance / best_distance if best_distance > 0 else 1.0
     facts: dict[str, Any] = {

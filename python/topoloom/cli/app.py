@@ -96,7 +96,7 @@ class VerbGroup(TyperGroup):
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import the file of a verb, or answer None for an unknown one."""
+        """Import the file of a verb; return None for an unknown one."""
         if cmd_name not in VERBS:
             return None
         if cmd_name not in self.commands:
@@ -201,7 +201,7 @@ def fail(message: str, status: int = 2) -> int:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; return its exit status.
 
-    0 is well, 2 bad input, 1 a failure, 130 Ctrl-C.
+    0 is success, 2 bad input, 1 a failure, 130 Ctrl-C.
     """
     command_line.set(("topoloom", *arguments))
     try:

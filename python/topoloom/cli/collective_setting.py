@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Setting(NamedTuple):
-    """What messages cost, where the ranks are, and how that is called."""
+    """What messages cost, where the ranks are, and what that is called."""
 
     model: Any
     sites: Any
@@ -33,7 +33,9 @@ def read_setting(
 
     found = load_model(model).model if model is not None else None
     if machine is not None and placement is not None:
-        raise Error("--machine and --placement exclude each other; the file has both")
+        raise Error(
+            "--machine and --placement are mutually exclusive; the file has both"
+        )
     if machine is None and where._replace(seed=1) != Where():
         raise Error(
             "--allocation, --allocate, --ranks-per-node and the like say where on a "

@@ -27,7 +27,7 @@ def print_json(document: Any) -> None:
 
 
 def note(text: str) -> None:
-    """Tell people something beside the result; goes to stderr."""
+    """Print something besides the result to stderr, for people."""
     print(text, file=sys.stderr)
 
 
@@ -43,7 +43,7 @@ def print_table(
     """Print a table; the first `left` columns are text, the others numbers.
 
     Where the terminal is too narrow, `spare` columns are left out, the first of them
-    first; answers which.
+    first; returns which.
     """
     from rich import box
     from rich.table import Table
@@ -113,7 +113,7 @@ def _console() -> Any:
 
     console = Console(highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
-        # A pipe has no width: never fold a table that somebody wants to grep.
+        # A pipe has no width: never wrap a table that somebody may want to grep.
         console = Console(
             highlight=False, markup=False, emoji=False, width=200, soft_wrap=False
         )
@@ -123,7 +123,7 @@ def _console() -> Any:
 class Watch:
     """A long search seen from outside: shows progress and hears Ctrl-C.
 
-    Call it with the work done so far, as the core does; it answers whether to go on.
+    Call it with the work done so far, as the core does; it returns whether to continue.
     The core may call from threads of its own, where Python runs no signal handlers,
     so Ctrl-C is heard through the wake-up socket that the interpreter writes to.
     """

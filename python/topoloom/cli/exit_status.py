@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a verb ends other than well, when the input was fine."""
+"""How a verb fails when the input was fine."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def channels(pairs: Path, amounts: str | None, round_trip: bool, as_json: bool) 
     from topoloom.support.units import format_bandwidth, parse_bytes
 
     if amounts is None:
-        raise Error("how long were the messages? Tell it, as in --sizes 8MiB")
+        raise Error("how long were the messages? Give their size: --sizes 8MiB")
     size = parse_bytes(amounts)
     at_least("--sizes", size, 1)
     counts, times = read_pairs(pairs)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def proof_note(quiet: bool) -> Callable[[Proof], None]:
-    """Make what says where the ranks of a program are, unless `quiet`."""
+    """Make the function that reports where ranks are, unless `quiet`."""
 
     def say(proof: Proof) -> None:
         if not quiet:
@@ -71,7 +71,7 @@ def note_placement(placed: PlacedJob, launch: Launch) -> None:
 
 
 def note_times(job: Job, page: Page | None) -> None:
-    """Say how long the runs took and where the page is."""
+    """Print how long the runs took and where the page is."""
     spent = job.spent
     times = f"placed run {spent['placed']:.2f} s"
     if "recorded" in spent:
@@ -84,7 +84,7 @@ def note_times(job: Job, page: Page | None) -> None:
 def note_json(
     job: Job, placed: PlacedJob, launch: Launch, account: Account, page: Page | None
 ) -> None:
-    """Say all that in one line of JSON."""
+    """Print all that as one line of JSON."""
     document: dict[str, Any] = {
         "command": launch.command,
         "mapper": placed.file.mapper,

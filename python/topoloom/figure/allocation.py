@@ -3,7 +3,7 @@
 
 A torus of two or three dimensions is drawn as in `topoloom.figure.torus`, with the
 links inside the allocation. Every other machine is an array of nodes: those of a torus
-by their coordinates, those of another network in blocks of neighbors, as they hang on
+by their coordinates, those of another network in blocks of neighbors on
 one switch.
 """
 

@@ -19,8 +19,8 @@ BINS = 16
 def draw_histogram(axes: Axes, loads: Loads, up: Array, down: Array | None) -> float:
     """Draw histograms of the loaded links; `up` and `down` are masks of links.
 
-    Links in the mask `down`, those of the - direction, hang below the axis. Returns
-    the highest count.
+    Links in the mask `down`, those of the - direction, are drawn below the axis.
+    Returns the highest count.
     """
     edges = np.linspace(0, loads.top, BINS + 1)
     looks = _looks(list(loads.busy))

@@ -90,7 +90,7 @@ def _groups(groups: int, vertices: int) -> Array:
 
 
 def _rows(network: Network) -> Array:
-    """Nodes in one row, each switch over the middle of what hangs on it."""
+    """Nodes in one row, each switch over the middle of what is attached to it."""
     height, count = network.height, len(network.nodes)
     source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
     coordinates = np.zeros((count, 2))

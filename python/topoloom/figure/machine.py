@@ -78,7 +78,7 @@ def _is_crowded(topology: dict[str, Any], network: Network) -> bool:
 
 
 def _has_an_inside(topology: dict[str, Any], vertices: int) -> bool:
-    """Tell whether only the faces of a grid are drawn."""
+    """Return whether only the faces of a grid are drawn."""
     grid = topology["kind"] in GRIDS and len(topology["size"]) > 2
     return grid and vertices > MAX_ROUTERS
 
@@ -114,7 +114,7 @@ def _draw_parts(
 
 
 def _contents(nodes: Array) -> str:
-    """Say what vertices with so many nodes each are."""
+    """Say what vertices are that have these numbers of nodes."""
     routers, switches = int((nodes > 0).sum()), int((nodes == 0).sum())
     texts = [_counted(switches, "switch")] if switches else []
     if routers < nodes.sum():
@@ -167,7 +167,7 @@ def _draw(
 
 
 def _faces(size: list[int]) -> Array:
-    """Tell what a reader sees of a grid: the front, the top and one side."""
+    """Return what a reader sees of a grid: the front, the top and one side."""
     longest, middle, depth, *_ = np.argsort([-extent for extent in size], kind="stable")
     at = np.indices(size).reshape(len(size), -1)
     return np.asarray(

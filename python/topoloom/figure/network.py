@@ -22,9 +22,9 @@ class Network:
     Attributes
     ----------
     nodes : int array of shape ``(vertices,)``
-        How many nodes hang on each vertex, or are it.
+        How many nodes are attached to each vertex, or are it.
     height : int array of shape ``(vertices,)``
-        Lines to the nearest node; less than 0 where NVLink switches hang below it.
+        Lines to the nearest node; less than 0 where NVLink switches are below it.
     ends : int array of shape ``(lines, 2)``
         Both ends of each line, the lower first.
     bandwidth : array of shape ``(lines,)``
@@ -48,7 +48,7 @@ class Network:
 def network_of(machine: Machine, topology: dict[str, Any]) -> Network:
     """Join the links of a machine that are up and lead between the same vertices.
 
-    Nodes that hang on routers are drawn as part of these.
+    Nodes that are attached to routers are drawn as part of these.
     """
     wiring = Wiring(machine)
     home = homes(machine, wiring.vertex_count)
@@ -68,7 +68,7 @@ def network_of(machine: Machine, topology: dict[str, Any]) -> Network:
 
 
 def homes(machine: Machine, vertices: int) -> Array:
-    """Find the router of each vertex, where nodes hang on routers by links; or itself.
+    """Find the router of each vertex if nodes have links to routers, else itself.
 
     Routers are the first vertices, the nodes of each follow in the order of routers.
     """

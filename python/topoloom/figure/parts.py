@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How a machine with too many lines for one picture falls into parts, all much alike.
 
-The groups of a dragonfly, the planes of a HyperX, what hangs below the highest switches
+The groups of a dragonfly, the planes of a HyperX, what is below the highest switches
 of a tree, or the nodes that share a place on the three longest axes of a torus.
 """
 

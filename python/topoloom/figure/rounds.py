@@ -65,7 +65,7 @@ class _Drawing:
 
     @property
     def width(self) -> float:
-        """Give that of a panel, in inches; a single one takes half a page if it can."""
+        """The width of a panel in inches; a single one takes half a page if it can."""
         return 0.98 * _WIDTH / max(len(self.rows[0]), min(2, self._most_columns))
 
     @cached_property
@@ -87,14 +87,14 @@ class _Drawing:
         return names
 
     def height(self, one: _Message) -> float:
-        """Give that of a bow: above the ranks to the right, below them to the left."""
+        """Find the height of a bow: above the ranks to the right, below to the left."""
         way = one.target - one.source
         longest = math.log(max(self.call.ranks - 1, 2))
         power = min(0.7, math.log(_MAX_HEIGHT) / longest)
         return math.copysign(abs(way) ** power, way)
 
     def reach(self, row: list[list[_Message]]) -> tuple[float, float]:
-        """Tell where the lowest and the highest bow of a row end."""
+        """Return where the lowest and the highest bow of a row end."""
         heights = [self.height(one) for messages in row for one in messages]
         return min(0.0, *heights) - _MARGIN, max(0.0, *heights) + _MARGIN
 
@@ -113,7 +113,7 @@ def check_rounds(call: Call) -> None:
 
 
 def draw_rounds(path: str | Path, schedules: Sequence[tuple[Call, str]]) -> None:
-    """Draw a panel a round: ranks on a line, arrows above it to the right.
+    """Draw a panel per round: ranks on a line, arrows above it to the right.
 
     Numbers on arrows are those of the blocks sent; of an all-to-all, and where the
     numbers are too long, it is how many. Darker means more bytes.

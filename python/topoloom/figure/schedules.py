@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topoloom._core import NetworkModel
     from topoloom.schedules.choose import Call, RankSlots
 
-#: Markers, so that no meaning hangs on color alone.
+#: Markers, so that no meaning depends on color alone.
 _MARKERS = "os^vDPX*<>hp"
 
 
@@ -53,7 +53,7 @@ def draw_schedules(
     over: str = "bytes",
     threads: int = 0,
 ) -> None:
-    """Draw one line a schedule, and under them which is the fastest where.
+    """Draw one line per schedule, and under them which is the fastest where.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def _draw_lines(axes: Any, at: list[int], times: dict[str, dict[int, float]]) ->
 
 
 def _draw_band(band: Any, at: list[int], best: list[str]) -> None:
-    """Write the fastest under the stretch where it is; shades take turns."""
+    """Write the fastest under the stretch where it is; shades alternate."""
     start = 0
     turn = 0
     edges = [at[0] / 2**0.5, *(a * 2**0.5 for a in at)]

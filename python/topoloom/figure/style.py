@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-BEFORE = "#b35806"  # with dashed lines, so that no meaning hangs on color alone
+BEFORE = "#b35806"  # with dashed lines, so that no meaning depends on color alone
 AFTER = "#1b4f8a"
 QUIET = "#d9d9d9"
 TEXT = "#222222"

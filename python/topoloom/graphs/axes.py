@@ -35,7 +35,7 @@ MEGATRON_ORDER = ("tp", "cp", "ep", "dp", "pp")
 
 COLLECTIVES = ("ring", "all-to-all", "halving", "chain")
 
-#: What groups do along an axis of this name, unless told; others are rings.
+#: What groups do along an axis of this name by default; others are rings.
 USUAL_COLLECTIVE = {"ep": "all-to-all", "pp": "chain"}
 
 _AXIS = r"[A-Za-z_]\w*"
@@ -109,13 +109,13 @@ class MeshOrders:
         return Placement(self.allocation, order.slots)
 
     def device_of_rank(self, order: AxisOrder) -> NDArray[np.int64]:
-        """Tell the device of every rank."""
+        """Return the device of every rank."""
         device_of_slot = np.full(self.allocation.machine.slot_count, -1, np.int64)
         device_of_slot[self.allocation.slots] = np.arange(self.allocation.slot_count)
         return device_of_slot[order.slots]
 
     def devices(self, order: AxisOrder) -> NDArray[np.int64]:
-        """Tell the device of every position on the mesh, in the mesh's own shape.
+        """Return the device of every position on the mesh, in the mesh's own shape.
 
         For JAX: ``Mesh(np.asarray(jax.devices())[devices], tuple(mesh))``.
         """
@@ -158,7 +158,7 @@ def parse_traffic(text: str, mesh: Mapping[str, int]) -> list[Traffic]:
     Raises
     ------
     topoloom.Error
-        For anything else, axes that the mesh has not, and what is given twice.
+        For anything else, axes that the mesh does not have, and what is given twice.
     """
     traffic: list[Traffic] = []
     for part in text.split(","):

@@ -43,7 +43,7 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
         A file; for Open MPI monitoring output also a directory of ``.prof`` files or
         a pattern such as ``prof/phase_1_*.prof``.
     kind
-        A name from `FORMATS`; by default the file name tells, then the content.
+        A name from `FORMATS`; by default the file name decides, then the content.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
             return _read(path, kind, data)
         except Error as error:
             raise Error(
-                f"{error}; it was taken for {kind} by its look: if it is another "
+                f"{error}; it was taken for {kind} by its content: if it is another "
                 "format, name that with 'topoloom pattern import --format'"
             ) from None
 

@@ -65,7 +65,7 @@ def messages(
 
 
 def joined(parts: Iterable[Messages]) -> Messages:
-    """Put several sets of messages one behind the other."""
+    """Concatenate several sets of messages."""
     several = list(parts)
     if not several:
         return messages([], [], [])

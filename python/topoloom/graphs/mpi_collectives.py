@@ -5,7 +5,7 @@ A table of schedules: which one a collective uses, by size and count, as MPICH d
 it. The thresholds are MPICH's defaults (comments in ``src/mpi/coll/<operation>`` and
 the variables ``MPIR_CVAR_*``; R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
 collective communication operations in MPICH", IJHPCA 2005). Other libraries choose
-similarly, not equally; what crosses a torus depends little on it.
+similarly, not identically; what crosses a torus depends little on it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ TABLE = (
 
 
 def rule_for(operation: str, size: int, bytes: int) -> Rule:
-    """Find the line of the table that an operation on `size` ranks uses.
+    """Find the row of the table that an operation on `size` ranks uses.
 
     Raises
     ------

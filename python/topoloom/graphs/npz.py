@@ -2,7 +2,7 @@
 """Communication graphs as ``.npz``: what `scipy.sparse.load_npz` reads, and more.
 
 ``format``, ``shape``, ``indptr``, ``indices`` and ``data`` (bytes) are SciPy's.
-Ours besides: ``messages``, ``load``, ``self_bytes``, ``self_messages`` and the pair
+Topoloom adds ``messages``, ``load``, ``self_bytes``, ``self_messages`` and the pair
 ``topoloom_format``, ``topoloom_version``. Anything else is kept as an extra array.
 """
 
@@ -159,7 +159,7 @@ def _scipy_graph(arrays: _Arrays) -> CommGraph:
         if len(first) != count + 1 or first[0] != 0 or first[-1] != len(target):
             raise Error("'indptr' does not fit 'shape' and 'indices'")
         if (np.diff(first) < 0).any():
-            raise Error("'indptr' runs down")
+            raise Error("'indptr' decreases")
         source = np.repeat(np.arange(count), np.diff(first))
     else:
         raise Error(f"sparse format '{layout}' is not read; save as csr, csc or coo")

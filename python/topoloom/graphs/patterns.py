@@ -111,7 +111,7 @@ PATTERNS = {
         "3-D 27-point stencil on --grid AxBxC", _stencil(3, 27), "grid"
     ),
     "stencil": Pattern(
-        "nearest neighbours on a grid of any dimension", _stencil(None, None), "grid"
+        "nearest neighbors on a grid of any dimension", _stencil(None, None), "grid"
     ),
     "ring": Pattern(
         "rank i sends to rank i + 1, the last to the first",

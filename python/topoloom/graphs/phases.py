@@ -62,7 +62,7 @@ def load_phase_names(path: str | Path) -> list[str]:
         names = arrays["phase_names"]
         numbers = np.unique(arrays["phases"][:, 0]).tolist()
     if names.ndim != 1 or names.dtype.kind != "U" or len(names) <= max(numbers):
-        raise Error(f"{path}: 'phase_names' must hold a text for every phase")
+        raise Error(f"{path}: 'phase_names' must hold a string for every phase")
     return [str(names[number]) for number in numbers]
 
 

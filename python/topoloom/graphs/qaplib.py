@@ -91,7 +91,7 @@ def load_qap_solution(path: str | Path) -> QapSolution:
     for _ in range(order):
         location = numbers.take("a location", least=1, most=order)
         if location in seen:
-            numbers.refuse(f"location {location} stands there twice")
+            numbers.refuse(f"location {location} appears twice")
         seen.add(location)
         permutation.append(location - 1)
     numbers.end()

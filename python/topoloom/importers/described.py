@@ -36,8 +36,8 @@ class Described:
     node
         What is inside each node: names of levels, CPUs, devices.
     network
-        Of which kind the network is, a key of `networks.NETWORKS`; empty where nothing
-        tells; None where its speeds are in `text`, or there is none.
+        Of which kind the network is, a key of `networks.NETWORKS`; empty where that is
+        unknown; None where its speeds are in `text`, or there is none.
     remarks
         What was assumed.
     """

@@ -2,7 +2,7 @@
 """The inside of a node from hwloc's XML, versions 2 and 3, as lstopo exports it.
 
 A slot is a core: hardware threads (PUs) that share one are one slot. GPUs and network
-interfaces are nearest to the cores of the object that they hang below.
+interfaces are nearest to the cores of the object that they are attached to.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def read_inside(text: str) -> tuple[Inside, str | None]:
 
 
 def recognizes_hwloc(head: str) -> bool:
-    """Tell whether this is the beginning of hwloc's XML, of any version."""
+    """Return whether this is the beginning of hwloc's XML, of any version."""
     return re.search(r"<topology[\s>]", head) is not None and "<object" in head
 
 
 class _Topology:
-    """What the tags have told so far."""
+    """What the tags have said so far."""
 
     def __init__(self) -> None:
         self.host: str | None = None
@@ -104,7 +104,7 @@ class _Topology:
         if kind == "Machine":
             self._machines += 1
             if self._machines > 1:
-                raise Error("a second Machine; export one node a file")
+                raise Error("a second Machine; export one node per file")
             if "allowed_cpuset" in attributes:
                 self._allowed = _cpus(attributes, "allowed_cpuset", kind)
         elif kind == "PU":
@@ -129,7 +129,7 @@ class _Topology:
         if device is None:
             return
         if device.name in self._devices:
-            raise Error(f"a second device '{device.name}'")
+            raise Error(f"a duplicate device '{device.name}'")
         if len(self._devices) >= MAX_DEVICES:
             raise Error(f"more than {MAX_DEVICES} GPUs and network interfaces")
         self._devices[device.name] = NearDevice(
@@ -143,7 +143,7 @@ class _Topology:
             raise Error(f"PU {number} does not have itself as its cpuset")
         if number in self._pus:
             first = self._pus[number]
-            raise Error(f"PU {number} a second time, first on line {first}")
+            raise Error(f"PU {number} is listed twice, first on line {first}")
         self._pus[number] = line
 
     def inside(self) -> Inside:
@@ -160,11 +160,13 @@ class _Topology:
             taken |= core
             cores.append(core)
         if not cores:
-            # Some virtual machines do not tell cores from hardware threads.
+            # Some virtual machines do not distinguish cores from hardware threads.
             cores = [1 << number for number in self._pus]
         elif pus & ~taken:
             number = (pus & ~taken & -(pus & ~taken)).bit_length() - 1
-            raise Error(f"line {self._pus[number]}: PU {number} is part of no Core")
+            raise Error(
+                f"line {self._pus[number]}: PU {number} is not part of any Core"
+            )
         devices = [
             device._replace(numa=self._domain(device.cpus))
             for device in self._devices.values()
@@ -213,6 +215,8 @@ def _cpus(attributes: dict[str, str], name: str, kind: str) -> int:
     cpus = 0
     for word in words:
         if word and not _WORD.fullmatch(word):
-            raise Error(f"'{word[:40]}' in {name} is no 32-bit word such as 0x000000ff")
+            raise Error(
+                f"'{word[:40]}' in {name} is not a 32-bit word such as 0x000000ff"
+            )
         cpus = cpus << 32 | (int(word, 16) if word else 0)
     return cpus

@@ -2,7 +2,7 @@
 """GPUs and network interfaces in hwloc's XML: PCI devices that the system has named.
 
 One PCI device may have several names, such as ``ib0`` and ``mlx5_0``: the one that MPI
-and GPU libraries use is taken. What is on no PCI bus is passed over, as it is made by
+and GPU libraries use is taken. What is not on a PCI bus is skipped, as it is made by
 software (bridges of containers, CPUs that speak OpenCL), and so are screens.
 """
 
@@ -33,7 +33,7 @@ class NamedDevice(NamedTuple):
 
 
 def read_device(pci: Element, version: str) -> NamedDevice | None:
-    """Read a PCIDev with the OSDevs in it; None if it is no GPU and no interface."""
+    """Read a PCIDev with the OSDevs in it; None if it is neither GPU nor interface."""
     gpus: list[str] = []
     interfaces: dict[str, str] = {}
     for part in pci.children:

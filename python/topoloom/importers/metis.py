@@ -74,7 +74,7 @@ def _pairs(machine: Machine) -> dict[tuple[int, int], float]:
     for (u, v), bandwidth in one_way.items():
         if one_way.get((v, u)) != bandwidth:
             raise Error(
-                f"the link from vertex {u} to {v} differs from its way back; "
+                f"the link from vertex {u} to {v} differs from the one back; "
                 "an edge of a METIS graph is the same in both directions"
             )
     return {(u, v): rate for (u, v), rate in one_way.items() if u < v}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast networks are of which a file or a system tells the switches only."""
+"""How fast networks are if a file or a system describes only their switches."""
 
 from __future__ import annotations
 

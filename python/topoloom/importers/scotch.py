@@ -39,7 +39,7 @@ _NAMES = re.compile(
 
 
 def recognizes_scotch_target(text: str) -> bool:
-    """Tell whether a text starts as a Scotch target does."""
+    """Return whether a text starts as a Scotch target does."""
     return _NAMES.match(text) is not None
 
 
@@ -56,7 +56,7 @@ def read_scotch_target(text: str) -> Described:
     if name in _REFUSED:
         words.complain(f"a '{name}' target {_REFUSED[name]}; {_READABLE} can be read")
     if name not in _READERS:
-        words.complain(f"'{name}' is no Scotch target; {_READABLE} can be read")
+        words.complain(f"'{name}' is not a Scotch target; {_READABLE} can be read")
     described = _READERS[name](words)
     words.finish()
     return Described(described)
@@ -85,7 +85,7 @@ class _Words:
     def number(self, what: str, least: int, most: int = _MAX_TERMINALS) -> int:
         word = self.next(what)
         if not re.fullmatch(r"[0-9]{1,18}", word):
-            self.complain(f"'{word[:40]}' stands where {what} is expected")
+            self.complain(f"found '{word[:40]}', but expected {what}")
         if not least <= int(word) <= most:
             self.complain(f"{what} is {word}, expected {least} to {most}")
         return int(word)
@@ -170,8 +170,8 @@ _READERS: dict[str, Callable[[_Words], str]] = {
 def write_scotch_target(machine: Machine) -> str:
     """Write a machine as a target whose terminal i is slot i.
 
-    Scotch knows distances, no bandwidths. Levels inside the nodes of a tree become
-    levels of the target; meshes and tori need one slot a node.
+    Scotch knows distances but not bandwidths. Levels inside the nodes of a tree become
+    levels of the target; meshes and tori need one slot per node.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def write_scotch_target(machine: Machine) -> str:
 def _write_grid(machine: Machine) -> str:
     if machine.slot_count != math.prod(machine.shape) or machine.host_hops:
         raise Error(
-            "a Scotch mesh or torus has one terminal a router; leave out +node:, "
+            "a Scotch mesh or torus has one terminal per router; leave out +node:, "
             "nodes= and cards= and place whole nodes"
         )
     sizes = [size for size in reversed(machine.shape) if size > 1]
@@ -215,7 +215,9 @@ def _write_grid(machine: Machine) -> str:
 def _write_tree(machine: Machine) -> str:
     text = MachineText(machine.text)
     if text.node and "port" in dict(text.node.options):
-        raise Error("Scotch knows no ways to a node's network port; leave out port=")
+        raise Error(
+            "Scotch knows no distances to a node's network port; leave out port="
+        )
     levels: list[tuple[int, int]] = []  # bottom-up: arity, absolute distance
     span = 1
     for arity in machine.levels + text.topology.sizes:

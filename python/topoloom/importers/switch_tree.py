@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees of switches as schedulers list them: checked, and made a machine."""
+"""Trees of switches as schedulers list them: checked, and turned into a machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_LEVELS = 64
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch and what hangs below it, as one line (or entry) of a file says."""
+    """A switch and what is below it, as one line (or entry) of a file says."""
 
     name: str
     line: int
@@ -54,7 +54,7 @@ class HostLists:
 
 
 def network_of(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
-    """Keep the switches that hang together with all of these hosts; None if none do."""
+    """Keep the switches that are connected to all of these hosts; None if none are."""
     beside: dict[str, list[str]] = {switch.name: [] for switch in switches}
     for switch in switches:
         for child in switch.children:
@@ -73,7 +73,7 @@ def network_of(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | N
 
 
 def describe_switches(switches: list[Switch]) -> Described:
-    """Make a tree of switches a machine.
+    """Turn a tree of switches into a machine.
 
     Nodes are numbered in the tree's order: depth first, each switch's nodes and
     children in their own order. The text is ``tree:a:b:c`` where all switches of a
@@ -107,7 +107,7 @@ def describe_switches(switches: list[Switch]) -> Described:
 
 
 def describe_hung(hung: Iterable[Hung]) -> Described:
-    """Make hosts that hang below switches a machine, as `describe_switches`.
+    """Turn hosts below switches into a machine, as `describe_switches` does.
 
     Hosts and switches are in the given order. All have the same switch uppermost,
     which is left out where only one switch is below it.
@@ -201,7 +201,7 @@ def _cycle(
 ) -> Error:
     at = next(i for i in range(len(switches)) if i not in reached)
     seen: set[int] = set()
-    # What no root reaches hangs below a cycle, so climbing ends in it.
+    # What no root reaches is below a cycle, so climbing ends in it.
     while at not in seen:
         seen.add(at)
         above = parent[at]

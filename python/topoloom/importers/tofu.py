@@ -2,7 +2,7 @@
 """Fugaku and other Tofu systems: lines of a host or rank and its six coordinates.
 
 ``utofu_query_my_coords`` and ``FJMPI_Topology_get_coords(.., FJMPI_TOFU_SYS, 6, ..)``
-tell a process the six numbers X Y Z a b c of its node. A line ``size X Y Z`` may tell
+give a process the six numbers X Y Z a b c of its node. A line ``size X Y Z`` may give
 the size of the system.
 """
 
@@ -29,9 +29,9 @@ _Place = tuple[int, ...]
 
 
 def recognizes_tofu(text: str) -> bool:
-    """Tell whether every line is a name and six coordinates, or the size.
+    """Return whether every line is a name and six coordinates, or the size.
 
-    A target of Scotch is a name and numbers, too; its names are no hosts.
+    A target of Scotch is a name and numbers, too; its names are not hosts.
     """
     if recognizes_scotch_target(text):
         return False
@@ -73,8 +73,8 @@ def read_tofu(text: str) -> Described:
             _add(places, number, match["name"], place)
         elif line:
             raise Error(
-                f"line {number}: expected a host and its coordinates X Y Z a b c, as "
-                f"'n1 3 0 12 0 2 1', not '{line[:40]}'"
+                f"line {number}: expected a host and its coordinates X Y Z a b c, such "
+                f"as 'n1 3 0 12 0 2 1', not '{line[:40]}'"
             )
     if not places:
         raise Error("line 1: there is no line 'HOST X Y Z a b c'")

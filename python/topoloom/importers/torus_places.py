@@ -17,7 +17,7 @@ _VACANT = "vacant_"
 
 
 def is_vacant(host: str) -> bool:
-    """Tell whether this names a place of `hosts_by_place` that has no host."""
+    """Return whether this names a place of `hosts_by_place` that has no host."""
     return host.startswith(_VACANT)
 
 

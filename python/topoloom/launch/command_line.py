@@ -38,7 +38,7 @@ class Syntax:
     clusters : bool
         Whether ``-n4`` means ``-n 4``, as for srun.
     verb : str
-        The word behind the launcher's name, where it does more than launch: ``run``.
+        The word after the launcher's name, where it does more than launch: ``run``.
     """
 
     values: Mapping[str, int]
@@ -146,7 +146,7 @@ def parse(command: Sequence[str], syntax: Syntax) -> CommandLine:
         program, rest = rest[:end], rest[end + 1 :]
         if not program:
             raise NoProgram(
-                f"the command names no program: {' '.join(command)}; write it behind "
+                f"the command names no program: {' '.join(command)}; write it after "
                 "the launcher's options"
             )
         segments.append(Segment(tuple(options), tuple(program)))

@@ -55,7 +55,7 @@ class HostPlacement:
     machine : Machine
         The machine whose slots are meant.
     node : NodeParts
-        CPUs and devices of each node, where the machine tells.
+        CPUs and devices of each node, if the machine has them.
     bind : str or None
         What ranks are to be bound to, one of `BINDS`; None leaves it to the launcher.
     slots_per_rank : int
@@ -116,7 +116,7 @@ class HostPlacement:
         return [(int(self.host[start]), end - start) for start, end in pairs]
 
     def fills_in_rank_order(self) -> bool:
-        """Tell whether the ranks of each host fill it from slot 0 on in rank order."""
+        """Whether the ranks of each host fill it from slot 0 on in rank order."""
         order = np.lexsort((np.arange(self.rank_count), self.host))
         host, slot = self.host[order], self.slot[order]
         number = np.arange(self.rank_count) - np.searchsorted(host, host)
@@ -204,13 +204,13 @@ def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
         raise Error(unknown_name("thing to bind to", bind, BINDS))
     if not node.cpus:
         raise Error(
-            f"cannot bind to a {bind}: the machine does not tell the CPUs of its "
+            f"cannot bind to a {bind}: the machine does not give the CPUs of its "
             f"slots; {HOW_TO_TELL_CPUS}"
         )
     if cores_per_slot > 1:
         raise Error(
-            "--bind and --cores-per-slot exclude each other; node.cpus says which CPUs "
-            "a slot has"
+            "--bind and --cores-per-slot are mutually exclusive; node.cpus says which "
+            "CPUs a slot has"
         )
 
 

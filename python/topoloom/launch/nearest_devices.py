@@ -37,7 +37,7 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
 
 
 def nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
-    """Tell the number of each rank's GPU, 1 for ``cuda1``; None without such names."""
+    """Return the number of each rank's GPU, 1 for ``cuda1``; None if unknown."""
     names = nearest_devices(placement, "gpu")
     matches = [re.fullmatch(r"[a-z]+(\d+)", name or "") for name in names]
     numbers = [int(match[1]) for match in matches if match]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def has_coordinates(machine: Machine) -> bool:
-    """Tell whether it is a torus or mesh with one node at each place."""
+    """Return whether it is a torus or mesh with one node at each place."""
     return bool(machine.shape) and math.prod(machine.shape) == machine.node_count
 
 
@@ -32,13 +32,13 @@ def torus_box(placement: HostPlacement, format_name: str) -> tuple[list[int], Id
     Raises
     ------
     topoloom.Error
-        If the machine is no torus or mesh with a node at each place, or the allocation
-        is not a whole box of it.
+        If the machine is not a torus or mesh with a node at each place, or the
+        allocation is not a whole box of it.
     """
     machine = placement.machine
     if not has_coordinates(machine):
         raise Error(
-            f"{format_name} places ranks by coordinates, but {machine.name} is no "
+            f"{format_name} places ranks by coordinates, but {machine.name} is not a "
             "torus or mesh with one node at each place"
         )
     nodes = placement.nodes.tolist()
@@ -50,7 +50,8 @@ def torus_box(placement: HostPlacement, format_name: str) -> tuple[list[int], Id
     if math.prod(shape) != len(nodes):
         raise Error(
             f"{format_name} has coordinates inside a job's shape, but the {len(nodes)} "
-            f"nodes of the allocation are no whole box; they lie in {dimensions(shape)}"
+            "nodes of the allocation do not form a whole box; they lie in "
+            f"{dimensions(shape)}"
         )
     return shape, coordinates
 

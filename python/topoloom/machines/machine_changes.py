@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands behind a machine's name: ``frontier+node:8``, ``rack.toml+down:17``."""
+"""What follows a machine's name: ``frontier+node:8``, ``rack.toml+down:17``."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ def load_machine(text: str | Path) -> Machine:
         METIS ``.graph`` file (every vertex a node; an edge weight multiplies the
         link's bandwidth) or of a file in one of `importers.IMPORTERS`' formats, a
         name from `zoo`, or ``detect``: the node or batch job that this process is in
-        (`load_machine_and_allocation` also tells which part of it the job was given).
-        ``+node:`` behind a name or a file puts other nodes into it, and ``+down:``
+        (`load_machine_and_allocation` also returns which part of it the job was given).
+        ``+node:`` after a name or a file puts other nodes into it, and ``+down:``
         says what failed: ``frontier+node:8:8,distance=1:2``.
 
     Raises

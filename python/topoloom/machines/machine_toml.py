@@ -81,7 +81,7 @@ def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
     if isinstance(given, str):
         given = [given]
     if not isinstance(given, list) or not all(isinstance(host, str) for host in given):
-        raise Error('topology.hosts must be a host list, as "n[01-64]", or a list')
+        raise Error('topology.hosts must be a host list, such as "n[01-64]", or a list')
     hosts: list[str] = []
     for item in given:
         try:

@@ -9,11 +9,12 @@
     costs = { package = 6 }             # the other names keep `node_parts.COSTS`
 
 or, without names, ``distance = [2, 8, 16]`` and ``hop_weight = 16``. With or without,
-``port = [0, 8]`` is what the way to the network port costs each half of the slots, and
-``bandwidth = "12 GB/s"`` what the port carries each way. ``startup = "0.4 us"`` is what
-each message over the network takes its sender, ``latency = "1 us"`` what one takes
-beside that and its links. ``memory = "90 GB/s"`` is what messages inside the node move,
-all together, and ``memory_startup = "0.3 us"`` what each of these takes its sender.
+``port = [0, 8]`` is what the route to the network port costs each half of the slots,
+and ``bandwidth = "12 GB/s"`` what the port carries each way. ``startup = "0.4 us"`` is
+what each message over the network takes its sender, ``latency = "1 us"`` what one takes
+in addition to that and its links. ``memory = "90 GB/s"`` is what messages inside the
+node move, all together, and ``memory_startup = "0.3 us"`` what each of these takes its
+sender.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
 
 
 def write_port(machine: Machine) -> dict[str, Any]:
-    """Make the entries of the port: costs of ways unless all are 0, and its speeds."""
+    """Make the entries of the port: its costs unless all are 0, and its speeds."""
     options = _options(machine)
     costs = shortest_port(split_numbers(options.get("port", "0")))
     given = {option.replace("-", "_"): value for option, value in options.items()}
@@ -168,7 +169,7 @@ def _named(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], list[int
     for key in ("distance", "hop_weight"):
         if key in node:
             raise Error(
-                f"node.{key} and node.names exclude each other; "
+                f"node.{key} and node.names are mutually exclusive; "
                 "say distances by name in node.costs"
             )
     names = typed(node["names"], list, "node.names")
@@ -176,7 +177,9 @@ def _named(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], list[int
         raise Error("node.names must have an entry for each of node.levels")
     for name in names:
         if not isinstance(name, str) or not _NAME.fullmatch(name) or name == _HOP:
-            raise Error(f"node.names: {name!r} is no name of a level such as 'L3'")
+            raise Error(
+                f"node.names: {name!r} is not the name of a level, such as 'L3'"
+            )
     costs = _costs(node, names)
     for name in names:
         if name not in costs:

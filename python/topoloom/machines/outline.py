@@ -3,8 +3,8 @@
 
 Thus::
 
-74 groups, each joined to all others, 9 global links per router
-└─ 32 routers, all joined
+74 groups, each connected to all others, 9 global links per router
+└─ 32 routers, fully connected
    └─ 4 nodes
       └─ 8 x 8 slots
 """
@@ -81,12 +81,12 @@ def _torus(topology: dict[str, Any]) -> list[str]:
 
 
 def _hyperx(topology: dict[str, Any]) -> list[str]:
-    return _on_routers(topology, f"{_grid(topology)}, all joined along each axis")
+    return _on_routers(topology, f"{_grid(topology)}, fully connected along each axis")
 
 
 def _hypercube(topology: dict[str, Any]) -> list[str]:
     dimensions = topology["dimensions"]
-    text = f"{2**dimensions:,} routers, each joined to {dimensions}"
+    text = f"{2**dimensions:,} routers, each connected to {dimensions}"
     return _on_routers(topology, text)
 
 
@@ -121,10 +121,12 @@ def _fattree(topology: dict[str, Any]) -> list[str]:
 
 def _dragonfly(topology: dict[str, Any]) -> list[str]:
     groups, *routers = topology["size"]
-    joined = "all joined" if len(routers) == 1 else "joined along rows and columns"
-    text = f"{_counted(groups, 'group')}, each joined to all others"
+    joined = (
+        "fully connected" if len(routers) == 1 else "connected along rows and columns"
+    )
+    text = f"{_counted(groups, 'group')}, each connected to all others"
     if "global" in topology:
-        text += f", {_counted(topology['global'], 'global link')} a router"
+        text += f", {_counted(topology['global'], 'global link')} per router"
     inner = f"{' x '.join(map(str, routers))} routers, {joined}"
     return [text, *_on_routers(topology, inner)]
 

@@ -36,7 +36,7 @@ class SectionForm(NamedTuple):
 
 @cache
 def section_forms() -> dict[str, SectionForm]:
-    """Describe the kinds of topologies, and ``+down`` and ``+node`` behind them."""
+    """Describe the kinds of topologies, and ``+down`` and ``+node`` after them."""
     return {form.name: form for form in map(_form, topologies())}
 
 

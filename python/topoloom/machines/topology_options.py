@@ -105,7 +105,7 @@ def _order(key: str, value: Any, axes: int) -> str:
         sorted(names),
         sorted(map(str, range(axes))),
     ):
-        raise Error(f'topology.{key} must name each axis once, as "{names}"')
+        raise Error(f'topology.{key} must name each axis once, such as "{names}"')
     return ":".join(
         str(names.index(axis) if isinstance(axis, str) else axis) for axis in order
     )

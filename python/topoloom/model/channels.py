@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many messages a node carries at once as fast as one, from pairs that exchange."""
+"""How many messages of a node travel at once as fast as one, from exchanging pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoloom.model.samples import Values
 
 @dataclass(frozen=True)
 class PairCurve:
-    """Bytes a second that so many pairs exchange in all, in one direction."""
+    """Bytes per second, in one direction, of all pairs that exchange at once."""
 
     pairs: Values
     totals: Values

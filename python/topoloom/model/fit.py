@@ -23,7 +23,7 @@ MAX_REGIMES, MAX_LINES = 4, 3
 MIN_SIZES = 3
 #: What no measurement repeats; better fits than this are not better.
 NOISE = 0.005
-#: Places where a line may end; of more sizes, so many are spread evenly.
+#: Places where a line may end; of more sizes, this number is spread evenly.
 _MAX_ENDS = 128
 
 Line = tuple[float, float]  # alpha and beta
@@ -83,7 +83,7 @@ def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
     Raises
     ------
     topoloom.Error
-        If a part has fewer than two sizes, or the result is no line of a network.
+        If a part has fewer than two sizes, or the result is not a line of a network.
     """
     x, t = medians(sizes, times)
     small = x <= at
@@ -94,7 +94,7 @@ def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
     if alpha < 0 or beta <= 0:
         raise Error(
             f"split at {at} bytes, messages would take {alpha:.3g} s and "
-            f"{beta:.3g} s a byte; split elsewhere"
+            f"{beta:.3g} s per byte; split elsewhere"
         )
     return Fit(NetworkModel.regimes([(alpha, beta, None)]), x, t)
 
@@ -173,7 +173,7 @@ def _best_regimes(x: Values, lines: _Lines) -> list[NetworkModel]:
     """Return the best model of each number of regimes, by dynamic programming."""
     error = np.full(len(lines.ends), np.inf)  # of regimes up to each end
     error[0] = 0
-    before: list[Values] = []  # where the last of so many regimes begins
+    before: list[Values] = []  # where the last of `count` regimes begins
     models = []
     for count in range(1, MAX_REGIMES + 1):
         totals = error[:, None] + lines.error

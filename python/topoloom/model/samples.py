@@ -21,7 +21,7 @@ LARGEST = 2**52
 
 
 def read_pings(path: str | Path) -> tuple[Values, Values]:
-    """Read sizes in bytes and their times in seconds, a sample a line.
+    """Read sizes in bytes and their times in seconds, one sample per line.
 
     The header names the columns ``size`` and ``time``; others are left alone, and so
     are empty lines and those that begin with #. Units may follow the numbers.

@@ -26,10 +26,10 @@ SHARED = {
     "Group": "group",
     "Package": "package",
 }
-#: Of these, what a core does not share with a network interface makes the way longer.
+#: Of these, what a core does not share with a network interface makes the route longer.
 _CROSSED = ("NUMANode", "Die", "Group", "Package")
 _NODE = "node"
-#: What a hop between nodes weighs: a way over one switch, of two hops, costs 32.
+#: What a hop between nodes weighs: a route of two hops, over one switch, costs 32.
 HOP_WEIGHT = COSTS["hop"]
 
 
@@ -134,7 +134,7 @@ def _near(device: NearDevice, inside: Inside) -> int:
 
 
 def _port_costs(inside: Inside) -> list[int]:
-    """Find what the way of each core to the nearest network interface costs.
+    """Find what the route of each core to the nearest network interface costs.
 
     That is the cost of the largest container of the core which the interface is not in.
     An interface that is in no container may be anywhere.

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 #: The distance of two slots by the nearest thing that they share; "hop" is what a hop
-#: between nodes weighs. Ranks of nearness, each twice the one before: a way over one
-#: switch, of two hops, is twice as far as any way inside a node.
+#: between nodes weighs. Ranks of nearness, each twice the one before: a route of two
+#: hops, over one switch, is twice as long as any inside a node.
 COSTS = {
     "L2": 1,
     "L3": 2,

@@ -36,7 +36,7 @@ _WORD = re.compile(r"[!-~]{1,64}")
 def read_parts(
     table: dict[str, Any], slots: int, names: tuple[str, ...] = ()
 ) -> NodeParts:
-    """Read and check what is known of a node with so many slots.
+    """Read and check what is known of a node with `slots` slots.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def read_parts(
         where = f"node.devices[{index}]"
         device = _device(typed(given, dict, where), slots, where)
         if any(device.name == earlier.name for earlier in devices):
-            raise Error(f"{where}: a second device '{device.name}'")
+            raise Error(f"{where}: a duplicate device '{device.name}'")
         devices.append(device)
     return NodeParts(names, cpus, tuple(devices), _memory_size(table))
 
@@ -120,7 +120,7 @@ def _device(table: dict[str, Any], slots: int, where: str) -> Device:
 def _word(table: dict[str, Any], key: str, where: str) -> str:
     word: str = entry(table, key, str, f"{where}.{key}")
     if not _WORD.fullmatch(word):
-        raise Error(f"{where}.{key} must be one word of at most 64 letters")
+        raise Error(f"{where}.{key} must be one word of at most 64 characters")
     return word
 
 

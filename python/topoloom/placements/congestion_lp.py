@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Allocation, CommGraph, Error, Placement, judge
 
-#: Entries of z: so many take four minutes and 0.4 GiB, and twice as many far more.
+#: Entries of z: these take four minutes and 0.4 GiB, and twice as many far more.
 MAX_ENTRIES = 60_000
 
 Floats = NDArray[np.float64]
@@ -42,9 +42,9 @@ def relax_congestion(
     seconds: float | None = None,
     progress: Progress = lambda _: True,
 ) -> Relaxation | None:
-    """Solve the relaxation, with one rank a slot; None where it is ended before.
+    """Solve the relaxation, with one rank per slot; None if it is ended before.
 
-    `progress` is called now and then, with 0, until it answers False.
+    `progress` is called now and then, with 0, until it returns False.
     Raises Error without scipy, for problems that are too large, and where routes depend
     on the load.
     """

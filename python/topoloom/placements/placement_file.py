@@ -35,9 +35,9 @@ class PlacementFile:
     hosts
         ``hosts[i]`` is the name of ``allocation.nodes[i]``, None if unknown.
     node
-        CPUs and devices of each node, where the machine tells.
+        CPUs and devices of each node, if the machine has them.
     objective
-        What the mapper minimised.
+        What the mapper minimized.
     values
         The numbers of `judge`: ``hop_bytes``, ``congestion_max``, ...; where none of
         them is the objective, its value besides, as ``objective``.
@@ -116,7 +116,7 @@ def load_placement(path: str | Path) -> PlacementFile:
     Raises
     ------
     topoloom.Error
-        If the file is no placement of this version, or an id does not exist.
+        If the file is not a placement of this version, or an id does not exist.
     OSError
         If there is no such file.
     """
@@ -191,7 +191,7 @@ def _check_printable(key: str, text: str) -> None:
 def _words(document: dict[str, Any]) -> tuple[str, ...]:
     words = get_value(document, "command", list) if "command" in document else []
     if not all(isinstance(word, str) for word in words):
-        raise Error('"command" must be a list of texts')
+        raise Error('"command" must be a list of strings')
     return tuple(words)
 
 

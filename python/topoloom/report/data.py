@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MAX_RANKS = 100_000  # and nodes: what one page can hold
 MAX_LINKS = 240_000  # by the number of views; the busiest are shown
-MAX_TOLD = 20_000  # likewise: links for which the page tells who loads them
+MAX_TOLD = 20_000  # likewise: links for which the page says who loads them
 LOADERS = 3  # rank pairs that are named for a link, as `judge` has them
 MAX_LETTERS = 2_750_000  # of all arrays in base 64, so that the page is below 3 MB
 
@@ -68,13 +68,13 @@ class Report:
     Attributes
     ----------
     views
-        The launcher's order first; `best` is the index of the one that is praised.
+        The launcher's order first; `best` is the index of the one that is recommended.
     bounds
         What is proven of all placements; None if nothing was tried.
     graph_file, command
         The file of the graph, and the words that made the page.
     proof
-        What the ranks told of where they were; "" if nobody asked them.
+        What the ranks reported of where they were; "" if nobody asked them.
     """
 
     graph: CommGraph
@@ -94,7 +94,7 @@ class Report:
 
 
 def told_links(views: int) -> int:
-    """Count the links that `judge` should name as the hottest, for so many views."""
+    """Count the links that `judge` should name as the hottest, for `views` views."""
     return MAX_TOLD // views
 
 
@@ -236,7 +236,7 @@ def _add_view(
 
 
 def _fitting(report: Report, limit: int) -> list[Level]:
-    """Find the finest level, the same of all views, that fits into so many letters."""
+    """Find the finest level, the same for all views, that fits into `limit` letters."""
     ranks = report.graph.rank_count
     levels = [
         finest_level(report.graph, positions(report.allocation, view.placement))

@@ -172,7 +172,7 @@ def _matrix(graph: CommGraph) -> str:
     if len(level.bytes):
         share = np.log1p(level.bytes) / np.log1p(level.bytes.max())
         gray[level.row, level.column] = 200 - 200 * share
-    label = f"bytes from each rank (down) to each (across), {level.width} a cell"
+    label = f"bytes from each rank (down) to each (across), {level.width} per cell"
     picture = base64.b64encode(_png(gray)).decode()
     return (
         f'<img alt="{html.escape(label)}" title="{html.escape(label)}" width="192" '
@@ -182,7 +182,7 @@ def _matrix(graph: CommGraph) -> str:
 
 
 def _png(gray: Array) -> bytes:
-    """Write a picture of 8 bits a pixel (ISO/IEC 15948)."""
+    """Write a picture of 8 bits per pixel (ISO/IEC 15948)."""
     height, width = gray.shape
 
     def chunk(kind: bytes, data: bytes) -> bytes:

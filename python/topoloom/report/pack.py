@@ -43,7 +43,7 @@ class Pack:
         self._add(name, ((bits + 0x40) & 0xFFFFFF80).view("<f4"), "f4")
 
     def add_text(self, name: str, lines: list[str]) -> None:
-        """Add texts without line breaks; what is no text becomes ``?``."""
+        """Add strings without line breaks; what cannot be encoded becomes ``?``."""
         text = "\n".join(line.replace("\n", " ") for line in lines)
         data = np.frombuffer(text.encode(errors="replace"), dtype=np.uint8)
         self._store(name, zlib.compress(data.tobytes(), 9), "text", len(data), False)

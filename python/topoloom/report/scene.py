@@ -3,7 +3,7 @@
 
 Grids stand as they are numbered, axes past the third small inside the first three;
 switched networks in storeys, nodes at the bottom; all others as `figure.layout` puts
-them, on a plane. Nodes that hang on routers by links stand around these.
+them, on a plane. Nodes that have links to routers stand around these.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Scene:
     flat
         Whether all stand on one plane, which the page does not turn.
     nodes : int array of shape ``(vertices,)``
-        How many nodes hang on each vertex, or are it; 0 for a switch.
+        How many nodes are attached to each vertex, or are it; 0 for a switch.
     vertex : int array of shape ``(nodes,)``
         The vertex of each node.
     steps : float array of shape ``(axes, 3)``
@@ -87,7 +87,7 @@ def scene_of(machine: Machine) -> Scene:
 
 
 def leaving(scene: Scene, shape: list[int], ends: Array) -> Array:
-    """Tell which links close an axis of a grid: they are drawn as stubs at both ends.
+    """Return which links close an axis of a grid: they are drawn as stubs at both ends.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _is_a_ring(machine: Machine, shape: list[int]) -> bool:
 
 
 def _steps(shape: list[int]) -> Array:
-    """Tell where a step along each axis leads: the longest to the right."""
+    """Return where a step along each axis leads: the longest to the right."""
     order = np.argsort([-extent for extent in shape], kind="stable").tolist()
     steps = np.zeros((len(shape), 3))
     length = 1.0
@@ -179,7 +179,7 @@ def _around(routers: Array, network: Network, flat: bool) -> Array:
 
 
 def _storeys(network: Network) -> Array:
-    """Put nodes in blocks below their switch, and each switch over what hangs on it."""
+    """Put nodes in blocks below their switch, and each switch over what it joins."""
     height, count = network.height, len(network.nodes)
     source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
     leaf = _lowest(source, target, np.flatnonzero(height == 0), height, count)
@@ -207,7 +207,7 @@ def _storeys(network: Network) -> Array:
 def _lowest(
     source: Array, target: Array, nodes: Array, height: Array, count: int
 ) -> Array:
-    """Find the switch that each node hangs on: its lowest neighbor, the first of these.
+    """Find the switch of each node: its lowest neighbor, the first of these.
 
     A node without any is its own.
     """
@@ -251,7 +251,7 @@ def _raise_switches(
     source: Array,
     target: Array,
 ) -> None:
-    """Put the switches of a level over the middle of what hangs on them.
+    """Put the switches of a level over the middle of what is attached to them.
 
     Those that have the same below them share its extent.
     """

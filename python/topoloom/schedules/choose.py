@@ -143,7 +143,7 @@ def cost_of(
     slots: RankSlots | None = None,
     threads: int = 0,
 ) -> ScheduleCost:
-    """Tell what a schedule costs: on the links where there are slots.
+    """Return what a schedule costs, with its links if there are slots.
 
     Without a model the machine's own startup time and port bandwidth count.
     """

@@ -60,7 +60,7 @@ def _cost(word: str, line: int) -> float:
     try:
         cost = float(word)
     except ValueError:
-        raise Error(f"line {line}: {word!r} is no number of seconds") from None
+        raise Error(f"line {line}: {word!r} is not a number of seconds") from None
     if not math.isfinite(cost) or cost < 0:
         raise Error(
             f"line {line}: a cost of {word}; it must be finite and not negative"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from topoloom._core import NetworkModel
 from topoloom.schedules.choose import Call, RankSlots, rank_schedules
 
-#: The largest message that is looked at, unless told.
+#: The largest message that is looked at, by default.
 MAX_BYTES = 1 << 24
 
 

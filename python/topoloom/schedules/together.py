@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedule and order of ranks together: each is bettered for the other, by turns."""
+"""Schedule and order of ranks together: each is improved for the other, in turn."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_PHASES = 64
 MAX_PEERS = 128
 #: Candidates of a search, for each rank; seconds at a thousand ranks.
 WORK = 100
-#: How often both are bettered at most; it seldom goes on after the second time.
+#: How often both are improved at most; it seldom goes on after the second time.
 MAX_TURNS = 4
 
 
@@ -42,7 +42,7 @@ class Turn(NamedTuple):
 
 
 class Together(NamedTuple):
-    """The best pair that was found, and the way there."""
+    """The best pair that was found, and the steps to it."""
 
     best: Ranked
     placement: Placement
@@ -65,7 +65,7 @@ def optimize_together(
     """Choose a schedule for block order, an order for it, a schedule for that, ...
 
     An order is kept only where the schedule's time falls, so no turn is a step back. It
-    ends when neither gets better, or when ``progress(work)`` answers False.
+    ends when neither improves, or when ``progress(work)`` returns False.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network simulators of others, which tell the time that messages take.
+"""Network simulators of others, which predict the time that messages take.
 
 A simulator is a file here with a function `simulate`, of the type `Simulate`, and a
 line in `SIMULATORS`.
@@ -29,7 +29,7 @@ class Simulate(Protocol):
         Where the ranks are.
     phases
         What is sent, all ranks in each. Where a rank has several messages for another,
-        there are so many rounds, one message of each pair in each.
+        there are as many rounds, one message of each pair in each.
 
     Returns
     -------
@@ -39,7 +39,7 @@ class Simulate(Protocol):
     Raises
     ------
     topoloom.Error
-        If the simulator is not installed, fails, or cannot say the machine.
+        If the simulator is not installed, fails, or cannot describe the machine.
     """
 
     def __call__(

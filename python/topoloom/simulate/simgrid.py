@@ -38,7 +38,7 @@ CONSTANT_FACTORS = "network/model:CM02"  # of 1, for bandwidths and latencies
 SETTINGS = (
     CONSTANT_FACTORS,
     "network/TCP-gamma:0",  # no window that bounds a flow
-    "network/crosstraffic:no",  # no load on the way back
+    "network/crosstraffic:no",  # no load on the route back
     "network/optim:Full",  # Lazy, the default, overfills links in SimGrid 3.32
     "surf/precision:1e-12",  # seconds; smpirun asks for 1e-9
     "smpi/os:0:0:0",
@@ -162,7 +162,7 @@ def ways_of(
         for (source, target), size in zip(ends.tolist(), sent[:, 2], strict=True):
             before = bytes_of.get((source, target), 0)
             bytes_of[source, target] = before + times * size
-            # Settings of SimGrid's own may load the way back.
+            # SimGrid's own settings may load the route back.
             bytes_of.setdefault((target, source), 0)
     return one_way_each(machine, nodes.tolist(), bytes_of)
 
@@ -170,7 +170,7 @@ def ways_of(
 def _latencies(
     machine: Machine, nodes: Ints, sent: Floats, ways: Mapping[Pair, list[int]]
 ) -> Floats:
-    """Add up what each message takes on its way without any load; -1 inside a node."""
+    """Add up what each message takes on its route without load; -1 inside a node."""
     ends = sent[:, :2].astype(int)
     found = [
         machine.node_latency + sum(map(machine.latency, ways[source, target]))
@@ -235,7 +235,7 @@ def _order(sources: Ints, latencies: Floats) -> Ints:
     """Choose in which order each rank sends, which patterns do not tell.
 
     It is drawn at random, the same for all placements, but the message with the longest
-    way comes last: whatever the order, the phase need not take longer.
+    route comes last: whatever the order, the phase need not take longer.
     """
     drawn = np.random.default_rng(0).random(len(sources))
     by_way = np.lexsort((drawn, latencies, sources))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One way for each pair of ranks, where a machine splits messages over several.
+"""One route for each pair of ranks, where a machine splits messages over several.
 
-Switches choose the way of a flow by a hash of its ends (ECMP), so that flows spread
-over the ways and none is split. Here they spread as evenly as one by one can.
+Switches choose the route of a flow by a hash of its ends (ECMP), so that flows spread
+over the routes and none is split. Here they spread as evenly as choosing one by one
+permits.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ _NOTHING = 1e-9  # of a message
 def one_way_each(
     machine: Machine, node_of_rank: Sequence[int], bytes_of: Mapping[Pair, float]
 ) -> dict[Pair, Way]:
-    """Choose a way, the ids of its links, for each pair of ranks; none inside a node.
+    """Choose a route, the ids of its links, for each pair of ranks; none inside a node.
 
-    Those that send the most choose first, each the way whose fullest link is the least
-    full beside what it carries where all messages are split.
+    Those that send the most choose first, each the route whose fullest link is the
+    least full beside what it carries where all messages are split.
     """
     nodes_of = {
         pair: (node_of_rank[pair[0]], node_of_rank[pair[1]]) for pair in bytes_of
@@ -57,7 +58,7 @@ def one_way_each(
 
 
 def ways(machine: Machine, route: list[tuple[int, float]]) -> list[Way]:
-    """Take a split route apart into ways from its beginning to its end."""
+    """Take a split route apart into single routes from its beginning to its end."""
     left: dict[int, float] = defaultdict(float)
     surplus: dict[int, float] = defaultdict(float)
     leaving: dict[int, list[int]] = defaultdict(list)
@@ -84,7 +85,7 @@ def _walk(
     begin: int,
     end: int,
 ) -> Way:
-    """Follow the largest shares that are left; circles on the way are dropped."""
+    """Follow the largest shares that are left; cycles on it are dropped."""
     way: Way = []
     here, links_before = begin, {begin: 0}
     while here != end:

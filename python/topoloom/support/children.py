@@ -15,7 +15,7 @@ _SECONDS_TO_END = 5
 
 
 def terminal_tells_children() -> bool:
-    """Tell whether Ctrl-C, where that ends us, has reached our children, too."""
+    """Return whether Ctrl-C, where that ends us, has reached our children, too."""
     try:
         with Path("/dev/tty").open("rb") as terminal:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
@@ -33,7 +33,7 @@ def run_child(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; whatever ends us ends it and its children.
 
-    So do that many seconds, with `subprocess.TimeoutExpired`.
+    So does the timeout, with `subprocess.TimeoutExpired`.
     """
     with _ended_by_signals() as signals:
         child = subprocess.Popen(

@@ -13,7 +13,7 @@ from typing import IO
 
 from topoloom._core import Error
 
-#: Errors may quote the file; a longer one is no line that a person reads.
+#: Errors may quote the file; nobody reads a longer line.
 _MAX_LETTERS = 400
 #: The longest description of a machine that is read.
 MAX_BYTES = 256 * 1024 * 1024
@@ -63,7 +63,7 @@ def check_writable(path: str | Path) -> None:
 
 
 def _is_device(path: Path) -> bool:
-    """Tell whether it is there and no file of its own, such as /dev/stdout."""
+    """Return whether it is there and not a regular file, such as /dev/stdout."""
     stream = path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")
     return path.exists() and (stream or not path.is_file())
 
@@ -75,7 +75,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def read_text(path: str | Path, most: int | None = None) -> str:
-    """Read a text file; one that is no text or over `most` bytes is refused by name."""
+    """Read a text file; what is not text or over `most` bytes is refused by name."""
     with Path(path).open("rb") as stream:
         data = stream.read() if most is None else stream.read(most + 1)
     if most is not None and len(data) > most:
@@ -90,7 +90,7 @@ def read_text(path: str | Path, most: int | None = None) -> str:
 
 
 def exists(path: str | Path) -> bool:
-    """Tell whether there is a file; a text that is too long for a name is none."""
+    """Return whether there is a file; a string that is too long for a name is none."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is saved against what was before, in percent."""
+"""What is saved compared with before, in percent."""
 
 from __future__ import annotations
 
 
 def gain(before: float, after: float) -> float | None:
-    """Percent that `after` saves; negative if it is worse, None if nothing was before.
+    """Percent that `after` saves; negative if worse, None if there was nothing before.
 
-    Nothing against nothing saves 0 percent.
+    If both are nothing, 0 percent is saved.
     """
     if before == 0:
         return 0.0 if after == 0 else None

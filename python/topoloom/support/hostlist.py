@@ -31,7 +31,7 @@ def expand_hostlist(text: str, most: int = _MAX_HOSTS) -> list[str]:
 
 
 def is_host(name: str) -> bool:
-    """Tell whether a name can stand in a host list."""
+    """Return whether a name can stand in a host list."""
     return _HOST.fullmatch(name) is not None
 
 
@@ -138,10 +138,12 @@ def _expand_ranges(inside: str, item: str, most: int) -> list[str]:
     for part in inside.split(","):
         match = _RANGE.fullmatch(part.strip())
         if match is None:
-            raise Error(f"host list '{_short(item)}': '{_short(part)}' is no range")
+            raise Error(f"host list '{_short(item)}': '{_short(part)}' is not a range")
         first, last = match[1], match[2] or match[1]
         if int(last) < int(first):
-            raise Error(f"host list '{_short(item)}': range {first}-{last} runs down")
+            raise Error(
+                f"host list '{_short(item)}': range {first}-{last} is descending"
+            )
         if int(last) - int(first) + len(numbers) >= most:
             raise Error(f"host list '{_short(item)}' names over {most} hosts")
         width = len(first)

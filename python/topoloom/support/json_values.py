@@ -10,7 +10,7 @@ from topoloom._core import Error
 
 _NAMES = {
     bool: "true or false",
-    str: "a text",
+    str: "a string",
     int: "an integer",
     list: "a list",
     dict: "an object",

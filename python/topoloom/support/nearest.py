@@ -8,12 +8,12 @@ from collections.abc import Iterable
 
 
 def nearest(given: str, known: Iterable[str]) -> str:
-    """Ask for the name that is nearest: `` (did you mean 'x'?)``, or nothing."""
+    """Ask about the nearest name: `` (did you mean 'x'?)``, or nothing."""
     names = difflib.get_close_matches(given.lower(), list(known), n=1)
     return f" (did you mean '{names[0]}'?)" if names else ""
 
 
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
-    """Say that `given` is no `kind`, name the nearest one, and list all there are."""
+    """Say that `given` is not a `kind`, name the nearest one, and list all of them."""
     names = list(known)
     return f"no {kind} '{given}'{nearest(given, names)}; there are: {', '.join(names)}"

@@ -13,21 +13,22 @@ _RANGE = re.compile(r"(\d{1,7})(?:-(\d{1,7}))?", re.ASCII)
 
 
 def expand_ranges(text: str, most: int) -> tuple[int, ...]:
-    """Read rising numbers below `most`; `compress_ranges` writes them so."""
+    """Read increasing numbers below `most`; `compress_ranges` writes them so."""
     numbers: list[int] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
         if not (numbers[-1] if numbers else -1) < first <= last < most:
             raise Error(
-                f"'{text[:60]}' is no list of rising numbers below {most}, as 0-3,8"
+                f"'{text[:60]}' is not a list of increasing numbers below {most}, "
+                "such as 0-3,8"
             )
         numbers += range(first, last + 1)
     return tuple(numbers)
 
 
 def compress_ranges(numbers: Sequence[int]) -> str:
-    """Write rising numbers, neighbors as a range."""
+    """Write increasing numbers, neighbors as a range."""
     parts = []
     pairs = enumerate(numbers)
     for _, run in itertools.groupby(pairs, key=lambda pair: pair[1] - pair[0]):

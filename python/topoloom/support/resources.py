@@ -9,7 +9,7 @@ from topoloom import _core
 
 
 def core_library() -> Path:
-    """Tell where libtopoloom should lie: beside the compiled module."""
+    """Return where libtopoloom should be: beside the compiled module."""
     assert _core.__file__ is not None
     return Path(_core.__file__).with_name("libtopoloom.so")
 

@@ -7,7 +7,7 @@ import socket
 
 
 def is_this_host(name: str) -> bool:
-    """Tell whether it is this host's name, with or without a domain, or loops back."""
+    """Return whether it names this host, with or without a domain, or loops back."""
     here = socket.gethostname().partition(".")[0]
     bare = name.partition(".")[0]
     return bare in ("localhost", here) or name.startswith("127.") or name == "::1"

@@ -12,7 +12,7 @@ from topoloom.support.nearest import unknown_name
 #: what a bandwidth may be of the default one
 FRACTIONS = ("half", "double", "quarter")
 _KINDS = {
-    str: "a text",
+    str: "a string",
     int: "an integer",
     bool: "true or false",
     list: "a list",
@@ -59,7 +59,9 @@ def quantity(
     if isinstance(value, str) and value in words:
         return value
     if not isinstance(value, str):
-        raise Error(f'{where} must be a text with a unit, as "9.4 GB/s" or "1.3 us"')
+        raise Error(
+            f'{where} must be a string with a unit, such as "9.4 GB/s" or "1.3 us"'
+        )
     try:
         parse(value)
     except Error as error:

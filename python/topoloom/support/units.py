@@ -35,7 +35,7 @@ def _refuse(text: str, what: str, example: str) -> Exception:
     from topoloom._core import Error
 
     return Error(
-        f"cannot read {what} '{text}': write a number and a unit, as {example}"
+        f"cannot read {what} '{text}': write a number and a unit, such as {example}"
     )
 
 

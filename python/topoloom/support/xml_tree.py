@@ -19,7 +19,7 @@ _MAX_DEPTH = 200
 
 @dataclass(slots=True)
 class Element:
-    """One element: what it is called, what it says, and where it starts."""
+    """One element: its tag, its attributes, and where it starts."""
 
     tag: str
     attributes: dict[str, str]

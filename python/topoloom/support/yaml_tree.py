@@ -20,13 +20,13 @@ class Value:
     content: str | list[Value] | dict[str, Value]
 
     def find(self, key: str) -> Value | None:
-        """Look a key of a mapping up."""
+        """Look up a key of a mapping."""
         if not isinstance(self.content, dict):
-            raise Error(f"line {self.line}: expected keys, as '{key}: ...'")
+            raise Error(f"line {self.line}: expected keys, such as '{key}: ...'")
         return self.content.get(key)
 
     def get(self, key: str) -> Value:
-        """Look a key of a mapping up that must be there."""
+        """Look up a key of a mapping that must be there."""
         value = self.find(key)
         if value is None:
             raise Error(f"line {self.line}: the key '{key}' is missing")
@@ -99,7 +99,7 @@ def read_yaml(text: str) -> Value:
             keys[-1] = None
             return
         if value.text() in content:
-            raise Error(f"line {value.line}: the key '{value.text()}' is there twice")
+            raise Error(f"line {value.line}: the key '{value.text()}' appears twice")
         keys[-1] = value.text()
 
     try:

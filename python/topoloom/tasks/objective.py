@@ -116,7 +116,8 @@ class Objective(NamedTuple):
         if name == HOP_BYTES and self.background is not None:
             raise Error(
                 "--background makes no difference to hop-bytes, which is the "
-                f"objective, as {reason}; name another --objective, such as congestion"
+                f"objective because {reason}; name another --objective, such as "
+                "congestion"
             )
         return Objective(name, self.phases, self.background, reason)
 

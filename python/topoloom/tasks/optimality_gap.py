@@ -20,7 +20,7 @@ def quick_bounds(graph: CommGraph, allocation: Allocation) -> Bounds | None:
     try:
         if allocation.slot_count <= FEW_SLOTS:
             return find_bounds(graph, allocation, work=LITTLE_WORK)
-        # Whoever answers no gets all proofs but those that take time.
+        # Answering no skips only the proofs that take time.
         return find_bounds(graph, allocation, progress=lambda _: False)
     except Error:
         return None  # bounds need smaller sums than judgements

@@ -116,7 +116,9 @@ def choose_allocation(
     """Read, generate, or take what comes with the machine: a job's part, or all."""
     hosts = described.hosts
     if where.allocation is not None and where.allocate is not None:
-        raise Error("--allocation and --allocate exclude each other; give one of them")
+        raise Error(
+            "--allocation and --allocate are mutually exclusive; give one of them"
+        )
     if where.allocation is not None:
         return load_allocation(machine, where.allocation, hosts)
     if where.allocate is None:
@@ -168,9 +170,9 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
 def launcher_default(
     graph: CommGraph, allocation: Allocation, shared: bool = False
 ) -> Placement:
-    """Place as a launcher does: ranks in order, on shared slots as many on each.
+    """Place as a launcher does: ranks in order, equally many on each shared slot.
 
-    Whatever their load: ranks in order need not fit where they fit in another.
+    Their load does not count: ranks in order need not fit where they fit in another.
     """
     sharing = Sharing(imbalance=1e6) if shared else None
     return place(graph, allocation, mapper="block", sharing=sharing).placement

@@ -38,7 +38,7 @@ class ReorderOptions(NamedTuple):
             given["seed"] = str(self.search.seed)
         if self.mapper != "auto":  # a running job waits: there, auto is the fast one
             given["mapper"] = _COMMA.sub("+", self.mapper)
-        if self.search.seconds is not None:  # the library's 0 is no limit
+        if self.search.seconds is not None:  # the library's 0 means no limit
             seconds = min(max(1, math.ceil(self.search.seconds)), _MAX_SECONDS)
             given["seconds"] = str(seconds)
         return given

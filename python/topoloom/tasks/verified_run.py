@@ -39,7 +39,7 @@ class Account(NamedTuple):
     def words(self) -> str:
         """Say it in a line, or in more where ranks are elsewhere."""
         seen = [proof.words() for proof in self.proofs]
-        unseen = f"nobody saw where the ranks were: {self.why}"
+        unseen = f"the ranks' locations were not observed: {self.why}"
         return "\n".join(seen) or unseen
 
     def document(self) -> dict[str, Any]:

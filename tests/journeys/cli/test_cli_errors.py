@@ -123,7 +123,7 @@ def write_inputs(topoloom: Command) -> None:
         (["pattern", "import"], "nothing to import"),
         (["pattern", "import", "none.mtx"], "none.mtx"),
         (["pattern", "import", "p.npz", "--format", "metsi"], "did you mean 'metis'"),
-        (["pattern", "ring", "file"], "one name too many"),
+        (["pattern", "ring", "file"], "is unexpected"),
         (["machine"], "missing argument"),
         (["machine", "torus:0x4"], "0"),
         (["machine", "torus:4x4,nods=2"], "nodes"),

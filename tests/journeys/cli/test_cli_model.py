@@ -100,7 +100,7 @@ def test_figures_of_a_fit_and_of_a_model_are_drawn(topoloom: Command) -> None:
     ("words", "message"),
     [
         (["fti", "x"], "no verb of 'topoloom model' 'fti' (did you mean 'fit'?)"),
-        (["list", "x"], "takes no more words"),
+        (["list", "x"], "takes no argument"),
         (["show"], "takes a model"),
         (["fit"], "takes a CSV file"),
         (["show", "qsnet", "--sizes", "1"], "show' has no option --sizes"),

@@ -117,7 +117,7 @@ def test_the_phases_of_a_pattern_are_counted(pattern: Command) -> None:
 
 
 def test_a_job_keeps_off_the_links_of_another(topoloom: Command) -> None:
-    """The other's way is the first row."""
+    """The other's route is the first row."""
     topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "p.npz")
     Path("far.txt").write_text("0\n3\n")
     mesh = ["-m", "mesh:2x4"]

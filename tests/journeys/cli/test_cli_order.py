@@ -63,7 +63,7 @@ def test_one_process_has_nothing_to_order(topoloom: Command) -> None:
         ("0 1\n", "bad.csv: 1 rows of 2 costs"),
         ("0 1\n\n-1 0\n", "bad.csv:3: a cost of -1"),
         ("0 nan\n1 0\n", "bad.csv:1: a cost of nan"),
-        ("0 x\n1 0\n", "bad.csv:1: 'x' is no number"),
+        ("0 x\n1 0\n", "bad.csv:1: 'x' is not a number"),
         ("# nothing\n", "bad.csv: no costs"),
     ],
 )

@@ -129,7 +129,7 @@ def let_compute(process: subprocess.Popen[str], seconds: float) -> None:
 
 
 def computed(pid: int) -> float:
-    """Tell the processor time of a process in seconds."""
+    """Return the processor time of a process in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
@@ -184,7 +184,7 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
 def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
     tmp_path: Path, room: list[str]
 ) -> None:
-    # So many that the search outlasts the signal on any machine.
+    # Enough that the search outlasts the signal on any machine.
     ranks = 200_000 if room else 40_000
     words = ["random-geometric", "--ranks", str(ranks), "-o", "p.npz"]
     made = run("pattern", *words, cwd=tmp_path)

@@ -192,7 +192,7 @@ def refused(topoloom: Command, *words: object) -> str:
         ),
         (["--imbalance", "0", "--mapper", "gge"], "'gge' gives each rank a slot"),
         (["--imbalance", "0", "--mapper", "block,swap"], "'swap' gives each rank"),
-        (["--imbalance", "0", "--capacities", "six.txt"], "exclude each other"),
+        (["--imbalance", "0", "--capacities", "six.txt"], "are mutually exclusive"),
         (["--capacities", "none.txt"], "none.txt"),
         (["--capacities", "few.txt"], "63 capacities for 64 slots"),
         (["--capacities", "small.txt"], "a load of 384 in all"),

@@ -87,7 +87,7 @@ def test_a_pattern_without_messages_takes_no_time(topoloom: Command) -> None:
 
 
 def test_ranks_go_where_the_launcher_puts_them(topoloom: Command) -> None:
-    """Two neighbours send each other 1 MB over 1 GB/s, where they are not on a node."""
+    """Two neighbors send each other 1 MB over 1 GB/s, where they are not on a node."""
     topoloom("pattern", "ring", "--ranks", "2", "--bytes", "1MB", "-o", "p.npz")
     machine = "torus:4,bandwidth=1GB/s,latency=1us+node:2,memory=100GB/s"
     words = ["simulate", "p.npz", "-m", machine, "--allocate", 2, "--json"]

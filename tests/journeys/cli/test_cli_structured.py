@@ -33,7 +33,7 @@ def test_molecular_dynamics_goes_into_bricks(topoloom: Command) -> None:
     hop_bytes = {mapper: told["hop_bytes"] for mapper, told in found.items()}
     assert hop_bytes["auto(effort=fast)"] <= hop_bytes["bricks"]
     assert hop_bytes["bricks"] < 0.4 * hop_bytes["block"]
-    # The recognized grid may be turned round, and is then cut elsewhere.
+    # The recognized grid may be transposed, and is then cut elsewhere.
     assert hop_bytes["bricks(cells=6x6x4)"] < 1.1 * hop_bytes["bricks"]
     average = 13.5 * 92224**2 / 144 / 512
     assert found["bricks"]["load_max"] < 1.52 * average

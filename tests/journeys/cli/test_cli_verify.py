@@ -75,4 +75,4 @@ def test_standard_input_would_reach_another_rank(
 ) -> None:
     told = placed(*WORLD, *HOSTS, "--", *MPIRUN, "true")
     assert told.status == 2
-    assert "--world and standard input exclude each other" in told.err
+    assert "--world and standard input are mutually exclusive" in told.err

@@ -27,7 +27,7 @@ ARGUMENTS = [
 
 @dataclass
 class Opened:
-    """A page, what its console said that is no good, and what it asked the net for."""
+    """A page, the complaints of its console, and what it fetched from the network."""
 
     page: Page
     complaints: list[str] = field(default_factory=list)

@@ -160,7 +160,7 @@ def _configure(
     topology: str,
     network: NetworkHosts | None,
 ) -> list[str]:
-    """Write the configuration; answer the names of the nodes."""
+    """Write the configuration; return the names of the nodes."""
     from topoloom.support.hostlist import expand_hostlist
 
     names = {host: said for key, said in nodes.items() for host in expand_hostlist(key)}

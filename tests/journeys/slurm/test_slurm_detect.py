@@ -108,12 +108,12 @@ def test_a_job_sees_its_network_and_its_part_of_it(
     assert shown["allocated_slots"] == 16
 
 
-#: What the network cards of this host tell; a machine's text is cut where it is long.
+#: What the network cards of this host say; a machine's text is cut where it is long.
 SPEEDS = re.compile(r"[0-9.]+ ?[GT]B/s|assumed: .* per node|(?<=11-8)@.*")
 
 
 def without_speeds(machine: str) -> str:
-    """Leave out what the network cards of this host tell."""
+    """Leave out what the network cards of this host say."""
     return re.sub(r",bandwidth=[^+]*|@[0-9.]+GB/s", "", machine)
 
 

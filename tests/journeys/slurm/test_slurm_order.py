@@ -61,7 +61,7 @@ def test_srun_starts_ranks_where_block_order_has_them(
     allocation = Allocation(machine, range(nodes), slots)
     used, words = order.used(allocation, ranks)
     if words:
-        command = words.partition(", as ")[2].partition(" does")[0]
+        command = words.partition(" as ")[2].partition(" does")[0]
     else:
         command = f"srun -N {nodes} -n {ranks} -c {order.cores_per_rank}"
     names = ",".join(f"n{node + 1}" for node in range(nodes))

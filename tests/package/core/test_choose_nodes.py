@@ -142,7 +142,7 @@ def test_jobs_find_hosts_by_name(tmp_path: Path) -> None:
     [
         ("JOBID PARTITION NAME\n", "squeue -o '%i %N'"),
         ("JOBID NODELIST\n7 \n", "names no job that has nodes"),
-        ("JOBID NODELIST\n7 n1\n7 n2\n", "jobs.txt:3: job 7 is there twice"),
+        ("JOBID NODELIST\n7 n1\n7 n2\n", "jobs.txt:3: job 7 appears twice"),
         (
             "JOBID NODELIST\n\n7 n[1-2],n99\n",
             "jobs.txt:3: job 7: host n99 would be node 99",

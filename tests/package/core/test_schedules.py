@@ -151,7 +151,7 @@ def test_a_schedule_and_an_order_together_only_gain(operation: str) -> None:
 
 
 def test_nothing_is_lost_against_a_ring_round_the_torus() -> None:
-    """A ring of 16 goes round a 4x4 torus so that every message goes one hop."""
+    """A ring of 16 goes around a 4x4 torus so that every message goes one hop."""
     together = optimize_together(call_of("all-gather", 16, 1 << 20), TORUS, None)
     assert together.best.cost.time <= 15 * (1e-6 + (1 << 20) / 1e9)
 

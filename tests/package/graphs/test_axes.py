@@ -152,7 +152,7 @@ def test_groups_of_sixteen_leave_eight_of_seventy_two_idle() -> None:
     orders = ordered("nvl72-row", "tp=16,dp=32", "tp=16GB,dp=1GB")
     domains = orders.best.slots.reshape(32, 16) // 72
     assert (domains == domains[:, :1]).all()
-    # A ring of 16 GB a rank over NVLinks of 900 GB/s; starting takes microseconds.
+    # A ring of 16 GB per rank over NVLinks of 900 GB/s; starting takes microseconds.
     assert orders.best.seconds[0] == pytest.approx(16 / 900, rel=1e-4)
     assert orders.given.seconds[0] == pytest.approx(16 / 50 / 2, rel=1e-4)
 

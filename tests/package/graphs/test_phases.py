@@ -202,5 +202,5 @@ def test_phases_may_have_names(tmp_path: Path) -> None:
     assert len(load_phases(path)) == 2
     assert load_phase_names(saved(tmp_path / "q.npz", phases, ring(4))) == []
     save_graph(path, add_phases(phases), {**extra, "phase_names": ["there"]})
-    with pytest.raises(Error, match="'phase_names' must hold a text for every phase"):
+    with pytest.raises(Error, match="'phase_names' must hold a string for every phase"):
         load_phase_names(path)

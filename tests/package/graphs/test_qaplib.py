@@ -85,7 +85,7 @@ def test_problems_and_solutions_come_back_as_they_were(tmp_path: Path) -> None:
         ),
         ("x.dat", "1\n9223372036854775808", "x.dat:2: expected an entry from"),
         ("x.sln", "2 5\n1", "x.sln:2: expected a location, but the file ends"),
-        ("x.sln", "2 5\n1 1", "x.sln:2: location 1 stands there twice"),
+        ("x.sln", "2 5\n1 1", "x.sln:2: location 1 appears twice"),
         ("x.sln", "2 5\n1 3", "x.sln:2: expected a location from 1 to 2, not 3"),
         ("x.sln", "2 5\n1 2\n3", "x.sln:3: expected the end, but there are 1 more"),
     ],

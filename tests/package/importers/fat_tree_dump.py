@@ -62,7 +62,7 @@ class Fabric:
         return head + "".join(map(self.block, order or self.description))
 
     def tables(self) -> str:
-        """Print forwarding tables; of several shortest ways the last port."""
+        """Print forwarding tables; of several shortest routes the last port."""
         text = ""
         toward = {a: self._ports_toward(a) for a in self.ports if a[0] == "H"}
         for name in self.ports:

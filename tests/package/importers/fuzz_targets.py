@@ -152,7 +152,7 @@ TARGETS = {
 
 
 class TooSlow(Exception):
-    """A text took longer than any that a person waits for."""
+    """A text took longer than anybody waits for."""
 
 
 def feed(name: str, text: str) -> str:

@@ -21,7 +21,7 @@ class Fake:
     """An hwloc topology of equal parts: kinds and how many, from the top."""
 
     levels: list[tuple[str, int]]
-    #: the kinds at which NUMA nodes hang, as memory children
+    #: the kinds that have NUMA nodes as memory children
     memory: str = ""
     pus: int = 1
     lines: list[str] = field(default_factory=list)

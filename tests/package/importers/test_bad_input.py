@@ -149,7 +149,7 @@ def changed(text: str, old: str, new: str) -> str:
             re.sub(r"\n\[9\].*\n", "\n", CAPTURE, count=1),
             r"net.txt:\d+: the cable from .* is listed at this end only",
         ),
-        # A switch, or a node, that is there twice.
+        # A switch, or a node, that appears twice.
         (TREE + TREE, r"net.txt:\d+: switch \w+ is listed twice, first on line \d+"),
         (CAPTURE * 2, r"net.txt:\d+: S-\w+ is listed twice, first on line \d+"),
         (

@@ -181,9 +181,9 @@ READERS = {
             aws(("a", "x"), ("b", "")),
             "line 13: instance 'b' has no NetworkNodes",
         ),
-        ("aws", aws(("a", "x"), ("a", "x")), "line 4: 'a' is there twice"),
+        ("aws", aws(("a", "x"), ("a", "x")), "line 4: 'a' appears twice"),
         ("aws", aws(("a", "x y"), ("b", "z y")), "'y' above 'b' is below another"),
-        ("aws", AWS.replace('"nn-5"', "5"), "a network node of 'i-3' is no name"),
+        ("aws", AWS.replace('"nn-5"', "5"), "a network node of 'i-3' is not a name"),
         ("aws", aws(("a", "x " * 17)), "is below another"),
         ("google", google(("vm", "x " * 17), nested=False), "too many levels"),
         ("google", '[{"name": "vm"}]', "instance 'vm' has no resourceStatus"),
@@ -207,7 +207,7 @@ def test_hops_are_those_to_the_nearest_common_switch(
     drawn: list[tuple[str, ...]],
 ) -> None:
     path_of = {f"h{i}": path for i, path in enumerate(drawn)}
-    # Each is on a host of its own, which then is no switch.
+    # Each is on a host of its own, which then is not a switch.
     listed = [(name, " ".join((*path, name))) for name, path in path_of.items()]
     described = read_google_instances(google(*listed, nested=False))
     machine = Machine(described.text)

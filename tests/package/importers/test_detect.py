@@ -244,7 +244,7 @@ def test_a_list_of_cpus_that_is_none_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "node" / "node0" / "cpulist"
     file.parent.mkdir(parents=True)
     file.write_text("0-x")
-    with pytest.raises(Error, match="cpulist: '0-x' is no range of CPUs"):
+    with pytest.raises(Error, match="cpulist: '0-x' is not a range of CPUs"):
         read_system([0], tmp_path)
 
 

@@ -87,7 +87,7 @@ def test_what_is_on_no_bus_is_no_device() -> None:
 
 def test_a_device_is_there_once() -> None:
     twice = two_packages(pci(("cuda0", 5)), "\n" + pci(("cuda0", 5)))
-    with pytest.raises(Error, match="line 4: a second device 'cuda0'"):
+    with pytest.raises(Error, match="line 4: a duplicate device 'cuda0'"):
         read_hwloc(twice)
 
 
@@ -268,10 +268,10 @@ def object_(body: str) -> str:
             "line 2: a NUMANode has no os_index",
         ),
         (object_(PU.replace('"0"', '"1"')), "line 2: PU 1 does not have itself"),
-        (object_(f"{PU}\n{PU}"), "line 3: PU 0 a second time, first on line 2"),
+        (object_(f"{PU}\n{PU}"), "line 3: PU 0 is listed twice, first on line 2"),
         (
             object_(f'<object type="Core" cpuset="0x2"/>\n{PU}'),
-            "line 3: PU 0 is part of no Core",
+            "line 3: PU 0 is not part of any Core",
         ),
         (
             object_(f"{CORE}\n{CORE}{PU}"),

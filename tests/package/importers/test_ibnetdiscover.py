@@ -71,7 +71,7 @@ Ca\t2 "H-0002c9030002f0a4"\t\t# "n2 HCA-1"
 def test_a_capture_with_the_oddities_of_real_fabrics() -> None:
     (importer,) = (entry for entry in IMPORTERS if entry.recognizes(CAPTURE))
     described = importer.read(CAPTURE)
-    # H- is no host's name, n2 comes before n10, n2 has two adapters, n10 two cables.
+    # H- names no host, n2 comes before n10, n2 has two adapters, n10 two cables.
     assert described == Described(
         "graph:3+2:0-4@6.81818182GB/s,1-3,1-4,2-3@8GB/s,3-4@9GB/s,bandwidth=4GB/s",
         ("H-0002c9030002f0c4", "n2", "n10"),
@@ -161,7 +161,7 @@ def without(start: str) -> str:
         (CAPTURE + CAPTURE, r"line 58: S-0002c90200415670 is listed twice, .* 10"),
         (
             CAPTURE.replace("HCA-2", "HCA-1"),
-            "line 34: the adapter calls itself 'n2 HCA-1', as that on line 47 does",
+            "line 34: the adapter calls itself 'n2 HCA-1', as does that on line 47",
         ),
         ('Switch\t36 "S-0002c90200415670"\t# "s"', "line 1: no adapter"),
     ],
@@ -277,7 +277,7 @@ def test_wrong_forwarding_tables_are_refused() -> None:
             tables.replace(entry, entry[:7] + "099"),
             r"line \d+: .* names no cabled port",
         ),
-        (tables + tables, "line .*: the forwarding table of .* is there twice"),
+        (tables + tables, "line .*: the forwarding table of .* appears twice"),
         (
             tables.replace(head, "Unicast lids of nobody"),
             rf"line {dump.count(chr(10)) + 2}: the table's head",

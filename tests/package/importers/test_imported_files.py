@@ -17,7 +17,7 @@ def read_ring(text: str) -> Described:
     """Read ``ring N HOST ...``, a format of this test."""
     words = text.split()
     if not words[1].isdigit():
-        raise Error(f"line 1: '{words[1]}' is no number; write one")
+        raise Error(f"line 1: '{words[1]}' is not a number; write one")
     return Described(f"torus:{words[1]}", tuple(words[2:]))
 
 
@@ -44,7 +44,7 @@ def test_a_file_is_read_by_the_importer_that_recognizes_it(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ring x", "net.txt:1: 'x' is no number"),
+        ("ring x", "net.txt:1: 'x' is not a number"),
         (
             "star 3",
             r"describes no machine in a format that is known .*, ring\)",

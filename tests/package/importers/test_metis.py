@@ -24,7 +24,7 @@ from topoloom.importers.metis import write_metis_machine
         ("mesh:3", "% 3 nodes, 0 switches; weight 1 is 1 B/s\n3 2\n2\n1 3\n2\n"),
         # Two cables between the two routers of a ring of two.
         ("torus:2", "% 2 nodes, 0 switches; weight 1 is 2 B/s\n2 1\n2\n1\n"),
-        # Nodes 0 and 1 hang on the first of two routers by links twice as wide.
+        # Nodes 0 and 1 are on the first of two routers, by links twice as wide.
         (
             "mesh:2,nodes=2,bandwidth=1GB/s,bandwidth.host=2GB/s",
             "% 4 nodes, 2 switches; weight 1 is 1000000000 B/s\n"
@@ -48,7 +48,7 @@ def test_bandwidths_become_whole_weights() -> None:
     ("text", "message"),
     [
         ("torus:4x4,nodes=2,hosts=free", "several nodes on one router"),
-        ("torus:4x4,bandwidth=2,bandwidth.x+=1", "differs from its way back"),
+        ("torus:4x4,bandwidth=2,bandwidth.x+=1", "differs from the one back"),
         ("graph:2:0>1,1-0@3", "is given twice"),
         ("graph:3:0>1,1>2,2>0", "the link from vertex 0 to 1 differs"),
         ("graph:3:0-1@1e5,1-2@1e15", "differ by more than METIS weights can"),
@@ -86,7 +86,7 @@ def test_nodes_on_routers_come_back_with_their_links(text: str, tmp_path: Path) 
     file = tmp_path / "m.graph"
     file.write_text(write_metis_machine(machine))
     again = load_machine(file)
-    # METIS does not tell nodes from switches, which follow.
+    # METIS does not distinguish nodes from switches, which follow.
     nodes = range(machine.node_count)
     assert again.node_count > machine.node_count
     assert again.link_count == machine.link_count

@@ -157,14 +157,17 @@ def test_links_that_a_guest_cannot_see_are_those_nccl_assumes() -> None:
         ("<system version='2'/>", "line 1: version 2, but 1 is read"),
         (system(), "line 1: there is no <gpu>"),
         (system(NIC), "there is no <gpu>"),
-        (system(gpu(0) + gpu(0)), "line 8: the GPU with dev 0 is there twice"),
+        (system(gpu(0) + gpu(0)), "line 8: the GPU with dev 0 appears twice"),
         (system(gpu(0, "0000:10:00.0*2") + gpu(1)), "line 5: .* is linked to itself"),
         (system(gpu(0, "0000:11:00.0*x") + gpu(1)), "line 5: count=.* integer"),
         (BRIDGES.replace('target="0000:11:00.0"', ""), "lacks its 'target'"),
         (LOPSIDED.replace('link_width="16"', 'link_width="x"'), "not an integer"),
         (LOPSIDED.replace('link_width="16"', 'link_width="65"'), "more than 64 lanes"),
         *(
-            (LOPSIDED.replace("32.0 GT/s", speed), f'link_speed="{speed}.* is no speed')
+            (
+                LOPSIDED.replace("32.0 GT/s", speed),
+                f'link_speed="{speed}.* is not the speed',
+            )
             for speed in ("nan GT/s", "-5 GT/s", "1e400 GT/s", "fast")
         ),
         (LOPSIDED.replace("0x16fe", "0x1", 1), "describes several hosts"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the way to the nearest network interface costs each core of a found node."""
+"""What the route to the nearest network interface costs each core of a found node."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
         ([nic(0x0F)], ",port=0:8"),
         ([nic(0xF0)], ",port=8:0"),
         ([nic(0x0F), nic(0xF0, "mlx5_1")], ""),
-        # A GPU is no way out, and an interface that may be anywhere tells nothing.
+        # A GPU leads nowhere, and an interface that may be anywhere says nothing.
         ([NearDevice("cuda0", "gpu", 0x0F)], ""),
         ([nic(0xF0), nic(0xFF, "eth0")], ",port=8:0"),
         ([nic(0xFF, "eth0")], ""),

@@ -74,14 +74,17 @@ def test_machines_become_targets(text: str, target: str) -> None:
     [
         ("graph:2:0-1", "no target for a graph"),
         ("torus:4x4,wrap=10", "open along some axes"),
-        ("torus:4x4,nodes=2", "one terminal a router"),
-        ("torus:4x4,nodes=2,hosts=free", "one terminal a router"),
-        ("torus:4x4,cards=2", "one terminal a router"),
-        ("torus:4x4+node:2", "one terminal a router"),
+        ("torus:4x4,nodes=2", "one terminal per router"),
+        ("torus:4x4,nodes=2,hosts=free", "one terminal per router"),
+        ("torus:4x4,cards=2", "one terminal per router"),
+        ("torus:4x4+node:2", "one terminal per router"),
         ("torus:3x3x3x3x3x3", "at most 5 axes"),
         ("tree:4+node:2", "no distance 0"),
         ("tree:4+node:2,distance=9:1", "shrink on the way up"),
-        ("tree:4+node:2,distance=1:2,port=0:1", "no ways to a node's network port"),
+        (
+            "tree:4+node:2,distance=1:2,port=0:1",
+            "no distances to a node's network port",
+        ),
     ],
 )
 def test_what_scotch_cannot_say_is_refused(text: str, message: str) -> None:
@@ -93,16 +96,16 @@ def test_what_scotch_cannot_say_is_refused(text: str, message: str) -> None:
     ("target", "message"),
     [
         ("", "line 1: the text ends where the name"),
-        ("mseh2D 3 4", "line 1: 'mseh2d' is no Scotch target; cmplt, hcub"),
+        ("mseh2D 3 4", "line 1: 'mseh2d' is not a Scotch target; cmplt, hcub"),
         ("deco 0\n3 5\n", "line 1: a 'deco' target is a decomposition .* can be read"),
         ("sub 2 0 1 cmplt 4", "a 'sub' target is a part of another"),
         ("cmpltw 2 1 3", "a 'cmpltw' target weighs its terminals"),
         ("varcmplt", "has no size; write cmplt"),
         ("varhcub", "has no size; write hcub"),
         ("mesh2D\n3\n", "line 2: the text ends where the extent"),
-        ("mesh2D\n3 x", "line 2: 'x' stands where the extent of an axis is expected"),
+        ("mesh2D\n3 x", "line 2: found 'x', but expected the extent of an axis"),
         ("mesh2D 3 0", "the extent of an axis is 0, expected 1 to"),
-        ("mesh2D 3 -1", "'-1' stands where"),
+        ("mesh2D 3 -1", "found '-1', but expected"),
         ("mesh2D 3 4\n5", "line 2: '5' follows a complete target"),
         ("meshXD 33 1", "the number of axes is 33, expected 1 to 32"),
         ("torus3D 2000 2000 2000", r"more than 2\^31 - 1 terminals"),
@@ -110,7 +113,7 @@ def test_what_scotch_cannot_say_is_refused(text: str, message: str) -> None:
         ("tleaf 2 4 10 8", "ends where the cost of a level"),
         ("tleaf 2 4 2147483647 8 1", "costs add up"),
         ("ltleaf 2 2 5 2 3 4 1 0 2 3", "the labels of this ltleaf"),
-        ("cmplt 99999999999999999999", "stands where the number of terminals"),
+        ("cmplt 99999999999999999999", "but expected the number of terminals"),
     ],
 )
 def test_malformed_targets_name_the_line(target: str, message: str) -> None:

@@ -91,16 +91,16 @@ def test_an_allocation_of_hosts_and_node_ids_is_not_taken_for_groups() -> None:
     ("text", "complaint"),
     [
         ("", "line 1: there is no line"),
-        ("n1 x1000c9s0b0n0\n", "line 1: expected a host and where it is"),
-        ("n1 02:00:00:00:08\n", "line 1: expected a host and where it is"),
-        ("n1 00:40:a6:82:f7:5b\n", "line 1: expected a host and where it is"),
+        ("n1 x1000c9s0b0n0\n", "line 1: expected a host and its location"),
+        ("n1 02:00:00:00:08\n", "line 1: expected a host and its location"),
+        ("n1 00:40:a6:82:f7:5b\n", "line 1: expected a host and its location"),
         ("n1 1\nn1 1\n", "line 2: host n1 is listed twice, first on line 1"),
         ("n1 1\nn2 1\nn1 2\n", "line 3: host n1 is in group 2, but line 1 has it in"),
         (
             "n1 x1000c0s0b0n0\nn2 x1000c0s0b0n0\n",
             "line 2: n2 and n1 \\(line 1\\) are both at x1000c0s0b0n0; keep one",
         ),
-        ("n1 1\nn2 1 4\n", "line 2: only one of this and line 1 tells the switch"),
+        ("n1 1\nn2 1 4\n", "line 2: only one of this and line 1 gives the switch"),
         (
             f"n1 {address(1, 2, 3)}\nn1 {address(2, 2, 3)}\n",
             "line 2: host n1 is in group 2, but line 1 has it in group 1",

@@ -166,7 +166,7 @@ LEAVES = ("SwitchName=s0 Nodes=a[0-1]", "SwitchName=s1 Nodes=a[2-3]")
         ),
         (["SwitchName=r Switches=s0 Switches=s1"], "line 3: Switches is given twice"),
         (["SwitchName=r Switches=s[0-"], "line 3: host list .* brackets"),
-        (["BlockName=r Nodes=b"], "line 3: BlockName stands beside SwitchName"),
+        (["BlockName=r Nodes=b"], "line 3: BlockName appears beside SwitchName"),
         (["Nodes=b"], "line 3: a line has one of SwitchName"),
         (
             ["SwitchName=r Switches=s[0-1]", "SwitchName=q Switches=s0"],
@@ -214,7 +214,7 @@ def test_two_rings_are_no_machine() -> None:
         ("- topology: a\n  flat: true\n  flat: true", "line 3: the key 'flat'"),
         ("- topology: a\n- topology: b", "line 2: none of 2 topologies"),
         ("- topology: a\n  cluster_default: 7", "line 2: '7' is not true or false"),
-        ("- topology: a\n  tree: x", "line 2: expected keys, as 'switches: ...'"),
+        ("- topology: a\n  tree: x", "line 2: expected keys, such as 'switches: ...'"),
         ("- topology: a\n  tree: {x: y}", "line 2: the key 'switches' is missing"),
         ("- &a topology: *a", "line 1: YAML aliases are not read"),
         ("- topology: [\n  a", "line 3: not YAML: "),

@@ -105,7 +105,7 @@ def test_the_components_of_a_job_are_one_after_another() -> None:
             record(given="Nodes=n5 CPU_IDs=0-99999999 Mem"),
             "CPU_IDs: '0-99999999' is no",
         ),
-        (record(given="Nodes=n5 CPU_IDs=3-1- Mem"), "CPU_IDs: '3-1-' is no list"),
+        (record(given="Nodes=n5 CPU_IDs=3-1- Mem"), "CPU_IDs: '3-1-' is not a list"),
         (record(nodes="n[5-"), "brackets do not match"),
         ("", "job 7 has no nodes"),
     ],
@@ -133,7 +133,7 @@ NODE = (
         ((4, 8, 2, 1), NodeShape(2, 4)),
         ((4, 16, 2, 2), NodeShape(2, 4, 2, 2)),
         ((4, 8, 2, 2), NodeShape(2, 4, 2, 1)),
-        # CPUs=8 is all that was configured: they are no sockets.
+        # CPUs=8 is all that was configured: they are not sockets.
         ((1, 8, 8, 1), NodeShape(1, 8)),
     ],
 )
@@ -159,7 +159,7 @@ def test_counts_are_read() -> None:
     "text", ["", "3,", "0", "x", "1(x)", "1(x9999999)", "2(x2", "-1", "²"]
 )
 def test_what_is_no_list_of_counts_is_an_error(text: str) -> None:
-    with pytest.raises(Error, match="is no list of counts"):
+    with pytest.raises(Error, match="is not a list of counts"):
         counted_cpus(text)
 
 

@@ -72,7 +72,7 @@ def test_the_order_of_rows_does_not_matter(rng: random.Random, left_out: int) ->
     [
         ("", "line 1: no compute node"),
         (HEAD + "12 0xd c0-0c0s3n0 compute", "line 2: NID 12 is not 0xd, which is 13"),
-        (HEAD + "12 twelve c0-0c0s3n0", "line 2: 'twelve' is no number"),
+        (HEAD + "12 twelve c0-0c0s3n0", "line 2: 'twelve' is not a number"),
         (HEAD + "12 0xc", "line 2: expected a node"),
         (HEAD + "nid 0xc c0-0c0s3n0", "line 2: expected a node"),
         (HEAD + row(1, "r0-0c0s0n0"), "line 2: 'r0-0c0s0n0' is not a node of an XC"),

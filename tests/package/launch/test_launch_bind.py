@@ -243,9 +243,9 @@ def test_a_command_that_binds_by_itself_is_refused(
 @pytest.mark.parametrize(
     ("node", "cores", "bind", "message"),
     [
-        (NodeParts(), 1, "core", "the machine does not tell the CPUs of its slots"),
+        (NodeParts(), 1, "core", "the machine does not give the CPUs of its slots"),
         (NODE, 1, "thread", "no thing to bind to 'thread'; there are: core, pu"),
-        (NODE, 2, "core", "--bind and --cores-per-slot exclude each other"),
+        (NODE, 2, "core", "--bind and --cores-per-slot are mutually exclusive"),
     ],
 )
 def test_what_cannot_be_bound_is_refused(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launcher formats, letter by letter, and what each of them cannot say."""
+"""Launcher formats, byte by byte, and what each of them cannot express."""
 
 from __future__ import annotations
 

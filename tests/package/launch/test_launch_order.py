@@ -69,7 +69,7 @@ def test_every_rank_has_a_slot_of_the_allocation_and_room_around_it(
 
 
 def dealt_one_by_one(room: list[int], ranks: int) -> list[int]:
-    """Do what Slurm's block distribution does: a rank a node and round."""
+    """Do what Slurm's block distribution does: one rank per node and round."""
     counts = [0] * len(room)
     while ranks:
         for node in range(len(room)):
@@ -136,18 +136,18 @@ def test_a_large_allocation_is_told_in_words() -> None:
         "does; --ranks-per-node 48 packs them"
     )
     assert words(LaunchOrder(ranks_per_node=48)) == (
-        "512 nodes of 48 slots: 512 ranks use 46 or 47 slots of 11 of them, as "
-        "srun -N 11 -n 512 does"
+        "512 nodes of 48 slots: 512 ranks use 46 or 47 slots of 11 of them, "
+        "as srun -N 11 -n 512 does"
     )
     assert words(LaunchOrder("openmpi")) == (
-        "512 nodes of 48 slots: 512 ranks use 32 to 48 slots of 11 of them, as "
-        "mpirun -n 512 does; --ranks-per-node 1 spreads them"
+        "512 nodes of 48 slots: 512 ranks use 32 to 48 slots of 11 of them, "
+        "as mpirun -n 512 does; --ranks-per-node 1 spreads them"
     )
     assert "as mpirun -n 512 -N 2 does" in words(LaunchOrder("openmpi", 2))
     assert "as mpiexec -n 512 -ppn 2 does" in words(LaunchOrder("mpich", 2))
     assert words(LaunchOrder(cores_per_rank=12), 1024) == (
-        "512 nodes of 48 slots: 1,024 ranks use 24 slots of each, as "
-        "srun -N 512 -n 1024 -c 12 does; --ranks-per-node 4 packs them"
+        "512 nodes of 48 slots: 1,024 ranks use 24 slots of each, "
+        "as srun -N 512 -n 1024 -c 12 does; --ranks-per-node 4 packs them"
     )
     assert "--map-by ppr:4:node:PE=12" in words(LaunchOrder("openmpi", 4, 12))
     assert "as mpirun -n 512 -N 1 does" in words(

@@ -29,7 +29,7 @@ SLOTS = 2
 
 
 class HostSlot(NamedTuple):
-    """Where a rank is, as far as a format tells."""
+    """Where a rank is, as far as a format says."""
 
     host: str
     slot: int | None = None
@@ -182,7 +182,7 @@ NAMES_SLOTS = {"jsrun-erf", "torchrun", "jax", "json"}
 
 
 def can_say(name: str, placement: HostPlacement) -> bool:
-    """Tell whether the format can express a placement, from its description."""
+    """Return whether the format can express a placement, from its description."""
     per_host = placement.ranks_of_hosts()
     counts = [len(ranks) for ranks in per_host]
     used = max(i for i, count in enumerate(counts) if count) + 1
@@ -286,9 +286,17 @@ def test_coordinates_count_from_the_corner_of_the_job() -> None:
 @pytest.mark.parametrize(
     ("machine", "nodes", "message"),
     [
-        ("torus:4x4", [0, 1, 4], r"3 nodes .* no whole box; they lie in 2x2"),
-        ("tree:4:2", [0, 1], "no torus or mesh"),
-        ("torus:4x4,nodes=2", [0, 1], "no torus or mesh with one node at each place"),
+        (
+            "torus:4x4",
+            [0, 1, 4],
+            r"3 nodes .* do not form a whole box; they lie in 2x2",
+        ),
+        ("tree:4:2", [0, 1], "not a torus or mesh"),
+        (
+            "torus:4x4,nodes=2",
+            [0, 1],
+            "not a torus or mesh with one node at each place",
+        ),
         ("torus:2x2x2x2", range(16), "1 to 3 coordinates, but the machine has 4"),
     ],
 )
@@ -318,7 +326,7 @@ def test_ranks_that_share_a_gpu_are_refused_by_torchrun() -> None:
 
 def test_jsrun_needs_to_know_the_cpus() -> None:
     placement = host_placement(Machine("mesh:2"), range(2), [1, 0])
-    with pytest.raises(Error, match="does not tell those of its slots; take one"):
+    with pytest.raises(Error, match="does not give those of its slots; take one"):
         find_format("jsrun-erf").write(placement)
 
 

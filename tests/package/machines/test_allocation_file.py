@@ -151,7 +151,10 @@ def test_slots_come_node_by_node(tmp_path: Path) -> None:
         ("(0,0)\n", "a.txt:1: '0,0' is 2 numbers"),
         ("(0,0,1)\n(0,0,5)\n", "a.txt:2: '0,0,5' lies outside"),
         ("(0,0,1)\n0 0 1\n", "a.txt:2: node 1 is named twice, first on line 1"),
-        ("(0,0,1\n", "a.txt:1: '(0,0,1' is no place of a rank, such as (3,4,5)"),
+        (
+            "(0,0,1\n",
+            "a.txt:1: '(0,0,1' is not the position of a rank, such as (3,4,5)",
+        ),
         ("login\n", "a.txt:1: host login has no number"),
         ("n60\n", "a.txt:1: host n60 would be node 60"),
         ("n[1-2\n", "a.txt:1: host list"),

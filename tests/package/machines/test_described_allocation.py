@@ -80,11 +80,14 @@ def test_what_is_written_is_read(
         ('[[allocation]]\nhosts = "n1"\nslots = "0-4"', "host n1 has no slot 4; slots"),
         (
             '[[allocation]]\nhosts = "n1"\nslots = "1,0"',
-            "slots: '1,0' is no list of rising",
+            "slots: '1,0' is not a list of increasing",
         ),
-        ('[[allocation]]\nhosts = "n1"\nslots = "0-9999999"', "slots: .* is no list"),
-        ('[[allocation]]\nhosts = "n1"\nslots = ""', "slots: '' is no list of"),
-        ('[[allocation]]\nhosts = "n1"\nslots = 2', "slots must be a text, as"),
+        (
+            '[[allocation]]\nhosts = "n1"\nslots = "0-9999999"',
+            "slots: .* is not a list",
+        ),
+        ('[[allocation]]\nhosts = "n1"\nslots = ""', "slots: '' is not a list of"),
+        ('[[allocation]]\nhosts = "n1"\nslots = 2', "slots must be a string, such as"),
     ],
 )
 def test_what_is_not_there_is_named(tmp_path: Path, tables: str, message: str) -> None:

@@ -99,7 +99,7 @@ def test_the_inside_of_a_node_follows_the_network(tmp_path: Path) -> None:
         (TORUS + 'ties = "left"\n', "expected plus, split or simgrid"),
         (TORUS + 'nodes = "2"\n', "topology.nodes must be an integer"),
         (TORUS + "nodes = 0\n", "at least 1 node per router"),
-        (TORUS + "bandwidth = 3\n", "topology.bandwidth must be a text with a unit"),
+        (TORUS + "bandwidth = 3\n", "topology.bandwidth must be a string with a unit"),
         (TORUS + 'bandwidth = "3 parsec"\n', "topology.bandwidth: cannot read"),
         (
             TORUS + 'bandwidth = { z = "1 GB/s" }\n',
@@ -265,7 +265,7 @@ def test_the_suffix_says_how_a_machine_is_written(
         ),
         ("m", "torus:4x3", "m: machines are written as .toml"),
         ("m.tgt", "graph:2:0-1", "m.tgt: Scotch has no target for a graph"),
-        ("m.xml", "mesh:20x20", "m.xml: 20x20 mesh is no SimGrid cluster"),
+        ("m.xml", "mesh:20x20", "m.xml: 20x20 mesh is not a SimGrid cluster"),
         ("m.graph", "torus:4+down:1", "m.graph: failures can be written in a .toml"),
         (
             "m.graph",

@@ -111,17 +111,26 @@ def test_the_port_has_a_bandwidth_and_messages_take_time_to_start(
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (LEVELS + "bandwidth = 12\n", "node.bandwidth must be a text with a unit"),
+        (LEVELS + "bandwidth = 12\n", "node.bandwidth must be a string with a unit"),
         (LEVELS + 'bandwidth = "12 us"\n', "node.bandwidth: cannot read a bandwidth"),
         (LEVELS + 'bandwidth = "0 B/s"\n', "node.bandwidth: cannot read a bandwidth"),
         (LEVELS + 'startup = "1 GB/s"\n', "node.startup: cannot read a latency"),
         (LEVELS + 'starting = "1 us"\n', "did you mean 'node.startup'?"),
-        (LEVELS + "distance = [1, 2, 3]\n", "node.distance and node.names exclude"),
-        (LEVELS + "hop_weight = 3\n", "node.hop_weight and node.names exclude"),
+        (
+            LEVELS + "distance = [1, 2, 3]\n",
+            "node.distance and node.names are mutually exclusive",
+        ),
+        (
+            LEVELS + "hop_weight = 3\n",
+            "node.hop_weight and node.names are mutually exclusive",
+        ),
         ("levels = [2]\ncosts = { L2 = 1 }\n", "node.costs needs node.names"),
         ('levels = [2, 2]\nnames = ["L2"]\n', "node.names must have an entry for each"),
-        ('levels = [2]\nnames = ["hop"]\n', "node.names: 'hop' is no name of a level"),
-        ("levels = [2]\nnames = [3]\n", "node.names: 3 is no name of a level"),
+        (
+            'levels = [2]\nnames = ["hop"]\n',
+            "node.names: 'hop' is not the name of a level",
+        ),
+        ("levels = [2]\nnames = [3]\n", "node.names: 3 is not the name of a level"),
         ('levels = [2]\nnames = ["tile"]\n', "node.costs has no entry for 'tile'"),
         (LEVELS + "costs = { packages = 3 }\n", "no cost 'node.costs.packages'"),
         (
@@ -146,22 +155,28 @@ def test_the_port_has_a_bandwidth_and_messages_take_time_to_start(
         ),
         ('levels = [2]\ncpus = ["0"]\n', "node.cpus has 1 entries, but a node has 2"),
         ('levels = [2]\ncpus = ["0-2", "2"]\n', "node.cpus[1]: CPU 2 is also that of"),
-        ('levels = [2]\ncpus = ["0", ""]\n', "node.cpus[1]: '' is no list of rising"),
+        (
+            'levels = [2]\ncpus = ["0", ""]\n',
+            "node.cpus[1]: '' is not a list of increasing",
+        ),
         (
             'levels = [1]\ncpus = ["4-2"]\n',
-            "node.cpus[0]: '4-2' is no list of rising",
+            "node.cpus[0]: '4-2' is not a list of increasing",
         ),
         (
             'levels = [1]\ncpus = ["16384"]\n',
-            "'16384' is no list of rising numbers below",
+            "'16384' is not a list of increasing numbers below",
         ),
-        ("levels = [1]\ncpus = [0]\n", "node.cpus[0] must be a text"),
+        ("levels = [1]\ncpus = [0]\n", "node.cpus[0] must be a string"),
         ("levels = [4]\ndevices = [1]\n", "node.devices[0] must be a table"),
         (
             f"levels = [2]\ndevices = [{GPU}]\n",
-            "node.devices[0].slots: '0-3' is no list of rising",
+            "node.devices[0].slots: '0-3' is not a list of increasing",
         ),
-        (f"levels = [4]\ndevices = [{GPU}, {GPU}]\n", "[1]: a second device 'cuda0'"),
+        (
+            f"levels = [4]\ndevices = [{GPU}, {GPU}]\n",
+            "[1]: a duplicate device 'cuda0'",
+        ),
         (
             f"levels = [4]\ndevices = [{GPU.replace('gpu', 'gup')}]\n",
             "no kind of device 'gup' (did you mean 'gpu'?)",

@@ -32,9 +32,9 @@ from topoloom.machines.topology_forms import section_forms
         ),
         (
             "hyperx:8x4,nodes=2",
-            ["8 x 4 routers, all joined along each axis", "└─ 2 nodes"],
+            ["8 x 4 routers, fully connected along each axis", "└─ 2 nodes"],
         ),
-        ("hypercube:6", ["64 nodes, each joined to 6"]),
+        ("hypercube:6", ["64 nodes, each connected to 6"]),
         (
             "ring:12,rings=2,transfers=3",
             ["12 stations, 2 rings in each direction with 3 transfers at once"],
@@ -60,16 +60,16 @@ from topoloom.machines.topology_forms import section_forms
         (
             "dragonfly:9x4,nodes=2,global=2",
             [
-                "9 groups, each joined to all others, 2 global links per router",
-                "└─ 4 routers, all joined",
+                "9 groups, each connected to all others, 2 global links per router",
+                "└─ 4 routers, fully connected",
                 "   └─ 2 nodes",
             ],
         ),
         (
             "dragonfly:5x2x3",
             [
-                "5 groups, each joined to all others",
-                "└─ 2 x 3 nodes, joined along rows and columns",
+                "5 groups, each connected to all others",
+                "└─ 2 x 3 nodes, connected along rows and columns",
             ],
         ),
         (

@@ -212,7 +212,7 @@ class Grid:
 
     @property
     def links(self) -> int:
-        """Each way between neighbors; rings of two have two cables; each way a card."""
+        """Both directions of each cable (two on rings of two), and of the cards."""
         between = sum(
             2 * self.routers // k * (0 if k == 1 else k if ring else k - 1)
             for k, ring in self.axes
@@ -221,7 +221,7 @@ class Grid:
 
     @property
     def diameter(self) -> int:
-        """Half way round every ring, or from end to end, between two cards."""
+        """Half of every ring, or a line from end to end, between two cards."""
         between = sum(k // 2 if ring else k - 1 for k, ring in self.axes)
         return between + 2 * self.cards
 

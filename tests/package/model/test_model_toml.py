@@ -89,7 +89,7 @@ def test_loggp_is_read_with_the_costs_that_it_leaves_open(tmp_path: Path) -> Non
         (f'{HEAD}regimes = [{{ alpha = "1 us" }}]', "regimes[0].beta is missing"),
         (
             f"{HEAD}regimes = [{{ alpha = 1, beta = 2 }}]",
-            "regimes[0].alpha must be a text with a unit",
+            "regimes[0].alpha must be a string with a unit",
         ),
         (
             f'{HEAD}regimes = [{{ alpha = "1 m", beta = "2 ns" }}]',

@@ -127,7 +127,7 @@ def test_the_document_has_the_agreed_keys() -> None:
         (["format"], "topoloom-graph", "holds 'topoloom-graph'"),
         (["version"], 2, "version 2, but this Topoloom reads version 1"),
         (["machine"], "tours:4x4", "torus"),
-        (["machine"], 3, '"machine" must be a text'),
+        (["machine"], 3, '"machine" must be a string'),
         (["allocation"], [], '"allocation" must be an object'),
         (["allocation", "nodes"], [5, 5], "5"),
         (["allocation", "nodes"], [5, 16], "nodes[1] is 16, expected 0 to 15"),
@@ -144,7 +144,7 @@ def test_the_document_has_the_agreed_keys() -> None:
         (["values"], {"hop_bytes": "many"}, "values.hop_bytes must be a number"),
         (["seed"], "one", '"seed" must be an integer'),
         (["seed"], True, '"seed" must be an integer'),
-        (["mapper"], None, '"mapper" must be a text'),
+        (["mapper"], None, '"mapper" must be a string'),
     ],
 )
 def test_wrong_entries_are_named(

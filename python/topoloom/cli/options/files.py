@@ -73,14 +73,14 @@ WritePattern = Annotated[
     ),
 ]
 PlacementFile = Annotated[
-    Path, typer.Argument(metavar="PLACEMENT", help="A file of 'topoloom map'.")
+    Path, typer.Argument(metavar="PLACEMENT", help="A file written by 'topoloom map'.")
 ]
 MaybePlacementFile = Annotated[
     str | None,
     typer.Argument(
         metavar="PLACEMENT",
-        help="A file of 'topoloom map'. Without one: block order, what the launcher "
-        "does, on --machine.",
+        help="A file written by 'topoloom map'. Without one: block order, what the "
+        "launcher does, on --machine.",
     ),
 ]
 PlacementOption = Annotated[

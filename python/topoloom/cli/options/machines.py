@@ -59,15 +59,15 @@ LauncherName = Annotated[
 
 
 class LimitOptions(NamedTuple):
-    """How many ranks a node may hold."""
+    """The number of ranks that a node may hold."""
 
     ranks_per_node: Annotated[
         int | None,
         typer.Option(
             "--ranks-per-node",
             metavar="N",
-            help="The most ranks on a node; the job then uses as few nodes as it "
-            "needs.",
+            help="Maximum number of ranks on a node; the job then uses as few nodes "
+            "as it needs.",
         ),
     ] = None
     cores_per_rank: Annotated[
@@ -85,7 +85,7 @@ class LimitOptions(NamedTuple):
             "--memory-per-rank",
             metavar="SIZE",
             help="A node holds as many ranks as its memory does, such as 8GB; for "
-            "machines whose description says how much that is.",
+            "machines whose description gives its size.",
         ),
     ] = None
 

@@ -10,8 +10,8 @@ import typer
 _GRID: Any = typer.Option(
     "--grid",
     metavar="AxBxC",
-    help="The process grid; ranks are numbered row by row, the last axis fastest, as "
-    "MPI_Cart does.",
+    help="The process grid; ranks are numbered row by row, the last axis fastest, "
+    "as in MPI_Cart.",
 )
 _RANKS: Any = typer.Option("--ranks", "-n", metavar="N", help="Number of ranks.")
 

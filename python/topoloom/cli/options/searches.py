@@ -83,7 +83,7 @@ class SearchOptions(NamedTuple):
 
 
 class ObjectiveOptions(NamedTuple):
-    """What to minimize, and beside what traffic."""
+    """What to minimize, and which other traffic there is."""
 
     objective: ObjectiveName = "auto"
     background: Annotated[
@@ -126,7 +126,7 @@ class SharingOptions(NamedTuple):
 
         if self.imbalance is not None and self.capacities is not None:
             raise Error(
-                "--imbalance and --capacities exclude each other; give one of them"
+                "--imbalance and --capacities are mutually exclusive; give one of them"
             )
         if self.capacities is None:
             return Sharing(imbalance=self.imbalance)

@@ -67,7 +67,7 @@ def command(
     scattered as a scheduler scatters them, to study mappers without a busy machine.
 
     \b
-    components        pieces of the network that the nodes hang on
+    components        pieces of the network that the nodes are attached to
     average distance  between two of its nodes, beside the best choice found of as
                       many nodes on the empty machine
     surface           directed links from the job's routers to others

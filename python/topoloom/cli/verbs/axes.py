@@ -44,9 +44,9 @@ def command(
         typer.Option(
             "--to",
             metavar="FORMAT",
-            help="Print just the order: as 'jax' device numbers in the shape of the "
-            "mesh, as 'ranks' the device of every rank, or the best one that has a "
-            "name for 'megatron'.",
+            help="Print just the order: device numbers in the shape of the mesh for "
+            "'jax', the device of every rank for 'ranks', or the best order that has "
+            "a name there for 'megatron'.",
             autocompletion=complete.axis_orders,
         ),
     ] = None,
@@ -144,7 +144,7 @@ def _check_format(to: str | None, as_json: bool) -> None:
     if to is not None and to not in complete.AXIS_ORDERS:
         raise Error(unknown_name("order format", to, complete.AXIS_ORDERS))
     if to is not None and as_json:
-        raise Error("--to and --json exclude each other; --json holds all orders")
+        raise Error("--to and --json are mutually exclusive; --json holds all orders")
 
 
 def _written(orders: Any, order: Any, to: str) -> str:

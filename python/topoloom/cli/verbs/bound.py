@@ -28,7 +28,8 @@ def command(
         str | None,
         typer.Argument(
             metavar="[PLACEMENT]",
-            help="A file of 'topoloom map', to report how far from optimal it can be.",
+            help="A file written by 'topoloom map', to report how far from optimal it "
+            "can be.",
         ),
     ] = None,
     *,
@@ -51,8 +52,8 @@ def command(
     """Prove lower bounds on the objective for any placement of these ranks.
 
     No placement has fewer hop-bytes, or less congestion, than is printed. With a
-    PLACEMENT the gap is its value divided by that: 1 says that it is the best there
-    is. --time and --work, or Ctrl-C, end the search for better proofs.
+    PLACEMENT the gap is its value divided by that: 1 means that it is optimal.
+    --time and --work, or Ctrl-C, end the search for better proofs.
 
     \b
     hop-bytes   by the least that every rank's messages cost (sparse, gilmore-lawler),

@@ -59,7 +59,7 @@ def command(
         typer.Option(
             "--degree",
             metavar="D",
-            help="Of many-to-many: each rank sends to the next D ones.",
+            help="For many-to-many: each rank sends to the next D ones.",
         ),
     ] = None,
     model: Annotated[
@@ -82,7 +82,7 @@ def command(
         typer.Option(
             "--schedule",
             metavar="NAME[+NAME]",
-            help="Only these, with options as in 'chain(segment=4096)'. Default: all.",
+            help="Only these; options as in 'chain(segment=4096)'. Default: all.",
             autocompletion=complete.schedules,
         ),
     ] = None,

@@ -71,14 +71,14 @@ def command(
     Gains are those of the objective against 'block', rank i on slot i: what the
     launcher does without instructions. The best is marked. --time and --work hold for
     each mapper. The gap is hop-bytes, or congestion where that is the objective,
-    divided by what is quickly proven of all placements: 1 is optimal. 'topoloom bound'
+    divided by a lower bound that is quick to prove: 1 is optimal. 'topoloom bound'
     proves more. Where ranks share slots, with --imbalance or --capacities, the load of
-    the fullest slot stands in its place, and block puts as many ranks on every slot,
-    whatever their load.
+    the fullest slot stands in its place, and block puts equally many ranks on every
+    slot, regardless of their load.
 
     \b
     predicted time  what the messages take; where bandwidths are known
-    dilation        links a message crosses, on average and at most
+    dilation        links that a message crosses, on average and at most
     congestion      largest load divided by bandwidth (in bytes if none is known)
     ▲               more bytes between nodes than under block
 

@@ -124,7 +124,7 @@ def _say(text: str) -> None:
 
 
 def _step(*words: str) -> None:
-    """Show a command and run it; the demo ends where one fails."""
+    """Show a command and run it; the demo ends when one fails."""
     from topoloom.cli.app import run
 
     print(f"$ topoloom {shlex.join(words)}", flush=True)

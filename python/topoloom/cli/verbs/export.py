@@ -63,8 +63,8 @@ def command(
     --hosts; without these, node 7 is called n7. Some formats name cores, CPUs or GPUs
     (openmpi-rankfile, jsrun-erf, bluegene-map, torchrun); the others name hosts, whose
     cores the launcher fills in turn, unless --bind adds CPUs (mpich-hostfile,
-    intel-machinefile, slurm-hostfile, flux-taskmap). A format that cannot say the
-    placement refuses it.
+    intel-machinefile, slurm-hostfile, flux-taskmap). A format that cannot express
+    the placement refuses it.
 
     \b
     Examples:

@@ -21,14 +21,19 @@ def command(
     amount: Bytes = "1MiB",
     channels: Channels = 1,
     latency: Annotated[
-        str, typer.Option("--latency", metavar="TIME", help="Of a message.")
+        str, typer.Option("--latency", metavar="TIME", help="Latency of a message.")
     ] = "1us",
     bandwidth: Annotated[
         str,
-        typer.Option("--bandwidth", metavar="RATE", help="Of a channel between nodes."),
+        typer.Option(
+            "--bandwidth", metavar="RATE", help="Bandwidth of a channel between nodes."
+        ),
     ] = "10GB/s",
     inner_bandwidth: Annotated[
-        str, typer.Option("--inner-bandwidth", metavar="RATE", help="Inside a node.")
+        str,
+        typer.Option(
+            "--inner-bandwidth", metavar="RATE", help="Bandwidth inside a node."
+        ),
     ] = "50GB/s",
     as_json: AsJson = False,
 ) -> None:
@@ -73,7 +78,7 @@ def command(
     if prod(extents) != len(slots):
         near = "x".join(map(str, nearest_extents(extents, len(slots))))
         raise Error(
-            f"a grid of {grid} has not the {len(slots)} cells of the ranks that "
+            f"a grid of {grid} does not have the {len(slots)} cells of the ranks that "
             f"{placement} places; the nearest that has is {near}"
         )
     machine = placed.allocation.machine

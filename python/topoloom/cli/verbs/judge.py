@@ -58,13 +58,13 @@ def command(
                       memory; where bandwidths are known
     hop-bytes         sum over messages of bytes times distance
     hops per byte     the same divided by all bytes
-    dilation          links a message crosses, on average and at most
+    dilation          links that a message crosses, on average and at most
     link traffic      bytes per link, averaged over links that carry any
     congestion        largest load divided by bandwidth (in bytes if none is known)
     bytes between nodes, and the most of them in or out of one node
     slot load         largest load of a slot, where ranks share slots
     share on minimal routes, where routing adapts: the rest takes detours
-    gap               value / what is quickly proven of all placements; 1 is optimal
+    gap               value / a lower bound that is quick to prove; 1 is optimal
 
     \b
     Examples:

@@ -45,8 +45,8 @@ def command(
       tree:4:8:2,distance=1:10:100        bottom-up: 4 in a group, 8 groups, 2
       graph:4+1:0-4,1-4,2-4,3-4           four nodes on one switch
       torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
-    and more kinds, as 'topoloom list topologies' shows; or a TOML file that says the
-    same with names and units; -o writes one.
+    and more kinds, see 'topoloom list topologies'; or a TOML file that says the same
+    with names and units; -o writes one.
     The word 'detect' is the node that you are on, or the machine of your batch job.
     Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, Cray systems, Tofu,
     Amazon, Google and Oracle are known by their content, METIS graphs by the suffix

@@ -66,9 +66,9 @@ def command(
     """Place the ranks on the allocated slots.
 
     The gain is against block order, rank i on slot i, which is what a launcher does
-    without instructions. Of an allocation with more slots than ranks, those are used
-    that the launcher uses. Ctrl-C, --time and --work end a search early; the best
-    placement so far is written all the same.
+    without instructions. If an allocation has more slots than ranks, those that
+    the launcher would use are taken. Ctrl-C, --time and --work end a search early; the
+    best placement so far is still written.
 
     By default the objective is the predicted time where the machine's bandwidths are
     known and messages are long, else hop-bytes; a line says which, and why. What 'auto'

@@ -23,12 +23,12 @@ def command(
         ),
     ],
     output: Annotated[
-        Path | None, output_option("Of fit: write the model, as .toml.")
+        Path | None, output_option("For fit: write the model, as .toml.")
     ] = None,
     round_trip: Annotated[
         bool,
         typer.Option(
-            "--round-trip", help="Of fit, channels: times are there and back."
+            "--round-trip", help="For fit and channels: times are there and back."
         ),
     ] = False,
     split: Annotated[
@@ -36,7 +36,7 @@ def command(
         typer.Option(
             "--split",
             metavar="SIZE",
-            help="Of fit: one line, alpha from sizes up to this one, beta from others.",
+            help="For fit: one line, alpha from sizes up to this, beta from others.",
         ),
     ] = None,
     amounts: Annotated[
@@ -44,7 +44,7 @@ def command(
         typer.Option(
             "--sizes",
             metavar="SIZE,...",
-            help="Of predict: sizes of messages, such as 76,1KiB,64KiB. Of channels: "
+            help="For predict: sizes of messages, such as 76,1KiB,64KiB. For channels: "
             "the one size.",
         ),
     ] = None,
@@ -53,7 +53,7 @@ def command(
         typer.Option(
             "--processes-per-node",
             metavar="K",
-            help="Of predict: this many processes of a node send at once.",
+            help="For predict: this many processes of a node send at once.",
         ),
     ] = None,
     figure: Figure = None,
@@ -67,7 +67,7 @@ def command(
     predict   times of messages: from one to the next of a process that sends several,
               and until the first has arrived
     fit       fit a model to measured times: a CSV file with the header size,time
-    channels  how many messages a node carries at once as fast as one: a CSV file
+    channels  how many messages of a node travel at once as fast as one: a CSV file
               with the header pairs,time, round trips of as many pairs at once
 
     \b
@@ -112,7 +112,7 @@ def _asked(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
     if verb not in OPTIONS:
         raise Error(unknown_name("verb of 'topoloom model'", verb, OPTIONS))
     if len(rest) != (verb != "list"):
-        wanted = {"list": "no more words", "show": "a model", "predict": "a model"}
+        wanted = {"list": "no argument", "show": "a model", "predict": "a model"}
         raise Error(f"'topoloom model {verb}' takes {wanted.get(verb, 'a CSV file')}")
     for option, value in options.items():
         if value is not None and option not in OPTIONS[verb]:

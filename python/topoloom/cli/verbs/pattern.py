@@ -89,14 +89,14 @@ def command(
     kind: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="NAME", help="Format to import; default: as it looks."
+            "--format", metavar="NAME", help="Format to import; default: detected."
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a communication graph: who sends how many bytes to whom.
 
-    Ranks of a grid are numbered row by row, the last axis fastest, as MPI_Cart does.
+    Ranks of a grid are numbered row by row, the last axis fastest, as in MPI_Cart.
     'import' reads Matrix Market, METIS, .npz, dense text matrices and Open MPI
     monitoring output (a file, a directory, or 'prof/phase_1_*.prof'). A summary is
     always printed.
@@ -124,12 +124,12 @@ def command(
         if file is None:
             raise Error("nothing to import; write: topoloom pattern import FILE")
         if with_phases:
-            raise Error("--phases is for made patterns; imported ones keep theirs")
+            raise Error("--phases is for generated patterns; imported ones keep theirs")
         graph = load_graph(file, kind)
         phases = load_phases(file)
         names = load_phase_names(file)
     elif file is not None:
-        raise Error(f"'{file}' is one name too many; FILE goes with 'import' only")
+        raise Error(f"'{file}' is unexpected; FILE goes with 'import' only")
     else:
         request = _request(
             name,

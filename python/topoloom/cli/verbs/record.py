@@ -34,10 +34,10 @@ def command(
 ) -> None:
     """Run an MPI program and write who sends how many bytes to whom.
 
-    Any dynamically linked program, as it is. Counted are point-to-point messages of
-    every kind, one-sided access, neighborhood and other collectives. MPI_Pcontrol(N)
-    in the program starts phase N. Ctrl-C ends the job and keeps what was counted.
-    The exit status is the program's.
+    Works with any dynamically linked program, unmodified. Counts point-to-point
+    messages of every kind, one-sided access, neighborhood and other collectives.
+    MPI_Pcontrol(N) in the program starts phase N. Ctrl-C ends the job and keeps what
+    was counted. The exit status is the program's.
 
     \b
     Examples:

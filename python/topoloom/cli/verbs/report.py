@@ -21,7 +21,7 @@ def command(
     placements: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PLACEMENT", help="Files of 'topoloom map', all of one job."
+            metavar="PLACEMENT", help="Files written by 'topoloom map', all of one job."
         ),
     ],
     output: Annotated[Path, output_option("Write the page, such as report.html.")],
@@ -120,7 +120,7 @@ def _check_same_job(paths: list[Path], files: list[PlacementFile]) -> None:
             continue
         raise Error(
             f"{path} is a placement {what}; a page compares placements of one job, so "
-            f"report it and {paths[0]} apart"
+            f"report it and {paths[0]} separately"
         )
 
 

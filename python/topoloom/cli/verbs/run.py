@@ -95,8 +95,8 @@ def command(
     As the program starts, each rank reports where it is, and one line says whether all
     are where the placement puts them, or names those that are not.
 
-    Of an allocation with more slots than ranks, those are used that the command's
-    launcher uses by default: srun deals ranks to the nodes in turn, others fill them.
+    If an allocation has more slots than ranks, those that the command's launcher uses
+    by default are taken: srun deals ranks to the nodes in turn, others fill them.
 
     The hosts of the nodes are those of --hosts, else of the allocation (a host list
     keeps its names) or the machine, else those that the command names.

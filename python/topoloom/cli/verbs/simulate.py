@@ -26,8 +26,8 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="PLACEMENT",
-            help="Files of 'topoloom map', on the same machine. Without one: block "
-            "order, what the launcher does, on --machine.",
+            help="Files written by 'topoloom map', on the same machine. Without one: "
+            "block order, what the launcher does, on --machine.",
         ),
     ] = None,
     *,
@@ -50,11 +50,11 @@ def command(
 ) -> None:
     """Simulate how long messages take, beside the time that we predict.
 
-    Every rank sends one message to each that it has some for, at once, and waits until
-    all is sent and received; so round by round until no messages are left, then comes
-    the next phase. The simulator gets the machine as it is described: its links, cards
-    and memories, what messages cost, and our routes, one for each pair of ranks. The
-    first line is 'block', what the launcher does by default.
+    In each round every rank sends one message to each rank that it has any for, and
+    waits until all are sent and received. Rounds repeat until no messages are left;
+    then the next phase begins. The simulator gets the machine as it is described: its
+    links, cards and memories, what messages cost, and our routes, one for each pair of
+    ranks. The first line is 'block', what the launcher does by default.
 
     \b
     congestion      load of the busiest link divided by its bandwidth

@@ -24,7 +24,7 @@ def command(
     the launcher's own order. As the program starts, each rank reports its host and the
     CPUs that it may run on; ranks that are elsewhere are named, one per line.
 
-    The exit status is the program's, or 1 if it ended well but its ranks are not where
+    The exit status is the program's, or 1 if it succeeded but its ranks are not where
     they should be, or nothing could be found out. Ranks that may run on more CPUs than
     those of their slot are reported; they count as elsewhere only with --bind.
 

@@ -2,7 +2,7 @@
 """Where a cloud's instances sit: JSON of Amazon EC2, Google Compute Engine and Oracle.
 
 Each instance lists the network nodes (blocks, racks) above it, so that the machine is
-a tree of switches. None of the three tells bandwidths; types of instances have theirs.
+a tree of switches. None of the three gives bandwidths; types of instances have theirs.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from topoloom.importers.switch_tree import Switch, describe_switches
 _MAX_LEVELS = 16
 #: Types of instances that a remark names.
 _MAX_NAMED = 6
-#: where Amazon, Google and Oracle tell the type of an instance
+#: where Amazon, Google and Oracle give the type of an instance
 _TYPES = ("InstanceType", "machineType", "shape")
 _Record = dict[str, Any]
 
 
 def recognizes_aws_topology(text: str) -> bool:
-    """Tell whether a text is what ``aws ec2 describe-instance-topology`` prints."""
+    """Return whether a text is what ``aws ec2 describe-instance-topology`` prints."""
     if re.match(r'\s*\{\s*"Instances"\s*:\s*\[\s*\]', text):
         return True  # none, which reading says
     return '"NetworkNodes"' in text and '"InstanceId"' in text
 
 
 def recognizes_google_instances(text: str) -> bool:
-    """Tell whether a text lists instances of Google Compute Engine with their hosts."""
+    """Return whether a text lists Google Compute Engine instances and their hosts."""
     return (
         re.search(r'"physicalHost(Topology)?"\s*:|"compute#instance', text) is not None
     )
 
 
 def recognizes_oracle_hosts(text: str) -> bool:
-    """Tell whether a text lists compute hosts of Oracle Cloud Infrastructure."""
+    """Return whether a text lists compute hosts of Oracle Cloud Infrastructure."""
     return re.search(r'"(compute-?)?hpc-?island-?id"\s*:', text, re.I) is not None
 
 
@@ -64,7 +64,7 @@ def read_aws_topology(text: str) -> Described:
         for node in nodes:
             if not isinstance(node, str) or not node:
                 document.complain(
-                    json.dumps(name), f"a network node of '{name[:60]}' is no name"
+                    json.dumps(name), f"a network node of '{name[:60]}' is not a name"
                 )
         for above, node in zip(["", *nodes], nodes, strict=False):
             if parent.setdefault(node, above) != above:
@@ -81,7 +81,7 @@ def read_aws_topology(text: str) -> Described:
 def read_google_instances(text: str) -> Described:
     """Read ``gcloud compute instances list --format=json``: cluster, block, subblock.
 
-    Instances that share a physical host hang below a switch of their own.
+    Instances that share a physical host are below a switch of their own.
     """
     document = _Document(text)
 
@@ -161,7 +161,8 @@ class _Document:
         if not isinstance(value, str) or not value:
             known = next((v for v in record.values() if isinstance(v, str)), "")
             self.complain(
-                json.dumps(known), f"an entry lacks its '{keys[0]}' (a text, not empty)"
+                json.dumps(known),
+                f"an entry lacks its '{keys[0]}' (a string that is not empty)",
             )
         return value
 
@@ -191,7 +192,7 @@ class _Document:
                     json.dumps(name), f"'{name[:60]}' is too many levels deep"
                 )
             if name in placed:
-                self.complain(json.dumps(name), f"'{name[:60]}' is there twice")
+                self.complain(json.dumps(name), f"'{name[:60]}' appears twice")
             placed[name] = path
             kinds.add(_instance_type(record))
         if not placed:
@@ -203,13 +204,13 @@ class _Document:
 
 
 def _instance_type(record: _Record) -> str:
-    """Find the type, at Google behind its zone's address; empty if it is not told."""
+    """Find the type, at Google after its zone's address; empty if it is not given."""
     told = next((record[key] for key in _TYPES if key in record), "")
     return told.rpartition("/")[2] if isinstance(told, str) else ""
 
 
 def _network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
-    """Choose the slowest of the types that are known; tell for which others it is."""
+    """Choose the slowest of the known types; also say for which others it stands."""
     known = sorted(
         (kind for kind in kinds if kind in NETWORKS and kind),
         key=lambda kind: (NETWORKS[kind].bandwidth, kind),
@@ -229,7 +230,7 @@ def _network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _listed(kinds: list[str]) -> str:
-    """Name the first few types, without what is no letter of a name."""
+    """Name the first few types, without characters that names do not have."""
     names = [
         re.sub(r"[^\w.\-]", "?", kind)[:40] or "those without a type" for kind in kinds
     ]
@@ -238,7 +239,7 @@ def _listed(kinds: list[str]) -> str:
 
 
 def _describe(placed: dict[str, tuple[str, ...]]) -> Described:
-    """Hang instances below the switches of their paths, the top one first.
+    """Attach instances to the switches of their paths, the top one first.
 
     Switches of the same name are the same only below the same switch. Those at the top
     that all instances share say nothing and are left out, but for the lowest of them;

@@ -28,7 +28,7 @@ _MOST = 512
 _CPU_TO_CPU = 20e9
 #: bytes/s of one NVLink in one direction, from this compute capability on
 _NVLINK_RATE = ((100, 50e9), (70, 25e9), (0, 20e9))
-#: ends of NVLinks that are no GPU
+#: ends of NVLinks other than GPUs
 _NVSWITCHES, _ITS_CPU = None, -1
 _PCI_BRIDGE = "0x068001"  # NVLink to the CPU, on POWER
 _SPEED = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*GT/s.*")
@@ -68,7 +68,7 @@ class _System:
 
 
 def recognizes_nccl_topology(text: str) -> bool:
-    """Tell whether a text starts as a topology that NCCL has dumped."""
+    """Return whether a text starts as a topology that NCCL has dumped."""
     return re.search(r"<system\s[^<>]{0,500}?version\s*=", text) is not None
 
 
@@ -101,7 +101,7 @@ def read_nccl_topology(text: str) -> Described:
     system.gpus.sort(key=lambda gpu: gpu.device)
     for one, other in zip(system.gpus, system.gpus[1:], strict=False):
         if one.device == other.device:
-            other.element.complain(f"the GPU with dev {one.device} is there twice")
+            other.element.complain(f"the GPU with dev {one.device} appears twice")
     if len(system.gpus) == 1:
         return Described("torus:1")
     levels = _levels(_distances(system))
@@ -130,7 +130,8 @@ def _pci_rate(system: _System, pci: Element) -> float:
     match = _SPEED.fullmatch(told)
     if match is None and not _NO_SPEED.fullmatch(told):
         pci.complain(
-            f'link_speed="{told[:40]}" is no speed of a link, such as 16.0 GT/s PCIe'
+            f'link_speed="{told[:40]}" is not the speed of a link, '
+            "such as 16.0 GT/s PCIe"
         )
     speed = float(match[1]) if match else 0.0
     width = pci.number("link_width", 0)

@@ -53,7 +53,7 @@ class _Node:
 
 
 def recognizes_slingshot(text: str) -> bool:
-    """Tell whether every line places a host, and a group of bare numbers has two."""
+    """Return whether every line places a host, and a group of bare numbers has two."""
     # The last line of an excerpt may be cut off.
     lines = [line for line in map(_bare, text.splitlines()) if line]
     matches = [_match(line) for line in lines[: max(1, len(lines) - 1)]]
@@ -87,7 +87,7 @@ def read_slingshot(text: str) -> Described:
         match = _match(line)
         if match is None:
             raise Error(
-                f"line {number}: expected a host and where it is, as 'n1 "
+                f"line {number}: expected a host and its location, such as 'n1 "
                 f"02:00:00:00:08:b3' or 'n1 x1000c0s0b0n0', not '{line[:40]}'"
             )
         _add(nodes, number, match)
@@ -105,8 +105,8 @@ def read_slingshot(text: str) -> Described:
     for host, node in nodes.items():
         if bool(node.below) != bool(first.below):
             raise Error(
-                f"line {node.line}: only one of this and line {first.line} tells the "
-                f"switch or chassis of its host; tell that of {host} as that of others"
+                f"line {node.line}: only one of this and line {first.line} gives the "
+                f"switch or chassis of its host; give that of {host} like the others"
             )
     described = describe_hung(_hung(host, node) for host, node in nodes.items())
     return replace(described, network="slingshot")

@@ -39,7 +39,7 @@ class _Record(NamedTuple):
 
 
 def recognizes_xtdb2proc(text: str) -> bool:
-    """Tell whether a line is a record with ``x_coord=`` and ``processor_id=``."""
+    """Return whether a line is a record with ``x_coord=`` and ``processor_id=``."""
     return _IS_RECORD.search(text) is not None
 
 
@@ -110,7 +110,7 @@ def _fields(number: int, line: str) -> dict[str, str]:
         match = _FIELD.match(line, at)
         if match is None or line[match.end() : match.end() + 1] not in ("", ","):
             raise Error(
-                f"line {number}: expected fields, as 'cpu=0,slot=2,...', not "
+                f"line {number}: expected fields, such as 'cpu=0,slot=2,...', not "
                 f"'{line[at : at + 40].strip()}'"
             )
         if match[1] in fields:

@@ -22,7 +22,7 @@ _NAME = re.compile(
 
 
 def recognizes_xtprocadmin(text: str) -> bool:
-    """Tell whether a line is the head ``NID (HEX) NODENAME``."""
+    """Return whether a line is the head ``NID (HEX) NODENAME``."""
     return _HEAD.search(text) is not None
 
 
@@ -40,7 +40,7 @@ def read_xtprocadmin(text: str) -> Described:
     ------
     topoloom.Error
         With the line of what is malformed or listed twice; for XT and XE systems,
-        whose nodes' names do not tell their places in the torus (`xtdb2proc` does).
+        whose nodes' names do not give their places in the torus (`xtdb2proc` does).
     """
     found: dict[CrayPlace, tuple[int, str]] = {}
     lines_of: dict[str, int] = {}
@@ -50,8 +50,8 @@ def read_xtprocadmin(text: str) -> Described:
             continue
         if len(words) < 3 or not re.fullmatch(r"[0-9]{1,9}", words[0]):
             raise Error(
-                f"line {number}: expected a node, as '12 0xc c0-0c0s3n0 compute up', "
-                f"not '{raw.strip()[:40]}'"
+                f"line {number}: expected a node, such as '12 0xc c0-0c0s3n0 compute "
+                f"up', not '{raw.strip()[:40]}'"
             )
         _check_hex(number, words)
         if words[3:4] == ["service"]:
@@ -74,7 +74,7 @@ def read_xtprocadmin(text: str) -> Described:
 
 def _check_hex(number: int, words: list[str]) -> None:
     if re.fullmatch(r"0x[0-9a-fA-F]{1,8}", words[1]) is None:
-        raise Error(f"line {number}: '{words[1][:40]}' is no number such as 0x1c7d")
+        raise Error(f"line {number}: '{words[1][:40]}' is not a number such as 0x1c7d")
     if int(words[1], 16) != int(words[0]):
         raise Error(
             f"line {number}: NID {words[0]} is not {words[1]}, which is "
@@ -98,5 +98,6 @@ def _refuse_torus(found: dict[CrayPlace, tuple[int, str]]) -> None:
         line = min(line for line, _ in found.values())
         raise Error(
             f"line {line}: no blade is in a slot above {last}, as in Cray XT and XE "
-            "systems; their network is a torus, which xtdb2proc tells: read its file"
+            "systems; their network is a torus, which xtdb2proc describes; read its "
+            "file"
         )

@@ -46,7 +46,7 @@ class Port(NamedTuple):
     peer: str
     peer_port: int
     gbit: float
-    lid: int  # of the port itself; only adapters' lines tell
+    lid: int  # of the port itself; only adapters' lines have it
 
 
 @dataclass

@@ -24,7 +24,7 @@ _HOST_AND_ADAPTER = re.compile(r"(\S+)\s+((?:HCA-|[a-z][a-z0-9]*_?)[0-9]+)")
 
 
 def recognizes_ibnetdiscover(text: str) -> bool:
-    """Tell whether a line begins a switch, adapter or router."""
+    """Return whether a line begins a switch, adapter or router."""
     return _IS_FABRIC.search(text) is not None
 
 
@@ -90,8 +90,8 @@ def _hosts(fabric: dict[str, Device]) -> dict[str, list[Device]]:
         other = seen.setdefault(description, device)
         if other is not device:
             raise Error(
-                f"line {device.line}: the adapter calls itself '{description}', as "
-                f"that on line {other.line} does; name both in a --node-name-map"
+                f"line {device.line}: the adapter calls itself '{description}', "
+                f"as does that on line {other.line}; name both in a --node-name-map"
             )
         by_host.setdefault(match[1] if match else description, []).append(device)
     if not by_host:

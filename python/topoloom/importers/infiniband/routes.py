@@ -24,7 +24,7 @@ class Table:
 
 
 def starts_tables(line: str) -> bool:
-    """Tell whether a line begins a switch's forwarding table."""
+    """Return whether a line begins a switch's forwarding table."""
     return line.startswith("Unicast lids ")
 
 
@@ -42,7 +42,7 @@ def read_tables(lines: list[str], before: int) -> dict[str, Table]:
             first = tables.setdefault(name, table)
             if first is not table:
                 raise Error(
-                    f"line {number}: the forwarding table of {name} is there twice, "
+                    f"line {number}: the forwarding table of {name} appears twice, "
                     f"first on line {first.line}; keep one"
                 )
             continue

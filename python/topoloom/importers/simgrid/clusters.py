@@ -2,7 +2,7 @@
 """SimGrid platform files (XML, versions 4 and 4.1): clusters, both ways.
 
 SimGrid numbers a torus with the first axis fastest and routes along it first; we
-number with the last axis fastest, so axes and order are turned round.
+number with the last axis fastest, so axes and order are reversed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SILENT = ("prop", "config")  # says nothing about the network
 
 
 def recognizes_simgrid_platform(text: str) -> bool:
-    """Tell whether a text starts as a SimGrid platform does."""
+    """Return whether a text starts as a SimGrid platform does."""
     return re.search(r"<platform\s[^<>]{0,500}?version\s*=", text) is not None
 
 
@@ -55,7 +55,7 @@ def read_simgrid_platform(text: str) -> Described:
             break
         if len(parts) > 1:
             parts[1].complain(
-                f"a <{parts[1].tag}> stands beside another part of the platform; "
+                f"a <{parts[1].tag}> appears beside another part of the platform; "
                 "one cluster or one zone of hosts can be read"
             )
         inner = zones[0]
@@ -92,10 +92,10 @@ def _hosts(cluster: Element) -> tuple[str, ...]:
     for part in radical.split(","):
         match = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", part)
         if match is None:
-            cluster.complain(f"radical: '{part[:40]}' is no range such as 0-15")
+            cluster.complain(f"radical: '{part[:40]}' is not a range such as 0-15")
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
-            cluster.complain(f"radical: range {first}-{last} runs down")
+            cluster.complain(f"radical: range {first}-{last} is descending")
         if len(numbers) + last - first >= _MAX_HOSTS:
             cluster.complain(f"radical names more than {_MAX_HOSTS} hosts")
         numbers.extend(range(first, last + 1))
@@ -174,7 +174,9 @@ _TOPOLOGIES = {"FLAT": _flat, "TORUS": _torus, "FAT_TREE": _fat_tree}
 def _numbers(cluster: Element, text: str) -> list[int]:
     words = [word.strip() for word in text.split(",")]
     if len(words) > 32 or not all(re.fullmatch("[0-9]{1,9}", word) for word in words):
-        cluster.complain(f"topo_parameters: '{text[:40]}' are no numbers as 4,4,2")
+        cluster.complain(
+            f"topo_parameters: '{text[:40]}' is not a list of numbers such as 4,4,2"
+        )
     if "0" in (word.lstrip("0") or "0" for word in words):
         cluster.complain(f"topo_parameters: a number of '{text[:40]}' is 0")
     return [int(word) for word in words]
@@ -189,13 +191,13 @@ def write_simgrid_platform(machine: Machine) -> str:
 
     Host ``node-i.topoloom`` is node i. What a machine does not say, the speed of its
     cores, is written as 1 Gflop/s, and what is assumed of its nodes is not written.
-    SimGrid routes a cluster's torus in its own way.
+    SimGrid routes a cluster's torus by its own rule.
 
     Raises
     ------
     topoloom.Error
-        If it is no cluster and has too many nodes to list all routes, or splits
-        messages over several ways; or where distances weigh its links.
+        If it is not a cluster and has too many nodes to list all routes, or splits
+        messages over several routes; or where distances weight its links.
     """
     network = MachineText(machine.text).topology
     topology = _cluster_topology(machine, network)
@@ -242,7 +244,7 @@ def _cluster_topology(machine: Machine, network: TextSection) -> str | None:
 def _levels(network: TextSection) -> str | None:
     """Write ``topo_parameters``: the number of levels, then each list bottom-up.
 
-    None for a fat tree that SimGrid routes in another way.
+    None for a fat tree that SimGrid routes by another rule.
     """
     down = network.sizes
     ones = _listed([1] * len(down))
@@ -258,7 +260,7 @@ def _levels(network: TextSection) -> str | None:
 
 
 def _given_beside_links(machine: Machine) -> float:
-    """Find the seconds that a message takes beside its links, unless only assumed."""
+    """Find the seconds that a message takes besides its links, unless only assumed."""
     node = MachineText(machine.text).node
     given = dict(node.options) if node else {}
     if given.keys().isdisjoint({"startup", "latency"}):

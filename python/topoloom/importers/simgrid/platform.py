@@ -24,18 +24,18 @@ _NO_LIMIT = 1e18
 def write_all_routes(machine: Machine, beside: float) -> str:
     """Write all hosts of a machine, and the routes between any two.
 
-    A message takes `beside` seconds beside its links. Memories are left out: a
+    A message takes `beside` seconds in addition to its links. Memories are left out: a
     platform of hosts says nothing of what is inside them.
 
     Raises
     ------
     topoloom.Error
-        If there are too many, or messages are split over several ways.
+        If there are too many, or messages are split over several routes.
     """
     nodes = machine.node_count
     if nodes > _MAX_NODES:
         raise Error(
-            f"{machine.name} is no SimGrid cluster, and lists of the routes between "
+            f"{machine.name} is not a SimGrid cluster, and lists of the routes between "
             f"all pairs are written for up to {_MAX_NODES} nodes, not {nodes:,}; "
             "'topoloom simulate' writes those that a pattern needs"
         )
@@ -64,7 +64,7 @@ def write_routes(
     routes
         By pair of hosts the links between them; none inside a node.
     latency
-        Seconds that a message between nodes takes beside those of its links.
+        Seconds that a message between nodes takes in addition to those of its links.
     memory
         Bytes per second that messages read from a node's memory, and write there; inf
         where that does not limit them.
@@ -111,8 +111,9 @@ def _route(machine: Machine, source: int, target: int) -> list[int]:
     route = machine.route(source, target)
     if any(share < 1 for _, share in route):
         raise Error(
-            f"SimGrid sends a message one way, but {machine.name} splits those from "
-            f"node {source} to node {target} over several; give it another routing="
+            f"SimGrid sends a message along one route, but {machine.name} splits "
+            f"those from node {source} to node {target} over several; give it "
+            "another routing="
         )
     return [link for link, _ in route]
 

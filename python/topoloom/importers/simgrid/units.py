@@ -53,5 +53,7 @@ def quantity(value: float) -> str:
 def _split(element: Element, name: str, text: str, example: str) -> tuple[float, str]:
     match = _NUMBER_AND_UNIT.fullmatch(text)
     if match is None or not math.isfinite(float(match[1])):
-        element.complain(f'{name}="{text[:40]}" is no number with a unit, as {example}')
+        element.complain(
+            f'{name}="{text[:40]}" is not a number with a unit, such as {example}'
+        )
     return float(match[1]), match[2]

@@ -51,7 +51,7 @@ class _Zone:
         for number, point in enumerate(hosts + routers):
             name = point.require("id")
             if name in self.vertex:
-                point.complain(f"'{name}' is there twice")
+                point.complain(f"'{name}' appears twice")
             self.vertex[name] = number
         self.hosts = tuple(list(self.vertex)[: len(hosts)])
         self.cores = _cores(hosts)
@@ -65,7 +65,7 @@ class _Zone:
     def _add_link(self, link: Element) -> None:
         name = link.require("id")
         if name in self.links:
-            link.complain(f"link '{name}' is there twice")
+            link.complain(f"link '{name}' appears twice")
         policy = link.attributes.get("sharing_policy", "SHARED")
         if policy not in ("SHARED", "SPLITDUPLEX", "FATPIPE"):
             link.complain(f"sharing_policy {policy[:20]} cannot be read")
@@ -106,7 +106,7 @@ def describe_zone(zone: Element) -> Described:
     given: set[tuple[int, int]] = set()
     for route in parts.routes:
         if (route.source, route.target) in given:
-            route.element.complain("this route is there twice")
+            route.element.complain("this route appears twice")
         given.add((route.source, route.target))
     if len(parts.hosts) == 1:
         text = "tree:1"

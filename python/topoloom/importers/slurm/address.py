@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``SLURM_TOPOLOGY_ADDR`` as the tasks of a job see it, one line a node."""
+"""``SLURM_TOPOLOGY_ADDR`` as the tasks of a job see it, one line per node."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Group:
 
 
 def recognizes_slurm_address(text: str) -> bool:
-    """Tell whether every line is ``host switch.switch.host``."""
+    """Return whether every line is ``host switch.switch.host``."""
     # The last line of an excerpt may be cut off.
     lines = [line for line in text.splitlines() if line.strip()]
     lines = lines[: max(1, len(lines) - 1)]

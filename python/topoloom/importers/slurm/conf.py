@@ -47,7 +47,7 @@ class Entry(NamedTuple):
 
 
 def recognizes_slurm_conf(text: str) -> bool:
-    """Tell whether a line names a switch, block or ring as Slurm does."""
+    """Return whether a line names a switch, block or ring as Slurm does."""
     return _SHOWS.search(text) is not None
 
 
@@ -56,7 +56,7 @@ def read_slurm_conf(text: str) -> Described:
 
     A tree becomes ``tree:`` or ``graph:`` as `describe_switches` says. Blocks become
     leaf switches under one root; block sizes, which only group blocks for planning,
-    are left aside. A ring becomes ``torus:n`` in the order of its list. ``LinkSpeed``
+    are ignored. A ring becomes ``torus:n`` in the order of its list. ``LinkSpeed``
     has no meaning in Slurm and none here.
 
     Raises
@@ -76,7 +76,7 @@ def read_slurm_conf(text: str) -> Described:
 
 
 def read_slurm_part(text: str, hosts: Sequence[str]) -> Described | None:
-    """Read the one network that these hosts are on, and leave the file's others aside.
+    """Read the one network that these hosts are on, and ignore the file's others.
 
     None if they are not all on one: Slurm gives no such nodes to a job.
 
@@ -105,7 +105,7 @@ def _of_one_kind(text: str) -> list[Entry]:
     for entry in entries:
         if entry.kind != first.kind:
             raise Error(
-                f"line {entry.line}: {_KEYS[entry.kind]} stands beside "
+                f"line {entry.line}: {_KEYS[entry.kind]} appears beside "
                 f"{_KEYS[first.kind]} (line {first.line}); keep one kind of topology"
             )
     return entries

@@ -37,8 +37,8 @@ class JobNode(NamedTuple):
     """A node of the job.
 
     `cpus` are Slurm's numbers for the CPUs that the job has, socket by socket and core
-    by core; None where it does not say. With `tasks`, the job asked for so many tasks
-    on each node (else 0), and `cpus_a_task` for each of them.
+    by core; None where it does not say. With `tasks`, the job asked for this number of
+    tasks on each node (else 0), and `cpus_a_task` for each of them.
     """
 
     host: str
@@ -61,10 +61,12 @@ def job_nodes(environment: Mapping[str, str]) -> list[JobNode] | None:
     if not number:
         return None
     if not (number.isascii() and number.isdigit()):
-        raise Error(f"SLURM_JOB_ID: '{number[:40]}' is no number of a job")
+        raise Error(f"SLURM_JOB_ID: '{number[:40]}' is not a job number")
     told = answer_of("scontrol", "show", "job", "-d", number)
     if "Invalid job id" in told.errors:
-        raise Error(f"SLURM_JOB_ID: Slurm knows no job {number} (any more); {_WAY_OUT}")
+        raise Error(
+            f"SLURM_JOB_ID: Slurm does not know job {number} (any more); {_WAY_OUT}"
+        )
     if told.status != 0:
         return None
     return read_job(told.text, number)
@@ -133,6 +135,6 @@ def counted_cpus(text: str) -> list[int]:
     for part in text.split(","):
         match = _COUNT.fullmatch(part)
         if match is None or len(counts) + int(match[2] or 1) > _MAX_NODES:
-            raise Error(f"'{text[:60]}' is no list of counts, such as 3,1(x2)")
+            raise Error(f"'{text[:60]}' is not a list of counts, such as 3,1(x2)")
         counts += [int(match[1])] * int(match[2] or 1)
     return counts

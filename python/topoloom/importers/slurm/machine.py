@@ -36,7 +36,7 @@ def describe_slurm_job(
     inside
         Finds the inside of this node, whole.
 
-    None where Slurm does not tell the sockets and cores of the nodes.
+    None where Slurm does not report the sockets and cores of the nodes.
     """
     hosts = [node.host for node in nodes]
     shapes = ask_node_shapes(hosts)

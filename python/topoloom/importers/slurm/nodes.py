@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sockets, cores and threads of nodes, as ``scontrol show node`` tells them."""
+"""Sockets, cores and threads of nodes, as ``scontrol show node`` prints them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_LETTERS = 100_000
 class NodeShape(NamedTuple):
     """How many sockets a node has, cores on each, and hardware threads of each core.
 
-    Where Slurm is to give cores to jobs, not threads, it counts a CPU a core.
+    Where Slurm is to give cores to jobs, not threads, it counts one CPU per core.
     """
 
     sockets: int
@@ -48,14 +48,14 @@ class NodeShape(NamedTuple):
 
 
 def ask_node_shapes(hosts: Iterable[str]) -> dict[str, NodeShape]:
-    """Ask for the shapes of these nodes; {} where Slurm does not tell."""
+    """Ask for the shapes of these nodes; {} where Slurm does not report them."""
     listed = compress_hostlist(hosts)
     words = [listed] if len(listed) < _MAX_LETTERS else []
     return read_node_shapes(answer_of("scontrol", "-o", "show", "node", *words).text)
 
 
 def read_node_shapes(text: str) -> dict[str, NodeShape]:
-    """Read ``scontrol -o show node``, one line a node."""
+    """Read ``scontrol -o show node``, one line per node."""
     shapes = {}
     for line in text.splitlines():
         name = re.match(r"NodeName=(\S+)", line)

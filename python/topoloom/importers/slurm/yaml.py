@@ -18,7 +18,7 @@ _IS_TOPOLOGY = re.compile(r"^[ \t]*-[ \t]+[\"']?topology[\"']?[ \t]*:", re.MULTI
 
 
 def recognizes_slurm_yaml(text: str) -> bool:
-    """Tell whether a list entry begins with ``topology:``."""
+    """Return whether a list entry begins with ``topology:``."""
     return _IS_TOPOLOGY.search(text) is not None
 
 
@@ -28,7 +28,7 @@ def read_slurm_yaml(text: str) -> Described:
     Trees, blocks and rings are read as `topoloom.importers.slurm.conf.read_slurm_conf`
     does. A torus3d of X x Y x Z becomes ``torus:XxYxZ``; Slurm lists its nodes with x
     fastest, Topoloom numbers nodes with z fastest, and ``hosts`` is in that order.
-    Placements, which say where jobs may lie, are left aside.
+    Placements, which say where jobs may be, are ignored.
 
     Raises
     ------

@@ -17,7 +17,7 @@ _RATE = re.compile(r"([0-9.]+) Gb/sec")
 def read_cards(classes: Path = CLASSES) -> Network | None:
     """Add up InfiniBand's active ports, else Slingshot's, else take the fastest card.
 
-    None where no card tells its speed.
+    None where no card reports its speed.
     """
     ports = [
         float(told[1])
@@ -35,7 +35,7 @@ def read_cards(classes: Path = CLASSES) -> Network | None:
 
 
 def _speeds(classes: Path, names: str) -> list[float]:
-    """Read Gbit/s of cards that are up; those that are not tell -1 or nothing."""
+    """Read Gbit/s of cards that are up; those that are not report -1 or nothing."""
     found = []
     for card in classes.glob(f"net/{names}"):
         told = read_word(card / "speed")

@@ -27,7 +27,7 @@ def read_system(
 ) -> Inside:
     """Read the cores that have one of these CPUs, what they share, and devices.
 
-    What the system does not tell, as in some containers, is shared by none: a CPU is
+    What the system does not report, as in some containers, is shared by none: a CPU is
     then a core of its own.
     """
     wanted = sum(1 << cpu for cpu in set(cpus))

@@ -28,8 +28,8 @@ def detect_machine() -> Described:
     Slurm is asked for the switches, for the cores of each node and for those that the
     job was given. Of other batch systems only the names of the nodes are known: they
     are taken to be all like this one and on one switch. Outside of Slurm, only cores
-    that this process may use are slots. How fast the network is, the cards of this
-    node tell.
+    that this process may use are slots. The cards of this node
+    say how fast the network is.
 
     Raises
     ------

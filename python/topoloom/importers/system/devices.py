@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """GPUs and network interfaces of this node from Linux's ``/sys/class``, without hwloc.
 
-Only what is on a PCI bus, which tells the CPUs that are near. Of several names of one
+Only what is on a PCI bus, which gives the CPUs that are near. Of several names of one
 device the first in the order of `_CLASSES` is taken.
 """
 
@@ -28,7 +28,7 @@ def read_devices(classes: Path = CLASSES) -> list[NearDevice]:
 
 
 def _pci_device(entry: Path) -> Path | None:
-    """Find the PCI device that an entry of a class hangs below."""
+    """Find the PCI device that an entry of a class belongs to."""
     device = (entry / "device").resolve()
     around = (device, *device.parents)
     return next((path for path in around if (path / "local_cpulist").exists()), None)

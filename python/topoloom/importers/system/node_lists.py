@@ -2,7 +2,7 @@
 """The nodes of the batch job that this process is part of, in the job's order.
 
 Slurm, PBS, LSF, Flux and Fujitsu's PJM each say it in their own way. PJM's file is
-taken to hold a host a line; that could not be tried on a machine that has PJM.
+taken to hold one host per line; that could not be tried on a machine that has PJM.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def hosts_by_line(text: str) -> list[str]:
-    """Read a host a line, as often as it has slots; empty lines do not count."""
+    """Read one host per line, as often as it has slots; empty lines do not count."""
     hosts = []
     for number, line in enumerate(text.splitlines(), start=1):
         host = line.strip()

@@ -19,7 +19,7 @@ def read_cpus(file: Path) -> int:
             low, high = int(first), int(last or first)
             mask |= (1 << high + 1) - (1 << low)
         except ValueError:
-            raise Error(f"{file}: '{part[:40]}' is no range of CPUs") from None
+            raise Error(f"{file}: '{part[:40]}' is not a range of CPUs") from None
     return mask
 
 

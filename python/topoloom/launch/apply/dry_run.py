@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a launcher would start each rank, beside the placement that it was told."""
+"""Where a launcher would start each rank, beside the placement that it was given."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ask = Callable[[LaunchFormat, str, HostPlacement, str], JobMap]
 
 
 class Checker(NamedTuple):
-    """Who tells where ranks would start: a program, and how to ask it."""
+    """What reports where ranks would start: a program, and how to ask it."""
 
     program: str
     ask: Ask
@@ -59,7 +59,7 @@ def dry_run(
     """
     if entry.NAME not in CHECKERS:
         raise Error(
-            f"nothing can check {entry.NAME}: its launcher does not tell where ranks "
+            f"nothing can check {entry.NAME}: its launcher does not report where ranks "
             f"would start; those of {', '.join(CHECKERS)} do, and 'topoloom run' tries "
             "a placement with a program that does nothing"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a launcher tells of the ranks that it would start."""
+"""What a launcher reports of the ranks that it would start."""
 
 from __future__ import annotations
 

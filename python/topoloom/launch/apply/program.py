@@ -12,7 +12,7 @@ from topoloom.launch.launcher import Launch
 from topoloom.support.children import terminal_tells_children
 
 # Open MPI 4 says nothing about a core that does not exist.
-WITHOUT_A_WORD = "without a word; has every host as many cores as the machine says?"
+WITHOUT_A_WORD = "without a message; has every host as many cores as the machine says?"
 
 FORWARDED = (
     signal.SIGINT,

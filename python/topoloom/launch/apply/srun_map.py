@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slurm's own map of a job step: what ``srun -v`` says as it starts ranks.
 
-``srun --test-only`` does not tell, so a program that does nothing is started. Outside a
-job, srun would wait for one.
+``srun --test-only`` does not report it, so a program that does nothing is started.
+Outside a job, srun would wait for one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def ask(
         raise Error(f"'{program}' is {read.launcher.NAME}, not srun")
     if "SLURM_JOB_ID" not in os.environ:
         raise Error(
-            f"{program} tells where ranks would start inside a job alone; check "
+            f"{program} reports where ranks would start only inside a job; check "
             f"{entry.NAME} after salloc, or in a batch script"
         )
     nodes = str(int((placement.ranks_per_host() > 0).sum()))

@@ -47,7 +47,7 @@ def looking_for(files: Sequence[Path]) -> tuple[str, ...]:
 
 
 def check_launch(launch: Launch) -> str | None:
-    """Run a command that should do nothing; tell what `looking_for` did not find.
+    """Run a command that should do nothing; return what `looking_for` did not find.
 
     Only the launcher can find out that a host is unreachable or a core does not exist.
 
@@ -68,8 +68,8 @@ def check_launch(launch: Launch) -> str | None:
 def check_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
     """Raise `topoloom.Error` if a host of the command, run as it is, lacks a file.
 
-    Only where its launcher is known, and may start ranks on other hosts. What else may
-    go wrong, the command itself tells.
+    Only where its launcher is known, and may start ranks on other hosts. The command
+    itself reports what else may go wrong.
     """
     try:
         read = read_command(command)
@@ -83,7 +83,7 @@ def check_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
 
 
 def _stays_here(read: ReadCommand) -> bool:
-    """Tell whether all ranks are sure to start on this host."""
+    """Return whether all ranks are sure to start on this host."""
     if any("hostfile" in name.lower().replace("_", "") for name in os.environ):
         return False
     try:

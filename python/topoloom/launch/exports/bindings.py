@@ -17,12 +17,12 @@ USE = "awk -v r=\"$RANK\" '$1 == r' FILE   (rank host slot cpus gpu nic)"
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell that it does: slots stand in the table."""
+    """Return True: slots are listed in the table."""
     return True
 
 
 def write(placement: HostPlacement) -> str:
-    """Write a line of titles, then one line a rank."""
+    """Write a line of titles, then one line per rank."""
     gpus, nics = nearest_devices(placement, "gpu"), nearest_devices(placement, "nic")
     lines = ["# rank host slot cpus gpu nic\n"]
     for rank, slot in enumerate(placement.slot.tolist()):

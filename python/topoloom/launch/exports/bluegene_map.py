@@ -25,12 +25,12 @@ AXES = (3, 5)
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell that it does: it has the core of each rank."""
+    """Return True: it has the core of each rank."""
     return True
 
 
 def write(placement: HostPlacement) -> str:
-    """Write a line a rank; raise `topoloom.Error` where the block is not full."""
+    """Write one line per rank; raise `topoloom.Error` where the block is not full."""
     shape, coordinates = torus_box(placement, NAME)
     if len(shape) not in AXES:
         raise Error(

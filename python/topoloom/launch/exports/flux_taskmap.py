@@ -25,7 +25,7 @@ USE = (
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell whether Flux can bind the ranks, or hosts are filled in rank order."""
+    """Return whether Flux can bind the ranks, or hosts are filled in rank order."""
     return bound_alike(placement) is not None or placement.fills_in_rank_order()
 
 

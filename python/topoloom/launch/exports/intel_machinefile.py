@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Intel MPI machine file: `host:N`, filled from the top in rank order.
 
-Hosts may return. With `binding=map=0,3` behind a host its ranks are pinned to these
+Hosts may return. With `binding=map=0,3` after a host its ranks are pinned to these
 CPUs in turn; where a rank has several CPUs, to the bits of `binding=map=[11,88]`
 (hexadecimal).
 """
@@ -19,7 +19,7 @@ USE = "mpirun -machinefile FILE -n {ranks} ./app"
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell whether ranks are pinned, or hosts filled in rank order."""
+    """Return whether ranks are pinned, or hosts filled in rank order."""
     return placement.bind is not None or placement.fills_in_rank_order()
 
 

@@ -2,8 +2,8 @@
 """JAX: the device at each position of a mesh, as JSON.
 
 `devices[i]` counts the slots of the allocation, host by host, as `jax.devices()` does
-with one process a host. On a torus with one slot a node, `coords[i]` is the place of
-the device, which TPUs tell as `device.coords`.
+with one process per host. On a torus with one slot per node, `coords[i]` is the place
+of the device, which TPUs report as `device.coords`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ USE = (
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell that it does: slots are devices."""
+    """Return True: slots are devices."""
     return True
 
 

@@ -20,7 +20,7 @@ _HEAD = "cpu_index_using: physical\noverlapping_rs: allow\noversubscribe_gpu: al
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell that it does: it has the CPUs of each rank."""
+    """Return True: it has the CPUs of each rank."""
     return True
 
 
@@ -28,7 +28,7 @@ def write(placement: HostPlacement) -> str:
     """Write one resource set for each rank; raise `topoloom.Error` without CPUs."""
     if not placement.node.cpus:
         raise Error(
-            f"{NAME} names CPUs, but the machine does not tell those of its slots; "
+            f"{NAME} names CPUs, but the machine does not give those of its slots; "
             f"{HOW_TO_TELL_CPUS}"
         )
     gpus = nearest_gpu_numbers(placement)

@@ -5,7 +5,7 @@ Hydra lets a host return further down, so every placement can be said; but the s
 of a host that returns do not share one shared-memory communicator. Hydra refuses the
 `slots=` of Open MPI, and Open MPI the `:N` of Hydra.
 
-With `binding=user:0+64,1+65` behind a host, its ranks are bound to these CPUs in turn.
+With `binding=user:0+64,1+65` after a host, its ranks are bound to these CPUs in turn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ USE = "mpiexec -f FILE -n {ranks} ./app"
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell whether ranks are bound, or hosts filled in rank order."""
+    """Return whether ranks are bound, or hosts filled in rank order."""
     return placement.bind is not None or placement.fills_in_rank_order()
 
 

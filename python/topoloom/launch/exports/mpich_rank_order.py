@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cray `MPICH_RANK_ORDER`: the rank on each slot, slots in the launcher's order.
 
-The other way round than all our other formats: position = slot, value = rank. The
+The inverse of all our other formats: position = slot, value = rank. The
 launcher fills nodes from the first with equally many ranks each, so a placement that
-leaves slots free in between cannot be said.
+leaves slots free in between cannot be expressed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RANKS_PER_LINE = 32
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell whether the ranks of each host are on its first slots, one on each."""
+    """Return whether the ranks of each host are on its first slots, one on each."""
     order = placement.launch_order()
     host = placement.host[order]
     first = np.searchsorted(host, host)

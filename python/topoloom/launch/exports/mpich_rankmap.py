@@ -17,7 +17,7 @@ USE = 'mpiexec -hosts {hosts} -rankmap "$(cat FILE)" -n {ranks} ./app'
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell whether hosts are filled in rank order: it names no slots."""
+    """Return whether hosts are filled in rank order: it names no slots."""
     return placement.fills_in_rank_order()
 
 

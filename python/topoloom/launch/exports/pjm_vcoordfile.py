@@ -19,12 +19,12 @@ MAX_AXES = 3
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell whether nodes are filled in rank order: it names no slots."""
+    """Return whether nodes are filled in rank order: it names no slots."""
     return placement.fills_in_rank_order()
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the coordinates of ranks; raise `topoloom.Error` if the job is no box."""
+    """Write the coordinates of ranks; raise `topoloom.Error` if they fill no box."""
     shape, coordinates = torus_box(placement, NAME)
     if len(shape) > MAX_AXES:
         raise Error(

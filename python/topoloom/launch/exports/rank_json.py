@@ -14,12 +14,12 @@ USE = 'json.load(open("FILE"))["ranks"]'
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell that it does: slots stand in it."""
+    """Return True: slots are listed in it."""
     return True
 
 
 def write(placement: HostPlacement) -> str:
-    """Write the document, one rank a line; what is not known is null."""
+    """Write the document, one rank per line; what is not known is null."""
     gpus, nics = nearest_devices(placement, "gpu"), nearest_devices(placement, "nic")
     ranks = [
         {

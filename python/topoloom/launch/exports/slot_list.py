@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plain list: the machine's slot of each rank, one line a rank."""
+"""Plain list: the machine's slot of each rank, one line per rank."""
 
 from __future__ import annotations
 
 from topoloom.launch.host_placement import HostPlacement
 
 NAME = "list"
-SUMMARY = "plain text: the machine's slot of each rank, one a line"
+SUMMARY = "plain text: the machine's slot of each rank, one per line"
 USE = 'numpy.loadtxt("FILE", dtype=int)'
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell that it does: it has the slot of each rank."""
+    """Return True: it has the slot of each rank."""
     return True
 
 

@@ -22,7 +22,7 @@ USE = (
 
 
 def keeps_slots(placement: HostPlacement) -> bool:
-    """Tell that it does: it has the GPU of each rank."""
+    """Return True: it has the GPU of each rank."""
     return True
 
 

@@ -32,7 +32,7 @@ class AsItIs(NamedTuple):
         return self.read.hosts() if self.read else None
 
     def rank_count(self) -> int | None:
-        """Tell the ranks that it starts, if it is known to."""
+        """Return the number of ranks that it starts, if that is known."""
         return self.read.rank_count() if self.read else None
 
     def directory(self) -> tempfile.TemporaryDirectory[str]:
@@ -55,8 +55,8 @@ def read_as_it_is(command: Sequence[str]) -> AsItIs:
     """
     if _has_input():
         raise Error(
-            "--world and standard input exclude each other: the launcher hands it to "
-            "its own rank 0; let the program read a file"
+            "--world and standard input are mutually exclusive: the launcher hands it "
+            "to its own rank 0; let the program read a file"
         )
     try:
         return AsItIs(list(command), read_command(command))

@@ -22,7 +22,7 @@ def bind_myself(
 ) -> tuple[str, ...] | None:
     """Build what stands before a program so that it binds itself.
 
-    The launcher tells each rank its number in the environment, as `variable`; number i
+    The launcher gives each rank its number in the environment, as `variable`; number i
     is rank ``ranks[i]``, or i. None if the list is longer than a command line may be.
     """
     ranks = range(placement.rank_count) if ranks is None else ranks

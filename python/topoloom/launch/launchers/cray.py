@@ -31,7 +31,8 @@ def apply_by_order(
     """Let Cray MPICH renumber the ranks, where its module is loaded in a job.
 
     The options `replaced` are left out. None where the module is not loaded, its file
-    cannot say the placement, or the user has a SLURM_HOSTFILE, which would prevail.
+    cannot express the placement, or the user has a SLURM_HOSTFILE, which would take
+    precedence.
     """
     nodes = os.environ.get("SLURM_JOB_NODELIST")
     if not nodes or "CRAY_MPICH_VERSION" not in os.environ:

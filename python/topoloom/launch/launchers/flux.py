@@ -71,7 +71,7 @@ def apply(
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
-    """Write one host a rank; each rank starts where its line says."""
+    """Write one host per rank; each rank starts where its line says."""
     refuse(command, PLACING)
     used = only_used_hosts(placement)
     path = directory / "hosts-of-ranks"

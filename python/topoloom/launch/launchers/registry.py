@@ -38,7 +38,7 @@ class ReadCommand(NamedTuple):
         return self.launcher.hosts(self.line)
 
     def rank_count(self) -> int | None:
-        """Tell how many ranks it starts, if the command says so."""
+        """Return how many ranks it starts, if the command says so."""
         return self.line.rank_count()
 
     def starting(self, program: tuple[str, ...]) -> ReadCommand:
@@ -81,7 +81,7 @@ def recognize(program: str) -> Recognized | None:
     Raises
     ------
     topoloom.Error
-        If it is not there, or called like a launcher but does not tell its version.
+        If it is not there, or called like a launcher but does not report its version.
     """
     found = shutil.which(program)
     if found is None:
@@ -156,7 +156,7 @@ def _names(path: Path) -> list[str]:
 
 @functools.cache
 def _version_text(program: str, _changed: int) -> tuple[str, str | None]:
-    """Ask a launcher for its version; if it fails, tell its first line."""
+    """Ask a launcher for its version; if it fails, report its first line."""
     try:
         asked = subprocess.run(
             [program, "--version"],

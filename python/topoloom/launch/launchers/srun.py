@@ -90,7 +90,7 @@ def apply(
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
-    """Write one host a rank; each rank starts where its line says."""
+    """Write one host per rank; each rank starts where its line says."""
     refuse(command, PLACING)
     if placement.bind is not None:
         refuse(command, {"cpu-bind"})

@@ -38,7 +38,7 @@ def read_blocks(path: Path) -> list[Block]:
     Raises
     ------
     topoloom.Error
-        If it is no recording.
+        If it is not a recording.
     """
     data = path.read_bytes()
     if len(data) < _HEAD_BYTES or not data.startswith(b"topoloom-recording "):

@@ -64,7 +64,7 @@ def record(
     mpicc
         Compiler of the program's MPI, if the one beside its launcher is not.
     timeout
-        Seconds after which the job is told to end; what it counted until then is kept.
+        Seconds after which the job is asked to end; what it counted until then is kept.
     folder
         Where the ranks leave their notes for a moment: on a cluster a folder that all
         nodes see.
@@ -219,7 +219,7 @@ def _forwarding(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]
     def forward(number: int, _frame: object) -> None:
         came.append(number)
         _ask_for_notes(notes)
-        # mpirun kills without mercy at the second one.
+        # mpirun kills at once at the second one.
         if not (number == signal.SIGINT and terminal_tells_children()):
             job.send_signal(number)
 

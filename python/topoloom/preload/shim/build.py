@@ -45,7 +45,7 @@ def build_shim(
     generate
         Makes one more C file from that MPI's ``mpi.h`` after the preprocessor.
     folders
-        More folders of sources, as ``mpi/seats``.
+        More folders of sources, such as ``mpi/seats``.
     libraries
         What to link with; they are found where they lie now.
     headers

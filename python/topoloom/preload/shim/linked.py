@@ -18,9 +18,9 @@ _MPI_LIBRARY = re.compile(r"^\s*libmpi\w*\.so\S* => (/\S+)", re.MULTILINE)
 
 
 def is_linked_statically(program: str) -> bool:
-    """Tell whether a program starts without the loader, and so without LD_PRELOAD.
+    """Return whether a program starts without the loader, and so without LD_PRELOAD.
 
-    Scripts, and what cannot be read, are taken to be no such program.
+    Scripts, and what cannot be read, are assumed not to be such a program.
     """
     found = shutil.which(program)
     if found is None:

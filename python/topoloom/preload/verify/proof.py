@@ -125,7 +125,7 @@ class Proof:
         if self.placement.slots_per_node == 1:
             return f"{ranks} where the plan puts them: {on}"
         return (
-            f"{ranks} on the planned hosts ({hosts}); the machine does not tell which "
+            f"{ranks} on the planned hosts ({hosts}); the machine does not say which "
             "CPUs"
         )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Preloads what tells, as a program starts, where its ranks are."""
+"""Preloads what reports, as a program starts, where its ranks are."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from topoloom.support.files import shared_directory, write_text
 from topoloom.support.this_host import is_this_host
 
 _SECONDS_BETWEEN_LOOKS = 0.2
-#: For how long NFS may not tell of a file that another node has made.
+#: For how long NFS may not show a file that another node has made.
 _SECONDS_LATE = 3.0
 
 
@@ -92,7 +92,7 @@ class Witness:
             self._variables["TOPOLOOM_WORLD"] = str(plan)
 
     def watched(self, launch: Launch) -> Launch:
-        """Let a command tell where its ranks are."""
+        """Let a command report where its ranks are."""
         command, environment = preloaded_command(
             self._launcher,
             launch.command,
