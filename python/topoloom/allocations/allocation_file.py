@@ -150,7 +150,7 @@ def save_allocation(
 ) -> None:
     """Write the nodes of an allocation, as coordinates where the machine has them.
 
-    With `hosts`, the name of ``allocation.nodes[i]`` stands before its place.
+    With `hosts`, the name of ``allocation.nodes[i]`` precedes its position.
     """
     machine = allocation.machine
     lines = [f"# {title}", f"# machine {machine.text}"]

@@ -49,7 +49,7 @@ GROUPS = {
     "Judge and prove": {
         "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
         "bound": Verb("prove lower bounds on the objective"),
-        "simulate": Verb("simulate placements on the network, beside the prediction"),
+        "simulate": Verb("simulate placements on the network, next to the prediction"),
         "report": Verb("show placements on one page: links, matrix, loads, nodes"),
     },
     "Run": {

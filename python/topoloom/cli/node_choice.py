@@ -118,7 +118,7 @@ def _closest(listed: AllocatedHosts, nodes: int, seed: int) -> Choice:
     return Choice(
         chosen,
         _names(listed, chosen),
-        f"the {nodes} of {len(free.nodes)} free nodes that lie closest together",
+        f"the {nodes} of {len(free.nodes)} free nodes that are closest together",
         "average_distance",
         {
             "first": Allocation(machine, free.nodes[:nodes]).average_distance,

@@ -180,7 +180,7 @@ def _faces(size: list[int]) -> Array:
 def _lines(
     topology: dict[str, Any], coordinates: Array, ends: Array
 ) -> tuple[list[Array], Array]:
-    """Make the lines to draw, and tell for each which one it is of."""
+    """Make the lines to draw, and say for each which one it is of."""
     straight = coordinates[ends]
     number = np.arange(len(ends))
     if topology["kind"] == "hyperx":
@@ -209,7 +209,7 @@ def _lines(
 
 
 def _bows(straight: Array) -> Array:
-    """Bend lines to one side, so that they do not cover what stands between."""
+    """Bend lines to one side, so that they do not cover what is between."""
     along = np.linspace(0, 1, 9)[None, :, None]
     start, way = straight[:, :1], straight[:, 1:] - straight[:, :1]
     length = np.linalg.norm(way, axis=2, keepdims=True)
@@ -272,7 +272,7 @@ def _draw_lines(
 
 
 def _explain(figure: Figure, ranked: list[float]) -> None:
-    """Say below the picture which color stands for which bandwidth."""
+    """Explain below the picture which color means which bandwidth."""
     from matplotlib.lines import Line2D
 
     if ranked in ([], [1.0]):  # the description gives no bandwidths

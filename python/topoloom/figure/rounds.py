@@ -70,7 +70,7 @@ class _Drawing:
 
     @cached_property
     def _plain(self) -> bool:
-        """Whether it goes without saying which blocks a message carries."""
+        """Whether it is obvious which blocks a message carries."""
         carried = [one.blocks for messages in self.rounds for one in messages]
         if self.call.operation in _PERSONAL:
             return all(len(blocks) == 1 for blocks in carried)

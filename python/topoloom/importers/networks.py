@@ -28,7 +28,7 @@ class Network(NamedTuple):
     options
         Of the network: latencies, and links that differ.
     node
-        What messages take beside their links.
+        What messages take in addition to their links.
     """
 
     title: str

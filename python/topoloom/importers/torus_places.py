@@ -27,7 +27,7 @@ def vacant_nodes(hosts: Iterable[str]) -> set[int]:
 
 
 def drop_vacant(hosts: Iterable[str]) -> list[str]:
-    """Leave out the names that stand for no host."""
+    """Leave out the names that do not stand for a host."""
     return [host for host in hosts if not is_vacant(host)]
 
 

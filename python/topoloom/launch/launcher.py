@@ -72,7 +72,7 @@ class Launcher(Protocol):
 
     NAME: str
     SYNTAX: Syntax
-    NODES_READ_FILES: bool  # so that these must lie where all nodes see them
+    NODES_READ_FILES: bool  # so that these must be where all nodes see them
     STARTS_HERE: bool  # where it knows of no hosts
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The forms in which keys of ``[topology]`` stand in the short text, and back."""
+"""The forms that keys of ``[topology]`` have in the short text, and back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Option(NamedTuple):
 
 
 def _plain(read: Callable[[str, Any, int], str], write: Callable[[str], Any]) -> Option:
-    """Make an option that stands once, under the name of its key."""
+    """Make an option that appears once, under the name of its key."""
     return Option(
         lambda key, value, count: [f"{key}={read(key, value, count)}"],
         lambda _, __, text: write(text),

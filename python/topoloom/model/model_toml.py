@@ -40,7 +40,7 @@ FORMAT = "topoloom-model"
 VERSION = 1
 #: the ways to say how time depends on size
 KINDS = ("regimes", "largest", "loggp")
-#: what a message costs beside that: attributes of MessageCosts
+#: what a message costs in addition: attributes of MessageCosts
 COSTS = (
     "latency",
     "send_cpu",

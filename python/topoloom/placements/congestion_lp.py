@@ -93,13 +93,13 @@ class _Problem:
         return alone
 
     def beside(self) -> Floats:
-        """Count at [k, l] what node l has room for beside a rank on node k."""
+        """Count at [k, l] what node l has room for next to a rank on node k."""
         return self.capacity[None, :] - np.eye(len(self.capacity))
 
 
 @dataclass(frozen=True)
 class _Prices:
-    """Multipliers: of links, of pairs and their ends, of room beside a rank."""
+    """Multipliers: of links, of pairs and their ends, of room next to a rank."""
 
     link: Floats
     pair: Floats

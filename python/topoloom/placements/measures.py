@@ -137,7 +137,7 @@ def measure_values(judgement: Judgement, shared: bool = False) -> dict[str, floa
 
 
 def measure_title(name: str, machine: Machine | None = None) -> str:
-    """Call a measure by its title; where a machine weights hops, they are distances."""
+    """Return the title of a measure; if a machine weights hops, they are distances."""
     if name == "hops_per_byte" and machine and not machine.distances_are_hops:
         return "distance per byte"
     known = MEASURES.get(name)

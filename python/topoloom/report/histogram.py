@@ -28,7 +28,7 @@ class Bar(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """Bars, what stands at the axes, and the table that says the same."""
+    """Bars, the labels of the axes, and the table that says the same."""
 
     bars: list[Bar]
     x_ticks: list[tuple[float, str]]

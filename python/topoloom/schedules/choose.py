@@ -194,7 +194,7 @@ def rank_schedules(
 
 
 def usual_schedule(call: Call) -> str | None:
-    """Name what MPICH uses by default; None for what we have no schedule of."""
+    """Name what MPICH uses by default; None if we have no schedule for it."""
     plain = {"broadcast": "bcast", "reduce-scatter": "reduce_scatter"}
     operation = plain.get(call.operation, call.operation.replace("-", ""))
     if operation not in OPERATIONS:

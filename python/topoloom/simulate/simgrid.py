@@ -232,7 +232,7 @@ def _run(
 
 
 def _order(sources: Ints, latencies: Floats) -> Ints:
-    """Choose in which order each rank sends, which patterns do not tell.
+    """Choose in which order each rank sends, which patterns do not say.
 
     It is drawn at random, the same for all placements, but the message with the longest
     route comes last: whatever the order, the phase need not take longer.

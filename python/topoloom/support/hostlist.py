@@ -31,7 +31,7 @@ def expand_hostlist(text: str, most: int = _MAX_HOSTS) -> list[str]:
 
 
 def is_host(name: str) -> bool:
-    """Return whether a name can stand in a host list."""
+    """Return whether a name can be in a host list."""
     return _HOST.fullmatch(name) is not None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the files lie that ship beside the Python code: zoo, models, MPI shims."""
+"""Where to find the files that ship with the Python code: zoo, models, MPI shims."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _KINDS = {
 
 
 def refuse_unknown(table: dict[str, Any], known: Iterable[str], where: str) -> None:
-    """Raise an error for a key that is not known; `where` stands before the keys."""
+    """Raise an error for a key that is not known; `where` is the prefix of the keys."""
     names = list(known)
     for key in table:
         if key not in names:

@@ -14,7 +14,7 @@ _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 
 @dataclass(frozen=True)
 class Value:
-    """A text, list or mapping of a YAML file, and the line where it begins."""
+    """A string, list or mapping of a YAML file, and the line where it begins."""
 
     line: int
     content: str | list[Value] | dict[str, Value]
@@ -39,9 +39,9 @@ class Value:
         return self.content
 
     def text(self) -> str:
-        """Give a text that is not empty."""
+        """Give a string that is not empty."""
         if not isinstance(self.content, str) or not self.content:
-            raise Error(f"line {self.line}: expected a text")
+            raise Error(f"line {self.line}: expected a string")
         return self.content
 
     def integer(self, least: int, most: int) -> int:
@@ -64,7 +64,7 @@ class Value:
 def read_yaml(text: str) -> Value:
     """Read one YAML document.
 
-    Every scalar stays a text. Aliases, with which a few lines stand for gigabytes,
+    Every scalar stays a string. Aliases, with which a few lines stand for gigabytes,
     are refused, and so are tags, keys given twice and deep nesting.
 
     Raises

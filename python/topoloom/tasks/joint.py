@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several jobs on one machine, placed to keep out of each other's way.
 
-What a job has of its placement is the value of the objective on the links that it
-uses, with what the others send there. The jobs together have that of the worst one,
+The value of a job is that of the objective on the links that it uses, with what the
+others send there. The value of all jobs is that of the worst one,
 for congestion the busiest of all links (hop-bytes are added up); where it is the same,
 fewer hop-bytes are better.
 
 Jobs with slots of their own are placed each for itself at first. Then one after the
-other is placed again beside what all others send, and stays there if the jobs together
-are better off, until nobody's turn brings anything (best responses, as in congestion
+other is placed again, given what all others send, and stays there if the jobs together
+are better off, until no turn improves anything (best responses, as in congestion
 games). Jobs with one pool of slots are placed as a single graph.
 """
 
@@ -46,12 +46,12 @@ class Job(NamedTuple):
 
 
 class Together(NamedTuple):
-    """Jobs that run at the same time, and what each has of it."""
+    """Jobs that run at the same time, and the value of each."""
 
     jobs: list[Job]
     placements: list[Placement]
     loads: list[Loads]  # bytes by link, of each job
-    values: list[float]  # of the objective, beside the others
+    values: list[float]  # of the objective, given the others
     value: float  # of all jobs
     hop_bytes: int
 
@@ -62,7 +62,7 @@ class Together(NamedTuple):
 
 
 class JointPlacement(NamedTuple):
-    """What `place_jointly` found, beside what each job has when placed for itself."""
+    """What `place_jointly` found, and what each job has when placed by itself."""
 
     alone: list[float]  # of the objective, on an empty machine
     apart: Together  # the same placements, with all jobs running

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures a placement, beside what the launcher would do by default."""
+"""Measures a placement, and what the launcher would do by default."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Objective(NamedTuple):
         """What it is, for people."""
         by_phase = self.phases and self.objective != HOP_BYTES
         phases = " by phase" if by_phase else ""
-        others = " beside others" if self.background is not None else ""
+        others = " with other jobs" if self.background is not None else ""
         return f"{self.objective}{phases}{others}"
 
     @property
@@ -106,7 +106,7 @@ class Objective(NamedTuple):
         name, reason = HOP_BYTES, why_hop_bytes
         spare = allocation.slot_count > graph.rank_count
         if not reason and spare and allocation.machine.slots_per_node > 1:
-            # Time would spread the job over nodes that nobody gave it.
+            # Time would spread the job over nodes that it was not given.
             reason = "no nodes are allocated, and they keep the job on few"
         if not reason:
             chosen, reason = choose_objective(

@@ -92,7 +92,7 @@ def launched(
 ) -> tuple[AllocatedHosts, str]:
     """Keep what the launcher uses of an allocation; also say that in words.
 
-    Of a machine that nobody has allocated all slots of ranks are kept, unless the
+    If nothing is allocated, all slots of ranks are kept, unless the
     ranks are `as_started` by the launcher alone.
     """
     order, memory = where.order, described.node.memory_size

@@ -71,7 +71,7 @@ def run_reordered(
     _check_mapper(options.mapper)
     if options.search.seed > _MAX_SEED:
         raise Error(f"--seed {options.search.seed}: at most {_MAX_SEED} here")
-    # Before anything runs, as what is wrong with it is the user's to fix.
+    # Before anything runs, since the user has to fix what is wrong with it.
     text = None if where is None else machine_file(where)
     launcher = find_launcher(program)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From placements to what a page shows of them, beside the launcher's own order."""
+"""From placements to what a page shows of them, next to the launcher's own order."""
 
 from __future__ import annotations
 

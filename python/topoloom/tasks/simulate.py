@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates placements on the network, beside the time that we predict."""
+"""Simulates placements on the network, next to the time that we predict."""
 
 from __future__ import annotations
 

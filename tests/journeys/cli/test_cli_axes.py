@@ -101,7 +101,10 @@ def test_a_ragged_allocation_leaves_slots_over(topoloom: Command) -> None:
             "tp=4 or dp=8 fits",
         ),
         ([*CUBE, *TRAFFIC, "--to", "jaxx"], "no order format 'jaxx' (did you mean"),
-        ([*CUBE, *TRAFFIC, "--to", "jax", "--json"], "--to and --json exclude"),
+        (
+            [*CUBE, *TRAFFIC, "--to", "jax", "--json"],
+            "--to and --json are mutually exclusive",
+        ),
     ],
 )
 def test_bad_input_is_one_line(

@@ -80,7 +80,7 @@ def write_inputs(topoloom: Command) -> None:
         (["map", "p.npz", "-m", "torus:4x4", "-a", "n[0-9,3]"], "n3 is named twice"),
         (
             ["map", "p.npz", "-m", "torus:4x4", "-a", "n1,n2", "--allocate", "3"],
-            "exclude",
+            "are mutually exclusive",
         ),
         (["map", "p.npz", "-m", "torus:4x4", "--allocate", "17"], "17"),
         (["map", "p.npz", "-m", "torus:4x4", "--allocate", "0"], "must be 1 or more"),

@@ -142,7 +142,7 @@ def test_a_job_keeps_off_the_links_of_another(topoloom: Command) -> None:
         "map", "p.npz", *mesh, "--objective", "congestion",
         "--background", "l.json",
     )  # fmt: skip
-    assert "congestion beside others" in printed.out
+    assert "congestion with other jobs" in printed.out
     assert "  background  l.json\n" in printed.out
 
 

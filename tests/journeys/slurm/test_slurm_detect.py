@@ -286,7 +286,10 @@ def test_variables_that_a_job_left_behind_are_an_error(
     wanted = rf"SLURM_JOB_ID: job {number} has ended \((CANCELLED|COMPLETED)\); start"
     assert re.search(wanted, done.stderr)
     monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
-    for wrong, message in (("987654", "Slurm knows no job 987654"), ("x", "'x' is no")):
+    for wrong, message in (
+        ("987654", "Slurm does not know job 987654"),
+        ("x", "'x' is not"),
+    ):
         monkeypatch.setenv("SLURM_JOB_ID", wrong)
         with pytest.raises(Error, match=f"SLURM_JOB_ID: {message}"):
             load_machine_and_allocation("detect")

@@ -223,7 +223,7 @@ def test_two_rings_are_no_machine() -> None:
         ("- topology: \ud800", "line 1: not YAML: "),
         ("[" * 200, "line 1: nested over 32 deep"),
         (YAML.replace("n[03-05]", "n[02-05]"), "line 11: node n02 is under"),
-        (YAML.replace("n[03-05]", "[]"), "line 12: expected a text|line 12: host"),
+        (YAML.replace("n[03-05]", "[]"), "line 12: expected a string|line 12: host"),
         (YAML + "        children: x\n", "line 11: switch leaf1 has both nodes"),
         (TORUS.replace("x: 2", "x: two"), "line 5: 'two' is not an integer"),
         (TORUS.replace("x: 2", "x: 0"), "line 5: 0 is not from 1"),

@@ -166,7 +166,7 @@ def test_parts_and_the_vertices_of_one_have_places(
 @pytest.mark.parametrize(
     ("name", "between", "inside"),
     [
-        # 32 routers, all joined; 74 groups, any two by 4 of their 320 global links
+        # 32 routers, fully connected; 74 groups, any two by 4 of their 320 global links
         ("frontier", {4}, 32 * 31 // 2),
         # 6 x 16 routers: rows and columns joined
         ("theta", {87}, 6 * 16 * 15 // 2 + 16 * 6 * 5 // 2),

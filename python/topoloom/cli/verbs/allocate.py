@@ -61,15 +61,15 @@ def command(
     """Choose nodes for a job, or show or generate an allocation.
 
     --choose picks from the free nodes those on which the --pattern has the fewest
-    hop-bytes, before the job runs; without a pattern, those that lie closest together.
+    hop-bytes, before the job runs; without a pattern, those that are closest together.
     --allocation shows an allocation as it is, and so does --machine detect inside of a
     batch job. With --nodes alone the job gets boxes, lines and planes of the machine,
     scattered as a scheduler scatters them, to study mappers without a busy machine.
 
     \b
     components        pieces of the network that the nodes are attached to
-    average distance  between two of its nodes, beside the best choice found of as
-                      many nodes on the empty machine
+    average distance  between two of its nodes, and that of the best choice found of
+                      as many nodes on the empty machine
     surface           directed links from the job's routers to others
     foreign links     used by routes between its nodes, though an end is not its own
     shared links      used by other jobs, too (--jobs)

@@ -73,7 +73,7 @@ def command(
     each mapper. The gap is hop-bytes, or congestion where that is the objective,
     divided by a lower bound that is quick to prove: 1 is optimal. 'topoloom bound'
     proves more. Where ranks share slots, with --imbalance or --capacities, the load of
-    the fullest slot stands in its place, and block puts equally many ranks on every
+    the fullest slot is shown instead, and block puts equally many ranks on every
     slot, regardless of their load.
 
     \b

@@ -37,7 +37,7 @@ def command(
     ] = "50GB/s",
     as_json: AsJson = False,
 ) -> None:
-    """Measure off-node traffic along the axes of a process grid, beside block order.
+    """Measure off-node traffic along the axes of a process grid, and of block order.
 
     Programs on grids talk along rows and columns, all of them at once. The more ranks
     of a node have their next neighbor on another node, the more messages share its

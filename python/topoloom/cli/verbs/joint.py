@@ -38,9 +38,9 @@ def command(
 ) -> None:
     """Place several jobs that run at the same time, to keep out of each other's way.
 
-    Jobs with allocations of their own are placed each for itself, then again and again
-    beside what the others send, as long as that helps. Jobs without share the nodes of
-    --allocation, or all, and are placed there as one pattern. --time and --work hold
+    Jobs with allocations of their own are placed each for itself, then again and again,
+    given what the others send, as long as that helps. Jobs without one share the nodes
+    of --allocation, or all, and are placed there as one pattern. --time and --work hold
     for all searches together; Ctrl-C ends them, too, and keeps the best.
 
     \b

@@ -51,7 +51,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a placement, beside what the launcher would do by default.
+    """Measure a placement, and what the launcher would do by default.
 
     \b
     predicted time    startups, latencies and the busiest link, network card or

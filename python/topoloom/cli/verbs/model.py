@@ -63,7 +63,7 @@ def command(
 
     \b
     list      the models that ship with Topoloom, and where they are from
-    show      the lines of a model, and what messages cost beside them
+    show      the lines of a model, and what messages cost in addition
     predict   times of messages: from one to the next of a process that sends several,
               and until the first has arrived
     fit       fit a model to measured times: a CSV file with the header size,time

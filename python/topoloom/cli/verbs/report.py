@@ -28,7 +28,7 @@ def command(
     pattern: Pattern = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show placements on one page, beside what the launcher would do by default.
+    """Show placements on one page, and what the launcher would do by default.
 
     The page is a single HTML file below 3 MB that fetches nothing: what was gained,
     the communication matrix before and after, the machine with its links by load and

@@ -48,7 +48,7 @@ def command(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate how long messages take, beside the time that we predict.
+    """Simulate how long messages take, and compare with the predicted time.
 
     In each round every rank sends one message to each rank that it has any for, and
     waits until all are sent and received. Rounds repeat until no messages are left;

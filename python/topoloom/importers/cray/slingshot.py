@@ -60,7 +60,7 @@ def recognizes_slingshot(text: str) -> bool:
     if not matches or None in matches:
         return False
     bare = [m["group"] for m in matches if m and m.re is _LINES[3]]
-    # Node ids, which are not groups, stand in an allocation once each.
+    # Node ids, which are not groups, are in an allocation once each.
     return not bare or len(set(bare)) < len(bare)
 
 

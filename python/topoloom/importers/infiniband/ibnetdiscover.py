@@ -32,7 +32,7 @@ def read_ibnetdiscover(text: str) -> Described:
     """Read the output of ``ibnetdiscover``.
 
     All adapters of a host are one node; hosts are in the order of their names, which
-    stand before the adapter's in its description (``n001 HCA-1``, ``n001 mlx5_0``).
+    precede the adapter's in its description (``n001 HCA-1``, ``n001 mlx5_0``).
     An adapter with another description is a node with its GUID as name, and the
     aggregation nodes within switches are left out. The machine is a ``graph:``, its
     switches and routers in the order of their GUIDs. Cables between the same two

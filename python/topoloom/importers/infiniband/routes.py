@@ -29,7 +29,7 @@ def starts_tables(line: str) -> bool:
 
 
 def read_tables(lines: list[str], before: int) -> dict[str, Table]:
-    """Read tables by switch (``S-guid``); `before` lines stand above the first."""
+    """Read tables by switch (``S-guid``); `before` lines precede the first."""
     tables: dict[str, Table] = {}
     table: Table | None = None
     for number, line in enumerate(lines, before + 1):

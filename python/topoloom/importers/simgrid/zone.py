@@ -129,7 +129,7 @@ def _cores(hosts: list[Element]) -> int:
 
 
 def _edges(parts: _Zone) -> str:
-    """Every route is a chain of its links; between two of them stands a switch."""
+    """Every route is a chain of its links; there is a switch between two of them."""
     chain: dict[object, int] = {}
     arcs: dict[tuple[int, int], float] = {}
     user: dict[str, frozenset[int]] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a launcher would start each rank, beside the placement that it was given."""
+"""Where a launcher would start each rank, and the placement that it was given."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI's own map of a job, beside the placement that it was given.
+"""Open MPI's own map of a job, to compare with the placement that it was given.
 
 Version 5 draws the map and starts nothing (``donotlaunch``); it takes the hosts to be
 like the one it runs on. Version 4 draws no map of a rankfile before its daemons have

@@ -141,7 +141,7 @@ def _lacking(text: str) -> str | None:
 
 
 def message(text: str) -> str:
-    """Take what stands between the first two ruled lines of a launcher's message."""
+    """Take what is between the first two ruled lines of a launcher's message."""
     lines: list[str] = []
     for line in text.splitlines():
         words = line.strip()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranks that bind themselves as they start, for launchers that cannot bind any rank.
 
-Each looks for its entry in a list of all and calls taskset. Nothing has to lie on a
+Each looks for its entry in a list of all and calls taskset. No file has to be on a
 disk of the nodes.
 """
 
@@ -20,7 +20,7 @@ _SCRIPT = 'exec taskset -c "$(echo "$0" | cut -d" " -f"$(({variable} + 1))")" "$
 def bind_myself(
     placement: HostPlacement, variable: str, ranks: Sequence[int] | None = None
 ) -> tuple[str, ...] | None:
-    """Build what stands before a program so that it binds itself.
+    """Build the words before a program that make it bind itself.
 
     The launcher gives each rank its number in the environment, as `variable`; number i
     is rank ``ranks[i]``, or i. None if the list is longer than a command line may be.

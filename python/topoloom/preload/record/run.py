@@ -219,7 +219,7 @@ def _forwarding(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]
     def forward(number: int, _frame: object) -> None:
         came.append(number)
         _ask_for_notes(notes)
-        # mpirun kills at once at the second one.
+        # mpirun kills at once on the second one.
         if not (number == signal.SIGINT and terminal_tells_children()):
             job.send_signal(number)
 

@@ -47,7 +47,7 @@ def build_shim(
     folders
         More folders of sources, such as ``mpi/seats``.
     libraries
-        What to link with; they are found where they lie now.
+        What to link with; they are found where they are now.
     headers
         More of them that the sources include.
 
@@ -68,7 +68,7 @@ def build_shim(
     beside = [*rooms, *(header.parent for header in headers)]
     options = [*_OPTIONS, *(f"-I{folder}" for folder in beside)]
     linked = [w for file in libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")]
-    # The header after the preprocessor holds the version of MPI; -show where it lies.
+    # The header after the preprocessor holds the version of MPI; -show says where.
     for text in (generated, header, _show(compiler), *_OPTIONS, *linked):
         key.update(text.encode())
     library = _cache() / f"{name}-{key.hexdigest()}.so"

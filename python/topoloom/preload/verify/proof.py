@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the ranks of a program were as it started, beside where they were planned."""
+"""Where the ranks of a program were as it started, and where they were planned."""
 
 from __future__ import annotations
 
