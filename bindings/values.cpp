@@ -90,7 +90,10 @@ void bind_sharing(nb::module_& m) {
             "__init__",
             [](Sharing* self, std::optional<double> imbalance, const std::optional<Numbers>& capacities) {
                 new (self) Sharing{.imbalance = imbalance};
-                if (capacities) self->capacity = copy_of<double>(*capacities);
+                if (!capacities) return;
+                self->capacity = copy_of<double>(*capacities);
+                if (self->capacity.empty())
+                    fail("there are no capacities; give one for each slot of the allocation");
             },
             "imbalance"_a = nb::none(), "capacities"_a = nb::none(),
             "Where ranks outnumber slots, a slot holds up to (1 + imbalance) times its share of the load;\n"

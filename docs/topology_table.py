@@ -31,6 +31,7 @@ may also be `half`, `double` or `quarter` of the default.
 #: form -> a value
 VALUES = {
     "count": "`4`",
+    "number": "`0`",
     "counts": "`1:4:4`",
     "distances": "`0:3`",
     "axis_flags": "`110`",

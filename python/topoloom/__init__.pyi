@@ -7,6 +7,7 @@ from topoloom import (
     model as model,
     placements as placements,
     schedules as schedules,
+    tasks as tasks,
 )
 from topoloom._core import (
     Allocation as Allocation,

@@ -92,7 +92,9 @@ def _hypercube(topology: dict[str, Any]) -> list[str]:
 
 def _ring(topology: dict[str, Any]) -> list[str]:
     rings = topology.get("rings", 1)
-    text = f"{topology['stations']} stations, {_counted(rings, 'ring')} each way"
+    text = (
+        f"{topology['stations']} stations, {_counted(rings, 'ring')} in each direction"
+    )
     if "transfers" in topology:
         text += f" with {_counted(topology['transfers'], 'transfer')} at once"
     return [text]

@@ -259,11 +259,13 @@ def split_numbers(text: str, separator: str = ":") -> list[int]:
 
 def with_space(text: str) -> str:
     """Write ``9.4GB/s`` as ``9.4 GB/s``; a bare number gets its unit from the key."""
-    return re.sub(r"^([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z])", r"\1 \2", text)
+    number = r"[0-9.]+(?:[eE][+-]?[0-9]+)?"
+    return re.sub(rf"^({number})\s*(?![eE][+-]?[0-9])([A-Za-z])", r"\1 \2", text)
 
 
 _ONE_FORM: dict[str, Option] = {
     "count": whole(1),
+    "number": whole(),
     "counts": listed(1),
     "distances": listed(0),
     "word": WORD,

@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks: see README.md."""
+"""What the verbs of the command line do, as functions: map, compare, judge, prove."""
+
+from topoloom.support.public_names import attach
+
+__getattr__, __dir__ = attach(__name__)

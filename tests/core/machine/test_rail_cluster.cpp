@@ -164,6 +164,13 @@ TEST_CASE("hops are links, whatever these weigh in distances") {
     CHECK(weighed.max_distance() == 38);
 }
 
+TEST_CASE("clusters of small units are large without being classed") {
+    const Machine machine = make_machine("rails:2:1:2100");  // 4,200 leaves
+    CHECK(machine.distance(Slot{0}, Slot{1}) == 2);
+    CHECK(machine.distance(Slot{0}, Slot{2}) == 4);
+    CHECK(machine.distance(Slot{0}, Slot{3}) == 6);
+}
+
 TEST_CASE("distances in large clusters are those of the definition") {
     for (const std::string options :
          {"", ",cross=spine", ",rails=4", ",bandwidth=50GB/s,bandwidth.nvlink=450GB/s"}) {

@@ -141,6 +141,19 @@ def test_tables_and_short_texts_say_the_same(table: dict[str, Any], text: str) -
     assert write_topology(MachineText(text)) == table
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torus:4x4,bandwidth=1e9,latency=1.5e-6",
+        "torus:4x4,bandwidth=2.5e9B/s,bandwidth.y=1e9",
+        "rails:4:4:1,spines=0,cross=nvlink",
+    ],
+)
+def test_what_a_short_text_may_say_a_table_may_say(text: str) -> None:
+    table = write_topology(MachineText(text))
+    assert write_topology(MachineText(read_topology(table, Path()))) == table
+
+
 def test_every_key_of_every_kind_is_tried_above() -> None:
     tried = {kind: set[str]() for kind in kinds()}
     for table, _ in PAIRS:

@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 2> rails_crossings{"nvlink", "spine"};
 
 constexpr std::array rails_options{
     TopologyOption{"rails", OptionForm::count, "rail switches of a unit"},
-    TopologyOption{"spines", OptionForm::count, "spine switches"},
+    TopologyOption{"spines", OptionForm::number, "spine switches"},
     TopologyOption{"cross", OptionForm::word, "how messages between rails go", rails_crossings},
     bandwidth_option(OptionForm::class_quantities, rails_classes),
     latency_option(OptionForm::class_quantities, rails_classes)};

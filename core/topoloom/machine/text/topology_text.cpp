@@ -10,11 +10,20 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::array<std::string_view, 13> form_names{
-    "count",           "counts",           "distances",       "word",
-    "axis_flags",      "axis_order",       "axis_shifts",     "route",
-    "quantity",        "level_quantities", "axis_quantities", "direction_quantities",
-    "class_quantities"};
+constexpr std::array<std::string_view, 14> form_names{"count",
+                                                      "number",
+                                                      "counts",
+                                                      "distances",
+                                                      "word",
+                                                      "axis_flags",
+                                                      "axis_order",
+                                                      "axis_shifts",
+                                                      "route",
+                                                      "quantity",
+                                                      "level_quantities",
+                                                      "axis_quantities",
+                                                      "direction_quantities",
+                                                      "class_quantities"};
 
 bool may_name_links(OptionForm form) {
     return form == OptionForm::axis_quantities || form == OptionForm::direction_quantities ||

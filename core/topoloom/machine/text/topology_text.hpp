@@ -15,6 +15,7 @@ namespace topoloom {
 /// How the value of an option is written.
 enum class OptionForm : std::uint8_t {
     count,                 ///< 4: an integer, 1 or more
+    number,                ///< 4: an integer, 0 or more
     counts,                ///< 1:4:4: integers, 1 or more, one per level
     distances,             ///< 0:3: integers, 0 or more
     word,                  ///< one of TopologyOption::words

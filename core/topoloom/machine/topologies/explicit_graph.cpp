@@ -156,7 +156,7 @@ std::string ExplicitGraph::link_name(Link link) const {
 std::string ExplicitGraph::describe() const {
     std::ostringstream text;
     text << "graph of " << spec_.nodes << " nodes";
-    if (spec_.switches > 0) text << ", " << spec_.switches << " switches";
+    if (spec_.switches > 0) text << ", " << spec_.switches << (spec_.switches == 1 ? " switch" : " switches");
     text << ", " << spec_.links.size() << " links";
     return text.str();
 }

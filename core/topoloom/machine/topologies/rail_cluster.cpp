@@ -13,7 +13,7 @@ namespace topoloom {
 namespace {
 
 /// Whether only their leaf switches distinguish these rows, one for the GPUs of a domain on one rail.
-bool is_large(std::uint64_t rows) { return rows > 4096; }
+bool is_large(std::uint64_t rows, std::uint64_t leaves) { return rows > 4096 && leaves <= rows / 16; }
 
 RailClusterSpec complete(RailClusterSpec spec) {
     if (spec.gpus == 0 || spec.domains == 0 || spec.units == 0)
@@ -33,7 +33,7 @@ RailClusterSpec complete(RailClusterSpec spec) {
     require_link_ids(4 * domains * spec.gpus + 2 * leaves * spines);
     if (domains * spec.gpus + domains + leaves + spines > most)
         fail("the rail cluster has more than 2^31 vertices");
-    const std::uint64_t table = is_large(domains * spec.rails) ? leaves : domains * spec.rails;
+    const std::uint64_t table = is_large(domains * spec.rails, leaves) ? leaves : domains * spec.rails;
     HopTable::require_memory(table, table, domains * spec.gpus);
     spec.spines = static_cast<std::uint32_t>(spines);
     for (const BytesPerSecond bandwidth : spec.bandwidth) require_bandwidth(bandwidth);
@@ -105,7 +105,7 @@ void RailCluster::tabulate() {
         nodes.push_back({node, (p.domain * spec_.rails + p.rail) & 0x7FFFFFFFU, 1});
     }
     const auto between = [&](const Point& a, const Point& b) { return distance(a, b) - 2; };
-    if (is_large(rows.size())) {
+    if (is_large(rows.size(), leaves_)) {
         HopTable::Classes classes{.of_row = {}, .count = leaves_, .hops = {}, .within = 0};
         for (const Point& row : rows) classes.of_row.push_back(row.unit * spec_.rails + row.rail);
         classes.within = static_cast<std::uint16_t>(2 * weight_[0] - 2);

@@ -104,7 +104,7 @@ def command(
 
 def _print(document: dict[str, Any], machine: str) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.placements.measures import MEASURES
+    from topoloom.placements.measures import MEASURES, column_heading
     from topoloom.support.gain import gain, percent
     from topoloom.support.units import counted, format_count, format_seconds
 
@@ -122,7 +122,9 @@ def _print(document: dict[str, Any], machine: str) -> None:
         for result in results
     ]
     measures = ("hop_bytes", "congestion_max", "predicted_seconds")
-    titles = (MEASURES[name].heading for name in measures)
+    titles = [MEASURES[name].heading for name in measures]
+    if document["phases"] > 1:  # their sum
+        titles[1] = column_heading("congestion by phase")
     columns = ["placement", *titles, "simulated\ntime", "gain"]
     title = (
         f"{counted(document['ranks'], 'rank')} on {machine}, by {document['simulator']}"
