@@ -6,7 +6,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from topoloom._core import Error, Machine, Wiring
-from topoloom.support.units import counted
 
 #: weights are exact where the bandwidths are multiples of a part this small
 _FINEST = 1000
@@ -39,7 +38,7 @@ def write_metis_machine(machine: Machine) -> str:
         neighbors[v].append((u, weight))
     weighted = any(weight != 1 for row in neighbors for _, weight in row)
     head = (
-        f"% {nodes} nodes, {counted(len(neighbors) - nodes, 'switch')}; "
+        f"% {nodes} nodes, {len(neighbors) - nodes} switches; "
         f"weight 1 is {float(unit):.12g} B/s"
     )
     rows = [

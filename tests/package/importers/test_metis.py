@@ -18,7 +18,7 @@ from topoloom.importers.metis import write_metis_machine
     [
         (
             "graph:2+1:0-2@2GB/s,1-2@3GB/s",
-            "% 2 nodes, 1 switch; weight 1 is 1000000000 B/s\n"
+            "% 2 nodes, 1 switches; weight 1 is 1000000000 B/s\n"
             "3 2 1\n3 2\n3 3\n1 2 2 3\n",
         ),
         ("mesh:3", "% 3 nodes, 0 switches; weight 1 is 1 B/s\n3 2\n2\n1 3\n2\n"),
