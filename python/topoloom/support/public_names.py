@@ -32,7 +32,8 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         return value
 
     def listed() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes(package)})
+        own = {name for name in vars(sys.modules[package]) if name[:2] == "__"}
+        return sorted(own | homes(package).keys())
 
     return load, listed
 

@@ -27,7 +27,7 @@ def command(
     placement: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PLACEMENT]",
+            metavar="PLACEMENT",
             help="A file written by 'topoloom map', to report how far from optimal it "
             "can be.",
         ),

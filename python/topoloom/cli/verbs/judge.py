@@ -25,6 +25,7 @@ from topoloom.cli.options.machines import (
 from topoloom.cli.options.searches import Seed
 
 if TYPE_CHECKING:
+    from topoloom._core import Machine
     from topoloom.tasks.judge import Judged
 
 
@@ -104,13 +105,14 @@ def command(
     else:
         _print(judged)
         numbers = [str(number) for number in range(1, len(judged.phases) + 1)]
-        _print_phases(phase_names or numbers, judged.phases)
+        titles = phase_names or numbers
+        _print_phases(titles, judged.phases, given.allocation.machine)
 
 
 def _print(judged: Judged) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.placements.measures import gain_text, measure_text, measure_title
-    from topoloom.support.units import format_bytes
+    from topoloom.support.units import format_bytes, format_seconds
     from topoloom.tasks.optimality_gap import gap_text
 
     allocation = judged.given.allocation
@@ -130,28 +132,33 @@ def _print(judged: Judged) -> None:
     print_table(columns, rows, title=title)
     if machine.remarks:
         print_facts([("machine", remark) for remark in machine.remarks])
+    columns = ["hottest links", "who loads them most", "load"]
+    if machine.has_bandwidths:
+        columns.append("time")
     links = [
-        (
+        [
             link,
             ", ".join(f"{s} → {t} ({format_bytes(b)})" for s, t, b in loaders[:3]),
             format_bytes(load),
-        )
-        for link, load, _, loaders in judged.judgement.hottest
+            format_seconds(seconds),
+        ][: len(columns)]
+        for link, load, seconds, loaders in judged.judgement.hottest
     ]
     if links:
-        print_table(["hottest links", "who loads them most", "load"], links, left=2)
+        print_table(columns, links, left=2)
 
 
-def _print_phases(names: list[str], phases: list[dict[str, float]]) -> None:
+def _print_phases(
+    names: list[str], phases: list[dict[str, float]], machine: Machine
+) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.placements.measures import MEASURES
-    from topoloom.support.units import format_count
+    from topoloom.placements.measures import MEASURES, measure_text
 
     if not phases:
         return
     shown = ["hop_bytes", "dilation_average", "traffic_average", "congestion_max"]
     rows = [
-        [name, *(format_count(phase[measure]) for measure in shown)]
+        [name, *(measure_text(key, phase[key], machine) for key in shown)]
         for name, phase in zip(names, phases, strict=True)
     ]
     print_table(["phase", *(MEASURES[name].heading for name in shown)], rows)
