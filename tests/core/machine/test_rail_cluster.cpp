@@ -191,7 +191,8 @@ TEST_CASE("distances in large clusters are those of the definition") {
         double total = 0;
         for (std::uint32_t slot = 0; slot < large.slot_count(); ++slot)
             total += large.distance(Slot{0}, Slot{slot});
-        CHECK(large.average_distance() == doctest::Approx(total / (large.slot_count() - 1)));
+        CHECK(large.average_distance() ==
+              doctest::Approx(total / static_cast<double>(large.slot_count() - 1)));
     }
 }
 
