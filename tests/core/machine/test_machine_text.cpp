@@ -297,9 +297,9 @@ TEST_CASE("machines that cannot be are refused by name") {
 
 TEST_CASE("an unknown topology is refused with the nearest name") {
     CHECK(complaint("tours:4x4")
-              .starts_with("no topology 'tours' (did you mean 'torus'?); there are: torus, mesh, tree, "));
+              .starts_with("no topology 'tours' (did you mean 'torus'?); there are: torus, mesh, twisted, "));
     CHECK(complaint("tours:4x4").ends_with(", graph (in machine 'tours:4x4')"));
-    CHECK(complaint("star:4").starts_with("no topology 'star'; there are: torus, mesh, tree, "));
+    CHECK(complaint("star:4").starts_with("no topology 'star'; there are: torus, mesh, twisted, "));
 }
 
 TEST_CASE("complaints stay on one short line whatever the bytes") {
