@@ -102,5 +102,5 @@ def test_outside_of_a_job_srun_is_not_asked(slurm: RealSlurm, tmp_path: Path) ->
     export = ["export", f"{tmp_path}/x.json", "--to", "slurm-hostfile", "--check"]
     done = slurm.run(*TOPOLOOM, *export)
     assert done.returncode == 2
-    assert "inside a job alone" in done.stderr
+    assert "only inside a job" in done.stderr
     assert len(done.stderr.splitlines()) == 1
