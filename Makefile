@@ -28,7 +28,8 @@ package-test: $(stamps)/test-tools
 	pytest -q -n 2 tests/package tests/layers
 
 mpi-test: $(stamps)/test-tools
-	pytest -q -n 3 --dist loadfile tests/mpi tests/journeys
+	pytest -q -n 2 tests/journeys --ignore tests/journeys/slurm
+	pytest -q tests/mpi tests/journeys/slurm
 
 bench-core: build            ## speed of the core, beside its limits
 	tools/setup.sh bench
