@@ -116,7 +116,7 @@ def format_count(number: float) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """Write how many there are of something: ``1 rank``, ``1,024 ranks``."""
+    """Write a number with its noun: ``1 rank``, ``1,024 ranks``."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 

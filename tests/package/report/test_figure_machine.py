@@ -34,7 +34,7 @@ KINDS = [
 ]
 
 
-#: Too many lines for one picture; the name of a part, and how many there are.
+#: Machines with too many lines for one picture: the name of a part, and their number.
 CROWDED = [
     ("dragonfly:20x12,nodes=2", "group", 20),
     ("dragonfly:8x4x8,nodes=2", "group", 8),
