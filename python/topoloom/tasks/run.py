@@ -95,31 +95,22 @@ def place_job(
     command: tuple[str, ...],
 ) -> PlacedJob:
     """Place the ranks; also measure block order, what the launcher does."""
-    from topoloom._core import place
-    from topoloom.placements.placement_file import PlacementFile
-    from topoloom.tasks.objective import PROVEN, proves
+    from topoloom.tasks.map import block_values, map_ranks
+    from topoloom.tasks.problem import Problem
 
     at = given.where.allocation
-    chosen = objective.chosen_for(graph, at, PROVEN if proves(mapper) else "")
-    found = place(graph, at, mapper=mapper, **chosen.options, **search._asdict())
-    placement = found.placement
-    block = place(graph, at, mapper="block").placement
-    file = PlacementFile(
-        machine=at.machine,
-        allocation=at,
-        placement=placement,
-        hosts=given.where.hosts,
-        node=given.node,
-        objective=chosen.objective,
-        values=chosen.values(graph, at, placement),
-        mapper=mapper,
-        seed=search.seed,
-        work=found.work,
-        graph=graph_file,
-        command=command,
+    problem = Problem(graph, at.machine, at, given.where.hosts, given.node)
+    mapped = map_ranks(
+        problem,
+        objective,
+        mapper,
+        search=search,
         cores_per_rank=given.cores_per_rank,
+        graph_file=graph_file,
+        command=command,
     )
-    return PlacedJob(file, chosen.values(graph, at, block), chosen)
+    block, _ = block_values(problem, mapped)
+    return PlacedJob(mapped.file, block, mapped.objective)
 
 
 def start(
