@@ -186,20 +186,16 @@ void bind_schedule(nb::module_& m) {
             "time\n"
             "and port bandwidth.");
     using Unlocked = nb::call_guard<nb::gil_scoped_release>;
-    m.def(
-        "recursive_doubling",
-        [](std::size_t ranks, std::int64_t bytes, bool unit) {
-            return all_gather_pattern("recursive-doubling", ranks, bytes, unit);
-        },
-        "rank_count"_a, "bytes"_a = 1, "unit"_a = false, Unlocked(),
-        "All-gather; unit: every message has `bytes`.");
-    m.def(
-        "bruck",
-        [](std::size_t ranks, std::int64_t bytes, bool unit) {
-            return all_gather_pattern("bruck", ranks, bytes, unit);
-        },
-        "rank_count"_a, "bytes"_a = 1, "unit"_a = false, Unlocked(),
-        "All-gather; unit: every message has `bytes`.");
+    for (const auto& [function, schedule] :
+         {std::pair("recursive_doubling", "recursive-doubling"), std::pair("bruck", "bruck")}) {
+        m.def(
+            function,
+            [schedule](std::size_t ranks, std::int64_t bytes, bool unit) {
+                return all_gather_pattern(schedule, ranks, bytes, unit);
+            },
+            "rank_count"_a, "bytes"_a = 1, "unit"_a = false, Unlocked(),
+            "All-gather; unit: every message has `bytes`.");
+    }
     m.def(
         "binomial_tree",
         [](std::size_t ranks, std::int64_t bytes, std::uint32_t root) {
