@@ -14,7 +14,7 @@
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/choose/choose_nodes.hpp"
-#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
 #include "values.hpp"

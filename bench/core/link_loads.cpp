@@ -7,7 +7,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/metric/link_loads.hpp"
+#include "topoloom/metric/loads/link_loads.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;
@@ -53,7 +53,7 @@ class Setting {
     std::vector<Slot> slots_;
 
    public:
-    LinkLoads<Torus> loads{std::get<Torus>(machine_.topology()), machine_, pattern_, slots_};
+    LinkLoads loads{machine_, pattern_, slots_};
 };
 
 void count_rate(benchmark::State& state) {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/grid/slot_lines.hpp"
 #include "topoloom/place/side_by_side.hpp"
 

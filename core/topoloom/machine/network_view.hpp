@@ -67,11 +67,6 @@ class RareTopology : public NetworkView {
 #define TOPOLOOM_COMMON_TOPOLOGIES(USE) \
     USE(Torus) USE(Hosted<Torus>) USE(Tree) USE(FatTree) USE(Hosted<Dragonfly>)
 
-/// What with_common_topology() may call with: the common ones, and a rare one of each geometry.
-#define TOPOLOOM_LINK_NETWORKS(USE) \
-    TOPOLOOM_COMMON_TOPOLOGIES(USE) \
-    USE(RareTopology<Torus>) USE(RareTopology<WideTorus>) USE(RareTopology<HopTable>)
-
 #define TOPOLOOM_OR_SAME(TYPE) || std::is_same_v<T, TYPE>
 template <class T>
 inline constexpr bool is_common_topology = false TOPOLOOM_COMMON_TOPOLOGIES(TOPOLOOM_OR_SAME);

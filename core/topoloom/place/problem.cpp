@@ -8,7 +8,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/memory.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
 
 namespace topoloom {

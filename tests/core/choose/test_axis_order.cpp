@@ -11,7 +11,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/choose/axis_order.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/grid/slot_lines.hpp"
 
 using namespace topoloom;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "metric/random_changes.hpp"
-#include "topoloom/metric/time_parts.hpp"
+#include "topoloom/metric/loads/time_parts.hpp"
 
 /// Bytes / bandwidth of every link.
 inline std::vector<double> slow_congestion(const topoloom::CommGraph& phase, const topoloom::Machine& machine,

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "machine/machines.hpp"
+#include "metric/congestion_key.hpp"
 #include "metric/random_changes.hpp"
 #include "metric/random_problem.hpp"
 #include "metric/slow_time.hpp"
-#include "metric/with_link_loads.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/judge.hpp"
@@ -89,28 +89,26 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value are those 
                 1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(40, whole.slot_count())));
             const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
             RandomChanges changes(whole, ranks, rng);
-            with_link_loads(machine, graph, changes.slots, {}, [&](auto& loads) {
-                const double scale = std::max(1.0, loads.key().congestion / 2);
-                loads.set_soft_scale(scale);
-                for (int round = 0; round < 12; ++round) {
-                    for (int i = 0; i < 4; ++i) changes.make(loads, rng);
-                    const Placement placement(whole, changes.slots);
-                    const std::vector<double> slow = slow_loads(graph, machine, changes.slots);
-                    const BigVector<double> now = loads.loads();
-                    const Judgement judgement = judge(graph, machine, placement, 1);
-                    if (!adapts(machine)) CHECK(now == judgement.loads);
-                    CHECK(std::ranges::equal(now, slow, [](double a, double b) {
-                        return std::abs(a - b) <= 1e-12 * b;  // a fat tree sums up, then divides
-                    }));
-                    CHECK(loads.key() == slow_key(now, machine, judgement.hop_bytes));
-                    CHECK(static_cast<double>(loads.soft()) / 0x1p20 ==
-                          doctest::Approx(slow_soft(now, machine, scale)).epsilon(0.001));
-                    with_link_loads(machine, graph, changes.slots, {}, [&](auto& fresh) {
-                        fresh.set_soft_scale(scale);
-                        CHECK(fresh.soft() == loads.soft());
-                    });
-                }
-            });
+            LinkLoads loads(machine, graph, changes.slots);
+            const double scale = std::max(1.0, loads.key().congestion / 2);
+            loads.set_soft_scale(scale);
+            for (int round = 0; round < 12; ++round) {
+                for (int i = 0; i < 4; ++i) changes.make(loads, rng);
+                const Placement placement(whole, changes.slots);
+                const std::vector<double> slow = slow_loads(graph, machine, changes.slots);
+                const BigVector<double> now = loads.loads();
+                const Judgement judgement = judge(graph, machine, placement, 1);
+                if (!adapts(machine)) CHECK(now == judgement.loads);
+                CHECK(std::ranges::equal(now, slow, [](double a, double b) {
+                    return std::abs(a - b) <= 1e-12 * b;  // a fat tree sums up, then divides
+                }));
+                CHECK(loads.key() == slow_key(now, machine, judgement.hop_bytes));
+                CHECK(static_cast<double>(loads.soft()) / 0x1p20 ==
+                      doctest::Approx(slow_soft(now, machine, scale)).epsilon(0.001));
+                LinkLoads fresh(machine, graph, changes.slots);
+                fresh.set_soft_scale(scale);
+                CHECK(fresh.soft() == loads.soft());
+            }
         }
     }
 }
@@ -128,41 +126,36 @@ TEST_CASE("ports and memories of nodes are busy like links, whatever changes") {
                 1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(40, whole.slot_count())));
             const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
             RandomChanges changes(whole, ranks, rng);
-            const auto with = [&](const auto& use) {
-                with_link_loads(machine, graph, changes.slots, {}, use, Busy::links_and_nodes);
-            };
-            with([&](auto& loads) {
-                const double busiest = loads.key().congestion;
-                const double scale = busiest > 0 ? busiest / 2 : 1;
-                loads.set_soft_scale(scale);
-                for (int round = 0; round < 6; ++round) {
-                    for (int i = 0; i < 4; ++i) changes.make(loads, rng);
-                    std::vector<double> seconds = slow_congestion(graph, machine, changes.slots);
-                    for (const double more : slow_node_seconds(graph, machine, changes.slots))
-                        seconds.push_back(more);
-                    const double most = std::ranges::max(seconds);
-                    const CongestionKey key = loads.key();
-                    CHECK(key.congestion == doctest::Approx(most).epsilon(1e-12));
-                    CHECK(key.links_at_maximum == std::ranges::count_if(seconds, [&](double s) {
-                              return s > 0 && s >= most * (1 - 1e-12);
-                          }));
-                    CHECK(key.hop_bytes == hop_bytes(graph, machine, changes.slots, 1));
-                    double soft = 0;
-                    for (const double s : seconds) soft += std::min(0x1p20, std::pow(s / scale, 8));
-                    CHECK(static_cast<double>(loads.soft()) / 0x1p20 == doctest::Approx(soft).epsilon(0.001));
-                    const std::vector<char> at_most = ends_of_busiest(graph, machine, changes.slots, seconds);
-                    for (const Rank u : ids<Rank>(ranks)) {
-                        if (loads.is_at_maximum(u) != (at_most[u.value] != 0)) FAIL_CHECK("rank ", u.value);
-                    }
-                    CHECK(loads.ends_of_busy(1).size() ==
-                          static_cast<std::size_t>(std::ranges::count(at_most, 1)));
-                    with([&](auto& fresh) {
-                        fresh.set_soft_scale(scale);
-                        CHECK(fresh.soft() == loads.soft());
-                        CHECK(fresh.key() == key);
-                    });
+            LinkLoads loads(machine, graph, changes.slots, {}, Busy::links_and_nodes);
+            const double busiest = loads.key().congestion;
+            const double scale = busiest > 0 ? busiest / 2 : 1;
+            loads.set_soft_scale(scale);
+            for (int round = 0; round < 6; ++round) {
+                for (int i = 0; i < 4; ++i) changes.make(loads, rng);
+                std::vector<double> seconds = slow_congestion(graph, machine, changes.slots);
+                for (const double more : slow_node_seconds(graph, machine, changes.slots))
+                    seconds.push_back(more);
+                const double most = std::ranges::max(seconds);
+                const CongestionKey key = loads.key();
+                CHECK(key.congestion == doctest::Approx(most).epsilon(1e-12));
+                CHECK(key.links_at_maximum == std::ranges::count_if(seconds, [&](double s) {
+                          return s > 0 && s >= most * (1 - 1e-12);
+                      }));
+                CHECK(key.hop_bytes == hop_bytes(graph, machine, changes.slots, 1));
+                double soft = 0;
+                for (const double s : seconds) soft += std::min(0x1p20, std::pow(s / scale, 8));
+                CHECK(static_cast<double>(loads.soft()) / 0x1p20 == doctest::Approx(soft).epsilon(0.001));
+                const std::vector<char> at_most = ends_of_busiest(graph, machine, changes.slots, seconds);
+                for (const Rank u : ids<Rank>(ranks)) {
+                    if (loads.is_at_maximum(u) != (at_most[u.value] != 0)) FAIL_CHECK("rank ", u.value);
                 }
-            });
+                CHECK(loads.ends_of_busy(1).size() ==
+                      static_cast<std::size_t>(std::ranges::count(at_most, 1)));
+                LinkLoads fresh(machine, graph, changes.slots, {}, Busy::links_and_nodes);
+                fresh.set_soft_scale(scale);
+                CHECK(fresh.soft() == loads.soft());
+                CHECK(fresh.key() == key);
+            }
         }
     }
 }
@@ -195,15 +188,14 @@ TEST_CASE("other traffic on a link counts in every maximum") {
             CommGraph::from_edges(2, std::array{Rank{0}}, std::array{Rank{1}}, std::array{Bytes{30}});
         std::vector<double> background(machine.link_count(), 0.0);
         background.back() = 25;  // no message crosses it
-        with_link_loads(machine, graph, slots, background, [&](auto& loads) {
-            CHECK(loads.load(Link{machine.link_count() - 1}) == 25);
-            CHECK(loads.key().congestion == (text == "torus:4" ? 30 : 25));
-            loads.move(Rank{1}, Slot{0});
-            CHECK(loads.key() == CongestionKey{25, 1, 0});
-            loads.undo();
-        });
+        LinkLoads loads(machine, graph, slots, background);
+        CHECK(loads.load(Link{machine.link_count() - 1}) == 25);
+        CHECK(loads.key().congestion == (text == "torus:4" ? 30 : 25));
+        loads.move(Rank{1}, Slot{0});
+        CHECK(loads.key() == CongestionKey{25, 1, 0});
+        loads.undo();
         background.pop_back();
-        CHECK_THROWS_WITH_AS(with_link_loads(machine, graph, slots, background, [](auto&) {}),
+        CHECK_THROWS_WITH_AS(LinkLoads(machine, graph, slots, background),
                              doctest::Contains("the background has"), Error);
     }
 }

@@ -10,10 +10,9 @@
 #include "metric/random_changes.hpp"
 #include "metric/random_problem.hpp"
 #include "metric/slow_time.hpp"
-#include "metric/with_link_loads.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/problem.hpp"
 
 using namespace topoloom;
@@ -57,41 +56,37 @@ TEST_CASE("after any changes every objective is what its definition says, in all
                             .phases = {&first, &second},
                             .background = background};
             RandomChanges changes(whole, ranks, rng);
-            with_loads(machine, goal, [&](const auto& make) {
-                auto loads = make(changes.slots);
-                for (int round = 0; round < 4; ++round) {
-                    for (int i = 0; i < 4; ++i) changes.make(loads, rng);
-                    if constexpr (requires { loads.measures(); }) {
-                        loads.set_soft_scale();
-                        std::array<double, 4> slow{};
-                        for (const CommGraph* phase : goal.phases) {
-                            const std::vector<double> seconds =
-                                slow_congestion(*phase, machine, changes.slots, background);
-                            slow[0] += static_cast<double>(hop_bytes(*phase, machine, changes.slots, 1));
-                            slow[1] += seconds.empty() ? 0 : std::ranges::max(seconds);
-                            slow[2] += slow_norm(seconds);
-                            slow[3] += slow_time(*phase, machine, changes.slots, background);
-                        }
-                        const std::array<double, 4> now = loads.measures();
-                        CHECK(now[0] == slow[0]);
-                        if (objective != "time") {
-                            CHECK(now[1] == doctest::Approx(slow[1]));
-                            CHECK(now[2] == doctest::Approx(slow[2]).epsilon(0.001));
-                        }
-                        CHECK(now[3] == doctest::Approx(slow[3]));
-                        double value = 0;
-                        for (std::size_t aim = 0; aim < now.size(); ++aim)
-                            value += goal.objective.weight[aim] * now[aim];
-                        CHECK(loads.key().congestion == doctest::Approx(value));
-                        // Whatever happened before, bit for bit.
-                        auto fresh = make(changes.slots);
-                        fresh.set_soft_scale();
-                        CHECK(fresh.measures() == now);
-                        CHECK(fresh.key() == loads.key());
-                        CHECK(fresh.soft() == loads.soft());
-                    }
+            ObjectiveLoads loads(machine, goal, changes.slots);
+            for (int round = 0; round < 4; ++round) {
+                for (int i = 0; i < 4; ++i) changes.make(loads, rng);
+                loads.set_soft_scale();
+                std::array<double, 4> slow{};
+                for (const CommGraph* phase : goal.phases) {
+                    const std::vector<double> seconds =
+                        slow_congestion(*phase, machine, changes.slots, background);
+                    slow[0] += static_cast<double>(hop_bytes(*phase, machine, changes.slots, 1));
+                    slow[1] += seconds.empty() ? 0 : std::ranges::max(seconds);
+                    slow[2] += slow_norm(seconds);
+                    slow[3] += slow_time(*phase, machine, changes.slots, background);
                 }
-            });
+                const std::array<double, 4> now = loads.measures();
+                CHECK(now[0] == slow[0]);
+                if (objective != "time") {
+                    CHECK(now[1] == doctest::Approx(slow[1]));
+                    CHECK(now[2] == doctest::Approx(slow[2]).epsilon(0.001));
+                }
+                CHECK(now[3] == doctest::Approx(slow[3]));
+                double value = 0;
+                for (std::size_t aim = 0; aim < now.size(); ++aim)
+                    value += goal.objective.weight[aim] * now[aim];
+                CHECK(loads.key().congestion == doctest::Approx(value));
+                // Whatever happened before, bit for bit.
+                ObjectiveLoads fresh(machine, goal, changes.slots);
+                fresh.set_soft_scale();
+                CHECK(fresh.measures() == now);
+                CHECK(fresh.key() == loads.key());
+                CHECK(fresh.soft() == loads.soft());
+            }
         }
     }
 }
@@ -110,27 +105,23 @@ TEST_CASE("what is taken back leaves no trace in any objective") {
             const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
             const Goal goal{.objective = parse_objective("weighted(hop-bytes=1;time=4)"), .phases = {&graph}};
             const RandomChanges start(whole, ranks, rng);
-            with_loads(machine, goal, [&](const auto& make) {
-                auto loads = make(start.slots);
-                if constexpr (requires { loads.measures(); }) {
-                    loads.set_soft_scale();
-                    const auto before = loads.measures();
-                    const CongestionKey key = loads.key();
-                    const std::int64_t soft = loads.soft();
-                    for (int i = 0; i < 30; ++i) {
-                        const Rank u{rng.below(static_cast<std::uint32_t>(ranks - 1))};
-                        if (i % 2 == 0) {
-                            loads.exchange(u, Rank{u.value + 1});
-                        } else {
-                            loads.move(u, start.free.front());
-                        }
-                        loads.undo();
-                        CHECK(loads.measures() == before);
-                        CHECK(loads.key() == key);
-                        CHECK(loads.soft() == soft);
-                    }
+            ObjectiveLoads loads(machine, goal, start.slots);
+            loads.set_soft_scale();
+            const auto before = loads.measures();
+            const CongestionKey key = loads.key();
+            const std::int64_t soft = loads.soft();
+            for (int i = 0; i < 30; ++i) {
+                const Rank u{rng.below(static_cast<std::uint32_t>(ranks - 1))};
+                if (i % 2 == 0) {
+                    loads.exchange(u, Rank{u.value + 1});
+                } else {
+                    loads.move(u, start.free.front());
                 }
-            });
+                loads.undo();
+                CHECK(loads.measures() == before);
+                CHECK(loads.key() == key);
+                CHECK(loads.soft() == soft);
+            }
         }
     }
 }

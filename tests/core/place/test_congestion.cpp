@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "metric/with_link_loads.hpp"
+#include "metric/congestion_key.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
@@ -25,19 +25,18 @@ CongestionKey key_of(const Problem& problem, const Placement& placement) {
 bool can_improve(const Problem& problem, const Placement& placement) {
     const CongestionKey before = key_of(problem, placement);
     const std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
-    return with_link_loads(problem.machine(), problem.graph(), slots, {}, [&](auto& loads) {
-        for (const Rank u : ids<Rank>(slots.size())) {
-            if (!loads.is_at_maximum(u)) continue;
-            for (const Slot to : problem.allocation().slots()) {
-                std::vector<Slot> other = slots;
-                const auto there = std::ranges::find(other, to);
-                if (there != other.end()) *there = other[u.value];
-                other[u.value] = to;
-                if (congestion_key(problem.graph(), problem.machine(), other) < before) return true;
-            }
+    LinkLoads loads(problem.machine(), problem.graph(), slots);
+    for (const Rank u : ids<Rank>(slots.size())) {
+        if (!loads.is_at_maximum(u)) continue;
+        for (const Slot to : problem.allocation().slots()) {
+            std::vector<Slot> other = slots;
+            const auto there = std::ranges::find(other, to);
+            if (there != other.end()) *there = other[u.value];
+            other[u.value] = to;
+            if (congestion_key(problem.graph(), problem.machine(), other) < before) return true;
         }
-        return false;
-    });
+    }
+    return false;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "../machine/machines.hpp"
-#include "metric/with_link_loads.hpp"
+#include "metric/congestion_key.hpp"
 #include "pattern/collectives.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"

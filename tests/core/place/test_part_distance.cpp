@@ -17,25 +17,22 @@ TEST_CASE("how much farther parts are from one of two is the difference of their
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
         const std::vector<std::int64_t> capacity(allocation.slot_count(), 1);
-        with_space(machine, [&]<class Space>(const Space& space) {
-            for (const FullRings full : {FullRings::lines, FullRings::rings}) {
-                const MachineParts<Space> parts(space, allocation, capacity, full);
-                const auto slots = static_cast<std::uint32_t>(allocation.slot_count());
-                Rng rng(5);
-                const auto some = [&] {
+        for (const FullRings full : {FullRings::lines, FullRings::rings}) {
+            const auto parts = machine_parts(allocation, capacity, full);
+            parts->set_part_count(12);
+            const auto slots = static_cast<std::uint32_t>(allocation.slot_count());
+            Rng rng(5);
+            for (int round = 0; round < 10; ++round) {
+                for (const Part p : ids<Part>(12)) {
                     const std::uint32_t begin = rng.below(slots);
-                    return parts.sample({begin, begin + 1 + rng.below(slots - begin)});
-                };
-                for (int round = 0; round < 10; ++round) {
-                    const auto near = some();
-                    const auto far = some();
-                    auto farther = parts.difference(near, far);
-                    for (int i = 0; i < 10; ++i) {
-                        const auto there = some();
-                        CHECK(farther(there) == parts.distance(far, there) - parts.distance(near, there));
-                    }
+                    parts->sample(p, {begin, begin + 1 + rng.below(slots - begin)});
                 }
+                const Part near{0};
+                const Part far{1};
+                const FartherFrom farther = parts->farther_from(near, far);
+                for (const Part there : ids<Part>(12))
+                    CHECK(farther(there) == parts->distance(far, there) - parts->distance(near, there));
             }
-        });
+        }
     }
 }

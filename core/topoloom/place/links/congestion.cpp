@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/links/local_opt.hpp"
 #include "topoloom/place/local/cooling.hpp"
@@ -21,7 +21,6 @@ namespace topoloom {
 
 namespace {
 
-template <class Loads>
 class CongestionAnnealing {
    public:
     CongestionAnnealing(Loads& loads, const Allocation& allocation, NearLists& near, Rng rng)
@@ -117,12 +116,10 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     return no_worse(problem, std::move(start), [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, nearest, [&](NearLists& near) {
-            found = with_loads(problem.machine(), goal, [&](const auto& make) {
-                auto loads = make(from.slots());
-                CongestionAnnealing annealing(loads, allocation, near, Rng(problem.seed()));
-                annealing.run(meter, sweeps);
-                return Placement(allocation, annealing.best());
-            });
+            const std::unique_ptr<Loads> loads = loads_for(problem.machine(), goal, from.slots());
+            CongestionAnnealing annealing(*loads, allocation, near, Rng(problem.seed()));
+            annealing.run(meter, sweeps);
+            found = Placement(allocation, annealing.best());
         });
         return found;
     });

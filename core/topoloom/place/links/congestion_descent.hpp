@@ -7,13 +7,12 @@
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
-#include "topoloom/metric/link_loads.hpp"
+#include "topoloom/metric/loads/loads.hpp"
 #include "topoloom/place/state/free_runs.hpp"
 
 namespace topoloom {
 
 /// One rank on a slot.
-template <class Loads>
 class CongestionDescent {
    public:
     CongestionDescent(Loads& loads, const Allocation& allocation)

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/local/ejection_path.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/near_lists.hpp"
@@ -17,7 +17,6 @@ namespace topoloom {
 
 namespace {
 
-template <class Loads>
 class RouteRotations {
    public:
     RouteRotations(Loads& loads, const Problem& problem, NearLists& near, std::uint32_t length)
@@ -138,11 +137,9 @@ Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter
     return no_worse(problem, start, [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, options.near, [&](NearLists& near) {
-            found = with_loads(problem.machine(), goal, [&](const auto& make) {
-                auto loads = make(from.slots());
-                RouteRotations(loads, problem, near, options.length).run(meter);
-                return Placement(problem.allocation(), loads.slots());
-            });
+            const std::unique_ptr<Loads> loads = loads_for(problem.machine(), goal, from.slots());
+            RouteRotations(*loads, problem, near, options.length).run(meter);
+            found = Placement(problem.allocation(), loads->slots());
         });
         return found;
     });

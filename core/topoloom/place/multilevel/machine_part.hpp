@@ -2,17 +2,16 @@
 // Pieces of an allocation that are halved again and again, and how far apart two pieces are.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
+#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/machine/geometry/split_key.hpp"
-#include "topoloom/place/multilevel/part_distance.hpp"
-#include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/multilevel/full_rings.hpp"
 
 namespace topoloom {
 
@@ -34,148 +33,65 @@ struct RankedPart {
     [[nodiscard]] std::uint32_t size() const { return end - begin; }
 };
 
-/// An allocation as a list of its slots, in an order that halving rearranges.
-template <class Space>
+/// By how much a part is farther from one than from another.
+using FartherFrom = std::function<std::int64_t(Part)>;
+
+/// An allocation as a list of its slots, in an order that halving rearranges. Distances between parts are means over a
+/// few points of each, times the same number for all; the parts are those that were last sampled.
 class MachineParts {
    public:
-    using Point = typename Space::Point;
+    MachineParts(const Allocation& allocation, std::span<const std::int64_t> capacity);
+    virtual ~MachineParts() = default;
+    MachineParts(const MachineParts&) = delete;
+    MachineParts& operator=(const MachineParts&) = delete;
 
-    MachineParts(const Space& space, const Allocation& allocation, std::span<const std::int64_t> capacity,
-                 FullRings full)
-        : space_(space),
-          capacity_(capacity),
-          slots_(id_list<Position>(allocation.slot_count())),
-          point_(slot_points(space, allocation)),
-          apart_(space, allocation.machine().inside(), point_, full) {}
-
-    [[nodiscard]] MachinePart whole() const {
-        return {0, static_cast<std::uint32_t>(slots_.size()),
-                std::accumulate(capacity_.begin(), capacity_.end(), std::int64_t{0})};
-    }
+    [[nodiscard]] MachinePart whole() const;
     [[nodiscard]] std::span<const Position> slots(const MachinePart& part) const {
         return {slots_.data() + part.begin, part.size()};
     }
     /// No two slots of the part are apart, nor nearer to other nodes: it needs no further halving.
-    [[nodiscard]] bool is_point(const MachinePart& part) const {
-        const Point& first = point_[slots_[part.begin].value];
-        return std::ranges::all_of(slots(part), [&](Position p) {
-            return space_.distance(first, point_[p.value]) == 0 &&
-                   space_.port_cost(first) == space_.port_cost(point_[p.value]);
-        });
-    }
-
+    [[nodiscard]] bool is_point(const MachinePart& part) const;
     /// Cuts a part of several slots where it falls apart most naturally, near the middle.
-    std::array<MachinePart, 2> halve(const MachinePart& part) {
-        const std::uint32_t cut = choose_cut(sort(part), part);
-        std::array<MachinePart, 2> halves{{{part.begin, part.begin + cut}, {part.begin + cut, part.end}}};
-        for (MachinePart& half : halves) {
-            for (const Position p : slots(half)) half.capacity += capacity_[p.value];
-        }
-        return halves;
-    }
-
+    std::array<MachinePart, 2> halve(const MachinePart& part);
     /// Cuts a part between all its groups at once where these are equally far from each other, as those of a tree are,
     /// and from other nodes; else in halves.
-    std::vector<MachinePart> divide(const MachinePart& part) {
-        std::vector<MachinePart> groups = this->groups(part);
-        if (groups.size() > 2 && groups.size() <= max_groups && equidistant(groups)) return groups;
-        const auto halves = halve(part);
-        return {halves.begin(), halves.end()};
-    }
+    std::vector<MachinePart> divide(const MachinePart& part);
 
-    using Sample = typename PartDistance<Space>::Sample;
-    [[nodiscard]] Sample sample(const MachinePart& part) const { return apart_.sample(point_, slots(part)); }
-    [[nodiscard]] std::int64_t distance(const Sample& a, const Sample& b) const { return apart_(a, b); }
-    using Difference = typename PartDistance<Space>::Difference;
-    static constexpr bool has_quick_difference = PartDistance<Space>::has_quick_difference;
-    [[nodiscard]] Difference difference(const Sample& near, const Sample& far) const {
-        return {apart_, near, far};
-    }
-    static constexpr std::int64_t distance_scale() { return PartDistance<Space>::scale(); }
+    virtual void set_part_count(std::size_t count) = 0;
+    [[nodiscard]] virtual std::size_t part_count() const = 0;
+    virtual void sample(Part p, const MachinePart& part) = 0;
+    virtual void swap_samples(Part p, Part q) = 0;
+    /// The same for both directions.
+    [[nodiscard]] virtual std::int64_t distance(Part p, Part q) const = 0;
+    /// distance(far, q) - distance(near, q) for parts q.
+    [[nodiscard]] virtual FartherFrom farther_from(Part near, Part far) const = 0;
+    /// Of two pieces that are no parts yet.
+    struct Pieces {
+        std::int64_t apart;  // beyond how far their own points are
+        FartherFrom farther;
+    };
+    [[nodiscard]] virtual Pieces compare(const MachinePart& near, const MachinePart& far) const = 0;
+    /// Distances of parts are at most this many times the largest distance of the machine.
+    [[nodiscard]] virtual std::int64_t distance_scale() const = 0;
+
+   protected:
+    [[nodiscard]] virtual std::int64_t slot_distance(Position a, Position b) const = 0;
+    [[nodiscard]] virtual std::uint32_t port_cost(Position p) const = 0;
+    [[nodiscard]] virtual std::vector<SplitKey> split_keys(std::span<const Position> slots) const = 0;
 
    private:
-    static constexpr std::size_t max_groups = 64;
+    std::vector<SplitKey> sort(const MachinePart& part);
+    std::vector<MachinePart> groups(const MachinePart& part);
+    [[nodiscard]] bool equidistant(std::span<const MachinePart> groups) const;
+    [[nodiscard]] std::uint32_t choose_cut(std::span<const SplitKey> keys, const MachinePart& part) const;
 
-    /// Sorts the slots of a part by their keys; returns the keys in that order.
-    std::vector<SplitKey> sort(const MachinePart& part) {
-        std::vector<Point> points;
-        for (const Position p : slots(part)) points.push_back(point_[p.value]);
-        const std::vector<SplitKey> keys = space_.split_keys(points);
-        std::vector<std::uint32_t> order(part.size());
-        std::iota(order.begin(), order.end(), 0U);
-        // Slots of one node have the same key and neighboring numbers.
-        const std::span<Position> mine(slots_.data() + part.begin, part.size());
-        std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-            return keys[a] != keys[b] ? keys[a] < keys[b] : mine[a] < mine[b];
-        });
-        std::vector<Position> sorted_slots;
-        std::vector<SplitKey> sorted_keys;
-        for (const std::uint32_t i : order) {
-            sorted_slots.push_back(mine[i]);
-            sorted_keys.push_back(keys[i]);
-        }
-        std::ranges::copy(sorted_slots, mine.begin());
-        return sorted_keys;
-    }
-
-    /// A part cut wherever the major key changes.
-    std::vector<MachinePart> groups(const MachinePart& part) {
-        const std::vector<SplitKey> keys = sort(part);
-        std::vector<MachinePart> groups;
-        for (std::uint32_t i = 0; i < part.size(); ++i) {
-            if (i == 0 || keys[i].major != keys[i - 1].major)
-                groups.push_back({part.begin + i, part.begin + i});
-            ++groups.back().end;
-            groups.back().capacity += capacity_[slots_[part.begin + i].value];
-        }
-        return groups;
-    }
-    [[nodiscard]] bool equidistant(std::span<const MachinePart> groups) const {
-        const auto middle = [&](const MachinePart& g) {
-            return point_[slots_[g.begin + g.size() / 2].value];
-        };
-        const auto apart = space_.distance(middle(groups[0]), middle(groups[1]));
-        for (std::size_t a = 0; a < groups.size(); ++a) {
-            if (space_.port_cost(middle(groups[a])) != space_.port_cost(middle(groups[0]))) return false;
-            for (std::size_t b = a + 1; b < groups.size(); ++b) {
-                if (space_.distance(middle(groups[a]), middle(groups[b])) != apart) return false;
-            }
-        }
-        return true;
-    }
-
-    /// After how many slots of the order to cut.
-    [[nodiscard]] std::uint32_t choose_cut(std::span<const SplitKey> keys, const MachinePart& part) const {
-        struct Cut {
-            std::uint32_t at = 0;
-            std::int64_t unevenness = std::numeric_limits<std::int64_t>::max();
-            void offer(std::uint32_t where, std::int64_t u) {
-                if (u < unevenness) *this = {where, u};
-            }
-        };
-        Cut between_groups;  // different majors
-        Cut between_keys;
-        Cut anywhere;
-        std::int64_t left = 0;
-        for (std::uint32_t i = 1; i < part.size(); ++i) {
-            left += capacity_[slots_[part.begin + i - 1].value];
-            const std::int64_t unevenness = std::abs(part.capacity - 2 * left);
-            anywhere.offer(i, unevenness);
-            if (keys[i - 1] != keys[i]) between_keys.offer(i, unevenness);
-            if (keys[i - 1].major != keys[i].major) between_groups.offer(i, unevenness);
-        }
-        // Natural borders are worth up to one part to three; the middle is worth more than that.
-        for (const Cut& cut : {between_groups, between_keys}) {
-            if (cut.at > 0 && 2 * cut.unevenness <= part.capacity) return cut.at;
-        }
-        return between_keys.at > 0 ? between_keys.at : anywhere.at;
-    }
-
-    const Space& space_;
     std::span<const std::int64_t> capacity_;
     std::vector<Position> slots_;
-    std::vector<Point> point_;
-    PartDistance<Space> apart_;
 };
+
+/// Refers to the allocation and the capacities of its slots.
+[[nodiscard]] std::unique_ptr<MachineParts> machine_parts(const Allocation& allocation,
+                                                          std::span<const std::int64_t> capacity,
+                                                          FullRings full);
 
 }  // namespace topoloom

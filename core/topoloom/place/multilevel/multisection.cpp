@@ -28,11 +28,10 @@ bool are_many(const Problem& problem) {
     return problem.capacity().one_rank_per_slot() && problem.rank_count() > max_ranks_side_by_side;
 }
 
-template <class Space>
 class Multisection {
    public:
-    /// Refers to the first two.
-    Multisection(const Space& space, const Problem& problem, const MultisectionOptions& options)
+    /// Refers to the problem.
+    Multisection(const Problem& problem, const MultisectionOptions& options)
         : problem_(problem),
           many_(are_many(problem)),
           bisection_{.starts = options.starts,
@@ -44,7 +43,7 @@ class Multisection {
                      .family = options.family,
                      .cycles = options.family > 1 ? options.family : 0,
                      .cuts = options.cuts},
-          machine_(space, problem.allocation(), problem.capacity().capacities(), options.rings),
+          machine_(machine_parts(problem.allocation(), problem.capacity().capacities(), options.rings)),
           ranks_(id_list<Vertex>(problem.rank_count())),
           rank_of_(id_list<Rank>(problem.rank_count())),
           local_(problem.rank_count()),
@@ -52,11 +51,11 @@ class Multisection {
           next_part_of_(problem.rank_count()) {
         const std::span<const std::int64_t> masses = problem.capacity().masses();
         const std::int64_t mass = std::accumulate(masses.begin(), masses.end(), std::int64_t{0});
-        parts_.push_back({machine_.whole(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
+        parts_.push_back({machine_->whole(), 0, static_cast<std::uint32_t>(ranks_.size()), mass});
         // Sums of bytes times sampled distances must fit 64 bits; they only guide, so the last bits may go.
         const std::int64_t most = std::max<std::int64_t>(1, problem.symmetric().total_bytes().value);
         const std::int64_t farthest = std::max<std::int64_t>(1, problem.machine().max_distance());
-        const std::int64_t greatest = 16 * Parts::distance_scale() * farthest;
+        const std::int64_t greatest = 16 * machine_->distance_scale() * farthest;
         int shift = 0;
         while (most >> shift > std::numeric_limits<std::int64_t>::max() / greatest) ++shift;
         graph_ = weighted(problem.symmetric(), masses, shift, problem.threads());
@@ -78,7 +77,6 @@ class Multisection {
     }
 
    private:
-    using Parts = MachineParts<Space>;
     static constexpr std::size_t min_batched = 8;  // parts; fewer are all neighbors
     static constexpr std::uint64_t levels_a_numbering = 3;
     using Batches = std::vector<std::vector<std::uint32_t>>;
@@ -106,7 +104,7 @@ class Multisection {
         parallel_for(parts_.size(), problem_.threads(), [&](std::size_t p, int) {
             RankedPart& part = parts_[p];
             part.finished = part.finished || part.size() == 0 || part.machine.size() == 1 ||
-                            machine_.is_point(part.machine);
+                            machine_->is_point(part.machine);
             if (!part.finished) pieces[p] = pieces_of(part.machine);
         });
         std::vector<std::uint32_t> first_child(parts_.size());
@@ -122,7 +120,7 @@ class Multisection {
         const bool one_by_one =
             problem_.capacity().one_rank_per_slot() && !late && (!many_ || parts_.size() >= min_batched);
         const auto parts_before = static_cast<std::uint32_t>(parts_.size());
-        samples_.resize(parts_before + children);
+        machine_->set_part_count(parts_before + children);
         for (const std::vector<std::uint32_t>& batch : batches_of_parts(late)) {
             const std::size_t count = batch.size();
             std::vector<std::uint64_t> work(count, 0);
@@ -134,7 +132,7 @@ class Multisection {
                 for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
                     const std::uint32_t child = parts_before + first_child[batch[i]] + k;
                     for (const Vertex u : ranks(divided[i][k])) part_of_[u.value] = Part{child};
-                    samples_[child] = machine_.sample(divided[i][k].machine);
+                    machine_->sample(Part{child}, divided[i][k].machine);
                 }
             };
             parallel_for(count, threads, [&](std::size_t i, int) {
@@ -169,11 +167,11 @@ class Multisection {
     }
 
     void sample_parts() {
-        samples_.resize(parts_.size());
+        machine_->set_part_count(parts_.size());
         const Chunks chunks(parts_.size(), 1024);
         parallel_for(chunks.size(), problem_.threads(), [&](std::size_t i, int) {
             for (std::size_t p = chunks[i].begin; p < chunks[i].end; ++p)
-                samples_[p] = machine_.sample(parts_[p].machine);
+                machine_->sample(Part{p}, parts_[p].machine);
         });
     }
 
@@ -285,13 +283,7 @@ class Multisection {
     void turn(std::span<const Part> lefts, Meter& meter) {
         const auto ranks_of = [&](Part p) { return ranks(parts_[p.value]); };
         const auto farther_from = [&](Part left) {
-            const Part right{left.value + 1};
-            if constexpr (Parts::has_quick_difference) {
-                return [this, difference = machine_.difference(samples_[left.value], samples_[right.value])](
-                           Part q) mutable { return difference(samples_[q.value]); };
-            } else {
-                return [this, left, right](Part q) { return apart(right, q) - apart(left, q); };
-            }
+            return machine_->farther_from(left, Part{left.value + 1});
         };
         WeightedGraph choices;
         std::vector<std::int64_t> bias;
@@ -309,19 +301,14 @@ class Multisection {
             if (turned[k] == 0) continue;
             const std::uint32_t left = lefts[k].value;
             std::swap(parts_[left].machine, parts_[left + 1].machine);
-            std::swap(samples_[left], samples_[left + 1]);
+            machine_->swap_samples(Part{left}, Part{left + 1});
         }
-    }
-
-    /// The same value for both directions.
-    [[nodiscard]] std::int64_t apart(Part p, Part q) const {
-        return machine_.distance(samples_[std::min(p, q).value], samples_[std::max(p, q).value]);
     }
 
     /// Ranks that have a slot each are balanced to the last one, which bisections do better than groups at once.
     std::vector<MachinePart> pieces_of(const MachinePart& part) {
-        if (!problem_.capacity().one_rank_per_slot()) return machine_.divide(part);
-        const auto halves = machine_.halve(part);
+        if (!problem_.capacity().one_rank_per_slot()) return machine_->divide(part);
+        const auto halves = machine_->halve(part);
         return {halves.begin(), halves.end()};
     }
 
@@ -390,13 +377,9 @@ class Multisection {
     /// cost more than the first; no bias where that is nothing, or where there are more pieces.
     WeightedGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
                           std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias, int threads) {
-        const std::array<typename Parts::Sample, 2> ends{machine_.sample(pieces[0]),
-                                                         machine_.sample(pieces[1])};
+        const MachineParts::Pieces between = machine_->compare(pieces[0], pieces[1]);
         // Ranks that stay together are as far apart as their piece is wide.
-        const std::int64_t apart =
-            machine_.distance(ends[0], ends[1]) -
-            (machine_.distance(ends[0], ends[0]) + machine_.distance(ends[1], ends[1])) / 2;
-        const std::int64_t price = std::max<std::int64_t>(1, apart);
+        const std::int64_t price = std::max<std::int64_t>(1, between.apart);
         const auto inside = [&](Part q) { return within[0] <= q.value && q.value <= within[1]; };
         const Chunks chunks(mine.size(), 1U << 14);
         const auto each_chunk = [&](const auto& body) {
@@ -407,7 +390,7 @@ class Multisection {
         sub.mass.resize(mine.size());
         bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
         each_chunk([&](const Chunk& chunk) {
-            Farther<Parts> farther(machine_, samples_, ends, 8 * (chunk.end - chunk.begin));
+            Farther farther(between.farther, machine_->part_count(), 8 * (chunk.end - chunk.begin));
             for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
                 const Vertex u = mine[i];
                 local_[u.value] = Vertex{i};
@@ -446,7 +429,7 @@ class Multisection {
 
     /// Puts the ranks of a finished part on its slots, where all are equally good.
     void settle(const RankedPart& part, std::vector<Position>& position_of) {
-        const std::span<const Position> slots = machine_.slots(part.machine);
+        const std::span<const Position> slots = machine_->slots(part.machine);
         std::vector<std::int64_t> spare;
         for (const Position slot : slots) spare.push_back(problem_.capacity().capacities()[slot.value]);
         std::size_t at = 0;
@@ -462,23 +445,20 @@ class Multisection {
     BisectionOptions bisection_;
     EvolutionOptions evolution_;
     WeightedGraph graph_;  // between ranks as they are numbered now
-    Parts machine_;
+    std::unique_ptr<MachineParts> machine_;
     std::vector<Vertex> ranks_;  // part by part
     std::vector<Rank> rank_of_;
     std::vector<Vertex> local_;  // of the graph of its part
     std::vector<Part> part_of_;
     std::vector<Part> next_part_of_;
     std::vector<RankedPart> parts_;
-    std::vector<typename Parts::Sample> samples_;  // by part
 };
 
 }  // namespace
 
 Placement draft_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
     const SlotUse use = problem.capacity().one_rank_per_slot() ? SlotUse::one_rank : SlotUse::shared;
-    return with_space(problem.machine(), [&]<class Space>(const Space& space) {
-        return placement_at(problem.allocation(), Multisection(space, problem, options).run(meter), use);
-    });
+    return placement_at(problem.allocation(), Multisection(problem, options).run(meter), use);
 }
 
 Placement place_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {

@@ -3,34 +3,28 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <utility>
 #include <vector>
 
-#include "topoloom/base/id.hpp"
+#include "topoloom/place/multilevel/machine_part.hpp"
 
 namespace topoloom {
 
 /// How much farther a part is from the second of two pieces than from the first. The same parts are asked for
 /// again and again: those whose numbers do not fall together are kept.
-template <class Parts>
 class Farther {
    public:
-    using Sample = typename Parts::Sample;
-
-    /// Refers to machine and samples; `samples` by part. Parts will be asked for about `questions` times.
-    Farther(const Parts& machine, const std::vector<Sample>& samples, const std::array<Sample, 2>& pieces,
-            std::size_t questions)
-        : samples_(samples),
-          difference_(machine.difference(pieces[0], pieces[1])),
-          known_(std::bit_ceil(std::clamp<std::size_t>(questions, 16, samples.size() + 16))) {}
+    /// Of `parts` parts, some will be asked for about `questions` times in all.
+    Farther(FartherFrom difference, std::size_t parts, std::size_t questions)
+        : difference_(std::move(difference)),
+          known_(std::bit_ceil(std::clamp<std::size_t>(questions, 16, parts + 16))) {}
 
     std::int64_t operator()(Part q) {
         Known& known = known_[q.value & (known_.size() - 1)];
-        if (known.part != q) known = {q, difference_(samples_[q.value])};
+        if (known.part != q) known = {q, difference_(q)};
         return known.value;
     }
 
@@ -39,8 +33,7 @@ class Farther {
         Part part = Part::none;
         std::int64_t value = 0;
     };
-    const std::vector<Sample>& samples_;
-    typename Parts::Difference difference_;
+    FartherFrom difference_;
     std::vector<Known> known_;
 };
 

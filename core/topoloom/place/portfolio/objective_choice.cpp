@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/metric/loads/objective_loads.hpp"
 
 namespace topoloom {
 

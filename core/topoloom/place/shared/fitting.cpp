@@ -8,7 +8,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 #include "topoloom/place/shared/shared_search.hpp"
-#include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/slot_distances.hpp"
 
 namespace topoloom {
 
@@ -24,15 +24,14 @@ std::optional<Placement> try_to_fit(const Problem& problem, Placement placement)
     if (fits(problem, placement)) return placement;
     const Capacity& capacity = problem.capacity();
     const Allocation& allocation = problem.allocation();
-    return with_space(problem.machine(), [&]<class Space>(const Space& space) -> std::optional<Placement> {
-        const WeightedGraph graph = weighted(problem.symmetric(), capacity.masses());
-        const std::vector<typename Space::Point> points = slot_points(space, allocation);
-        SharedSearch<Space> search(space, graph, points, capacity.capacities(),
-                                   parts_of(allocation, placement.slots()));
-        search.repair();
-        if (!search.fits()) return std::nullopt;
-        return placement_in(allocation, search.parts());
-    });
+    const SlotDistances distances(allocation);
+    const std::vector<Position> points = distances.points();
+    const WeightedGraph graph = weighted(problem.symmetric(), capacity.masses());
+    SharedSearch<SlotDistances> search(distances, graph, points, capacity.capacities(),
+                                       parts_of(allocation, placement.slots()));
+    search.repair();
+    if (!search.fits()) return std::nullopt;
+    return placement_in(allocation, search.parts());
 }
 
 Placement fitted(const Problem& problem, Placement placement) {

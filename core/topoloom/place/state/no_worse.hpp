@@ -9,7 +9,7 @@
 namespace topoloom {
 
 /// What search(start) returns, or the start where that is better by the problem's objective: under `time`, searches go
-/// by loads, and a busy link's relief may cost a longer route. See with_loads().
+/// by loads, and a busy link's relief may cost a longer route. See loads_for().
 template <class Search>
 [[nodiscard]] Placement no_worse(const Problem& problem, Placement start, const Search& search) {
     const Goal goal = problem.goal_on_links();

@@ -1,54 +1,70 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/metric/link_loads.hpp"
+#include "topoloom/metric/loads/link_loads.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/metric/hop_bytes.hpp"
 
 namespace topoloom {
 
-template <class T>
-LinkLoads<T>::LinkLoads(const T& network, const Machine& machine, const CommGraph& graph,
-                        std::span<const Slot> slot_of_rank, std::span<const double> background, Busy busy)
-    : space_(network.geometry(), machine.inside()),
-      runs_(network, graph.total_bytes(), max_background(network, background)),
-      rates_(runs_.rates()),
-      link_count_(network.link_count()),
-      messages_(graph) {
-    for (const LinkLine& line : runs_.lines()) lines_.push_back({line});
+namespace {
+
+double max_background(const Machine& machine, std::span<const double> background) {
+    if (background.empty()) return 0;
+    if (background.size() != machine.link_count()) {
+        fail("the background has ", background.size(), " links, but the machine has ", machine.link_count());
+    }
+    double most = 0;
+    for (const double bytes : background) {
+        if (!(bytes >= 0) || bytes > 0x1p52)
+            fail("a background load is ", bytes, "; it must be from 0 to 2^52 bytes");
+        most = std::max(most, bytes);
+    }
+    return most;
+}
+
+}  // namespace
+
+LinkLoads::LinkLoads(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank,
+                     std::span<const double> background, Busy busy)
+    : messages_(graph),
+      runs_(placed_runs(machine, messages_, slot_of_rank, graph.total_bytes(),
+                        max_background(machine, background))),
+      rates_(runs_->rates()),
+      link_count_(machine.link_count()),
+      slots_(slot_of_rank.begin(), slot_of_rank.end()),
+      hop_bytes_(topoloom::hop_bytes(graph, machine, slot_of_rank, 1)) {
+    for (const LinkLine& line : runs_->lines()) lines_.push_back({line});
     if (busy == Busy::links_and_nodes) add_node_lines(machine);
     low_.resize(rates_.size());
     high_.resize(rates_.size());
     amount_.resize(lines_.empty() ? 0 : lines_.back().first + lines_.back().length);
     for (std::size_t i = 0; i < background.size(); ++i) {
-        const LinkPlace place = runs_.place(Link{i});
+        const LinkPlace place = runs_->place(Link{i});
         const Line& line = lines_[place.line];
-        amount_[line.first + place.position] = runs_.grain().round(background[i] * rates_[line.rate].ways);
+        amount_[line.first + place.position] = runs_->grain().round(background[i] * rates_[line.rate].ways);
         if (background[i] > 0) use(place.line);
     }
-    for (const Slot slot : slot_of_rank) seats_.push_back(seat(slot));
-    for (const Rank u : ids<Rank>(seats_.size())) {
+    for (const Rank u : ids<Rank>(slots_.size())) {
         for (const RankMessage& message : messages_.of(u)) {
             if (!message.sent) continue;
-            hop_bytes_ += hop_bytes_of(u, message);
-            journal_size_ = 0;
-            note_runs(u, message, 1);
-            for (const LoadRun& run : journal()) {
+            journal_.cut(0);
+            runs_->note(u, message, 1, journal_);
+            for (const LoadRun& run : journal_.runs()) {
                 add(run, run.amount);
                 use(run.line);
             }
         }
     }
-    journal_size_ = 0;
     for (Line& line : lines_) line.most = most_on(line);
     block_.resize((lines_.size() + block_size - 1) / block_size);
     is_changed_.assign(block_.size(), 1);
     for (std::uint32_t b = 0; b < block_.size(); ++b) changed_.push_back(b);
 }
 
-template <class T>
-void LinkLoads<T>::add_node_lines(const Machine& machine) {
+void LinkLoads::add_node_lines(const Machine& machine) {
     const auto add = [&](BytesPerSecond bandwidth, std::uint32_t& first) {
         if (!std::isfinite(bandwidth.value)) return;
         first = static_cast<std::uint32_t>(lines_.size());
@@ -63,45 +79,27 @@ void LinkLoads<T>::add_node_lines(const Machine& machine) {
     add(machine.speeds().port, node_lines_.in);
     add(machine.speeds().memory, node_lines_.read);
     add(machine.speeds().memory, node_lines_.write);
+    runs_->set_node_lines(node_lines_);
 }
 
-template <class T>
-double LinkLoads<T>::max_background(const T& network, std::span<const double> background) {
-    if (background.empty()) return 0;
-    if (background.size() != network.link_count()) {
-        fail("the background has ", background.size(), " links, but the machine has ", network.link_count());
-    }
-    double most = 0;
-    for (const double bytes : background) {
-        if (!(bytes >= 0) || bytes > 0x1p52)
-            fail("a background load is ", bytes, "; it must be from 0 to 2^52 bytes");
-        most = std::max(most, bytes);
-    }
-    return most;
-}
-
-template <class T>
-BigVector<double> LinkLoads<T>::loads() const {
+BigVector<double> LinkLoads::loads() const {
     BigVector<double> loads;
     for (const Link link : ids<Link>(link_count_)) loads.push_back(load(link));
     return loads;
 }
 
-template <class T>
-const CongestionKey& LinkLoads<T>::key() {
+const CongestionKey& LinkLoads::key() {
     if (!key_known_) find_busiest();
     key_.hop_bytes = hop_bytes_;
     return key_;
 }
 
-template <class T>
-const Busiest& LinkLoads<T>::busiest() {
+const Busiest& LinkLoads::busiest() {
     if (!busiest_known_) find_busiest();
     return busiest_;
 }
 
-template <class T>
-void LinkLoads<T>::set_soft_scale(double congestion) {
+void LinkLoads::set_soft_scale(double congestion) {
     soft_factor_.clear();
     for (const LinkRate& rate : rates_) soft_factor_.push_back(1 / (rate.ways * rate.bandwidth * congestion));
     soft_ = 0;
@@ -112,73 +110,22 @@ void LinkLoads<T>::set_soft_scale(double congestion) {
     }
 }
 
-template <class T>
-void LinkLoads<T>::note_runs(Rank u, Rank v, double sign) {
-    messages_.each(u, v, [&](Rank end, const RankMessage& message) { note_runs(end, message, sign); });
-}
-
-template <class T>
-void LinkLoads<T>::note_runs(Rank end, const RankMessage& message, double sign) {
-    each_run(end, message, [&](const LoadRun& run) {
-        if (journal_size_ == journal_.size()) journal_.resize(2 * journal_size_ + 64);
-        journal_[journal_size_] = run;
-        journal_[journal_size_++].amount *= sign;
-    });
-}
-
-template <class T>
-void LinkLoads<T>::exchange(Rank u, Rank v) {
-    change(u, v, seats_[v.value], seats_[u.value]);
-}
-
-template <class T>
-void LinkLoads<T>::move(Rank u, Slot to) {
-    change(u, Rank::none, seat(to), {});
-}
-
-template <class T>
-bool LinkLoads<T>::exchange_if_better(Rank u, Rank v) {
-    return change_if_better(u, v, seats_[v.value], seats_[u.value]);
-}
-
-template <class T>
-bool LinkLoads<T>::move_if_better(Rank u, Slot to) {
-    return change_if_better(u, Rank::none, seat(to), {});
-}
-
-template <class T>
-bool LinkLoads<T>::exchange_if_soft(Rank u, Rank v, std::int64_t most) {
-    return change_if_soft(u, v, seats_[v.value], seats_[u.value], most);
-}
-
-template <class T>
-bool LinkLoads<T>::move_if_soft(Rank u, Slot to, std::int64_t most) {
-    return change_if_soft(u, Rank::none, seat(to), {}, most);
-}
-
-template <class T>
-void LinkLoads<T>::change(Rank u, Rank v, Seat for_u, Seat for_v) {
+void LinkLoads::change(Rank u, Rank v) {
     begin_change(u, v);
-    const std::int64_t before = hop_bytes_of_both(u, v);
-    note_runs(u, v, -1);
-    sit(u, v, for_u, for_v);
-    note_runs(u, v, 1);
-    for (const LoadRun& run : journal()) add_with_soft(run);
-    hop_bytes_ += hop_bytes_of_both(u, v) - before;
+    const std::int64_t before = runs_->hop_bytes(u, v);
+    runs_->note(u, v, -1, journal_);
+    swap(u, v);
+    runs_->note(u, v, 1, journal_);
+    for (const LoadRun& run : journal_.runs()) add_with_soft(run);
+    hop_bytes_ += runs_->hop_bytes(u, v) - before;
     mark_changed();
 }
 
-template <class T>
-void LinkLoads<T>::undo() {
-    change(last_.u, last_.v, last_.seat_of_u, last_.seat_of_v);
-}
-
-template <class T>
-bool LinkLoads<T>::change_if_soft(Rank u, Rank v, Seat for_u, Seat for_v, std::int64_t most) {
+bool LinkLoads::change_if_soft(Rank u, Rank v, std::int64_t most) {
     begin_change(u, v);
     overwritten_size_ = 0;
     messages_.each(u, v, [&](Rank end, const RankMessage& message) { put(end, message, -1); });
-    sit(u, v, for_u, for_v);
+    swap(u, v);
     messages_.each(u, v, [&](Rank end, const RankMessage& message) {
         if (soft_ <= most) put(end, message, 1);
     });
@@ -187,63 +134,62 @@ bool LinkLoads<T>::change_if_soft(Rank u, Rank v, Seat for_u, Seat for_v, std::i
             const Overwritten& last = overwritten_[--overwritten_size_];
             *last.amount = last.before;
         }
-        sit(u, v, last_.seat_of_u, last_.seat_of_v);
+        swap(u, v);
         soft_ = last_.soft;
         return false;
     }
-    const std::int64_t now = hop_bytes_of_both(u, v);
-    sit(u, v, last_.seat_of_u, last_.seat_of_v);
-    hop_bytes_ += now - hop_bytes_of_both(u, v);
-    sit(u, v, for_u, for_v);
+    const std::int64_t now = runs_->hop_bytes(u, v);
+    swap(u, v);
+    hop_bytes_ += now - runs_->hop_bytes(u, v);
+    swap(u, v);
     key_known_ = busiest_known_ = false;
     return true;
 }
 
-template <class T>
-void LinkLoads<T>::put(Rank end, const RankMessage& message, double sign) {
+void LinkLoads::put(Rank end, const RankMessage& message, double sign) {
     std::int64_t more = 0;
-    each_run(end, message, [&](const LoadRun& run) {
+    journal_.cut(0);
+    runs_->note(end, message, sign, journal_);
+    for (const LoadRun& run : journal_.runs()) {
         make_stale(run.line);
         if (overwritten_.size() < overwritten_size_ + run.count)
             overwritten_.resize(2 * overwritten_size_ + run.count);
         const double factor = soft_factor_[lines_[run.line].rate];
-        const double by = sign * run.amount;
         Overwritten* next = overwritten_.data() + overwritten_size_;
         each_amount(run, [&](double& amount) {
             *next++ = {&amount, amount};
             more -= soft_term(amount * factor);
-            amount += by;
+            amount += run.amount;
             more += soft_term(amount * factor);
         });
         overwritten_size_ += run.count;
-    });
+    }
     soft_ += more;
 }
 
 /// Most links are far from being the busiest, before and after: a line is looked at only if one of its links is among
 /// the busiest, or if it would be with all that is added to the line.
-template <class T>
-bool LinkLoads<T>::change_if_better(Rank u, Rank v, Seat for_u, Seat for_v) {
+bool LinkLoads::change_if_better(Rank u, Rank v) {
     const CongestionKey before = key();
     if (before.links_at_maximum == 0) return false;
     begin_change(u, v);
     ++tries_;
     bool any_critical = false;
-    note_runs(u, v, -1);
-    const std::size_t taken = journal_size_;
-    for (const LoadRun& run : journal()) {
+    runs_->note(u, v, -1, journal_);
+    const std::size_t taken = journal_.size();
+    for (const LoadRun& run : journal_.runs()) {
         Line& line = lines_[run.line];
         if (line.most < low_[line.rate]) continue;
         line.critical = tries_;
         any_critical = true;
     }
-    const std::int64_t hop_bytes_before = hop_bytes_of_both(u, v);
-    sit(u, v, for_u, for_v);
-    const std::int64_t hop_bytes_more = hop_bytes_of_both(u, v) - hop_bytes_before;
+    const std::int64_t hop_bytes_before = runs_->hop_bytes(u, v);
+    swap(u, v);
+    const std::int64_t hop_bytes_more = runs_->hop_bytes(u, v) - hop_bytes_before;
     bool better = false;
     if (any_critical || hop_bytes_more < 0) {
-        note_runs(u, v, 1);
-        for (const LoadRun& run : journal().subspan(taken)) {
+        runs_->note(u, v, 1, journal_);
+        for (const LoadRun& run : journal_.runs().subspan(taken)) {
             Line& line = lines_[run.line];
             line.added = run.amount + (line.tried == tries_ ? line.added : 0);
             line.tried = tries_;
@@ -256,10 +202,10 @@ bool LinkLoads<T>::change_if_better(Rank u, Rank v, Seat for_u, Seat for_v) {
         if (better) key_.links_at_maximum += static_cast<std::size_t>(*more);
     }
     if (!better) {
-        sit(u, v, last_.seat_of_u, last_.seat_of_v);
+        swap(u, v);
         return false;
     }
-    for (const LoadRun& run : journal()) add_with_soft(run);
+    for (const LoadRun& run : journal_.runs()) add_with_soft(run);
     hop_bytes_ += hop_bytes_more;
     mark_changed();
     refresh();
@@ -267,12 +213,11 @@ bool LinkLoads<T>::change_if_better(Rank u, Rank v, Seat for_u, Seat for_v) {
     return true;
 }
 
-template <class T>
-std::optional<std::int64_t> LinkLoads<T>::more_at_maximum() {
+std::optional<std::int64_t> LinkLoads::more_at_maximum() {
     std::int64_t more = 0;
     bool over = false;
     std::size_t done = 0;
-    const std::span<const LoadRun> runs = journal();
+    const std::span<const LoadRun> runs = journal_.runs();
     for (; done < runs.size() && !over; ++done) {
         const Line& line = lines_[runs[done].line];
         if (line.critical != tries_) continue;
@@ -293,14 +238,12 @@ std::optional<std::int64_t> LinkLoads<T>::more_at_maximum() {
     return more;
 }
 
-template <class T>
-void LinkLoads<T>::mark_changed() {
+void LinkLoads::mark_changed() {
     key_known_ = busiest_known_ = false;
-    for (const LoadRun& run : journal()) make_stale(run.line);
+    for (const LoadRun& run : journal_.runs()) make_stale(run.line);
 }
 
-template <class T>
-void LinkLoads<T>::refresh() {
+void LinkLoads::refresh() {
     for (const std::uint32_t number : stale_) {
         Line& line = lines_[number];
         line.stale = false;
@@ -312,8 +255,7 @@ void LinkLoads<T>::refresh() {
     stale_.clear();
 }
 
-template <class T>
-void LinkLoads<T>::find_busiest() {
+void LinkLoads::find_busiest() {
     refresh();
     for (const std::uint32_t b : changed_) {
         block_[b] = 0;
@@ -345,8 +287,7 @@ void LinkLoads<T>::find_busiest() {
     }
 }
 
-template <class T>
-double LinkLoads<T>::highest(std::size_t first, std::size_t end) const {
+double LinkLoads::highest(std::size_t first, std::size_t end) const {
     double found = 0;
     for (std::size_t line = first; line < end;) {
         if (line % block_size == 0 && line + block_size <= end) {
@@ -361,8 +302,7 @@ double LinkLoads<T>::highest(std::size_t first, std::size_t end) const {
 }
 
 /// The divisions of a congestion round, so a few amounts have the same.
-template <class T>
-auto LinkLoads<T>::limit_at(const LinkRate& rate, double congestion) -> Limit {
+LinkLoads::Limit LinkLoads::limit_at(const LinkRate& rate, double congestion) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     double low = congestion * rate.bandwidth * rate.ways;
     while (rate.congestion(low) >= congestion) low = std::nextafter(low, 0);
@@ -373,48 +313,41 @@ auto LinkLoads<T>::limit_at(const LinkRate& rate, double congestion) -> Limit {
     return {low, high};
 }
 
-template <class T>
-std::vector<Rank> LinkLoads<T>::ends_of_busy(double share) {
+std::vector<Rank> LinkLoads::ends_of_busy(double share) {
     if (key().links_at_maximum == 0) return {};
     std::vector<double> least;  // by rate
     for (const LinkRate& rate : rates_) least.push_back(limit_at(rate, share * key().congestion).low);
-    std::vector<char> is_end(seats_.size(), 0);
-    for (const Rank u : ids<Rank>(seats_.size())) {
+    std::vector<char> is_end(slots_.size(), 0);
+    for (const Rank u : ids<Rank>(slots_.size())) {
         for (const RankMessage& message : messages_.of(u)) {
             if (!message.sent || (is_end[u.value] != 0 && is_end[message.peer.value] != 0)) continue;
             if (crosses(u, message, least)) is_end[u.value] = is_end[message.peer.value] = 1;
         }
     }
     std::vector<Rank> ends;
-    for (const Rank u : ids<Rank>(seats_.size())) {
+    for (const Rank u : ids<Rank>(slots_.size())) {
         if (is_end[u.value] != 0) ends.push_back(u);
     }
     return ends;
 }
 
-template <class T>
-bool LinkLoads<T>::is_at_maximum(Rank u) {
+bool LinkLoads::is_at_maximum(Rank u) {
     if (key().links_at_maximum == 0) return false;
     return std::ranges::any_of(messages_.of(u),
                                [&](const RankMessage& message) { return crosses(u, message, low_); });
 }
 
-template <class T>
-bool LinkLoads<T>::crosses(Rank end, const RankMessage& message, std::span<const double> least) {
-    const std::size_t size = journal_size_;
-    note_runs(end, message, 1);
+bool LinkLoads::crosses(Rank end, const RankMessage& message, std::span<const double> least) {
+    const std::size_t size = journal_.size();
+    runs_->note(end, message, 1, journal_);
     bool found = false;
-    for (const LoadRun& run : journal().subspan(size)) {
+    for (const LoadRun& run : journal_.runs().subspan(size)) {
         const Line& line = lines_[run.line];
         if (line.most < least[line.rate]) continue;
         each_amount(run, [&](double amount) { found |= amount >= least[line.rate]; });
     }
-    journal_size_ = size;
+    journal_.cut(size);
     return found;
 }
-
-#define TOPOLOOM_DEFINE(TYPE) template class LinkLoads<TYPE>;
-TOPOLOOM_LINK_NETWORKS(TOPOLOOM_DEFINE)
-#undef TOPOLOOM_DEFINE
 
 }  // namespace topoloom

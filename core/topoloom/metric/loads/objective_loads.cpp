@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/metric/objective_loads.hpp"
+#include "topoloom/metric/loads/objective_loads.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,25 +24,22 @@ double soft_maximum(std::int64_t sum, double scale) {
 
 }  // namespace
 
-template <class T>
-ObjectiveLoads<T>::ObjectiveLoads(const T& network, const Machine& machine, const Goal& goal,
-                                  std::span<const Slot> slot_of_rank)
+ObjectiveLoads::ObjectiveLoads(const Machine& machine, const Goal& goal, std::span<const Slot> slot_of_rank)
     : goal_(goal), scale_(goal.phases.size()), links_gain_(goal.phases.size()) {
     const bool on_links = counts(Aim::congestion) || counts(Aim::soft) || !counts(Aim::time);
     for (const CommGraph* const phase : goal.phases) {
-        if (on_links) links_.emplace_back(network, machine, *phase, slot_of_rank, goal.background);
-        if (counts(Aim::time)) add_rounds(network, machine, *phase, slot_of_rank);
+        if (on_links) links_.emplace_back(machine, *phase, slot_of_rank, goal.background);
+        if (counts(Aim::time)) add_rounds(machine, *phase, slot_of_rank);
     }
     busy_gain_.resize(busy_.size());
     if (counts(Aim::soft)) set_soft_scale();
 }
 
-template <class T>
-void ObjectiveLoads<T>::add_rounds(const T& network, const Machine& machine, const CommGraph& phase,
-                                   std::span<const Slot> slot_of_rank) {
+void ObjectiveLoads::add_rounds(const Machine& machine, const CommGraph& phase,
+                                std::span<const Slot> slot_of_rank) {
     const auto add = [&](const CommGraph& graph, std::span<const double> background) {
-        busy_.emplace_back(network, machine, graph, slot_of_rank, background, Busy::links_and_nodes);
-        times_.emplace_back(network, machine, graph, slot_of_rank);
+        busy_.emplace_back(machine, graph, slot_of_rank, background, Busy::links_and_nodes);
+        times_.emplace_back(machine, graph, slot_of_rank);
     };
     const std::vector<CommGraph>& rounds = rounds_.emplace_back(split_rounds(phase));
     if (rounds.empty()) return add(phase, goal_.background);
@@ -56,15 +53,13 @@ void ObjectiveLoads<T>::add_rounds(const T& network, const Machine& machine, con
     }
 }
 
-template <class T>
-std::int64_t ObjectiveLoads<T>::hop_bytes() const {
+std::int64_t ObjectiveLoads::hop_bytes() const {
     std::int64_t sum = 0;
-    for (const LinkLoads<T>& phase : links_.empty() ? busy_ : links_) sum += phase.hop_bytes();
+    for (const LinkLoads& phase : links_.empty() ? busy_ : links_) sum += phase.hop_bytes();
     return sum;
 }
 
-template <class T>
-std::array<double, 4> ObjectiveLoads<T>::measures() {
+std::array<double, 4> ObjectiveLoads::measures() {
     double congestion = 0;
     double soft = 0;
     for (std::size_t p = 0; p < links_.size(); ++p) {
@@ -74,8 +69,7 @@ std::array<double, 4> ObjectiveLoads<T>::measures() {
     return {static_cast<double>(hop_bytes()), congestion, soft, time_parts().all};
 }
 
-template <class T>
-TimeParts ObjectiveLoads<T>::time_parts() {
+TimeParts ObjectiveLoads::time_parts() {
     TimeParts parts;
     for (std::size_t r = 0; r < busy_.size(); ++r) {
         const Busiest busiest = busy_[r].busiest();
@@ -85,19 +79,17 @@ TimeParts ObjectiveLoads<T>::time_parts() {
     return parts;
 }
 
-template <class T>
-const CongestionKey& ObjectiveLoads<T>::key() {
+const CongestionKey& ObjectiveLoads::key() {
     if (std::exchange(key_known_, true)) return key_;
     const std::array<double, 4> measured = measures();
     key_ = {0, 0, hop_bytes()};
     for (std::size_t aim = 0; aim < measured.size(); ++aim)
         key_.congestion += weight(static_cast<Aim>(aim)) * measured[aim];
-    each_loads([&](LinkLoads<T>& loads) { key_.links_at_maximum += loads.key().links_at_maximum; });
+    each_loads([&](LinkLoads& loads) { key_.links_at_maximum += loads.key().links_at_maximum; });
     return key_;
 }
 
-template <class T>
-std::int64_t ObjectiveLoads<T>::soft() const {
+std::int64_t ObjectiveLoads::soft() const {
     double sum = hop_bytes_gain_ * static_cast<double>(hop_bytes());
     for (std::size_t p = 0; p < links_.size(); ++p)
         sum += links_gain_[p] * static_cast<double>(links_[p].soft());
@@ -106,8 +98,7 @@ std::int64_t ObjectiveLoads<T>::soft() const {
     return static_cast<std::int64_t>(sum);
 }
 
-template <class T>
-void ObjectiveLoads<T>::set_soft_scale() {
+void ObjectiveLoads::set_soft_scale() {
     key_known_ = false;  // soft terms are cut to other parts
     std::vector<double> busiest(busy_.size(), 0);
     for (std::size_t p = 0; p < links_.size(); ++p) {
@@ -128,29 +119,25 @@ void ObjectiveLoads<T>::set_soft_scale() {
     hop_bytes_gain_ = value > 0 ? 8 * soft_unit * weight(Aim::hop_bytes) / value : 0;
 }
 
-template <class T>
-void ObjectiveLoads<T>::exchange(Rank u, Rank v) {
+void ObjectiveLoads::exchange(Rank u, Rank v) {
     begin_change(u, v);
-    each_loads([&](LinkLoads<T>& loads) { loads.exchange(u, v); });
-    for (PhaseTime<T>& time : times_) time.sit(u, last_.slot_of_v, v, last_.slot_of_u);
+    each_loads([&](LinkLoads& loads) { loads.exchange(u, v); });
+    for (PhaseTime& time : times_) time.sit(u, last_.slot_of_v, v, last_.slot_of_u);
 }
 
-template <class T>
-void ObjectiveLoads<T>::move(Rank u, Slot to) {
+void ObjectiveLoads::move(Rank u, Slot to) {
     begin_change(u, Rank::none);
-    each_loads([&](LinkLoads<T>& loads) { loads.move(u, to); });
-    for (PhaseTime<T>& time : times_) time.sit(u, to, Rank::none, Slot{});
+    each_loads([&](LinkLoads& loads) { loads.move(u, to); });
+    for (PhaseTime& time : times_) time.sit(u, to, Rank::none, Slot{});
 }
 
-template <class T>
-void ObjectiveLoads<T>::undo() {
-    each_loads([&](LinkLoads<T>& loads) { loads.undo(); });
-    for (PhaseTime<T>& time : times_) time.sit(last_.u, last_.slot_of_u, last_.v, last_.slot_of_v);
+void ObjectiveLoads::undo() {
+    each_loads([&](LinkLoads& loads) { loads.undo(); });
+    for (PhaseTime& time : times_) time.sit(last_.u, last_.slot_of_u, last_.v, last_.slot_of_v);
     key_known_ = false;
 }
 
-template <class T>
-bool ObjectiveLoads<T>::is_better_than(const CongestionKey& before) {
+bool ObjectiveLoads::is_better_than(const CongestionKey& before) {
     if (key() < before) return true;
     undo();
     key_ = before;
@@ -158,40 +145,35 @@ bool ObjectiveLoads<T>::is_better_than(const CongestionKey& before) {
     return false;
 }
 
-template <class T>
-bool ObjectiveLoads<T>::exchange_if_better(Rank u, Rank v) {
+bool ObjectiveLoads::exchange_if_better(Rank u, Rank v) {
     const CongestionKey before = key();
     exchange(u, v);
     return is_better_than(before);
 }
 
-template <class T>
-bool ObjectiveLoads<T>::move_if_better(Rank u, Slot to) {
+bool ObjectiveLoads::move_if_better(Rank u, Slot to) {
     const CongestionKey before = key();
     move(u, to);
     return is_better_than(before);
 }
 
-template <class T>
-bool ObjectiveLoads<T>::exchange_if_soft(Rank u, Rank v, std::int64_t most) {
+bool ObjectiveLoads::exchange_if_soft(Rank u, Rank v, std::int64_t most) {
     exchange(u, v);
     if (soft() <= most) return true;
     undo();
     return false;
 }
 
-template <class T>
-bool ObjectiveLoads<T>::move_if_soft(Rank u, Slot to, std::int64_t most) {
+bool ObjectiveLoads::move_if_soft(Rank u, Slot to, std::int64_t most) {
     move(u, to);
     if (soft() <= most) return true;
     undo();
     return false;
 }
 
-template <class T>
-std::vector<Rank> ObjectiveLoads<T>::ends_of_busy(double share) {
+std::vector<Rank> ObjectiveLoads::ends_of_busy(double share) {
     std::vector<char> is_end(rank_count(), concerns_all() ? 1 : 0);
-    each_loads([&](LinkLoads<T>& loads) {
+    each_loads([&](LinkLoads& loads) {
         for (const Rank u : loads.ends_of_busy(share)) is_end[u.value] = 1;
     });
     std::vector<Rank> ends;
@@ -201,38 +183,35 @@ std::vector<Rank> ObjectiveLoads<T>::ends_of_busy(double share) {
     return ends;
 }
 
-template <class T>
-bool ObjectiveLoads<T>::is_at_maximum(Rank u) {
+bool ObjectiveLoads::is_at_maximum(Rank u) {
     bool found = concerns_all();
-    each_loads([&](LinkLoads<T>& loads) { found = found || loads.is_at_maximum(u); });
+    each_loads([&](LinkLoads& loads) { found = found || loads.is_at_maximum(u); });
     return found;
 }
 
+std::unique_ptr<Loads> loads_for(const Machine& machine, const Goal& goal,
+                                 std::span<const Slot> slot_of_rank) {
+    const auto of_links = [&](Busy busy) {
+        return std::make_unique<LinkLoads>(machine, *goal.phases.front(), slot_of_rank, goal.background,
+                                           busy);
+    };
+    if (goal.phases.size() == 1 && goal.objective.is(Aim::congestion)) return of_links(Busy::links);
+    if (goal.phases.size() == 1 && goal.objective.is(Aim::time)) return of_links(Busy::links_and_nodes);
+    return std::make_unique<ObjectiveLoads>(machine, goal, slot_of_rank);
+}
+
 CongestionKey objective_key(const Machine& machine, const Goal& goal, std::span<const Slot> slot_of_rank) {
-    if (goal.objective.of(Aim::time) > 0) {
-        return with_common_topology(machine, [&]<class T>(const T& network) {
-            return CongestionKey(ObjectiveLoads<T>(network, machine, goal, slot_of_rank).key());
-        });
-    }
-    return with_loads(machine, goal,
-                      [&](const auto& make) { return CongestionKey(make(slot_of_rank).key()); });
+    if (goal.objective.of(Aim::time) > 0) return ObjectiveLoads(machine, goal, slot_of_rank).key();
+    return loads_for(machine, goal, slot_of_rank)->key();
 }
 
 std::array<double, 4> objective_measures(const Machine& machine, const Goal& goal,
                                          std::span<const Slot> slot_of_rank) {
-    return with_common_topology(machine, [&]<class T>(const T& network) {
-        return ObjectiveLoads<T>(network, machine, goal, slot_of_rank).measures();
-    });
+    return ObjectiveLoads(machine, goal, slot_of_rank).measures();
 }
 
 TimeParts time_parts(const Machine& machine, const Goal& goal, std::span<const Slot> slot_of_rank) {
-    return with_common_topology(machine, [&]<class T>(const T& network) {
-        return ObjectiveLoads<T>(network, machine, goal, slot_of_rank).time_parts();
-    });
+    return ObjectiveLoads(machine, goal, slot_of_rank).time_parts();
 }
-
-#define TOPOLOOM_DEFINE(TYPE) template class ObjectiveLoads<TYPE>;
-TOPOLOOM_LINK_NETWORKS(TOPOLOOM_DEFINE)
-#undef TOPOLOOM_DEFINE
 
 }  // namespace topoloom

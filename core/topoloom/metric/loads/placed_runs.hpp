@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the messages of placed ranks put on the lines of links, by the routes of a network.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/metric/loads/link_runs.hpp"
+#include "topoloom/metric/loads/rank_messages.hpp"
+
+namespace topoloom {
+
+/// Runs one after the other, in memory that is kept.
+class RunJournal {
+   public:
+    void add(const LoadRun& run) {
+        if (size_ == runs_.size()) [[unlikely]]
+            grow();
+        runs_[size_++] = run;
+    }
+    [[nodiscard]] std::span<const LoadRun> runs() const { return {runs_.data(), size_}; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    void cut(std::size_t size) { size_ = size; }
+
+   private:
+    /// Out of line, so that add() is inlined.
+    [[gnu::noinline]] void grow() { runs_.resize(2 * size_ + 64); }
+
+    std::vector<LoadRun> runs_;
+    std::size_t size_ = 0;
+};
+
+/// The lines of what nodes send, receive, read and write come behind those of links, and those of memory last: each of
+/// these is that of node 0, or no_index where the machine has no limit.
+struct NodeLines {
+    std::uint32_t out = no_index, in = no_index, read = no_index, write = no_index;
+};
+
+/// The ranks on their slots, and one spare slot, for which Rank::none stands; compiled for each network.
+class PlacedRuns {
+   public:
+    virtual ~PlacedRuns() = default;
+
+    /// From now on, what nodes do counts, too.
+    void set_node_lines(const NodeLines& lines) { node_lines_ = lines; }
+
+    [[nodiscard]] virtual Grain grain() const = 0;
+    [[nodiscard]] virtual const std::vector<LinkRate>& rates() const = 0;
+    [[nodiscard]] virtual std::vector<LinkLine> lines() const = 0;
+    [[nodiscard]] virtual LinkPlace place(Link link) const = 0;
+
+    virtual void set_spare(Slot slot) = 0;
+    virtual void swap(Rank u, Rank v) = 0;
+    /// Of the messages of u and v, each once.
+    [[nodiscard]] virtual std::int64_t hop_bytes(Rank u, Rank v) const = 0;
+    /// Adds the runs of a message, of amounts times `sign`.
+    virtual void note(Rank end, const RankMessage& message, double sign, RunJournal& journal) const = 0;
+    /// Of the messages of u and v, each once.
+    virtual void note(Rank u, Rank v, double sign, RunJournal& journal) const = 0;
+
+   protected:
+    NodeLines node_lines_;
+};
+
+/// Refers to the machine and the messages. `all` and `background` as for LinkRuns.
+[[nodiscard]] std::unique_ptr<PlacedRuns> placed_runs(const Machine& machine, const RankMessages& messages,
+                                                      std::span<const Slot> slot_of_rank, Bytes all,
+                                                      double background);
+
+}  // namespace topoloom

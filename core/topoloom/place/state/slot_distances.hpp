@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Distances between the slots of an allocation behind one type, for searches that need not be compiled for each space.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
+
+namespace topoloom {
+
+/// Slots are named by their position. From a table where there are few; else at the cost of one call each. Refers to the
+/// allocation.
+class SlotDistances {
+   public:
+    using Point = Position;
+
+    /// O(slots^2) for up to 2048 slots.
+    explicit SlotDistances(const Allocation& allocation);
+
+    [[nodiscard]] std::uint32_t distance(Point a, Point b) const {
+        if (!table_.empty()) return table_[a.value * port_cost_.size() + b.value];
+        return distance_(a, b);
+    }
+    [[nodiscard]] std::uint32_t port_cost(Point a) const { return port_cost_[a.value]; }
+    /// Of all slots.
+    [[nodiscard]] std::vector<Point> points() const { return id_list<Position>(port_cost_.size()); }
+
+   private:
+    static constexpr std::size_t max_in_table = 2048;  // 8 MiB: more would exceed the caches
+
+    std::vector<std::uint16_t> table_;
+    std::vector<std::uint32_t> port_cost_;
+    std::function<std::uint32_t(Position, Position)> distance_;
+};
+
+}  // namespace topoloom

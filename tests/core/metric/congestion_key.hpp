@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The congestion of a placement, from loads made for it.
+#pragma once
+
+#include <span>
+
+#include "topoloom/metric/loads/link_loads.hpp"
+
+inline topoloom::CongestionKey congestion_key(const topoloom::CommGraph& graph,
+                                              const topoloom::Machine& machine,
+                                              std::span<const topoloom::Slot> slot_of_rank) {
+    return topoloom::LinkLoads(machine, graph, slot_of_rank).key();
+}
