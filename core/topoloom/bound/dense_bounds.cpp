@@ -47,7 +47,7 @@ std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
         for (std::size_t q = 0; q < near.profiles.size(); ++q)
             by_profile[p * near.profiles.size() + q] = min_hop_bytes(partners.profiles[p], near.profiles[q]);
     }
-    std::vector<std::uint32_t> columns;  // profiles, a column for every rank that a slot has room for
+    std::vector<std::uint32_t> columns;  // profiles, a column for every rank of a slot's capacity
     for (std::size_t position = 0; position < near.of_slot.size(); ++position)
         columns.insert(columns.end(), problem.capacity()[position], near.of_slot[position]);
     std::vector<std::int64_t> costs(problem.rank_count() * columns.size());
@@ -62,7 +62,7 @@ std::optional<std::int64_t> projection_bound(const BoundProblem& problem) {
     if (problem.total_capacity() > max_projection_order) return {};
     const SlotDistances distances(problem.allocation());
     if (!distances.symmetric()) return {};
-    std::vector<std::uint32_t> places;  // a slot for every rank that it has room for
+    std::vector<std::uint32_t> places;  // a slot for every rank of its capacity
     for (std::uint32_t i = 0; i < problem.capacity().size(); ++i)
         places.insert(places.end(), problem.capacity()[i], i);
     const std::size_t order = places.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounds on hop-bytes from quadratic assignment: places are slots, each as often as it has room for ranks.
+// Bounds on hop-bytes from quadratic assignment: places are slots, each as often as its capacity says.
 #pragma once
 
 #include <cstdint>

@@ -93,10 +93,10 @@ class MeshOnMachine {
     }
     [[nodiscard]] double seconds(std::size_t traffic, std::span<const Slot> slot_of_rank) const {
         if (phases_[traffic].empty()) return 0;
-        static const Objective time = objective_of(Aim::time);
-        Goal goal{time, {}};
-        for (const CommGraph& phase : phases_[traffic]) goal.phases.push_back(&phase);
-        return objective_key(machine_, goal, slot_of_rank).congestion;
+        static const Objective time = objective_of(ObjectiveKind::time);
+        MeasuredObjective objective{time, {}};
+        for (const CommGraph& phase : phases_[traffic]) objective.phases.push_back(&phase);
+        return objective_key(machine_, objective, slot_of_rank).congestion;
     }
 
    private:

@@ -11,14 +11,13 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/allocations/compact_nodes.hpp"
 #include "topoloom/machine/allocations/full_boxes.hpp"
+#include "topoloom/place/effort.hpp"
 #include "topoloom/place/local/anneal.hpp"
 #include "topoloom/place/structure/structure.hpp"
 
 namespace topoloom {
 
 namespace {
-
-constexpr std::string_view quick = "auto(effort=fast)";
 
 class Chooser {
    public:
@@ -47,7 +46,7 @@ class Chooser {
         first_value_ = place_on(first, chain_, 0.15);
         if (clock_.go_on()) random_value_ = place_on(random_nodes(), chain_, 0.15);
         if (count_ == free_.nodes().size()) return finish();
-        if (clock_.go_on()) place_on(compact_nodes(free_, count_, seed_), quick, 0.05);
+        if (clock_.go_on()) place_on(compact_nodes(free_, count_, seed_), auto_chain(Effort::fast), 0.05);
         if (clock_.go_on()) try_boxes(0.1);
         if (clock_.go_on()) move_nodes(placed_among_all_free(0.25));
         if (clock_.go_on()) move_nodes(annealed_among_all_free(0.2));

@@ -24,7 +24,7 @@ template <class T>
 class ObjectiveLoads {
    public:
     /// Refers to all but the last. Throws Error as LinkLoads does.
-    ObjectiveLoads(const T& network, const Machine& machine, const Goal& goal,
+    ObjectiveLoads(const T& network, const Machine& machine, const MeasuredObjective& objective,
                    std::span<const Slot> slot_of_rank);
     ObjectiveLoads(const ObjectiveLoads&) = delete;
     ObjectiveLoads& operator=(const ObjectiveLoads&) = delete;
@@ -33,7 +33,7 @@ class ObjectiveLoads {
     [[nodiscard]] std::vector<Slot> slots() const { return any().slots(); }
     [[nodiscard]] std::size_t rank_count() const { return any().rank_count(); }
     [[nodiscard]] std::int64_t hop_bytes() const;
-    /// By Aim; of those on links only what the objective has a weight for.
+    /// By ObjectiveKind; of those on links only what the objective has a weight for.
     [[nodiscard]] std::array<double, 4> measures();
     [[nodiscard]] TimeParts time_parts();
     [[nodiscard]] const CongestionKey& key();
@@ -55,11 +55,13 @@ class ObjectiveLoads {
     [[nodiscard]] bool is_at_maximum(Rank u);
 
    private:
-    [[nodiscard]] double weight(Aim aim) const {
-        return goal_.objective.of(aim) / goal_.unit[static_cast<std::size_t>(aim)];
+    [[nodiscard]] double weight(ObjectiveKind kind) const {
+        return objective_.mix.of(kind) / objective_.unit[static_cast<std::size_t>(kind)];
     }
-    [[nodiscard]] bool counts(Aim aim) const { return goal_.objective.of(aim) > 0; }
-    [[nodiscard]] bool concerns_all() const { return counts(Aim::hop_bytes) || counts(Aim::soft); }
+    [[nodiscard]] bool counts(ObjectiveKind kind) const { return objective_.mix.of(kind) > 0; }
+    [[nodiscard]] bool concerns_all() const {
+        return counts(ObjectiveKind::hop_bytes) || counts(ObjectiveKind::soft);
+    }
     [[nodiscard]] const LinkLoads<T>& any() const { return links_.empty() ? busy_.front() : links_.front(); }
     template <class Use>
     void each_loads(const Use& use) {
@@ -74,7 +76,7 @@ class ObjectiveLoads {
         key_known_ = false;
     }
 
-    const Goal& goal_;
+    const MeasuredObjective& objective_;
     std::vector<LinkLoads<T>> links_;             // by phase; empty where only time counts
     std::vector<std::vector<CommGraph>> rounds_;  // of phases, where their pairs need different ones
     std::vector<LinkLoads<T>> busy_;              // of links and nodes, by rounds; none where no time counts
@@ -91,38 +93,40 @@ class ObjectiveLoads {
     } last_{};
 };
 
-/// Calls use(make), where make(slot_of_rank) returns what searches go by under the goal: the LinkLoads or ObjectiveLoads
+/// Calls use(make), where make(slot_of_rank) returns what searches go by under the objective: the LinkLoads or ObjectiveLoads
 /// of a placement. Under `time` in one phase these are loads of links and nodes: what else it takes, startups and
 /// latencies, costs a search more than it gains. See objective_key() for what the objective is.
 template <class Use>
-decltype(auto) with_loads(const Machine& machine, const Goal& goal, const Use& use) {
+decltype(auto) with_loads(const Machine& machine, const MeasuredObjective& objective, const Use& use) {
     return with_common_topology(machine, [&]<class T>(const T& network) -> decltype(auto) {
-        if (goal.objective.is(Aim::congestion) && goal.phases.size() == 1) {
+        if (objective.mix.is(ObjectiveKind::congestion) && objective.phases.size() == 1) {
             return use([&](std::span<const Slot> slot_of_rank) {
-                return LinkLoads<T>(network, machine, *goal.phases.front(), slot_of_rank, goal.background);
+                return LinkLoads<T>(network, machine, *objective.phases.front(), slot_of_rank,
+                                    objective.background);
             });
         }
-        if (goal.objective.is(Aim::time) && goal.phases.size() == 1) {
+        if (objective.mix.is(ObjectiveKind::time) && objective.phases.size() == 1) {
             return use([&](std::span<const Slot> slot_of_rank) {
-                return LinkLoads<T>(network, machine, *goal.phases.front(), slot_of_rank, goal.background,
-                                    Busy::links_and_nodes);
+                return LinkLoads<T>(network, machine, *objective.phases.front(), slot_of_rank,
+                                    objective.background, Busy::links_and_nodes);
             });
         }
         return use([&](std::span<const Slot> slot_of_rank) {
-            return ObjectiveLoads<T>(network, machine, goal, slot_of_rank);
+            return ObjectiveLoads<T>(network, machine, objective, slot_of_rank);
         });
     });
 }
 
 /// Of one placement. O(edges * hops).
-[[nodiscard]] CongestionKey objective_key(const Machine& machine, const Goal& goal,
+[[nodiscard]] CongestionKey objective_key(const Machine& machine, const MeasuredObjective& objective,
                                           std::span<const Slot> slot_of_rank);
 
-/// By Aim; 0 for what has no weight, but for hop-bytes.
-[[nodiscard]] std::array<double, 4> objective_measures(const Machine& machine, const Goal& goal,
+/// By ObjectiveKind; 0 for what has no weight, but for hop-bytes.
+[[nodiscard]] std::array<double, 4> objective_measures(const Machine& machine,
+                                                       const MeasuredObjective& objective,
                                                        std::span<const Slot> slot_of_rank);
 
-[[nodiscard]] TimeParts time_parts(const Machine& machine, const Goal& goal,
+[[nodiscard]] TimeParts time_parts(const Machine& machine, const MeasuredObjective& objective,
                                    std::span<const Slot> slot_of_rank);
 
 #define TOPOLOOM_DECLARE(TYPE) extern template class ObjectiveLoads<TYPE>;

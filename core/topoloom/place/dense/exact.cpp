@@ -127,8 +127,9 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
 
 Placement place_exact(const Problem& problem, Meter& meter) {
     if (problem.is_for_hop_bytes()) return place_for_hop_bytes(problem, meter);
-    const Goal goal = problem.goal_on_links();
-    if (!goal.objective.is(Aim::congestion) || goal.phases.size() > 1 || !goal.background.empty())
+    const MeasuredObjective objective = problem.objective_on_links();
+    if (!objective.mix.is(ObjectiveKind::congestion) || objective.phases.size() > 1 ||
+        !objective.background.empty())
         fail("exact proves hop-bytes, or congestion in one phase without other traffic; use another mapper");
     return place_for_congestion(problem, meter);
 }

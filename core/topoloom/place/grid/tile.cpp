@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/place/effort.hpp"
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/grid_folding.hpp"
 #include "topoloom/place/grid/node_blocking.hpp"
@@ -112,8 +113,8 @@ class Nearest {
         if (value_ <= between_ * nearest) return;  // nothing is left to gain
         const CommGraph pieces = graph_of_pieces(blocking, count, cores);
         const Allocation nodes = Allocation::of_slots(machine, first);
-        const Placement found =
-            place(Problem(pieces, nodes, problem_.seed(), problem_.threads()), "auto(effort=fast)", meter_);
+        const Placement found = place(Problem(pieces, nodes, problem_.seed(), problem_.threads()),
+                                      auto_chain(Effort::fast), meter_);
         std::vector<std::uint32_t> cells = blocking.cells;
         try_pieces(cells, [&](std::size_t piece) {
             if (piece >= count) return std::span<const Slot>(nodes_.slots[piece]);

@@ -113,11 +113,11 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     constexpr std::uint32_t nearest = 256;
     const Allocation& allocation = problem.allocation();
     const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
-    const Goal goal = problem.goal_on_links();
+    const MeasuredObjective objective = problem.objective_on_links();
     return no_worse(problem, std::move(start), [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, nearest, [&](NearLists& near) {
-            found = with_loads(problem.machine(), goal, [&](const auto& make) {
+            found = with_loads(problem.machine(), objective, [&](const auto& make) {
                 auto loads = make(from.slots());
                 CongestionAnnealing annealing(loads, allocation, near, Rng(problem.seed()));
                 annealing.run(meter, sweeps);

@@ -9,9 +9,9 @@
 namespace topoloom {
 
 Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& meter) {
-    const Goal goal = problem.goal_on_links();
+    const MeasuredObjective objective = problem.objective_on_links();
     return no_worse(problem, std::move(start), [&](const Placement& from) {
-        return with_loads(problem.machine(), goal, [&](const auto& make) {
+        return with_loads(problem.machine(), objective, [&](const auto& make) {
             auto loads = make(from.slots());
             CongestionDescent(loads, problem.allocation()).run(meter);
             return Placement(problem.allocation(), loads.slots());

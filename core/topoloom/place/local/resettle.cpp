@@ -128,11 +128,11 @@ Placement share_previous(const Problem& problem, std::vector<Position> position)
             capacity[position[u].value] -= mass[u];
     }
     for (const Rank u : homeless(problem, position)) {
-        const auto roomiest = std::ranges::max_element(capacity);
-        if (*roomiest < mass[u.value])
+        const auto emptiest = std::ranges::max_element(capacity);
+        if (*emptiest < mass[u.value])
             fail("rank ", u.value, " fits on no slot any more; allow more imbalance or larger capacities");
-        *roomiest -= mass[u.value];
-        position[u.value] = Position{static_cast<std::size_t>(roomiest - capacity.begin())};
+        *emptiest -= mass[u.value];
+        position[u.value] = Position{static_cast<std::size_t>(emptiest - capacity.begin())};
     }
     return placement_at(problem.allocation(), position, SlotUse::shared);
 }

@@ -134,11 +134,11 @@ class RouteRotations {
 
 Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter& meter,
                            const RotateOptions& options) {
-    const Goal goal = problem.goal_on_links();
+    const MeasuredObjective objective = problem.objective_on_links();
     return no_worse(problem, start, [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, options.near, [&](NearLists& near) {
-            found = with_loads(problem.machine(), goal, [&](const auto& make) {
+            found = with_loads(problem.machine(), objective, [&](const auto& make) {
                 auto loads = make(from.slots());
                 RouteRotations(loads, problem, near, options.length).run(meter);
                 return Placement(problem.allocation(), loads.slots());

@@ -20,7 +20,7 @@
 #include "topoloom/place/local/tabu.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/multilevel/refine.hpp"
-#include "topoloom/place/portfolio/effort.hpp"
+#include "topoloom/place/portfolio/effort_limits.hpp"
 #include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/simple/simple.hpp"
 #include "topoloom/place/structure/bricks.hpp"
@@ -236,7 +236,8 @@ std::uint64_t descent_work(const CommGraph& graph, const EffortLimits& limits) {
 /// Whether the one takes little longer than the other, and has fewer hop-bytes: they are what other jobs feel.
 bool keeps_near(const Problem& problem, const Placement& near, const Placement& other) {
     constexpr double hardly = 1.01;
-    if (!problem.goal_on_links().objective.is(Aim::time) || problem.migration() != nullptr) return false;
+    if (!problem.objective_on_links().mix.is(ObjectiveKind::time) || problem.migration() != nullptr)
+        return false;
     const CongestionKey key = problem.key(near.slots());
     const CongestionKey of_other = problem.key(other.slots());
     return key.congestion <= hardly * of_other.congestion && key.hop_bytes < of_other.hop_bytes;
@@ -328,11 +329,13 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
         return problem.for_hop_bytes().key(p.slots()).hop_bytes;
     };
     const bool is_worth_it = gain >= sure_gain || hop_bytes(found) < hop_bytes(block);
-    if (!is_worth_it && problem.goal_on_links().objective.is(Aim::time) && !problem.is_busy(block.slots()))
+    if (!is_worth_it && problem.objective_on_links().mix.is(ObjectiveKind::time) &&
+        !problem.is_busy(block.slots()))
         return block;
     if (of_found <= most) return found;
-    const Goal goal = problem.goal_on_links();
-    const Problem for_time = problem.with_objective(objective_of(Aim::time), goal.phases, goal.background);
+    const MeasuredObjective objective = problem.objective_on_links();
+    const Problem for_time =
+        problem.with_objective(objective_of(ObjectiveKind::time), objective.phases, objective.background);
     Best best(problem);
     best.offer(block);
     const auto offer = [&](Placement quicker) {

@@ -109,7 +109,7 @@ class SharedSearch {
     [[nodiscard]] std::int64_t distance(Part a, Part b) const {
         return space_.distance(points_[a.value], points_[b.value]);
     }
-    [[nodiscard]] bool has_room(Part part, Vertex v) const {
+    [[nodiscard]] bool fits(Part part, Vertex v) const {
         return load_[part.value] + graph_.mass[v.value] <= capacity_[part.value];
     }
 
@@ -145,7 +145,7 @@ class SharedSearch {
         return sum;
     }
 
-    /// The best part with room among those that v talks to.
+    /// The best part with capacity left among those that v talks to.
     [[nodiscard]] Target best_target(Vertex v) {
         ++work_;
         gather(v);
@@ -159,7 +159,7 @@ class SharedSearch {
         const std::int64_t here = cost_at(part_[v.value]);
         for (std::size_t i = 0; i < std::min(near_.size(), max_targets); ++i) {
             const Part p = near_[i];
-            if (p == part_[v.value] || !has_room(p, v)) continue;
+            if (p == part_[v.value] || !fits(p, v)) continue;
             const std::int64_t gain = here - cost_at(p);
             if (best.part == Part::none || gain > best.gain ||
                 (gain == best.gain && load_[p.value] < load_[best.part.value])) {
@@ -247,7 +247,7 @@ class SharedSearch {
         return best;
     }
 
-    /// Moves vertices away, those that lose least first, to the best part that has room.
+    /// Moves vertices away, those that lose least first, to the best part that has capacity left.
     void unload(Part from) {
         struct Way {
             std::int64_t loss;
@@ -260,7 +260,7 @@ class SharedSearch {
             const std::int64_t here = cost_at(from);
             std::int64_t least = std::numeric_limits<std::int64_t>::max();
             for (const Part p : ids<Part>(points_.size())) {
-                if (p != from && has_room(p, v)) least = std::min(least, cost_at(p) - here);
+                if (p != from && fits(p, v)) least = std::min(least, cost_at(p) - here);
             }
             ways.push_back({least, v});
         }
@@ -272,7 +272,7 @@ class SharedSearch {
             gather(way.vertex);
             Part best = Part::none;
             for (const Part p : ids<Part>(points_.size())) {
-                if (p == from || !has_room(p, way.vertex)) continue;
+                if (p == from || !fits(p, way.vertex)) continue;
                 if (best == Part::none || cost_at(p) < cost_at(best)) best = p;
             }
             if (best != Part::none) put(way.vertex, best);

@@ -6,15 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "topoloom/base/option.hpp"
+#include "topoloom/place/effort.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 
 namespace topoloom {
-
-enum class Effort { fast, standard, best };
-
-/// The names of the efforts, in their order.
-inline const Choices effort_names{"fast", "default", "best"};
 
 struct EffortLimits {
     // Ranks alone on their slots.
