@@ -258,7 +258,7 @@ TEST_CASE("regions hold each slot of a rank with partners once") {
     const NearSlots near(allocation, 6, 1);
     const SlotRegions regions(graph, 150, near, position, occupant, 20, Rng(1));
     std::vector<int> seen(allocation.slot_count(), 0);
-    for (std::size_t r = 0; r < regions.size(); ++r) {
+    for (const Part r : ids<Part>(regions.size())) {
         for (const Position p : regions.positions(r)) {
             ++seen[p.value];
             CHECK(regions.region_of(p) == r);

@@ -50,7 +50,7 @@ class Folding {
     [[nodiscard]] bool is_plain() const;
 
     /// Position on every machine axis of the block at these coordinates.
-    void place(const std::vector<std::uint32_t>& block, Reflection reflection, Extents& coordinates) const;
+    void place(const Extents& block, Reflection reflection, Extents& coordinates) const;
 };
 
 /// Foldings that fit, the most promising first: at most `keep` of them, out of `most` that are looked at. Empty

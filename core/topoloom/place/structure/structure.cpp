@@ -64,7 +64,7 @@ class BlocksOnRouters {
     /// Tries up to `tries` foldings, those with the best estimate first. True if one is so plain that nothing else
     /// needs to be tried.
     bool try_all(std::size_t tries, Best& best) {
-        std::vector<std::uint32_t> block;
+        Extents block;
         list_blocks(block, grid_.slots_per_router, tries);
         std::stable_sort(ways_.begin(), ways_.end(),
                          [](const Way& a, const Way& b) { return a.estimate < b.estimate; });
@@ -84,13 +84,13 @@ class BlocksOnRouters {
 
    private:
     struct Way {
-        std::vector<std::uint32_t> block;
+        Extents block;
         Folding folding;
         double estimate;
     };
 
     /// All blocks with this number of ranks whose extents divide those of the pattern.
-    void list_blocks(std::vector<std::uint32_t>& block, std::uint64_t ranks, std::size_t tries) {
+    void list_blocks(Extents& block, std::uint64_t ranks, std::size_t tries) {
         const std::size_t i = block.size();
         if (i == pattern_.axes.size()) {
             if (ranks == 1) add_ways(block, tries);
@@ -105,7 +105,7 @@ class BlocksOnRouters {
         }
     }
 
-    void add_ways(const std::vector<std::uint32_t>& block, std::size_t tries) {
+    void add_ways(const Extents& block, std::size_t tries) {
         if (++blocks_seen_ > max_blocks) return;
         const std::optional<double> inside = blocking_.cost(block);
         if (!inside) return;
@@ -147,8 +147,8 @@ class BlocksOnRouters {
     }
 
     [[nodiscard]] std::vector<Slot> slots_of(const Way& way, Reflection reflection) const {
-        std::vector<std::uint32_t> inside;  // cells of the first block in the order of its slots
-        blocking_.list_cells(way.block, 0, inside);
+        std::vector<Cell> inside;  // cells of the first block in the order of its slots
+        blocking_.list_cells(way.block, Cell{0}, inside);
         std::vector<Slot> slots(pattern_.rank_of_cell.size());
         Extents at(way.block.size(), 0);
         Extents coordinates(grid_.extent.size(), 0);
@@ -160,7 +160,7 @@ class BlocksOnRouters {
             std::uint32_t origin = 0;
             for (std::size_t i = 0; i < at.size(); ++i) origin += at[i] * way.block[i] * stride_[i];
             for (std::size_t k = 0; k < inside.size(); ++k) {
-                const Rank rank = pattern_.rank_of_cell[origin + inside[k]];
+                const Rank rank = pattern_.rank_of_cell[origin + inside[k].value];
                 slots[rank.value] = grid_.slots[router * grid_.slots_per_router + k];
             }
             for (std::size_t i = at.size(); i-- > 0;) {
@@ -182,7 +182,7 @@ class BlocksOnRouters {
     const GridPattern& pattern_;
     const SlotGrid& grid_;
     BoxBlocking blocking_;
-    std::vector<std::uint32_t> stride_;
+    Extents stride_;
     std::vector<Way> ways_;
     std::size_t blocks_seen_ = 0;
     bool plain_ = false;
@@ -190,12 +190,12 @@ class BlocksOnRouters {
 
 GridPoints cells_of(const GridPattern& pattern) {
     GridPoints cells;
-    const std::vector<std::uint32_t> stride = strides_of(pattern.axes);
+    const Extents stride = strides_of(pattern.axes);
     for (const PatternAxis& axis : pattern.axes) cells.extent.push_back(axis.extent);
     cells.at.reserve(pattern.rank_of_cell.size() * stride.size());
-    for (std::uint32_t cell = 0; cell < pattern.rank_of_cell.size(); ++cell) {
+    for (const Cell cell : ids<Cell>(pattern.rank_of_cell.size())) {
         for (std::size_t i = 0; i < stride.size(); ++i)
-            cells.at.push_back(cell / stride[i] % cells.extent[i]);
+            cells.at.push_back(cell.value / stride[i] % cells.extent[i]);
     }
     return cells;
 }
