@@ -11,7 +11,7 @@
 #include "topoloom/base/parallel.hpp"
 #include "topoloom/machine/allocations/curves.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 namespace {
 
@@ -200,4 +200,4 @@ NearProfiles near_profiles(const BoundProblem& problem, std::uint32_t reach) {
                       [&](const auto& space) { return find_profiles(space, problem, reach); });
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

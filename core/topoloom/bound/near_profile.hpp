@@ -7,7 +7,7 @@
 
 #include "topoloom/bound/bound_problem.hpp"
 
-namespace topoloom {
+namespace topoloom::bound {
 
 /// Capacity for `count` ranks within a distance, without the rank on the slot itself.
 struct NearRun {
@@ -30,4 +30,4 @@ struct NearProfiles {
 /// and where distances come from a table, O(slots^2 * log slots). On all cores.
 [[nodiscard]] NearProfiles near_profiles(const BoundProblem& problem, std::uint32_t reach);
 
-}  // namespace topoloom
+}  // namespace topoloom::bound

@@ -114,7 +114,8 @@ class Chooser {
             sort_as_free(nodes);
             const Allocation allocation(machine_, nodes);
             const Problem problem = problem_on(allocation);
-            std::optional<StructuredPlacement> structured = place_by_structure(problem, meter);
+            std::optional<structure::StructuredPlacement> structured =
+                structure::place_by_structure(problem, meter);
             if (!structured) break;
             offer(problem, std::move(nodes), std::move(structured->placement));
         }
@@ -188,9 +189,10 @@ class Chooser {
         const double sweeps = std::clamp(2e8 / (9 + degree) / count, 16.0, 10'000.0);
         const Budget part = next_part(share);
         const bool limited = Meter(part).limited();
-        const AnnealOptions options{.sweeps = limited ? 0U : static_cast<std::uint32_t>(sweeps), .heat = 60};
+        const local::AnnealOptions options{.sweeps = limited ? 0U : static_cast<std::uint32_t>(sweeps),
+                                           .heat = 60};
         Meter meter(part);
-        Placement target = improve_by_annealing(problem, Placement(bare_free_, start), meter, options);
+        Placement target = local::improve_by_annealing(problem, Placement(bare_free_, start), meter, options);
         clock_.spend(meter.done());
         return {std::move(all), std::move(target)};
     }

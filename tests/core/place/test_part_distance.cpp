@@ -18,8 +18,9 @@ TEST_CASE("how much farther parts are from one of two is the difference of their
         const Allocation allocation = Allocation::whole(machine);
         const std::vector<std::int64_t> capacity(allocation.slot_count(), 1);
         with_space(machine, [&]<class Space>(const Space& space) {
-            for (const FullRings full : {FullRings::lines, FullRings::rings}) {
-                const MachineParts<Space> parts(space, allocation, capacity, full);
+            for (const multilevel::FullRings full :
+                 {multilevel::FullRings::lines, multilevel::FullRings::rings}) {
+                const multilevel::MachineParts<Space> parts(space, allocation, capacity, full);
                 const auto slots = static_cast<std::uint32_t>(allocation.slot_count());
                 Rng rng(5);
                 const auto some = [&] {

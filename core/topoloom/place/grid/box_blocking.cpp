@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -169,4 +169,4 @@ void BoxBlocking::list_cells(const Extents& box, Cell origin, std::vector<Cell>&
     list(levels_.size() - 1, work, origin, cells);
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -11,7 +11,7 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/pattern/recognize/grid_pattern.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 /// One level of a hierarchy, listed bottom-up: `arity` parts form a group; parts of a group are `distance` apart.
 struct GroupLevel {
@@ -57,4 +57,4 @@ class BoxBlocking {
     std::vector<std::vector<Known>> known_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -7,7 +7,7 @@
 
 #include "topoloom/place/grid/grid_folding.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -227,4 +227,4 @@ class FoldSearch {
 
 std::optional<FoldPlan> plan_fold(const FoldTask& task) { return FoldSearch(task).run(); }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -6,7 +6,7 @@
 
 #include "topoloom/place/shared/fitting.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -168,10 +168,10 @@ std::optional<Placement> place_in_boxes(const Problem& problem, const RankGrid& 
     };
     if (!alone || boxes == grid.extents) {
         Placement equal = placed(boxes_by_layer(grid.extents, boxes));
-        if (alone || fits(problem, equal)) return equal;
+        if (alone || shared::fits(problem, equal)) return equal;
     }
     Placement even = placed(CutByLoad(grid, boxes, problem.capacity().masses()).run());
-    return alone ? even : try_to_fit(problem, std::move(even));
+    return alone ? even : shared::try_to_fit(problem, std::move(even));
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -207,4 +207,4 @@ std::vector<Folding> list_foldings(const std::vector<FoldedAxis>& axes, const Ex
     return FoldingSearch(axes, extent, wraps, keep, most).run();
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -7,7 +7,7 @@
 
 #include "topoloom/pattern/recognize/grid_pattern.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 /// What is to be folded: an axis of the pattern, in blocks of ranks that share a router.
 struct FoldedAxis {
@@ -59,4 +59,4 @@ class Folding {
                                                  const std::vector<bool>& wraps, std::size_t keep,
                                                  std::size_t most);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

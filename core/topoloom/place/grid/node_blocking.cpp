@@ -8,7 +8,7 @@
 #include "topoloom/metric/node_map.hpp"
 #include "topoloom/place/grid/box_blocking.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -211,4 +211,4 @@ std::int64_t inter_node_bytes(const CommGraph& graph, std::span<const Node> node
     });
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

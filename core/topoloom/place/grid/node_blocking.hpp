@@ -10,7 +10,7 @@
 #include "topoloom/place/grid/node_tile.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 /// Above this number of ranks only the methods that take O(ranks) are tried.
 inline constexpr std::size_t few_ranks = 20'000;
@@ -44,4 +44,4 @@ struct NodeBlocking {
 [[nodiscard]] std::int64_t inter_node_bytes(const CommGraph& graph, std::span<const Node> node_of_rank,
                                             int threads);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -9,7 +9,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/node_map.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -250,4 +250,4 @@ void bisect_cells(const WeightedGrid& grid, std::span<Cell> cells, std::span<con
     Bisection(grid).split(cells, sizes);
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -9,7 +9,7 @@
 #include "topoloom/base/extents.hpp"
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 /// Cells are numbered row-major, the last axis fastest. `weight` is what two neighbors along an axis exchange.
 struct WeightedGrid {
@@ -40,4 +40,4 @@ struct WeightedGrid {
 /// groups of any sizes). O(cells log cells) and a factor log groups.
 void bisect_cells(const WeightedGrid& grid, std::span<Cell> cells, std::span<const std::uint32_t> sizes);
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -7,7 +7,7 @@
 
 #include "topoloom/machine/allocations/curves.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -389,4 +389,4 @@ std::vector<Slot> place_by_halving(const GridPattern& pattern, const CommGraph& 
     });
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

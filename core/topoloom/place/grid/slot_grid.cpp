@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -177,4 +177,4 @@ std::uint32_t min_distance(const Machine& machine) {
     return least;
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -11,7 +11,7 @@
 #include "topoloom/place/grid/node_blocking.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
 
-namespace topoloom {
+namespace topoloom::grid {
 
 namespace {
 
@@ -247,4 +247,4 @@ MapperEntry tile_mapper() {
          .serves = Serves::alone});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::grid

@@ -17,7 +17,7 @@
 #include "topoloom/place/state/near_lists.hpp"
 #include "topoloom/place/state/no_worse.hpp"
 
-namespace topoloom {
+namespace topoloom::links {
 
 namespace {
 
@@ -42,7 +42,7 @@ class CongestionAnnealing {
 
     void run(Meter& meter, std::uint32_t sweeps) {
         // Relative to what one of the busiest links counts; found on meshes and collectives on fragments of tori.
-        const Cooling cooling{0.3 * soft_unit, 0.01 * soft_unit};
+        const local::Cooling cooling{0.3 * soft_unit, 0.01 * soft_unit};
         constexpr double share_for_cooling = 0.9;  // of a budget
         const double share_at_start = meter.share();
         for (std::uint32_t sweep = 0; sweep < sweeps && !meter.exhausted(); ++sweep) {
@@ -157,4 +157,4 @@ MapperEntry congestion_mapper() {
          .minimizes = Minimizes::links});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::links

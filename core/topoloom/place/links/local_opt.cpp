@@ -6,7 +6,7 @@
 #include "topoloom/place/links/congestion_descent.hpp"
 #include "topoloom/place/state/no_worse.hpp"
 
-namespace topoloom {
+namespace topoloom::links {
 
 Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& meter) {
     const MeasuredObjective objective = problem.objective_on_links();
@@ -29,4 +29,4 @@ MapperEntry local_opt_mapper() {
          .minimizes = Minimizes::links});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::links

@@ -19,7 +19,7 @@
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 /// Which region every slot belongs to: those of ranks that are near each other in the graph, so that a rank mostly
 /// finds the slots beside its partners in its own region.
@@ -334,4 +334,4 @@ class RegionAnnealing {
     std::optional<SlotRegions> regions_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::local

@@ -13,7 +13,7 @@
 #include "topoloom/place/state/neighborhood.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 namespace {
 
@@ -193,4 +193,4 @@ MapperEntry resettle_mapper() {
          .serves = Serves::alone});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::local

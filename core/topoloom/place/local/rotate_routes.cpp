@@ -13,7 +13,7 @@
 #include "topoloom/place/state/near_lists.hpp"
 #include "topoloom/place/state/no_worse.hpp"
 
-namespace topoloom {
+namespace topoloom::local {
 
 namespace {
 
@@ -148,4 +148,4 @@ Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter
     });
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::local

@@ -14,7 +14,7 @@
 #include "topoloom/place/multilevel/part_distance.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 /// The slots begin .. end of a list that is shared by all parts.
 struct MachinePart {
@@ -178,4 +178,4 @@ class MachineParts {
     PartDistance<Space> apart_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

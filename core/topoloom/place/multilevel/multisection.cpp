@@ -19,7 +19,7 @@
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/local_order.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 namespace {
 
@@ -59,7 +59,7 @@ class Multisection {
         const std::int64_t greatest = 16 * Parts::distance_scale() * farthest;
         int shift = 0;
         while (most >> shift > std::numeric_limits<std::int64_t>::max() / greatest) ++shift;
-        graph_ = weighted(problem.symmetric(), masses, shift, problem.threads());
+        graph_ = partition::weighted(problem.symmetric(), masses, shift, problem.threads());
         if (!many_) return;
         const std::vector<Rank> order = local_order(problem.symmetric());
         for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = Vertex{order[i].value};
@@ -254,12 +254,13 @@ class Multisection {
         const std::span<Vertex> mine(ranks_.data() + a.begin, b.end - a.begin);
         const std::array<MachinePart, 2> pieces{a.machine, b.machine};
         std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract(mine, {left.value, left.value + 1}, pieces, bias, threads);
+        const partition::WeightedGraph sub =
+            extract(mine, {left.value, left.value + 1}, pieces, bias, threads);
         if (bias.empty()) return 0;
         std::vector<char> side(mine.size(), 0);
         std::fill(side.begin() + a.size(), side.end(), char{1});
-        const Bisection refined =
-            refine_bisection(sub, bias, {a.machine.capacity, b.machine.capacity}, side, bisection_.passes);
+        const partition::Bisection refined = partition::refine_bisection(
+            sub, bias, {a.machine.capacity, b.machine.capacity}, side, bisection_.passes);
         const std::vector<Vertex> before(mine.begin(), mine.end());
         std::array<std::vector<Vertex>, 2> halves;
         for (std::size_t i = 0; i < before.size(); ++i)
@@ -293,7 +294,7 @@ class Multisection {
                 return [this, left, right](Part q) { return apart(right, q) - apart(left, q); };
             }
         };
-        WeightedGraph choices;
+        partition::WeightedGraph choices;
         std::vector<std::int64_t> bias;
         TurnChoices(graph_, part_of_, parts_.size(), lefts, ranks_of, farther_from)
             .weigh(choices, bias, problem_.threads());
@@ -302,7 +303,7 @@ class Multisection {
             const RankedPart& b = parts_[left.value + 1];
             choices.mass.push_back(a.mass <= b.machine.capacity && b.mass <= a.machine.capacity ? 1 : 0);
         }
-        TwoWayChoices search(choices, bias);
+        partition::TwoWayChoices search(choices, bias);
         const std::vector<char>& turned = search.run();
         meter.spend(search.work());
         for (std::uint32_t k = 0; k < lefts.size(); ++k) {
@@ -361,21 +362,23 @@ class Multisection {
 
     [[nodiscard]] std::vector<Part> split(std::uint32_t p, const Divider& divider, Meter& meter) {
         std::vector<std::int64_t> bias;
-        const WeightedGraph sub = extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
+        const partition::WeightedGraph sub =
+            extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
         const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
         if (divider.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
-            const Bisection halves = bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_,
-                                            Rng(seed), &meter, divider.threads);
+            const partition::Bisection halves =
+                partition::bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_,
+                                  Rng(seed), &meter, divider.threads);
             meter.spend(halves.work);
-            return parts_of_sides(halves.side);
+            return partition::parts_of_sides(halves.side);
         }
-        return split_in_groups(sub, divider.capacity, bisection_, evolution_at(divider.level), seed,
-                               divider.threads, meter);
+        return shared::split_in_groups(sub, divider.capacity, bisection_, evolution_at(divider.level), seed,
+                                       divider.threads, meter);
     }
 
     /// Farther down the machine less is at stake in every split, and there are more of them.
-    [[nodiscard]] EvolutionOptions evolution_at(std::uint64_t level) const {
-        EvolutionOptions options = evolution_;
+    [[nodiscard]] shared::EvolutionOptions evolution_at(std::uint64_t level) const {
+        shared::EvolutionOptions options = evolution_;
         const auto less = [&](std::uint32_t count) {
             return std::max(1U, count >> std::min<std::uint64_t>(level, 31));
         };
@@ -388,8 +391,9 @@ class Multisection {
     /// The graph between ranks that are in the parts from the first to the second of two, edges priced by the
     /// distance between the pieces for them, and, of two pieces, what partners in other parts make the second
     /// cost more than the first; no bias where that is nothing, or where there are more pieces.
-    WeightedGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
-                          std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias, int threads) {
+    partition::WeightedGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
+                                     std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias,
+                                     int threads) {
         const std::array<typename Parts::Sample, 2> ends{machine_.sample(pieces[0]),
                                                          machine_.sample(pieces[1])};
         // Ranks that stay together are as far apart as their piece is wide.
@@ -402,7 +406,7 @@ class Multisection {
         const auto each_chunk = [&](const auto& body) {
             parallel_for(chunks.size(), threads, [&](std::size_t c, int) { body(chunks[c]); });
         };
-        WeightedGraph sub;
+        partition::WeightedGraph sub;
         sub.first.assign(mine.size() + 1, 0);
         sub.mass.resize(mine.size());
         bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
@@ -459,9 +463,9 @@ class Multisection {
 
     const Problem& problem_;
     bool many_;
-    BisectionOptions bisection_;
-    EvolutionOptions evolution_;
-    WeightedGraph graph_;  // between ranks as they are numbered now
+    partition::BisectionOptions bisection_;
+    shared::EvolutionOptions evolution_;
+    partition::WeightedGraph graph_;  // between ranks as they are numbered now
     Parts machine_;
     std::vector<Vertex> ranks_;  // part by part
     std::vector<Rank> rank_of_;
@@ -483,7 +487,7 @@ Placement draft_multisection(const Problem& problem, Meter& meter, const Multise
 
 Placement place_multisection(const Problem& problem, Meter& meter, const MultisectionOptions& options) {
     Placement placement = draft_multisection(problem, meter, options);
-    return problem.capacity().one_rank_per_slot() ? placement : fitted(problem, std::move(placement));
+    return problem.capacity().one_rank_per_slot() ? placement : shared::fitted(problem, std::move(placement));
 }
 
 MapperEntry multisection_mapper() {
@@ -494,4 +498,4 @@ MapperEntry multisection_mapper() {
                                              .serves = Serves::both});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

@@ -12,7 +12,7 @@
 
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 /// How much farther a part is from the second of two pieces than from the first. The same parts are asked for
 /// again and again: those whose numbers do not fall together are kept.
@@ -44,4 +44,4 @@ class Farther {
     std::vector<Known> known_;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

@@ -8,31 +8,32 @@
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 
-namespace topoloom {
+namespace topoloom::multilevel {
 
 Placement refine_shared(const Problem& problem, Placement start, Meter& meter, const RefineOptions& options) {
     return with_space(problem.machine(), [&]<class Space>(const Space& space) {
         const Allocation& allocation = problem.allocation();
-        const WeightedGraph graph = weighted(problem.symmetric(), problem.capacity().masses());
+        const partition::WeightedGraph graph =
+            partition::weighted(problem.symmetric(), problem.capacity().masses());
         const std::vector<typename Space::Point> points = slot_points(space, allocation);
-        const EvolutionOptions evolution{.family = 1 + options.family,
-                                         .cycles = options.cycles,
-                                         .cuts = options.cuts,
-                                         .patience = options.patience};
-        const auto make = [&](const WeightedGraph&, std::size_t number, std::uint64_t seed,
+        const shared::EvolutionOptions evolution{.family = 1 + options.family,
+                                                 .cycles = options.cycles,
+                                                 .cuts = options.cuts,
+                                                 .patience = options.patience};
+        const auto make = [&](const partition::WeightedGraph&, std::size_t number, std::uint64_t seed,
                               std::uint64_t& work) {
-            if (number == 0) return parts_of(allocation, start.slots());
+            if (number == 0) return shared::parts_of(allocation, start.slots());
             const Budget unlimited;
             Meter own(unlimited);
             const Placement other = draft_multisection(problem.with_seed(seed), own, {});
             work += own.done();
-            return parts_of(allocation, other.slots());
+            return shared::parts_of(allocation, other.slots());
         };
-        const auto best = Evolution<Space>(space, graph, points, problem.capacity().capacities(), evolution,
-                                           problem.seed(), problem.threads())
+        const auto best = shared::Evolution<Space>(space, graph, points, problem.capacity().capacities(),
+                                                   evolution, problem.seed(), problem.threads())
                               .run(make, meter);
-        if (best.parts.empty()) fail_to_fit();
-        return placement_in(allocation, best.parts);
+        if (best.parts.empty()) shared::fail_to_fit();
+        return shared::placement_in(allocation, best.parts);
     });
 }
 
@@ -45,4 +46,4 @@ MapperEntry refine_mapper() {
          .serves = Serves::shared});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::multilevel

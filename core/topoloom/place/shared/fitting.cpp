@@ -10,7 +10,7 @@
 #include "topoloom/place/shared/shared_search.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 
-namespace topoloom {
+namespace topoloom::shared {
 
 bool fits(const Problem& problem, const Placement& placement) {
     const Capacity& capacity = problem.capacity();
@@ -25,7 +25,7 @@ std::optional<Placement> try_to_fit(const Problem& problem, Placement placement)
     const Capacity& capacity = problem.capacity();
     const Allocation& allocation = problem.allocation();
     return with_space(problem.machine(), [&]<class Space>(const Space& space) -> std::optional<Placement> {
-        const WeightedGraph graph = weighted(problem.symmetric(), capacity.masses());
+        const partition::WeightedGraph graph = partition::weighted(problem.symmetric(), capacity.masses());
         const std::vector<typename Space::Point> points = slot_points(space, allocation);
         SharedSearch<Space> search(space, graph, points, capacity.capacities(),
                                    parts_of(allocation, placement.slots()));
@@ -59,4 +59,4 @@ Placement placement_in(const Allocation& allocation, std::span<const Part> part_
     return {allocation, std::move(slots), SlotUse::shared};
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::shared

@@ -13,7 +13,7 @@
 #include "topoloom/partition/gain_heap.hpp"
 #include "topoloom/partition/weighted_graph.hpp"
 
-namespace topoloom {
+namespace topoloom::shared {
 
 /// Which part every vertex of a graph is in; parts number a list of points and capacities.
 template <class Space>
@@ -21,7 +21,7 @@ class SharedSearch {
    public:
     using Point = typename Space::Point;
 
-    SharedSearch(const Space& space, const WeightedGraph& graph, std::span<const Point> points,
+    SharedSearch(const Space& space, const partition::WeightedGraph& graph, std::span<const Point> points,
                  std::span<const std::int64_t> capacity, std::vector<Part> part_of)
         : space_(space),
           graph_(graph),
@@ -280,7 +280,7 @@ class SharedSearch {
     }
 
     const Space& space_;
-    const WeightedGraph& graph_;
+    const partition::WeightedGraph& graph_;
     std::span<const Point> points_;
     std::span<const std::int64_t> capacity_;
     std::vector<Part> part_;
@@ -289,10 +289,10 @@ class SharedSearch {
     std::vector<Part> near_;             // parts with weight
     std::vector<char> awake_;
     std::vector<char> locked_;
-    GainHeap heap_;
+    partition::GainHeap heap_;
     std::vector<Move> moves_;
     std::uint64_t work_ = 0;
     std::uint64_t examined_ = 0;  // edges
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::shared

@@ -6,7 +6,7 @@
 
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::simple {
 
 /// Rank i on the i-th slot of the allocation.
 [[nodiscard]] Placement place_block(const Problem& problem, Meter& meter);
@@ -27,4 +27,4 @@ namespace topoloom {
 [[nodiscard]] Placement place_in_order(const Problem& problem, std::span<const Rank> ranks,
                                        std::span<const Position> positions);
 
-}  // namespace topoloom
+}  // namespace topoloom::simple

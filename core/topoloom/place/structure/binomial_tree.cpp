@@ -9,7 +9,7 @@
 
 #include "topoloom/base/id.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 namespace {
 
@@ -38,7 +38,7 @@ struct Walk {
 /// box is its row-major number: the bits of its coordinates, one axis after the other. Halving an axis takes one out.
 class TreeHalving {
    public:
-    TreeHalving(const BinomialTree& tree, const SlotGrid& grid, std::uint32_t levels_inside)
+    TreeHalving(const BinomialTree& tree, const grid::SlotGrid& grid, std::uint32_t levels_inside)
         : tree_(tree), grid_(grid), levels_inside_(levels_inside) {
         std::size_t shapes = 1;
         for (const std::uint32_t extent : grid.extent) {
@@ -160,7 +160,7 @@ class TreeHalving {
     }
 
     const BinomialTree& tree_;
-    const SlotGrid& grid_;
+    const grid::SlotGrid& grid_;
     std::uint32_t levels_inside_;  // of the tree, below the routers
     Exponents whole_;
     std::vector<Box> boxes_;  // by exponents
@@ -201,7 +201,7 @@ std::optional<BinomialTree> find_binomial_tree(const CommGraph& symmetric) {
     return tree;
 }
 
-std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree, const SlotGrid& grid) {
+std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree, const grid::SlotGrid& grid) {
     if (!std::has_single_bit(grid.slots_per_router) ||
         !std::ranges::all_of(grid.extent, [](std::uint32_t extent) { return std::has_single_bit(extent); }))
         return std::nullopt;
@@ -209,4 +209,4 @@ std::optional<std::vector<Slot>> place_binomial_tree(const BinomialTree& tree, c
         .best();
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

@@ -13,7 +13,7 @@
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/place/state/spare_slots.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 /// Finds nothing where the network is not a torus.
 template <class Space>
@@ -169,4 +169,4 @@ class BrickShells<FlatSpace<BasicTorus<Width>>> {
     std::vector<std::int64_t> most_;          // capacity of a slot of a router; -1 where none is allocated
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

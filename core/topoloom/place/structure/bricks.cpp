@@ -16,7 +16,7 @@
 #include "topoloom/place/structure/brick_shells.hpp"
 #include "topoloom/place/structure/patch_halving.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 namespace {
 
@@ -174,4 +174,4 @@ MapperEntry bricks_mapper() {
          .serves = Serves::both});
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

@@ -7,7 +7,7 @@
 #include "topoloom/base/option.hpp"
 #include "topoloom/place/mapper.hpp"
 
-namespace topoloom {
+namespace topoloom::structure {
 
 struct BricksOptions {
     Extents cells;
@@ -29,4 +29,4 @@ struct BricksOptions {
 /// The same where patches and computes are recognized and fit; else none.
 [[nodiscard]] std::optional<Placement> place_recognized_bricks(const Problem& problem, Meter& meter);
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-namespace topoloom {
+namespace topoloom::structure {
 
 namespace {
 
@@ -213,4 +213,4 @@ std::vector<Position> halve_together(const Problem& problem, const Patches& patc
     return PatchHalving(problem, patches).take();
 }
 
-}  // namespace topoloom
+}  // namespace topoloom::structure

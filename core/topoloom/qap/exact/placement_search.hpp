@@ -12,7 +12,7 @@
 #include "topoloom/qap/exact/slot_symmetry.hpp"
 #include "topoloom/qap/quadratic_assignment.hpp"
 
-namespace topoloom {
+namespace topoloom::qap {
 
 /// A partial placement, and what is left to place.
 struct PartialPlacement {
@@ -91,4 +91,4 @@ class PlacementSearch {
     std::uint64_t nodes_ = 0;
 };
 
-}  // namespace topoloom
+}  // namespace topoloom::qap
