@@ -21,6 +21,8 @@
 
 namespace topoloom::multilevel {
 
+using partition::WeightedGraph;
+
 namespace {
 
 /// Parts of many ranks that have no edges in common are divided side by side.
@@ -254,13 +256,12 @@ class Multisection {
         const std::span<Vertex> mine(ranks_.data() + a.begin, b.end - a.begin);
         const std::array<MachinePart, 2> pieces{a.machine, b.machine};
         std::vector<std::int64_t> bias;
-        const partition::WeightedGraph sub =
-            extract(mine, {left.value, left.value + 1}, pieces, bias, threads);
+        const WeightedGraph sub = extract(mine, {left.value, left.value + 1}, pieces, bias, threads);
         if (bias.empty()) return 0;
         std::vector<char> side(mine.size(), 0);
         std::fill(side.begin() + a.size(), side.end(), char{1});
-        const partition::Bisection refined = partition::refine_bisection(
-            sub, bias, {a.machine.capacity, b.machine.capacity}, side, bisection_.passes);
+        const auto refined = partition::refine_bisection(sub, bias, {a.machine.capacity, b.machine.capacity},
+                                                         side, bisection_.passes);
         const std::vector<Vertex> before(mine.begin(), mine.end());
         std::array<std::vector<Vertex>, 2> halves;
         for (std::size_t i = 0; i < before.size(); ++i)
@@ -294,7 +295,7 @@ class Multisection {
                 return [this, left, right](Part q) { return apart(right, q) - apart(left, q); };
             }
         };
-        partition::WeightedGraph choices;
+        WeightedGraph choices;
         std::vector<std::int64_t> bias;
         TurnChoices(graph_, part_of_, parts_.size(), lefts, ranks_of, farther_from)
             .weigh(choices, bias, problem_.threads());
@@ -362,13 +363,11 @@ class Multisection {
 
     [[nodiscard]] std::vector<Part> split(std::uint32_t p, const Divider& divider, Meter& meter) {
         std::vector<std::int64_t> bias;
-        const partition::WeightedGraph sub =
-            extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
+        const WeightedGraph sub = extract(ranks(parts_[p]), {p, p}, divider.pieces, bias, divider.threads);
         const std::uint64_t seed = Rng(problem_.seed(), divider.level << 32 | p).next();
         if (divider.pieces.size() == 2 && (problem_.capacity().one_rank_per_slot() || !bias.empty())) {
-            const partition::Bisection halves =
-                partition::bisect(sub, bias, {divider.capacity[0], divider.capacity[1]}, bisection_,
-                                  Rng(seed), &meter, divider.threads);
+            const auto halves = partition::bisect(sub, bias, {divider.capacity[0], divider.capacity[1]},
+                                                  bisection_, Rng(seed), &meter, divider.threads);
             meter.spend(halves.work);
             return partition::parts_of_sides(halves.side);
         }
@@ -391,9 +390,8 @@ class Multisection {
     /// The graph between ranks that are in the parts from the first to the second of two, edges priced by the
     /// distance between the pieces for them, and, of two pieces, what partners in other parts make the second
     /// cost more than the first; no bias where that is nothing, or where there are more pieces.
-    partition::WeightedGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
-                                     std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias,
-                                     int threads) {
+    WeightedGraph extract(std::span<const Vertex> mine, std::array<std::uint32_t, 2> within,
+                          std::span<const MachinePart> pieces, std::vector<std::int64_t>& bias, int threads) {
         const std::array<typename Parts::Sample, 2> ends{machine_.sample(pieces[0]),
                                                          machine_.sample(pieces[1])};
         // Ranks that stay together are as far apart as their piece is wide.
@@ -406,7 +404,7 @@ class Multisection {
         const auto each_chunk = [&](const auto& body) {
             parallel_for(chunks.size(), threads, [&](std::size_t c, int) { body(chunks[c]); });
         };
-        partition::WeightedGraph sub;
+        WeightedGraph sub;
         sub.first.assign(mine.size() + 1, 0);
         sub.mass.resize(mine.size());
         bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
@@ -465,7 +463,7 @@ class Multisection {
     bool many_;
     partition::BisectionOptions bisection_;
     shared::EvolutionOptions evolution_;
-    partition::WeightedGraph graph_;  // between ranks as they are numbered now
+    WeightedGraph graph_;  // between ranks as they are numbered now
     Parts machine_;
     std::vector<Vertex> ranks_;  // part by part
     std::vector<Rank> rank_of_;
